@@ -26,7 +26,7 @@ def test_a_finding_is_explained() -> None:
     assert "P102" in done.stdout and "Fix:" in done.stdout
 
 
-def test_a_finding_there_is_none_of() -> None:
+def test_an_unknown_finding() -> None:
     done = bank("explain", "P999")
     assert done.returncode == 2
     assert done.stderr.startswith("dailygrad: unknown finding P999; choose one of P101, P102, ")
@@ -39,7 +39,7 @@ def test_a_document_that_is_not_there() -> None:
 
 
 @pytest.mark.sandbox
-def test_an_error_is_told_by_the_exit_status_and_the_torch_that_ran_is_named(tmp_path: Path) -> None:
+def test_an_error_sets_the_exit_status_and_the_report_names_torch(tmp_path: Path) -> None:
     document = tmp_path / "d.md"
     document.write_text("```python\nimport torch\nprint(torch.ones(1))  # 2.0\n```\n", encoding="utf-8")
     done = bank("prove", str(document), "--format", "json")

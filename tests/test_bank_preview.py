@@ -55,14 +55,14 @@ def test_the_data_of_one_chat(tmp_path: Path) -> None:
         (("view-without-copy", "missing.md"), "missing.md"),
     ],
 )
-def test_what_cannot_be_shown_is_said(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+def test_an_invalid_preview_is_rejected(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     ended = preview(*words, folder=tmp_path)
     assert ended.returncode == 2
     assert said in " ".join(ended.stderr.replace("│", " ").split())
 
 
 @pytest.mark.sandbox
-def test_a_family_is_drawn_as_often_as_wanted(tmp_path: Path) -> None:
+def test_a_family_shows_the_requested_number_of_variants(tmp_path: Path) -> None:
     ended = preview("strides-of-a-fresh-tensor", "--count", "2", "--platform", "discord", folder=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.count(" · The post ") == 2

@@ -63,7 +63,9 @@ def test_the_web_chat_starts_without_the_other_chats_packages() -> None:
         (("console",), {}, "DAILYGRAD_SERVICE_TOKEN has 0 characters"),
     ],
 )
-def test_what_was_not_set_is_said_in_one_sentence(words: tuple[str, ...], settings: dict[str, str], said: str) -> None:
+def test_a_missing_setting_is_reported_in_one_sentence(
+    words: tuple[str, ...], settings: dict[str, str], said: str
+) -> None:
     done = typed("bot", *words, settings=settings)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("dailygrad: ")

@@ -47,7 +47,7 @@ def test_a_form_says_what_it_does_with_what_is_typed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CARDS)
-def test_what_is_pressed_right_or_mine_is_said_in_words(name: str) -> None:
+def test_the_current_choice_right_answers_and_own_row_are_labeled(name: str) -> None:
     card = CARDS[name]
     assert all("(" in button.label for button in card.buttons if button.pressed)
     for block in card.blocks:

@@ -49,7 +49,7 @@ async def test_two_chats_share_a_board_and_a_schedule(room: Room, guild: Where) 
     assert "No longer shared" in await room.types(there, f"/quiz-admin schedule unshare {number[1]}")
 
 
-async def test_what_a_chat_brings_along_is_told_first(room: Room, guild: Where) -> None:
+async def test_linking_first_shows_what_a_chat_would_bring(room: Room, guild: Where) -> None:
     here, there = someone("Boss", "discord", admin=True), someone("Chief", "slack", admin=True)
     code = code_in(await room.types(here, "/quiz-admin link"))
     room.where = SLACK
@@ -80,6 +80,6 @@ async def test_one_person_is_one_member_in_both(room: Room, guild: Where) -> Non
     assert "wrong, was used, or is older than 15 minutes" in await room.types(ada_too, f"/quiz link {code_in(mine)}")
 
 
-async def test_what_is_no_code_is_said_to_be_none(room: Room) -> None:
+async def test_an_invalid_link_code_is_rejected(room: Room) -> None:
     said = await room.types(someone("Ada", "slack"), "/quiz link sesame")
     assert "sesame is no code. A code has eight letters and digits, such as K7QM2RXN." in said

@@ -61,7 +61,7 @@ events: st.SearchStrategy[Event] = st.one_of(
 
 @settings(max_examples=60)
 @given(event=events)
-async def test_every_event_is_answered_whatever_it_holds(alone: Quiz, event: Event) -> None:
+async def test_every_event_is_answered(alone: Quiz, event: Event) -> None:
     reply = await alone.handle(event)
     assert text_of(reply)
     assert "Something went wrong" not in reply.content.title
@@ -98,9 +98,7 @@ async def test_a_button_of_an_older_time_says_what_to_do(alone: Quiz, action: st
         ({"text": ("x" * 4001,)}, "too long"),
     ],
 )
-async def test_an_answer_that_is_none_is_asked_for_again(
-    alone: Quiz, values: dict[str, tuple[str, ...]], said: str
-) -> None:
+async def test_an_empty_answer_is_requested_again(alone: Quiz, values: dict[str, tuple[str, ...]], said: str) -> None:
     assert said in text_of(await alone.handle(Submit("e", NOW, ANN, DAILY, encode(Fill("r1")), values)))
 
 

@@ -193,7 +193,7 @@ def test_a_forms_page_can_be_reached_from_it(chat: Chat) -> None:
     assert chat.wrong_in_form(chat.form(form)) == []
 
 
-def test_a_picture_in_a_form_is_said_in_words(chat: Chat) -> None:
+def test_a_picture_in_a_form_becomes_text(chat: Chat) -> None:
     form = Form("t", "f:r1", (PickField("p", "l", (("a", "A"), ("b", "B"))),), (Picture(PNG, "a matrix of *ones*"),))
     assert "a matrix of" in str(chat.form(form))
     assert chat.wrong_in_form(chat.form(form)) == []

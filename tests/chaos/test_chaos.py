@@ -17,7 +17,7 @@ MOST_S = 600
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(MOST_S + 60)]
 
 
-def test_nothing_is_lost_or_doubled_whatever_is_killed() -> None:
+def test_nothing_is_lost_or_doubled_by_kills() -> None:
     words = [sys.executable, "-m", "tests.chaos", "--short", "--seed", str(SEED)]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as day:
         try:

@@ -127,7 +127,7 @@ async def test_what_is_done_before_a_fault_is_done(scene: Scene) -> None:
     await posting
 
 
-async def test_limits_are_told_and_enforced(scene: Scene) -> None:
+async def test_limits_are_announced_and_enforced(scene: Scene) -> None:
     headers = {"Authorization": f"Bot {scene.double.world.token}"}
     url = f"{scene.double.url}/channels/{scene.daily.id}/messages"
     async with aiohttp.ClientSession(headers=headers) as session:
@@ -231,7 +231,7 @@ async def test_a_session_is_resumed_and_nothing_missed(scene: Scene, how: str) -
     assert double.log.of("resume", known=True)
 
 
-async def test_a_session_that_is_gone_begins_anew(scene: Scene) -> None:
+async def test_an_expired_session_starts_over(scene: Scene) -> None:
     await scene.double.gateway.invalidate(resumable=False)
     await scene.double.until(lambda: len(scene.double.log.of("ready")) == 2, "a new session")
     assert [entry["intents"] for entry in scene.double.log.of("identify")] == [1, 1]

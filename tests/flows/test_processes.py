@@ -327,7 +327,7 @@ def leader(database_url: str, after: int = 0) -> int:
         (["bot", "web"], {}, "DAILYGRAD_SERVICE_TOKEN"),
     ],
 )
-def test_what_is_missing_is_said_in_one_sentence(words: list[str], settings: dict[str, str], said: str) -> None:
+def test_a_missing_setting_is_reported_in_one_sentence(words: list[str], settings: dict[str, str], said: str) -> None:
     is_refused(once(*words, **settings), said)
 
 
@@ -335,7 +335,7 @@ def test_a_worker_waits_for_nothing_in_a_database_that_was_not_migrated(new_data
     is_refused(once("work", DATABASE_URL=new_database(), DAILYGRAD_SERVICE_TOKEN=TOKEN), "run `dailygrad migrate`")
 
 
-def test_the_service_takes_no_other_port_than_the_bots_were_told(database_url: str) -> None:
+def test_the_service_uses_no_other_port_than_configured(database_url: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -223,7 +223,7 @@ async def walk_to(window: Window, label: str) -> None:
 
 
 @pytest.mark.sandbox
-async def test_code_is_tried_handed_in_judged_and_mended(
+async def test_code_is_tried_submitted_judged_and_corrected(
     settings: Settings, clock: Clock, tmp_path: Path, sandbox: SandboxClient
 ) -> None:
     async with (

@@ -88,7 +88,7 @@ def test_a_drawing_with_too_few_different_wrong_options_is_left_out() -> None:
     assert len(few.options) == 3
 
 
-def test_no_more_than_five_options_are_shown() -> None:
+def test_at_most_five_options_are_shown() -> None:
     many = drawn(wrong=[(number, "no") for number in range(20)])
 
     assert many is not None
@@ -148,7 +148,7 @@ def test_a_family_is_answered_survives_json_and_defines_its_entry() -> None:
     assert callable(names["_dailygrad_draw"])
 
 
-def test_a_family_that_also_writes_its_options_is_told_so() -> None:
+def test_a_family_with_written_options_gets_a_finding() -> None:
     text = BANK.replace("What is `x.stride()`?", "What is `x.stride()`?\n\n- [x] one\n- [ ] two — no")
 
     assert [finding.code for finding in read_bank(text, name="some.md").findings] == ["Q240"]

@@ -28,7 +28,7 @@ def test_an_authors_id_is_kept_and_the_others_keep_clear_of_it() -> None:
     assert first.id.startswith("what-") and len(first.id) == len("what-") + 6
 
 
-def test_equal_prompts_are_told_apart_by_where_they_stand() -> None:
+def test_equal_prompts_get_different_ids_by_position() -> None:
     one, two, three = (q.id for q in with_ids([question("What?", number=n) for n in "123"]))
     assert one == "what" and len({one, two, three}) == 3
     assert with_ids([question("What?", number="1"), question("What?", number="3")])[1].id == three

@@ -16,7 +16,7 @@ def test_the_items_of_lists_come_first() -> None:
     assert key_points_of(answer) == ("A view, which shares", "Its storage too", "A copy", "More of it")
 
 
-def test_a_label_is_kept_with_what_it_names_and_dropped_where_it_only_says_of_which_sort() -> None:
+def test_a_label_is_kept_if_it_names_something_and_dropped_if_it_only_names_a_kind() -> None:
     answer = "* **View**: Shares the storage. Fast.\n* **Fix**: Call `contiguous()` first.\n* Not so:\n"
     assert key_points_of(answer) == ("**View**: Shares the storage. Fast.", "Call `contiguous()` first.")
 

@@ -25,7 +25,7 @@ def test_a_name_may_be_bound_by_assignment_or_import() -> None:
 
 
 @pytest.mark.parametrize("text", ["def f(", "x = (" + "(" * 500, "a\0b", "  x", "-" * 100_000 + "1"])
-def test_what_is_not_python_is_an_error_told_and_not_raised(text: str) -> None:
+def test_invalid_python_is_returned_as_an_error_not_raised(text: str) -> None:
     assert isinstance(parse_python(text), SyntaxError)
 
 

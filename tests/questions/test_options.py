@@ -74,7 +74,7 @@ def test_marks_say_what_is_right() -> None:
     assert shown(find_choice("", "a) one\nb) two (correct)", labelled=False)) == "a:one b+:two"
 
 
-def test_one_option_in_bold_is_taken_for_right_and_said_to_be_a_guess() -> None:
+def test_a_single_bold_option_is_right_with_a_finding_that_it_is_a_guess() -> None:
     choice = find_choice("", "a) one\n**b) two**\nc) three", labelled=False)
     assert shown(choice) == "a:one b+:two c:three"
     assert choice is not None and [problem.code for problem in choice.problems] == ["Q107"]

@@ -113,7 +113,7 @@ def test_a_sandbox_survives_all_of_it(outcomes: Found, worlds: dict[str, World],
     assert (after.status, after.stdout) == ("ok", "next\n")
 
 
-async def test_there_is_nothing_of_ours_to_read(client: SandboxClient) -> None:
+async def test_nothing_of_the_host_is_readable(client: SandboxClient) -> None:
     """Neither an environment nor a file tells of the host, the banks or the service."""
     code = """
 import importlib.util, os

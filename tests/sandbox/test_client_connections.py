@@ -94,7 +94,7 @@ async def test_questions_at_one_time_have_a_connection_each(tmp_path: Path) -> N
         assert (far.connections, far.frames) == (4, 8)
 
 
-async def test_a_connection_that_was_let_go_of_is_made_anew(tmp_path: Path) -> None:
+async def test_a_closed_connection_is_replaced(tmp_path: Path) -> None:
     async def once(_: int, __: int, ___: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         writer.write(HERE)
         return False

@@ -76,7 +76,7 @@ async def test_right_on_the_cpu_it_meets_the_same_cases_on_the_gpu(fresh: Sandbo
 
 @pytest.mark.sandbox
 @pytest.mark.timeout(400)
-async def test_wrong_on_the_gpu_alone_is_told_so_and_gets_half(fresh: SandboxClient) -> None:
+async def test_an_answer_wrong_only_on_the_gpu_is_reported_and_gets_half(fresh: SandboxClient) -> None:
     judgement, _ = await judged(fresh, WRONG_THERE, "both")
     # Three times nothing is nothing: of the visible case one of three elements is right, and the case is not.
     assert (judgement.verdict, judgement.share) == ("wrong", 0.5), judgement

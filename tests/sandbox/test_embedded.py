@@ -37,7 +37,7 @@ async def test_stopping_twice_is_harmless(tmp_path: Path) -> None:
     assert await gone(everyone)
 
 
-async def test_one_that_cannot_start_is_told_apart_from_one_that_is_slow(tmp_path: Path) -> None:
+async def test_a_failed_start_differs_from_a_slow_one(tmp_path: Path) -> None:
     (tmp_path / "sandbox.sock").write_text("in the way")
     with pytest.raises(SandboxUnreachable, match="is it started"):
         async with embedded.embedded_sandbox(tmp_path, seconds=0.5):
@@ -59,7 +59,7 @@ sys.stdin.read()
 """
 
 
-async def test_it_dies_with_whoever_started_it(tmp_path: Path) -> None:
+async def test_it_ends_with_its_parent(tmp_path: Path) -> None:
     home = str(Path(embedded.__file__).parent.parent)
     pipe = asyncio.subprocess.PIPE
     starter = await asyncio.create_subprocess_exec(

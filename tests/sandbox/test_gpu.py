@@ -148,7 +148,7 @@ async def test_a_right_answer_is_accepted(client: SandboxClient, device: str) ->
     assert (judgement.verdict, judgement.note) == ("accepted", ""), judgement
 
 
-async def test_an_answer_that_forgets_the_device_is_told_where(client: SandboxClient) -> None:
+async def test_an_answer_that_forgets_the_device_is_shown_where(client: SandboxClient) -> None:
     judgement, _ = await judged(client, "import torch\ndef double(x): return x + torch.zeros_like(x).cpu() + x", "both")
     assert (judgement.verdict, judgement.share) == ("runtime error", 0.5), judgement
     assert judgement.cases[4].message.startswith("on the GPU: raised RuntimeError")

@@ -118,7 +118,7 @@ async def test_a_lost_run_is_done_elsewhere_and_the_lost_sandbox_left_out_for_a_
         assert a.runs == ["1", "3"]
 
 
-async def test_a_run_is_tried_three_times_and_then_told_as_lost(tmp_path: Path) -> None:
+async def test_a_run_is_lost_after_three_attempts(tmp_path: Path) -> None:
     async with (
         at(tmp_path / "a.sock", lost) as a,
         at(tmp_path / "b.sock", lost) as b,
@@ -152,7 +152,7 @@ async def test_without_room_another_is_asked_and_a_member_s_own_bound_is_theirs_
         assert (a.runs, b.runs) == (["1", "2"], ["1"])
 
 
-async def test_sockets_come_and_go_in_a_folder_and_none_is_told_with_the_place(tmp_path: Path) -> None:
+async def test_sockets_come_and_go_in_a_folder_and_an_empty_one_is_reported(tmp_path: Path) -> None:
     sandboxes = SandboxPool([tmp_path])
     outcome = await sandboxes.run(Run("1", ""))
     assert outcome.status == "internal" and f"no sandbox's socket is at {tmp_path}" in outcome.detail

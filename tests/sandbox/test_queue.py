@@ -60,7 +60,7 @@ def test_our_own_runs_have_no_such_bound() -> None:
     assert len(queue.waiting) == 3
 
 
-def test_whoever_was_just_served_comes_after_those_who_waited_meanwhile() -> None:
+def test_a_served_member_queues_after_those_waiting() -> None:
     queue = FairQueue(concurrency=1, max_waiting=64)
     queue.enter("ada", "free", 0)
     first = started(queue)
@@ -81,7 +81,7 @@ def test_a_full_queue_turns_the_last_classes_away_first_and_says_how_long_it_is(
         assert refusal.value.why == "full"
 
 
-def test_the_place_and_the_wait_are_told_from_the_runs_of_late() -> None:
+def test_position_and_wait_are_estimated_from_recent_runs() -> None:
     queue = FairQueue(concurrency=2, max_waiting=64)
     for number in range(40):
         ticket = queue.enter(str(number), "free", number)
@@ -199,7 +199,7 @@ def test_no_bound_is_ever_passed_and_no_place_stays_free_that_someone_could_have
 
 @settings(max_examples=100)
 @given(st.lists(st.tuples(st.sampled_from(["", "ada", "bob", "cyd"]), st.sampled_from(PRIORITIES)), max_size=60))
-def test_whoever_was_let_in_is_served_exactly_once(entries: list[tuple[str, Priority]]) -> None:
+def test_every_accepted_run_is_served_exactly_once(entries: list[tuple[str, Priority]]) -> None:
     queue = FairQueue(concurrency=2, max_waiting=64)
     entered: list[int] = []
     served: list[int] = []

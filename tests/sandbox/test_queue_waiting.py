@@ -35,7 +35,7 @@ async def settled(*guests: Guest) -> list[bool]:
     return [guest.before is not None for guest in guests]
 
 
-async def test_turns_pass_on_in_order_and_each_is_told_how_many_were_before() -> None:
+async def test_turns_follow_in_order_and_report_how_many_were_before() -> None:
     queue = queue_of_one()
     guests = [Guest(queue, "a"), Guest(queue, "b"), Guest(queue, "c", "round")]
     assert await settled(*guests) == [True, False, False]
@@ -48,7 +48,7 @@ async def test_turns_pass_on_in_order_and_each_is_told_how_many_were_before() ->
     await guests[1].task
 
 
-async def test_whoever_hangs_up_at_any_moment_leaves_the_place_to_the_next() -> None:
+async def test_a_cancelled_wait_passes_its_turn_on() -> None:
     queue = queue_of_one()
     at_work, waiting, starting, last = (Guest(queue, name) for name in "abcd")
     await settled(last)

@@ -111,7 +111,7 @@ async def test_the_last_value_is_capped_and_harmless_as_all_output(client: Sandb
     assert len(outcome.stdout) <= Limits().output_bytes
 
 
-async def test_what_a_run_took_is_told(client: SandboxClient) -> None:
+async def test_resource_use_is_reported(client: SandboxClient) -> None:
     outcome = await shown(client, "x = bytearray(64 << 20)\nfor _ in range(3_000_000): pass")
     assert outcome.wall_ms >= outcome.cpu_ms * 0.5 > 5
     assert 60 < outcome.peak_mb < 200

@@ -31,7 +31,7 @@ def test_tokens_stand_apart_by_commas_or_lines_the_newest_first(text: str) -> No
 
 
 @pytest.mark.parametrize(("text", "found"), [("", 0), (" \n,", 0), ("short", 5), (f"{NEW},fifteen-letters", 15)])
-def test_a_short_token_is_refused_and_not_told(text: str, found: int) -> None:
+def test_a_short_token_is_rejected_and_not_printed(text: str, found: int) -> None:
     with pytest.raises(ValueError, match=f"^{found} characters$"):
         parse_tokens(text)
 

@@ -88,7 +88,7 @@ async def test_a_daily_asks_a_drawing_and_another_the_next_time(
         assert second.question.id != first.question.id
 
 
-async def test_practice_draws_anew_and_explains_what_was_met(
+async def test_practice_draws_a_new_variant_and_explains_the_practiced_one(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:

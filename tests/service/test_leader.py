@@ -119,7 +119,7 @@ async def test_only_the_leader_ticks_and_goes_on_after_a_failure(database_url: s
     assert ticks.empty()
 
 
-async def test_another_databases_leader_is_none_of_ours(database_url: str, new_database: MakeDatabase) -> None:
+async def test_another_databases_leader_is_ignored(database_url: str, new_database: MakeDatabase) -> None:
     here, there = Leader(database_url), Leader(new_database())
     assert [await here.acquire(), await there.acquire()] == [True, True]
     await here.release()
@@ -165,7 +165,7 @@ async def test_a_leader_behind_a_split_network_is_followed_and_knows_it(database
         await second.release()
 
 
-async def test_a_leader_is_heard_of_during_a_long_tick(database_url: str) -> None:
+async def test_a_leader_sends_heartbeats_during_a_long_tick(database_url: str) -> None:
     """Its connection, silent for as long as the tick, would be ended by the server otherwise."""
     last_heard = (
         "select max(query_start) from pg_stat_activity join pg_locks using (pid) "

@@ -82,7 +82,7 @@ async def test_a_question_is_timed_from_its_slot_to_the_chats_word(
     assert counted("deliveries_total", kind="question", outcome="sent") == 1
 
 
-async def test_attempts_that_failed_are_told_apart(daily: DailyChannel, clock: Clock, counted: Counted) -> None:
+async def test_failed_attempts_are_counted_by_kind(daily: DailyChannel, clock: Clock, counted: Counted) -> None:
     await daily.bank(choice())
     await daily.schedule()
     clock.now = MONDAY + timedelta(hours=1)
@@ -157,7 +157,7 @@ async def test_the_database_is_asked_once_a_second_at_most(daily: DailyChannel, 
     assert await state.gather() is not first
 
 
-async def test_a_database_that_is_away_is_told(clock: Clock) -> None:
+async def test_an_unreachable_database_is_reported(clock: Clock) -> None:
     engine = make_engine("postgresql://nobody@127.0.0.1:1/nothing")
     state = State(make_sessions(engine), None, clock)
     found = read((await exposition(state.gather)).decode())

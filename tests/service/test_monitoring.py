@@ -82,7 +82,7 @@ def told() -> dict[str, tuple[str, set[str]]]:
 
 
 @pytest.mark.parametrize("expression", sorted(set(expressions())))
-def test_an_expression_asks_for_what_is_told_in_a_way_that_makes_sense(expression: str) -> None:
+def test_expressions_use_exported_series_in_a_valid_way(expression: str) -> None:
     series = told()
     for asked in asked_by(expression):
         assert asked.metric in series, "nobody tells this"

@@ -341,7 +341,7 @@ def named(findings: tuple[Finding, ...]) -> list[tuple[str, str, int]]:
 
 
 @needs_seeds
-async def test_the_five_documents_are_told_what_fails_and_what_is_not_printed(
+async def test_the_five_documents_get_their_findings(
     sandbox: SandboxClient,
 ) -> None:
     readings = [reading for file in sorted(SEEDS.glob("00*.txt")) for reading in read_path(file)]

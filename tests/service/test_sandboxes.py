@@ -254,7 +254,7 @@ async def test_a_lost_worker_s_run_is_done_by_another_and_that_is_logged(caplog:
         assert gone in (await workers.health()).trouble
 
 
-async def test_where_a_worker_is_gone_nothing_was_sent_and_without_any_it_is_said() -> None:
+async def test_a_lost_worker_gets_no_run_and_no_worker_is_reported() -> None:
     seen = Seen()
     with listen("127.0.0.1", 0) as listener:
         nowhere = f"http://127.0.0.1:{listener.getsockname()[1]}"

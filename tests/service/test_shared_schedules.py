@@ -140,7 +140,7 @@ async def test_a_schedule_that_leaves_its_home_is_at_home_in_the_next_channel(ch
     assert [each.channel for each in await chats.deliver("slack", "discord")] == [TEAM.channel, "222"]
 
 
-async def test_a_round_is_revealed_where_it_was_posted_whatever_was_unshared_meanwhile(chats: TwoChats) -> None:
+async def test_a_round_is_revealed_where_it_was_posted_even_after_unsharing(chats: TwoChats) -> None:
     ref = await chats.asked()
     await chats.daily.client.schedule_unshare(chats.boss("discord"), "home", GUILD, 1)
     await chats.daily.client.schedule_share(chats.boss("discord"), "aside", ASIDE, 1)
@@ -152,7 +152,7 @@ async def test_a_round_is_revealed_where_it_was_posted_whatever_was_unshared_mea
     assert len({row.key for row in await chats.daily.rows(Outbox)}) == 4
 
 
-async def test_another_workspace_shares_nothing_of_ours(chats: TwoChats) -> None:
+async def test_another_workspace_cannot_share_our_schedule(chats: TwoChats) -> None:
     eve = chats.who("Eve", "slack", admin=True, workspace="elsewhere")
     for number, call in enumerate((chats.daily.client.schedule_share, chats.daily.client.schedule_unshare)):
         with pytest.raises(ServiceRefused, match="no schedule 1 here"):

@@ -257,7 +257,7 @@ def tries(draw: st.DrawFn, stage: Stage) -> list[tuple[str, Body]]:
     phases=[Phase.explicit, Phase.generate],
 )
 @given(data=st.data())
-async def test_whatever_a_team_does_another_has_what_it_had(stage: Stage, data: st.DataObject) -> None:
+async def test_no_action_of_a_team_changes_another(stage: Stage, data: st.DataObject) -> None:
     for path, body in data.draw(tries(stage)):
         await stage.call(path, body)
     await stage.theirs_are_untouched()

@@ -66,7 +66,7 @@ async def test_what_a_task_notes_stands_with_the_call_it_belongs_to() -> None:
     assert notes["answer"] == 3
 
 
-def test_a_member_is_told_by_a_word_that_says_nothing_else() -> None:
+def test_a_members_pseudonym_reveals_nothing() -> None:
     word = tracing.pseudonym("slack", "T1", "U1")
     assert word == tracing.pseudonym("slack", "T1", "U1")
     others = {

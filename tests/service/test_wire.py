@@ -22,7 +22,7 @@ WHO: dict[str, Any] = {"platform": "web", "workspace": "home", "member": "ada"}
         (Who, {**WHO, "name": ""}, "name: that is empty"),
     ],
 )
-def test_a_limit_is_said_in_words(kind: Any, value: object, said: str) -> None:
+def test_a_limit_is_explained(kind: Any, value: object, said: str) -> None:
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(kind).validate_python(value)
     assert limit_words(caught.value.errors()) == said

@@ -75,7 +75,7 @@ def test_a_practised_question_leads_on_to_the_like_and_stays_itself(ref: str, wa
 
 
 @given(wishes)
-def test_the_next_card_is_of_what_is_wanted(wanted: PracticeFilter) -> None:
+def test_the_next_card_matches_the_filter(wanted: PracticeFilter) -> None:
     following = actions.decode(actions.encode(wanted.next))
     assert isinstance(following, Next | NextOf)
     kind = following.kind if isinstance(following, NextOf) else ""

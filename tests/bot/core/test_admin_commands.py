@@ -46,7 +46,7 @@ async def test_three_clicks_from_hello_to_the_first_question(room: Room) -> None
     assert room.wall.questions == ["C1"]
 
 
-async def test_hello_is_said_once_in_a_workspace(room: Room, who: MakeWho) -> None:
+async def test_a_workspace_is_greeted_once(room: Room, who: MakeWho) -> None:
     first = await room.quiz.handle(Added(room.event_id(), room.clock(), who("Eve", workspace="new"), NEW))
     again = await room.quiz.handle(Added(room.event_id(), room.clock(), who("Eve", workspace="new"), NEW))
     other = await room.quiz.handle(Added(room.event_id(), room.clock(), who("Mel", workspace="newer"), NEW))
@@ -76,7 +76,7 @@ async def test_a_second_press_of_begin_makes_no_second_schedule(room: Room) -> N
     assert "#daily has schedule 1: 16:00 (UTC), Monday, Wednesday and Friday" in again
 
 
-async def test_a_zone_that_was_typed_counts_and_one_that_is_none_is_refused(room: Room) -> None:
+async def test_a_typed_zone_is_used_and_an_unknown_one_rejected(room: Room) -> None:
     await room.types(room.boss, "/quiz-admin setup")
     await room.presses(room.boss, "10:00")
     form = room.told[room.boss.member]
@@ -87,7 +87,7 @@ async def test_a_zone_that_was_typed_counts_and_one_that_is_none_is_refused(room
     assert "10:00 (Asia/Kathmandu)" in await room.fills(room.boss, days="0", zone="UTC", other=" Asia/Kathmandu ")
 
 
-async def test_who_is_no_admin_is_told_so_at_the_first_click(room: Room, ann: Who) -> None:
+async def test_a_non_admin_is_refused_at_the_first_click(room: Room, ann: Who) -> None:
     await room.does(Added(room.event_id(), room.clock(), room.boss, NEW))
     action = room.button(room.boss, "Set it up in #general").action
     said = await room.does(Press(room.event_id(), room.clock(), ann, NEW, action))

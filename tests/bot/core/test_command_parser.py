@@ -243,7 +243,7 @@ def test_following_completion_always_ends_in_a_known_command() -> None:
             assert any(" ".join(spec.path) == offer for spec in specs_of(name))
 
 
-def test_the_rest_may_be_given_by_name_whatever_was_left_out() -> None:
+def test_the_last_argument_can_be_named_without_the_others() -> None:
     """A chat that asks for each argument passes the last one by name, without the missing ones before it."""
     said = 'the key says "no": text:really?\n\tx = 1'
     assert read_command("quiz", f"report text:{said}").values == {"text": said}

@@ -43,7 +43,7 @@ def test_an_event_comes_back_as_it_was_taken(tmp_path: Path, event: Event) -> No
     assert Journal(tmp_path / "journal.sqlite").unanswered() == [JournalEntry(event, ROUTE)]
 
 
-def test_an_event_is_taken_once_whoever_takes_it(tmp_path: Path) -> None:
+def test_an_event_is_recorded_once_across_processes(tmp_path: Path) -> None:
     one, other = Journal(tmp_path / "journal.sqlite"), Journal(tmp_path / "journal.sqlite")
     assert one.record(press(), ROUTE)
     assert not other.record(press(), ROUTE)

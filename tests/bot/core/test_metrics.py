@@ -26,7 +26,7 @@ def command(text: str) -> Event:
     return Command("e1", NOON, ANN, Where(channel="daily"), "quiz", text)
 
 
-async def test_events_are_told_apart_by_how_they_ended() -> None:
+async def test_events_are_counted_by_outcome() -> None:
     counted = Counted()
     async with ServiceClient.over_http("http://127.0.0.1:1", "a-token-nobody-wants") as nobody:
         quiz = Quiz(nobody)
@@ -55,7 +55,7 @@ def test_what_we_have_no_sentence_for_has_failed(error: str) -> None:
     assert counted("chat_event_seconds_sum", platform="slack") == pytest.approx(2)
 
 
-async def test_messages_are_told_apart_by_what_became_of_them(room: Room) -> None:
+async def test_deliveries_are_counted_by_outcome(room: Room) -> None:
     counted = Counted()
     await room.schedules(room.where)
     chat = Moody(before=[DeliveryRefused("no"), DeliveryRefused("no")], after=[ConnectionResetError("cut off")])

@@ -87,7 +87,7 @@ async def test_several_are_picked_in_a_form(room: Room, ann: Who) -> None:
     assert "1 of 1 answered right" in card_text(await room.closes())
 
 
-async def test_a_value_is_typed_and_a_bad_one_told_at_once(room: Room, ann: Who) -> None:
+async def test_an_invalid_value_is_reported_at_once(room: Room, ann: Who) -> None:
     room.sees(ann, await room.opens("the-shape"))
     assert "A Python literal, such as" in await room.presses(ann, "Answer")
     refused = (await room.fills(ann, text="(3,")).replace("\n", " ")
@@ -115,7 +115,7 @@ async def test_an_empty_form_loses_nothing(room: Room, ann: Who) -> None:
     assert "Your answer is empty." in await room.fills(ann, text=" \n")
 
 
-async def test_what_breaks_a_limit_is_told_in_words(room: Room, ann: Who) -> None:
+async def test_exceeding_a_limit_is_explained(room: Room, ann: Who) -> None:
     refused = await room.types(room.boss, "/quiz-admin schedule add open:0h")
     assert "Open minutes: that is too little; at least 1 is needed." in refused
     assert "Topic: that is too long; at most 200 characters fit." in await room.types(
@@ -247,7 +247,7 @@ async def test_privacy_is_seen_and_used(room: Room, ann: Who) -> None:
     assert "You have been forgotten" in await room.presses(ann, "Delete my data")
 
 
-async def test_a_round_that_is_closed_now_is_not_said_to_close_later(room: Room) -> None:
+async def test_a_closed_round_shows_no_closing_time(room: Room) -> None:
     await room.opens("one-right")
     said = await room.types(room.boss, "/quiz-admin close-now")
     assert "and is closed. The reveal follows in the channel." in said.replace("\n", " ")

@@ -62,7 +62,7 @@ def test_the_readers_row_stands_in_a_frame_and_is_named() -> None:
 
 @settings(max_examples=12)
 @given(NAMES, st.integers(-(10**6), 10**7), st.booleans())
-def test_whoever_they_are_nothing_is_drawn_over_the_edge(name: str, points: int, mine: bool) -> None:
+def test_no_name_is_drawn_over_the_edge(name: str, points: int, mine: bool) -> None:
     assert margins_clear(pixels_of(board(place(name, points, mine))))
 
 
@@ -79,7 +79,7 @@ def test_a_character_no_font_has_is_a_square_one_for_what_people_call_a_characte
     assert drawable("שלום Zoë مرحبا Иван") == "שלום Zoë مرحبا Иван"
 
 
-def test_right_and_wrong_are_told_apart_by_hatching_not_by_colour() -> None:
+def test_right_and_wrong_differ_by_hatching_not_by_color() -> None:
     right = pixels_of(draw_distribution(DistributionDrawing((ChoiceBar("a", 1, 1.0, "right"),))))
     wrong = pixels_of(draw_distribution(DistributionDrawing((ChoiceBar("a", 1, 1.0, "wrong"),))))
     assert longest_run(right, BAR) == 2 * (WIDTH - 32)

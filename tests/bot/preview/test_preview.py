@@ -158,7 +158,7 @@ def test_every_card_and_form_has_a_picture(name: str) -> None:
         assert Page(str(html)).opened == []
 
 
-def test_the_page_is_written_where_it_is_wanted(tmp_path: Path) -> None:
+def test_the_page_is_written_to_the_chosen_folder(tmp_path: Path) -> None:
     file = write_page("a/b ..c", [("a", make_scenes(*QUESTIONS["open"]))], tmp_path / "new")
     assert file == tmp_path / "new" / "a-b-..c.preview.html"
     assert file.read_text("utf-8").startswith("<!doctype html>")

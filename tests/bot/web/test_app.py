@@ -47,7 +47,7 @@ async def test_the_second_is_no_admin_and_names_are_taken_once(bob: Browser, new
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 41, "a\u0007b", "a\u202eb", "a\u200bb"])
-async def test_a_name_that_is_none_is_refused_in_words(new_browser: MakeBrowser, name: str) -> None:
+async def test_an_invalid_name_is_rejected(new_browser: MakeBrowser, name: str) -> None:
     browser = new_browser()
     await browser.opens("/")
 
@@ -78,7 +78,7 @@ async def test_nobody_opens_anothers_pages(ann: Browser, bob: Browser, chat: Web
 # Speaking
 
 
-async def test_words_are_said_to_all_and_shown_as_typed(ann: Browser, bob: Browser) -> None:
+async def test_a_message_is_shown_to_everyone_as_typed(ann: Browser, bob: Browser) -> None:
     answer = await ann.sends("say", text=f"  hello {NASTY}")
 
     assert (answer.status_code, answer.headers["location"]) == (303, f"{ann.home}#m1")
@@ -106,9 +106,7 @@ async def test_the_answer_to_a_command_is_for_one_alone(ann: Browser, bob: Brows
 
 
 @pytest.mark.parametrize(("text", "said"), [("x" * 4001, "4,001 characters"), ("   ", "Type a message")])
-async def test_what_cannot_be_said_is_refused_in_words(
-    ann: Browser, desk: Desk, chat: WebChat, text: str, said: str
-) -> None:
+async def test_an_invalid_message_is_rejected(ann: Browser, desk: Desk, chat: WebChat, text: str, said: str) -> None:
     answer = await ann.sends("say", text=text)
 
     assert answer.status_code == 422
@@ -173,7 +171,7 @@ async def test_going_back_and_choosing_another_is_another_event(ann: Browser, bo
     assert len({event.id for event in desk.asked}) == 3
 
 
-async def test_words_sent_twice_are_said_once(ann: Browser, chat: WebChat) -> None:
+async def test_a_repeated_message_is_posted_once(ann: Browser, chat: WebChat) -> None:
     for _ in range(2):
         await ann.sends("say", text="hello")
 

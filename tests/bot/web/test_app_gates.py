@@ -89,7 +89,7 @@ async def test_every_answer_carries_the_policy(new_browser: MakeBrowser, path: s
     assert answer.headers["cache-control"] == caching
 
 
-async def test_a_fault_is_told_with_the_policy_and_without_its_cause(ann: Browser, chat: WebChat) -> None:
+async def test_an_error_page_has_security_headers_and_no_details(ann: Browser, chat: WebChat) -> None:
     chat.store.close()
 
     answer = await ann.opens(ann.home)

@@ -126,7 +126,7 @@ async def test_without_a_service_to_ask_there_is_no_page(chat: WebChat, desk: De
         (ServiceRefused(Failure(code="admins-only", message="Only admins of this workspace")), 403, "Only admins"),
     ],
 )
-async def test_what_the_service_refuses_is_said(
+async def test_a_refusal_of_the_service_is_shown(
     chat: WebChat, desk: Desk, service: Service, problem: Exception, status: int, said: str
 ) -> None:
     service.said = problem
@@ -136,9 +136,7 @@ async def test_what_the_service_refuses_is_said(
     assert (answer.status_code, said in answer.text) == (status, True)
 
 
-async def test_everything_that_is_wrong_is_said_in_words_and_nothing_is_markup(
-    chat: WebChat, desk: Desk, service: Service
-) -> None:
+async def test_every_problem_is_described_and_escaped(chat: WebChat, desk: Desk, service: Service) -> None:
     service.said = BUSY
     async with browsing(chat, desk, service) as ann:
         await ann.join("Ann")

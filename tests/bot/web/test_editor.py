@@ -163,7 +163,7 @@ async def test_a_link_ends_after_a_day(room: Room, ann: Who, http: httpx.AsyncCl
 
 
 @pytest.mark.parametrize("path", ["/e/x", "/e/x.y", "/e/", "/m/x/"])
-async def test_what_is_no_link_of_ours_opens_nothing(room: Room, http: httpx.AsyncClient, path: str) -> None:
+async def test_a_forged_link_opens_nothing(room: Room, http: httpx.AsyncClient, path: str) -> None:
     assert (await http.get(path)).status_code == 404
 
 

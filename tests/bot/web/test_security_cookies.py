@@ -32,7 +32,7 @@ def test_the_same_post_is_the_same_event() -> None:
     assert re.fullmatch("[0-9a-f]{64}", same)
 
 
-def test_whoever_and_whatever_differs_is_another_event() -> None:
+def test_another_member_or_input_is_another_event() -> None:
     same = number_of(("action", "a:r1"))
 
     assert same != number_of(("action", "a:r2"))
@@ -42,7 +42,7 @@ def test_whoever_and_whatever_differs_is_another_event() -> None:
 
 
 @pytest.mark.parametrize("number", ["", "x" * 65, "a b", "a\n"])
-def test_a_number_no_page_of_ours_gives_is_refused(number: str) -> None:
+def test_an_invalid_one_time_number_is_rejected(number: str) -> None:
     with pytest.raises(RequestProblem):
         event_id(request(), ANN.id, FormData([("event", number)]))
 

@@ -63,7 +63,7 @@ BOUNDS: dict[str, tuple[str, Callable[[int], bytes], int, int, str]] = {
 
 
 @pytest.mark.parametrize("name", BOUNDS)
-def test_each_bound_is_where_it_is_said_to_be(name: str) -> None:
+def test_each_limit_has_the_documented_value(name: str) -> None:
     called, make, inside, beyond, code = BOUNDS[name]
     found = [{finding.code for finding in read_bank(make(size), name=called).findings} for size in (inside, beyond)]
     assert [code in codes for codes in found] == [False, True], found

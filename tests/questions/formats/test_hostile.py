@@ -337,7 +337,7 @@ def test_markdown_is_left_to_the_dialects() -> None:
         assert read_bank(text, name=name).bank.dialects not in {(foreign.name,) for foreign in IMPORT_FORMATS}
 
 
-def test_the_suffix_decides_and_content_where_there_is_none() -> None:
+def test_the_suffix_decides_and_otherwise_the_content() -> None:
     documents = {
         "gift": "::a::What? {=b ~c}\n",
         "aiken": "What?\nA. a\nB. b\nANSWER: A\n",

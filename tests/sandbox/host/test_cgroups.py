@@ -43,7 +43,7 @@ def test_a_place_that_is_not_ours_is_left_as_it_was(tmp_path: Path) -> None:
     assert [path.name for path in own.iterdir() if path.name.startswith("dailygrad-")] == ["dailygrad-supervisor"]
 
 
-def test_both_hierarchies_are_told_apart(tmp_path: Path) -> None:
+def test_both_cgroup_versions_are_recognized(tmp_path: Path) -> None:
     for folder in ("memory/some/place", "pids"):
         (tmp_path / folder).mkdir(parents=True)
     older = cgroups.find_cgroups(tmp_path, said(tmp_path, OLDER))

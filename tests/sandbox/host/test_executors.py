@@ -114,7 +114,7 @@ def unusable(tmp_path: Path, library: Path) -> Iterator[EmbeddedSandbox]:
     started.stop()
 
 
-async def test_a_card_on_which_no_child_starts_is_told_of_and_the_cpu_goes_on(unusable: EmbeddedSandbox) -> None:
+async def test_a_gpu_on_which_no_child_starts_is_reported_and_the_cpu_goes_on(unusable: EmbeddedSandbox) -> None:
     client = unusable.client
     await client.until_ready()
     assert (await client.health()).gpu == "a card for a rehearsal"

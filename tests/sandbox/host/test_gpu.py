@@ -86,17 +86,17 @@ def test_what_is_missing_is_named(machine: Path, gone: tuple[str, ...], said: st
 
 
 @pytest.mark.parametrize("line", ["cuda: Optional[str] = None", "cuda = None", "hip = '6.2'"])
-def test_a_torch_for_the_cpu_is_told_without_importing_it(machine: Path, line: str) -> None:
+def test_a_cpu_build_of_torch_is_recognized_without_importing_it(machine: Path, line: str) -> None:
     (machine / "torch/version.py").write_text(f"{line}\n")
     assert word(machine).startswith("this torch is built for the CPU: ")
 
 
-def test_gpus_of_wsl_are_told_apart(machine: Path) -> None:
+def test_gpus_of_wsl_are_recognized(machine: Path) -> None:
     (machine / "dev/dxg").touch()
     assert word(machine).startswith("GPUs of WSL are not used")
 
 
-def test_this_machine_is_told_truly() -> None:
+def test_this_machine_is_described_correctly() -> None:
     found = find_gpus()
     assert bool(found.devices) == (Path("/dev/nvidiactl").exists() and "GB" in found.summary)
     assert found.summary
@@ -116,7 +116,7 @@ def test_nvml_tells_its_driver_and_what_is_in_use(
     nvml.close()
 
 
-def test_a_driver_that_does_not_answer_is_told(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_does_not_answer_is_reported(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NVML_DOUBLE_FAILS", "1")
     with pytest.raises(NvmlError, match=r"nvmlInit_v2: Driver Not Loaded \(error 9\)"):
         Nvml([str(library)])

@@ -84,7 +84,7 @@ async def test_who_hangs_up_frees_the_place(survivor: EmbeddedSandbox) -> None:
     assert (await survivor.client.run(Run("x", "print(1)", limits=Limits(wall_ms=5000)))).stdout == "1\n"
 
 
-async def test_more_runs_than_can_wait_are_told_so(sandbox: EmbeddedSandbox, client: SandboxClient) -> None:
+async def test_runs_beyond_the_queue_are_refused(sandbox: EmbeddedSandbox, client: SandboxClient) -> None:
     runs = [client.run(Run(str(n), "pass", limits=Limits(wall_ms=5000), priority="round")) for n in range(120)]
     outcomes = await asyncio.gather(*runs)
     kinds = {(outcome.status, outcome.refused) for outcome in outcomes}
@@ -134,7 +134,7 @@ async def test_a_member_s_third_run_is_turned_away_and_another_member_s_is_not(s
     await asyncio.gather(*runs, return_exceptions=True)
 
 
-async def test_no_child_is_told_whose_run_it_is(client: SandboxClient) -> None:
+async def test_no_child_knows_whose_run_it_is(client: SandboxClient) -> None:
     program = (
         "import gc, sys\n"
         "found = [o for o in gc.get_objects() if type(o).__name__ == 'Run']\n"
@@ -160,7 +160,7 @@ async def test_only_this_user_may_come_in(sandbox: EmbeddedSandbox, client: Sand
     assert "PermissionError" in tried.stderr
 
 
-async def test_a_user_it_was_told_of_may_come_in_and_no_other(tmp_path: Path) -> None:
+async def test_only_a_configured_user_may_connect(tmp_path: Path) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can become another user to try")
     await asyncio.to_thread(tmp_path.chmod, 0o750)
@@ -182,7 +182,7 @@ async def test_a_user_it_was_told_of_may_come_in_and_no_other(tmp_path: Path) ->
     assert b"sandbox: user 65532 was turned away\n" in said
 
 
-async def test_what_is_running_when_it_is_told_to_stop_ends_first(own: EmbeddedSandbox) -> None:
+async def test_running_programs_finish_before_it_stops(own: EmbeddedSandbox) -> None:
     await own.client.until_ready()
     running = asyncio.create_task(own.client.run(Run("x", "import time; time.sleep(1.5); print('done')")))
     while (await own.client.health()).running == 0:
@@ -235,7 +235,7 @@ def test_a_second_one_at_the_same_socket_leaves_with_a_reason(sandbox: EmbeddedS
     assert "another sandbox listens there already" in second.stderr
 
 
-def test_a_socket_that_cannot_be_made_is_told_with_a_cure(tmp_path: Path) -> None:
+def test_a_socket_that_cannot_be_created_is_reported_with_a_fix(tmp_path: Path) -> None:
     tried = ran("-m", "sandbox", "serve", "--socket", str(tmp_path / ("x" * 120)))
     assert tried.returncode == 4
     assert "choose a shorter path that you may write to" in tried.stderr

@@ -83,7 +83,7 @@ async def test_a_traceback_names_the_member_s_lines_only(client: SandboxClient) 
         ("class E(Exception):\n  def __str__(self): return 1 / 0\nraise E", "error", "load", None),
     ],
 )
-async def test_how_a_program_ends_is_told(
+async def test_the_end_of_a_program_is_reported(
     client: SandboxClient, code: str, status: str, reached: str, exit_code: int | None
 ) -> None:
     outcome = await run(client, code)
@@ -92,7 +92,7 @@ async def test_how_a_program_ends_is_told(
 
 
 @pytest.mark.parametrize("code", ["import ctypes; ctypes.string_at(0)", "import os; os.abort()"])
-async def test_a_crash_is_told_with_its_signal(client: SandboxClient, code: str) -> None:
+async def test_a_crash_is_reported_with_its_signal(client: SandboxClient, code: str) -> None:
     outcome = await run(client, code)
     # Process 1 of a namespace cannot be aborted: libc ends it with SIGSEGV instead.
     assert (outcome.status, outcome.signal) == ("crash", 11)

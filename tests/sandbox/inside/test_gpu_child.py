@@ -72,7 +72,7 @@ async def run(client: SandboxClient, code: str, **changes: Any) -> Outcome:
     return await client.run(replace(Run("run", code, device="cuda"), **changes))
 
 
-async def test_a_fresh_child_answers_and_the_device_it_was_for_is_told(fresh: SandboxClient) -> None:
+async def test_a_fresh_child_answers_and_reports_its_device(fresh: SandboxClient) -> None:
     code = "import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x ** 2).backward()\nprint(x.grad)"
     outcome = await run(fresh, code)
     # The rehearsal's GPU is the CPU, and it says so.
@@ -118,7 +118,7 @@ async def test_cases_and_results_go_the_same_way(fresh: SandboxClient) -> None:
         ("import socket; socket.socket()", "denied", WallHit),
     ],
 )
-async def test_each_way_to_end_is_told(fresh: SandboxClient, code: str, status: str, cause: type[Cause]) -> None:
+async def test_each_way_to_end_is_reported(fresh: SandboxClient, code: str, status: str, cause: type[Cause]) -> None:
     outcome = await run(fresh, code, limits=Limits(wall_ms=3000, memory_mb=256))
     assert outcome.status == status, outcome
     assert isinstance(outcome.cause, cause)
@@ -185,7 +185,7 @@ async def parked(rehearsal: EmbeddedSandbox) -> list[ProcessState]:
         await asyncio.to_thread(os.sched_yield)
 
 
-async def test_parked_children_have_no_right_no_environment_of_ours_and_are_replaced(
+async def test_parked_children_have_no_rights_or_environment_and_are_replaced(
     rehearsal: EmbeddedSandbox,
 ) -> None:
     children = await parked(rehearsal)

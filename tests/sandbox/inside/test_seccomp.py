@@ -107,7 +107,7 @@ def test_clone_starts_threads_and_nothing_else(machine: str) -> None:
         assert asked(machine, CLONE[machine], THREAD | namespace) == EPERM
 
 
-def test_clone3_is_said_not_to_exist_so_that_libc_falls_back(machine: str) -> None:
+def test_clone3_is_reported_missing_so_that_libc_falls_back(machine: str) -> None:
     assert asked(machine, 435) == f"errno {errno.ENOSYS}"
 
 

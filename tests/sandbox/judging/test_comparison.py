@@ -111,7 +111,7 @@ def test_nan_and_infinity_match_themselves_only() -> None:
     assert message(tensor([INF]), tensor([0.0]), NumberTolerance(1.0, 0.0)) != ""
 
 
-def test_whole_numbers_and_truth_are_exact_whatever_the_tolerance() -> None:
+def test_integers_and_booleans_are_exact_at_any_tolerance() -> None:
     wide = NumberTolerance(10.0, 10.0)
     assert message(tensor([1], "int64"), tensor([2], "int64"), wide) != ""
     assert message(tensor([True], "bool"), tensor([False], "bool"), wide) != ""

@@ -43,7 +43,7 @@ def said(expected: Numbers, got: Numbers, rtol: float = 0.0, atol: float = 0.0) 
 @pytest.mark.parametrize("name", ODD)
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32), count=st.integers(400, 3000))
-def test_two_sets_of_the_same_draws_are_never_told_apart(name: str, seed: int, count: int) -> None:
+def test_samples_of_the_same_distribution_are_equal(name: str, seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     assert said(ODD[name](rng, (count, 3)), ODD[name](rng, (count, 3))) == ""
 
@@ -69,7 +69,7 @@ def test_the_chance_of_a_false_alarm_keeps_its_bound(name: str) -> None:
         (lambda r, n: r.random(n), lambda r, n: r.random(n) ** 2, 2_000),
     ],
 )
-def test_another_distribution_is_told(
+def test_another_distribution_is_detected(
     right: Callable[[np.random.Generator, int], Numbers],
     wrong: Callable[[np.random.Generator, int], Numbers],
     count: int,
@@ -98,7 +98,7 @@ def test_rounding_alone_is_no_difference_however_many_draws() -> None:
         assert said(drawn, drawn * (1 + 1e-6)) != ""
 
 
-def test_nan_among_numbers_is_told_by_itself() -> None:
+def test_nan_among_numbers_is_reported_separately() -> None:
     ours = np.random.default_rng(3).normal(size=1000)
     theirs = ours.copy()
     theirs[17] = math.nan

@@ -63,7 +63,7 @@ def test_a_wrong_value_is_wrong_and_what_was_right_still_counts() -> None:
         (encode(("unsupported", "TypeError", "Leak42")), "wrong", "a result of the wrong type"),
     ],
 )
-def test_of_a_hidden_case_nothing_is_told_that_the_program_wrote(entry: bytes, verdict: str, message: str) -> None:
+def test_a_hidden_case_shows_nothing_the_program_wrote(entry: bytes, verdict: str, message: str) -> None:
     case = judged([ok(1), entry, ok(3), raised("ValueError")]).cases[1]
     assert (case.verdict, case.message) == (verdict, message)
 
@@ -79,7 +79,7 @@ def test_of_a_hidden_case_nothing_is_told_that_the_program_wrote(entry: bytes, v
         ),
     ],
 )
-def test_of_a_visible_case_all_is_told(entry: bytes, verdict: str, message: str) -> None:
+def test_a_visible_case_shows_everything(entry: bytes, verdict: str, message: str) -> None:
     case = judged([entry, ok(2), ok(3), raised("ValueError")]).cases[0]
     assert (case.verdict, case.message) == (verdict, message)
 
@@ -130,7 +130,7 @@ def test_a_run_that_ended_badly_never_passes_though_all_results_are_there(status
 
 
 @pytest.mark.parametrize("reached", ["parse", "entry"])
-def test_a_program_that_cannot_be_called_is_invalid_and_told_why(reached: Reached) -> None:
+def test_a_program_that_cannot_be_called_is_invalid_with_a_reason(reached: Reached) -> None:
     judgement = judged([], "error", reached, stderr="SyntaxError: invalid syntax")
     assert judgement.verdict == "invalid"
     assert judgement.message == "SyntaxError: invalid syntax"
@@ -159,7 +159,7 @@ def test_a_broken_reference_is_a_system_error(expected: list[bytes], detail: str
     assert (judgement.verdict, judgement.detail) == ("system error", detail)
 
 
-def test_a_shuffled_run_is_told_in_the_order_of_the_cases() -> None:
+def test_a_shuffled_run_is_reported_in_case_order() -> None:
     outcome = Outcome(id="x", status="ok", results=join([ok(3), ok(1), ok(0)]))
     judgement = judge_outcome(
         join([ok(3), ok(1), ok(2)]), outcome, cases=3, examples=1, tolerance=TOLERANCE, order=[2, 0, 1]

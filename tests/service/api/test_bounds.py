@@ -153,7 +153,7 @@ def test_nothing_is_taken_without_a_bound(service: Service) -> None:
     assert len(fields) > 200
 
 
-async def test_each_bound_is_where_it_is_said_to_be(daily: DailyChannel, http: httpx.AsyncClient) -> None:
+async def test_each_limit_has_the_documented_value(daily: DailyChannel, http: httpx.AsyncClient) -> None:
     await daily.bank(choice("views"))
     described = Described(daily.service.api.openapi())
     tried = 0
@@ -222,7 +222,7 @@ async def test_an_endless_body_is_left_where_it_is(http: httpx.AsyncClient) -> N
     ],
     ids=["lists", "objects", "nested", "digits", "infinite", "surrogate", "no-text"],
 )
-async def test_a_malicious_body_is_no_fault_of_ours(http: httpx.AsyncClient, body: bytes) -> None:
+async def test_a_malicious_body_is_a_client_error(http: httpx.AsyncClient, body: bytes) -> None:
     response = await http.post("/v1/admin/audit", content=body, headers={"Content-Type": "application/json"})
     assert 400 <= response.status_code < 500
     assert Failure.model_validate_json(response.content).message

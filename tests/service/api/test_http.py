@@ -28,7 +28,7 @@ def told(caplog: pytest.LogCaptureFixture, what: str = "call answered") -> list[
     return [vars(record)["fields"] for record in caplog.records if record.getMessage() == what]
 
 
-async def test_a_call_that_serves_an_event_is_told_of_once(
+async def test_a_call_for_an_event_is_logged_once(
     client: ServiceClient, who: MakeWho, where: Where, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -39,13 +39,13 @@ async def test_a_call_that_serves_an_event_is_told_of_once(
     assert line == {"call": "join", "http": 200}
 
 
-async def test_whoever_asks_what_waits_is_not_told_of(client: ServiceClient, caplog: pytest.LogCaptureFixture) -> None:
+async def test_outbox_polling_is_not_logged(client: ServiceClient, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     await client.outbox_claim("web")
     assert told(caplog) == []
 
 
-async def test_a_refusal_is_told_of_whatever_it_serves(
+async def test_every_refusal_is_logged(
     service: Service, client: ServiceClient, who: MakeWho, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -61,7 +61,7 @@ async def test_a_refusal_is_told_of_whatever_it_serves(
     assert levels == ["INFO", "WARNING"]
 
 
-async def test_a_path_that_is_none_of_ours_is_not_told(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_unknown_path_is_not_logged(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     transport = httpx.ASGITransport(app=service.api)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as http:
@@ -71,7 +71,7 @@ async def test_a_path_that_is_none_of_ours_is_not_told(service: Service, caplog:
     assert told(caplog) == []
 
 
-async def test_a_failure_is_told_of_with_its_event(
+async def test_a_failure_is_logged_with_its_event(
     settings: Settings, clock: Clock, who: MakeWho, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -86,7 +86,7 @@ async def test_a_failure_is_told_of_with_its_event(
     assert "event_id=web:1" in failed.replace("\x1b[0m", "").replace("\x1b[36m", "").replace("\x1b[35m", "")
 
 
-async def test_an_answer_is_told_by_its_number_and_nothing_in_it(
+async def test_an_answer_is_logged_by_number_without_its_content(
     daily: DailyChannel, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -136,7 +136,7 @@ async def test_an_event_that_is_busy_keeps_its_id(settings: Settings) -> None:
     assert (later.task_kwargs, later.attempts) == ({"answer_id": 1, "event_id": ID}, 0)
 
 
-async def test_an_answer_is_followed_through_its_job_to_whoever_delivers_the_verdict(
+async def test_an_answer_is_traced_from_its_job_to_the_delivered_verdict(
     daily: DailyChannel, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)

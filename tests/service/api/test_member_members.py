@@ -83,7 +83,7 @@ async def test_a_report_is_made_once_for_its_event(daily: DailyChannel) -> None:
     assert refusal.value.failure.code == "event-reused"
 
 
-async def test_a_key_is_told_after_the_close_and_not_before(daily: DailyChannel, clock: Clock) -> None:
+async def test_a_key_is_shown_after_the_close_only(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(choice())
     await daily.schedule()
     clock.advance(hours=1)

@@ -7,7 +7,7 @@ from service.wire import PostingChannel, ScheduleSpec, Where, Who
 from tests.service.daily_channel import DailyChannel, choice
 
 
-async def test_a_platform_is_told_of_its_own_scheduled_channels(daily: DailyChannel, client: ServiceClient) -> None:
+async def test_a_platform_gets_its_own_scheduled_channels(daily: DailyChannel, client: ServiceClient) -> None:
     await daily.bank(choice())
     boss = Who(platform="discord", workspace="G1", member="1", name="Boss", admin=True)
     for number, channel in enumerate(("C1", "C2", "C1")):

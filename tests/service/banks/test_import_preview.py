@@ -102,7 +102,7 @@ async def test_a_renamed_document_moves_its_questions_and_changes_none(stage: St
     assert (await previewed(stage, DOCUMENT, name="/elsewhere/views.txt")).moved == 0
 
 
-async def test_what_a_document_asks_twice_is_said_once_with_the_likeness(stage: Stage) -> None:
+async def test_a_duplicate_question_is_reported_once_with_its_similarity(stage: Stage) -> None:
     view = await stage.bank(
         asking("cat", CAT),
         asking("stack", "Describe the difference between `torch.stack` and `torch.cat`."),
@@ -118,7 +118,7 @@ async def test_what_a_document_asks_twice_is_said_once_with_the_likeness(stage: 
     assert [twin.score for twin in view.twins] == sorted((twin.score for twin in view.twins), reverse=True)
 
 
-async def test_what_another_bank_asks_is_said_with_its_bank_and_what_is_not_new_is_not(stage: Stage) -> None:
+async def test_a_duplicate_of_another_bank_is_reported_if_it_is_new(stage: Stage) -> None:
     await stage.bank(asking("cat", CAT), asking("gone", "Why are gradients clipped by their norm?"), name="core")
     await stage.bank(asking("cat", CAT), name="core")
     mine = (asking("mine", CAT), asking("clip", "Why are gradients clipped by their norm?"))
@@ -147,7 +147,7 @@ async def test_a_view_lists_the_first_and_counts_all(stage: Stage) -> None:
     assert len(whole.changes) == 130
 
 
-async def test_progress_is_told_and_comes_to_its_end(stage: Stage) -> None:
+async def test_progress_is_reported_to_the_end(stage: Stage) -> None:
     told: list[tuple[str, int, int]] = []
     many = [asking(f"q{number}", f"What is `{number} + {number}`, and why so?") for number in range(1100)]
     await import_bank(
@@ -162,7 +162,7 @@ async def test_progress_is_told_and_comes_to_its_end(stage: Stage) -> None:
     assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 1100
 
 
-def test_the_fields_that_changed_are_named_and_where_it_stands_is_none_of_them() -> None:
+def test_changed_fields_are_named_except_for_the_position() -> None:
     before = question("a")
     after = replace(before, why="So.", options=(Option("a", "This", True),), number="4", section=("Else",))
     assert fields_changed(before, after) == ("why", "options")

@@ -139,7 +139,7 @@ async def test_banks_of_one_name_live_side_by_side_in_two_workspaces(stage: Stag
     ],
     ids=["empty", "no question", "NUL in a question", "NUL in the licence"],
 )
-async def test_what_cannot_be_kept_is_said_and_kept_out(stage: Stage, text: str, said: str) -> None:
+async def test_invalid_questions_are_reported_and_not_imported(stage: Stage, text: str, said: str) -> None:
     view = await import_bank(stage.session, read_bank(text, name="views.md"), None, stage.now, True)
     assert not view.applied
     assert view.errors >= 1

@@ -73,7 +73,7 @@ async def test_an_exception_and_a_dtype_are_keys_too(sandbox: SandboxClient) -> 
         ("    pass\nraise SystemExit(3)", "ended with error"),
     ],
 )
-async def test_a_family_at_fault_is_told_why(sandbox: SandboxClient, body: str, said: str) -> None:
+async def test_a_failing_family_gets_a_reason(sandbox: SandboxClient, body: str, said: str) -> None:
     slow = family(body)
 
     with pytest.raises(InvalidVariant, match=said):

@@ -89,7 +89,7 @@ def test_what_stays_beside_its_like_takes_no_row_from_it() -> None:
     assert rows(after, kept(*written(*PROMPTS))) == [100, 101, None, 102, 103, 104]
 
 
-def test_an_authors_id_is_the_question_whatever_it_says() -> None:
+def test_an_authors_id_identifies_the_question() -> None:
     before = [replace(one, id=f"own-{number}") for number, one in enumerate(written(*PROMPTS))]
     renamed = [replace(before[0], id="mine"), replace(before[1], prompt="Else?"), *before[2:]]
     assert rows(renamed, kept(*before)) == [None, 101, 102, 103, 104]

@@ -110,7 +110,7 @@ def test_only_what_is_asked_for(questions: list[Candidate], asks: ScheduleFilter
 
 
 @given(candidates.flatmap(lambda some: st.tuples(st.just(some), st.permutations(some))), wishes, st.text(max_size=9))
-def test_same_seed_same_choice_whatever_the_order(
+def test_the_same_seed_gives_the_same_choice_in_any_order(
     both: tuple[list[Candidate], list[Candidate]], asks: ScheduleFilter, seed: str
 ) -> None:
     one, other = both

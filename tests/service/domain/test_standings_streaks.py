@@ -58,7 +58,7 @@ def test_no_freeze_is_spent_where_there_is_no_streak() -> None:
     assert after("aammm" + "mm", two) == Streak(0, 2, 0, 2)
 
 
-def test_a_break_starts_the_way_to_a_freeze_anew() -> None:
+def test_a_break_restarts_the_count_towards_a_freeze() -> None:
     assert after("aaaaaam" + "aaaaaa").freezes_left == 0
     assert after("aaaaaam" + "aaaaaaa").freezes_left == 1
 

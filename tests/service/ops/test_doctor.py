@@ -58,7 +58,7 @@ async def examined(
     return {check.name: check for check in checks}
 
 
-async def test_a_service_on_bare_ground_is_told_what_to_do_first(stage: Stage) -> None:
+async def test_an_empty_installation_gets_the_first_steps(stage: Stage) -> None:
     checks = await examined(stage, await stage.caller())
     assert {name: check.ok for name, check in checks.items()} == {
         "database": True,
@@ -112,7 +112,7 @@ class TestSandbox:
         check = await ask(ready=0, versions={}, trouble="torch cannot be imported")
         assert (check.ok, check.said) == (False, "0 children ready, isolation full; torch cannot be imported")
 
-    async def test_what_gpu_there_is_or_why_none_is_told(self, ask: Callable[..., Awaitable[Check]]) -> None:
+    async def test_the_gpu_or_its_absence_is_reported(self, ask: Callable[..., Awaitable[Check]]) -> None:
         check = await ask(devices=["cpu"], gpu="no NVIDIA driver is loaded")
         assert check.ok
         assert check.said.endswith(", torch 2.13.0; GPU: no NVIDIA driver is loaded")
@@ -139,7 +139,7 @@ class TestSchedules:
             name=f"schedule {row.id} in #daily: questions", ok=True, said="10 slots until one is repeated", cure=""
         )
 
-    async def test_a_bank_that_runs_low_and_a_pause_are_said(self, stage: Stage) -> None:
+    async def test_a_low_bank_and_a_pause_are_reported(self, stage: Stage) -> None:
         ada = await stage.caller()
         await stage.bank(question())
         row = await stage.schedule(ada)

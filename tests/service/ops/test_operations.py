@@ -89,9 +89,7 @@ async def test_one_that_will_not_come_says_why(daily: DailyChannel, clock: Clock
     assert (skipped.skipped, skipped.error) == ("missed", "")
 
 
-async def test_what_failed_is_told_with_its_reason_and_not_whose_it_was(
-    daily: DailyChannel, clock: Clock, database_url: str
-) -> None:
+async def test_a_failure_shows_its_reason_and_no_member(daily: DailyChannel, clock: Clock, database_url: str) -> None:
     ref = await post_code_question(daily, clock)
     secret = "def double(x):\n    return 'canary-code'\n"
     await daily.answer(ref, AnswerInput(code=secret), name="Canary-Member")

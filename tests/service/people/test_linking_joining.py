@@ -50,7 +50,7 @@ async def test_a_chat_without_history_is_linked_at_once(chats: TwoChats) -> None
     assert (seen.id, seen.platform, seen.channel) == (schedule, "discord", GUILD.channel)
 
 
-async def test_history_is_told_before_it_is_moved_and_then_all_of_it_is(chats: TwoChats) -> None:
+async def test_history_is_shown_before_all_of_it_is_moved(chats: TwoChats) -> None:
     await played(chats)
     before = await chats.standing("discord"), await chats.standing("slack")
     told = await chats.join_chats(sure=False)
@@ -246,7 +246,7 @@ async def test_only_admins_link_chats_and_not_twice(chats: TwoChats) -> None:
         await chats.join_chats()
 
 
-async def test_hello_is_said_once_in_each_chat(chats: TwoChats) -> None:
+async def test_each_chat_is_greeted_once(chats: TwoChats) -> None:
     client = chats.daily.client
     nowhere = TEAM.model_copy(update={"channel": ""})
     events: list[tuple[Literal["discord", "slack"], str]] = [

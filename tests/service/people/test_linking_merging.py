@@ -274,7 +274,7 @@ async def test_who_was_forgotten_is_linked_by_no_code_of_theirs(chats: TwoChats)
 
 
 @pytest.mark.sandbox
-async def test_a_verdict_that_comes_after_the_linking_is_booked_and_told_to_the_one_member(
+async def test_a_verdict_after_linking_is_credited_and_sent_to_the_merged_member(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:

@@ -174,7 +174,7 @@ class TestForgetting:
         await members.privacy(stage.session, ada, "forget", stage.now)
         assert list(await stage.session.scalars(select(CurrentAnswer.round_id))) == [closed.id]
 
-    async def test_who_comes_back_starts_anew(self, stage: Stage) -> None:
+    async def test_a_returning_member_starts_over(self, stage: Stage) -> None:
         ada = await stage.caller()
         await played(stage, ada)
         await members.privacy(stage.session, ada, "forget", stage.now)

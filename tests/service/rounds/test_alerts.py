@@ -219,7 +219,7 @@ async def test_two_leaders_at_once_tell_once(two: TwoChats, service: Service) ->
     assert len(told(await two.deliver())) == 1
 
 
-async def test_it_looks_now_and_then_only_and_whatever_the_clock_does(two: TwoChats, service: Service) -> None:
+async def test_it_checks_only_sometimes_even_if_the_clock_jumps(two: TwoChats, service: Service) -> None:
     alerts = Alerts(service.sessions, None)
     await alerts.check(MONDAY + timedelta(days=9))
     two.clock.now += LATE_AFTER + CHECK_INTERVAL

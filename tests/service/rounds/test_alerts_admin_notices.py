@@ -24,7 +24,7 @@ def notices(made: list[Delivery]) -> list[tuple[str, str | None, str]]:
     return [(each.channel, each.member, each.body.fact.kind) for each in made if isinstance(each.body, Notice)]
 
 
-async def test_the_creator_of_the_schedule_is_told_privately_and_once(chats: TwoChats) -> None:
+async def test_the_creator_of_the_schedule_is_notified_privately_and_once(chats: TwoChats) -> None:
     chats.clock.advance(hours=1)
     for _ in range(2):
         await chats.daily.service.tick()
@@ -44,7 +44,7 @@ async def test_a_refused_post_is_reported_elsewhere_by_the_name_of_the_channel(c
     assert (gave_up.channel, gave_up.member) == ("", "discord-boss")
 
 
-async def test_the_channel_is_told_if_the_creator_was_forgotten(chats: TwoChats) -> None:
+async def test_the_channel_is_notified_if_the_creator_was_forgotten(chats: TwoChats) -> None:
     await chats.daily.client.privacy(chats.boss("discord"), "forget", "forget")
     chats.clock.advance(hours=1)
     await chats.daily.service.tick()

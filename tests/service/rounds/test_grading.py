@@ -118,7 +118,7 @@ async def test_judging_the_same_answer_again_and_at_once_changes_nothing(
 
 
 @pytest.mark.sandbox
-async def test_practiced_and_late_code_is_told_with_its_key(
+async def test_practiced_and_late_code_gets_a_verdict_with_the_key(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
     async with build(settings, clock, sandbox).running() as service:

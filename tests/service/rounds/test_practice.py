@@ -171,7 +171,7 @@ class TestRating:
         with pytest.raises(NotPossible, match="Answer the question first"):
             await practice.rate_recall(stage.session, ada, f"p{version.id}", "easy", stage.now)
 
-    async def test_the_question_must_be_one_of_ours_and_practiced(self, stage: Stage) -> None:
+    async def test_the_question_must_be_known_and_practiced(self, stage: Stage) -> None:
         ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
         await stage.bank(question("a"), workspace_id=eve.workspace_id)
         theirs = (await stage.version("a")).id

@@ -88,7 +88,7 @@ async def test_a_post_after_an_outage_says_how_late_it_is(
     assert question.closes_at == opened + timedelta(minutes=SPEC.open_minutes)
 
 
-async def test_after_the_catch_up_the_slot_is_skipped_and_admins_are_told_why(
+async def test_after_the_catch_up_the_slot_is_skipped_and_admins_get_the_reason(
     daily: DailyChannel, clock: Clock
 ) -> None:
     await daily.bank(choice())
@@ -123,7 +123,7 @@ async def test_a_paused_schedule_owes_nothing_afterwards(daily: DailyChannel, cl
     assert await daily.rows(Round) == []
 
 
-async def test_admins_are_told_once_that_no_question_fits(daily: DailyChannel, clock: Clock) -> None:
+async def test_admins_are_notified_once_that_no_question_fits(daily: DailyChannel, clock: Clock) -> None:
     await daily.schedule()
     clock.advance(hours=1)
     (notice,) = await daily.ticked()
@@ -133,7 +133,7 @@ async def test_admins_are_told_once_that_no_question_fits(daily: DailyChannel, c
     assert [round_.skipped for round_ in await daily.rows(Round)] == ["no question"] * 2
 
 
-async def test_admins_are_told_once_that_a_bank_runs_low_until_an_import(daily: DailyChannel, clock: Clock) -> None:
+async def test_admins_are_notified_once_of_a_low_bank_until_an_import(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(choice("one"), choice("two"), choice("three"))
     await daily.schedule()
     clock.advance(hours=1)

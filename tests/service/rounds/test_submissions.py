@@ -67,7 +67,7 @@ async def test_no_form_and_no_post_carries_the_key(daily: DailyChannel, clock: C
         assert "another look" not in said
 
 
-async def test_the_same_event_is_answered_once_whatever_the_concurrency(daily: DailyChannel, clock: Clock) -> None:
+async def test_concurrent_copies_of_an_event_are_answered_once(daily: DailyChannel, clock: Clock) -> None:
     ref = await open_round(daily, clock, choice())
     receipts = await asyncio.gather(*(daily.answer(ref, "a", event="press") for _ in range(8)))
     assert {receipt.status for receipt in receipts} == {"recorded"}

@@ -159,7 +159,7 @@ _BITS += [
     )
 )
 @example(r'\class{x" onclick="y}{z}')
-def test_whatever_comes_out_is_well_formed_and_inert(source: str) -> None:
+def test_output_is_well_formed_and_inert(source: str) -> None:
     html = to_mathml(source)
     if html is None:
         return

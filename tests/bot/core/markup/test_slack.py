@@ -59,7 +59,7 @@ def test_what_each_part_becomes(markdown: str, found: list[str]) -> None:
     assert kinds(markdown) == found
 
 
-def test_only_a_language_slack_names_is_said() -> None:
+def test_only_languages_documented_by_slack_are_sent() -> None:
     found = to_slack(parse("```py\nx\n```\n\n```cobol\nx\n```"))
     assert [part.get("language") for part in found if isinstance(part, dict)] == ["python", None]
 

@@ -22,7 +22,7 @@ from bot.core.markup import parse, to_summary
         ("", ""),
     ],
 )
-def test_what_is_said(markdown: str, expected: str) -> None:
+def test_summaries(markdown: str, expected: str) -> None:
     assert to_summary(parse(markdown)) == expected
 
 

@@ -12,7 +12,7 @@ def text_of(view: ImportView) -> str:
     return "\n".join(block.markdown for block in imported_card(view).blocks if isinstance(block, Text | Small))
 
 
-def test_a_change_is_told_with_its_line_its_fields_and_its_new_name() -> None:
+def test_a_change_shows_its_line_fields_and_new_name() -> None:
     said = text_of(IMPORTED)
     assert "changed (reason and options): `views`, line 4; the document makes it `view-or-copy` now" in said
     assert "retired: `old-one`" in said

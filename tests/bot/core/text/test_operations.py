@@ -46,7 +46,7 @@ def slot(**more: object) -> SlotView:
     ("seconds", "said"),
     [(0, "0 s"), (119.9, "119 s"), (120, "2 min"), (7199, "119 min"), (7500, "2 h 05 min"), (200_000, "2 d 7 h")],
 )
-def test_durations_are_said_as_people_say_them(seconds: float, said: str) -> None:
+def test_durations_are_readable(seconds: float, said: str) -> None:
     assert duration_text(seconds) == said
 
 
@@ -63,7 +63,7 @@ def test_a_longer_time_never_reads_shorter(one: float, other: float) -> None:
     assert whole(duration_text(short)) <= whole(duration_text(long)) <= long
 
 
-def test_each_state_is_told_in_words() -> None:
+def test_each_state_has_a_text() -> None:
     states = {"posted": 2, "late": 840, "waiting": 3, "overdue": 90, "skipped": 0}
     assert [state_text(slot(state=state, late_s=late)) for state, late in states.items()] == [
         "posted on time",
@@ -74,14 +74,14 @@ def test_each_state_is_told_in_words() -> None:
     ]
 
 
-def test_an_instant_is_said_in_its_zone_and_the_date_where_it_is_another() -> None:
+def test_an_instant_shows_its_zone_and_the_date_if_it_differs() -> None:
     assert clock_text(None, "UTC") == "–"
     assert clock_text(NOON, "Europe/Berlin") == "2026-03-02 13:00:00"
     assert clock_text(NOON, "Europe/Berlin", NOON - timedelta(hours=13)) == "13:00:00"
     assert clock_text(NOON, "Europe/Berlin", NOON - timedelta(hours=14)) == "2026-03-02 13:00:00"
 
 
-def test_the_sandbox_is_told_in_a_sentence() -> None:
+def test_the_sandbox_is_described_in_a_sentence() -> None:
     assert sandbox_text(None) == "No sandbox is connected. Code answers wait."
     gone = SandboxView(problem="unreachable", trouble="no socket")
     assert sandbox_text(gone) == "The sandbox cannot be reached: no socket. Code answers wait."

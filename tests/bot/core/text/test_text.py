@@ -108,7 +108,7 @@ def test_waits(wait: timedelta, said: str) -> None:
 
 
 @given(st.timedeltas(min_value=timedelta(minutes=2), max_value=timedelta(days=3000)))
-def test_a_wait_is_never_said_with_a_larger_unit_than_it_has(wait: timedelta) -> None:
+def test_a_wait_is_shown_in_its_own_unit(wait: timedelta) -> None:
     said = words.wait_words(NOON, NOON + wait)
     count, unit = int(said.split()[1].replace(",", "")), said.split()[2].rstrip("s")
     size = {"day": 86400, "hour": 3600, "minute": 60}[unit]
@@ -127,7 +127,7 @@ def test_what_was_typed_of_a_report_waits_in_its_form() -> None:
     assert [(field.name, field.value) for field in fields] == [("question", ""), ("text", "unfair")]
 
 
-def test_a_traceback_keeps_its_columns_and_a_program_that_does_not_start_is_said_to() -> None:
+def test_a_traceback_keeps_its_columns_and_a_failed_start_is_reported() -> None:
     message = 'File "<answer>", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax'
     card = results.tried_card(VerdictView(verdict="invalid", credit=0, message=message), "p1")
     assert Code(message, "") in card.blocks
@@ -152,7 +152,7 @@ def test_a_member_hears_of_no_season_that_may_not_run_and_no_topic_without_a_nam
         (61_400, 2, "It waited 61 s for its turn: 2 runs were before it."),
     ],
 )
-def test_a_wait_that_was_noticed_is_told_with_the_runs_before(queue_ms: float, before: int, said: str) -> None:
+def test_a_long_wait_is_shown_with_the_runs_before(queue_ms: float, before: int, said: str) -> None:
     card = members.run_card(RunResult(status="ok", stdout="1", queue_ms=queue_ms, before=before))
     _, *small = [block.markdown for block in card.blocks if isinstance(block, Small)]
     assert small == ([said] if said else [])
@@ -172,6 +172,6 @@ def test_a_run_tells_how_it_ended_what_it_took_and_where(result: RunResult, said
     assert [block.markdown for block in card.blocks if isinstance(block, Small)] == [said]
 
 
-def test_what_a_verdict_was_made_without_is_told_beside_it() -> None:
+def test_a_verdict_names_missing_isolation() -> None:
     verdict = VerdictView(verdict="accepted", credit=1.0, note="Judged on the CPU: this sandbox has no GPU.")
     assert Small("Judged on the CPU: this sandbox has no GPU.") in results.verdict_blocks(verdict)

@@ -50,7 +50,7 @@ def test_a_file_is_whole_and_for_its_owner_alone(database_url: str, new_database
     assert all_rows(url) == all_rows(database_url)
 
 
-def test_what_cannot_be_written_or_read_is_said_and_nothing_is_left(
+def test_an_unwritable_or_unreadable_backup_is_reported_and_leaves_nothing(
     database_url: str, new_database: MakeDatabase, folder: Path
 ) -> None:
     assert "No such file or directory; name another" in refused("backup", str(folder / "no" / "a"), url=database_url)
