@@ -89,9 +89,10 @@ class OnDiscord:
         question, member = found.messages[number], Member("Somebody")
         opened = await double.press(member, question, question.buttons["Answer"])
         try:
-            await double.settled(opened)
-            chosen = await double.answered(await double.press(member, *option(opened)))
-        except AssertionError:
+            async with asyncio.timeout(many.GIVEN_UP_S):
+                await double.settled(opened)
+                chosen = await double.answered(await double.press(member, *option(opened)))
+        except (AssertionError, TimeoutError):
             self.unanswered += 1
             return
         self.delays += [opened.delay, chosen.delay]

@@ -29,10 +29,10 @@ from tests.bench.rounds import copied, more_channels, shared
 from tests.doubles.slack import oracle
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.log import Entry
-from tests.doubles.slack.surfaces import Ephemeral
+from tests.doubles.slack.surfaces import Shown
 from tests.doubles.slack.world import Channel, Team, User
 from tests.faults.backend import LEASE_S, TOKEN, TOKEN_KEY, Backend, Bot, Bots, backend_running, boss_of
-from tests.faults.slack_faults import free_port
+from tests.machine import free_port
 
 
 @dataclass
@@ -80,13 +80,14 @@ class OnSlack:
         room.members.add(user.id)
         if (await self.slack.click(user, room.messages[self.newest["ts"]], "Answer")).acked:
             with contextlib.suppress(AssertionError):
-                card = await self.slack.log.until(lambda: self._card(user), 30)
+                card = await self.slack.log.until(lambda: self._card(user), many.GIVEN_UP_S)
                 assert card is not None
                 await self.slack.click(user, card, "A")
 
-    def _card(self, user: User) -> Ephemeral | None:
-        """Returns the private card that a user was just shown."""
-        return next((one for one in reversed(self.slack.world.ephemerals[-200:]) if one.user == user.id), None)
+    def _card(self, user: User) -> Shown | None:
+        """Returns the card with the options that a member was just shown: in a view if the reply took a while."""
+        private = (one for one in reversed(self.slack.world.ephemerals[-200:]) if one.user == user.id)
+        return next((one for one in (*private, *self.slack.world.stack(user)) if "A" in one.labels), None)
 
 
 async def prepare(scene: OnSlack, plan: Plan, client: ServiceClient) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.world import Channel as SlackChannel
 from tests.doubles.slack.world import Team
 from tests.faults.backend import TOKEN, TOKEN_KEY, RunningClock, boss_of
+from tests.machine import free_port
 
 EVERY_DAY: Final = tuple(range(7))
 NAMES: Final = ("Ann", "Bob", "Cem", "Dia", "Eva", "Fay", "Gil", "Hua")
@@ -247,7 +247,7 @@ async def scene_ready(folder: Path, seed: int, slots: int, channels: int, at_onc
     async with contextlib.AsyncExitStack() as stack:
         data = await stack.enter_async_context(database_running(folder))
         chats = await stack.enter_async_context(_chats(channels))
-        ports = (_free_port(), _free_port())
+        ports = (free_port(), free_port())
         relay = await stack.enter_async_context(relaying(*ports))
         parts = _parts(folder, data, chats, relay, ports)
         for part in parts.values():
@@ -356,9 +356,3 @@ async def _watch_sandbox(part: Part, client: SandboxClient) -> None:
                     await until(part.up.is_set, 5)
                     part.ready = lambda _: False
         await asyncio.sleep(0.1)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,18 +15,13 @@ from typing import Any
 import pytest
 
 from tests.container.engine import ROOT, compose, said
+from tests.machine import free_port
 
 IMAGES = {"dailygrad-service": 500, "dailygrad-bot": 700, "dailygrad-sandbox": 1200}
 """Most memory of each service, megabytes."""
 LASTING = ("postgres", "service", "worker", "sandbox", "web")
 Report = dict[str, str]
 """Measurements, shown at the end of the run."""
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 @dataclass(frozen=True, slots=True)

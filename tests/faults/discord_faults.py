@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-import psutil
 import psycopg
 
 from bot.discord.commands import application_commands
 from service.store.session import libpq_url
 from service.wire import RoundView, Where, Who
 from tests.doubles.discord import Discord
+from tests.doubles.discord.log import PATIENCE_S
 from tests.doubles.discord.world import Channel, Guild, Interaction, Member, Message
 from tests.faults.backend import Backend, Bot, Bots, boss_of
+from tests.machine import waited_s
 
 CREATE = "POST /channels/{channel_id}/messages"
 RESPOND = "POST /interactions/{interaction_id}/{interaction_token}/callback"
@@ -86,9 +87,13 @@ class Team:
         assert found, "a count is a row"
         assert found[0] >= count, self.double.log.tail()
 
-    async def until(self, condition: Callable[[], object], what: str, patience_s: float = 25.0) -> None:
+    async def until(self, condition: Callable[[], object], what: str, patience_s: float = PATIENCE_S) -> None:
         """Waits until the condition holds, checking after every event on Discord."""
         await self.double.log.until(condition, what, patience_s)
+
+    def starved_s(self, bot: Bot) -> float:
+        """Returns how long a bot and this process have waited for a processor so far, seconds."""
+        return waited_s(bot.process.pid) + waited_s(os.getpid())
 
     def kept_the_rules(self) -> None:
         """Checks that the bot broke none of Discord's rules."""
@@ -132,17 +137,3 @@ async def team_ready(
         await (backend.import_many(boss, many) if many else backend.import_bank(boss, *only))
         yield team
         await bots.clear()
-
-
-def megabytes(bot: Bot) -> float:
-    """Returns the resident memory of a bot. Private memory would also grow as pages stop being shared after a fork."""
-    return float(psutil.Process(bot.process.pid).memory_info().rss) / 2**20
-
-
-def waited_s(pid: int) -> float:
-    """Returns how long a process's threads were runnable but not running, seconds; 0 if the kernel does not say."""
-    waited = 0
-    for told in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-        with contextlib.suppress(OSError):  # a thread that ended meanwhile
-            waited += int(told.read_text().split()[1])
-    return waited / 1e9

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -16,16 +15,10 @@ from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.surfaces import Message, Shown
 from tests.doubles.slack.world import Channel, Team, User
 from tests.faults.backend import Backend, Bot, Bots, boss_of
+from tests.machine import free_port
 
 QUICK_PING = {"DAILYGRAD_SLACK_PING_S": "0.25"}
 _MEMBERS_TABLES = ("workspace", "chat", "member", "identity", "round", "answer", "inbox")
-
-
-def free_port() -> int:
-    """Returns an unused port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @dataclass
@@ -52,7 +45,7 @@ class SlackScene:
         def there() -> bool:
             return len(self.slack.sockets.open) > before or bot.process.poll() is not None
 
-        await self.slack.until(there, 60, "a socket")
+        await self.slack.until(there, what="a socket")
         assert bot.process.poll() is None, bot.said
         return bot
 
@@ -81,7 +74,7 @@ class SlackScene:
         """Posts a question in the channel and waits for it."""
         await self.backend.import_bank(self.boss, question)
         await self.backend.posts_now(self.boss, self.place())
-        return await self.slack.sees(self.bob, "Question for ", 20)
+        return await self.slack.sees(self.bob, "Question for ")
 
     def questions(self, channel: Channel | None = None) -> list[Message]:
         """Returns the questions in the channel."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import AsyncIterator
 from itertools import pairwise
@@ -13,7 +12,7 @@ import pytest
 from tests.doubles.discord.faults import Cut, Fault, Hold, Status
 from tests.doubles.discord.world import BOT_NEEDS, SEND, VIEW
 from tests.faults.backend import LEASE_S, Backend, Bots
-from tests.faults.discord_faults import CREATE, Team, questions, team_ready, waited_s
+from tests.faults.discord_faults import CREATE, Team, questions, team_ready
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -165,7 +164,7 @@ async def test_work_never_delays_the_heartbeat(team: Team) -> None:
     async def listen() -> None:
         while True:
             await team.until(lambda: len(heard()) > len(beats), "a heartbeat")
-            waited = waited_s(bot.process.pid) + waited_s(os.getpid())
+            waited = team.starved_s(bot)
             beats.extend((at, waited) for at in heard()[len(beats) :])
 
     listening = asyncio.create_task(listen())

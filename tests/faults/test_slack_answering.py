@@ -191,7 +191,7 @@ async def test_every_acknowledgement_is_in_time_with_the_database_locked(scene: 
         )
     assert all(one.acked for one in done)
     assert max(oracle.ack_times(scene.slack.log, since=since)) < 1.5
-    await scene.slack.until(lambda: all(scene.slack.private(person) for person in people), 30)
+    await scene.slack.until(lambda: all(scene.slack.private(person) for person in people))
     assert oracle.unanswered(scene.slack.log) == []
 
 

@@ -16,7 +16,7 @@ from tests.doubles.slack import oracle
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.world import Channel, Team, User
 from tests.faults.backend import Backend, Bot, Bots, boss_of
-from tests.faults.slack_faults import free_port
+from tests.machine import free_port
 
 
 @dataclass
@@ -83,7 +83,7 @@ async def test_workspaces_are_isolated(hosted: Hosted) -> None:
     boss = boss_of("slack", here.id, ann.id)
     await hosted.backend.import_bank(boss, "one-right")
     await hosted.backend.posts_now(boss, Where(channel=daily.id, name="daily"))
-    question = await hosted.slack.sees(ann, "Question for ", 20)
+    question = await hosted.slack.sees(ann, "Question for ")
     assert (await hosted.slack.click(ann, question, "Answer")).acked
     card = await hosted.slack.sees(ann, "Your answer")
     assert (await hosted.slack.click(ann, card, "A")).acked

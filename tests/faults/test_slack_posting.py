@@ -39,7 +39,7 @@ async def test_a_killed_bots_message_is_found_and_not_made_again(scene: SlackSce
     bot = await scene.start()
     await scene.backend.import_bank(scene.boss)
     await scene.backend.posts_now(scene.boss, scene.place())
-    await scene.slack.until(lambda: fault.met, 30)
+    await scene.slack.until(lambda: fault.met)
     await bot.kill()
     scene.backend.clock.advance(seconds=LEASE_S)
     await scene.start()
@@ -73,7 +73,7 @@ async def test_many_questions_keep_a_channels_rate_limit(scene: SlackScene) -> N
     await scene.start()
     await scene.backend.import_bank(scene.boss)
     await scene.backend.posts_now(scene.boss, *[scene.place()] * 6)
-    await scene.slack.until(lambda: len(scene.questions()) == 6, 20)
+    await scene.slack.until(lambda: len(scene.questions()) == 6)
     await outbox_settled(scene)
     assert oracle.fastest(scene.slack.log, scene.daily.id, 0.9) <= 3
     assert scene.slack.log.count("limited", method="chat.postMessage") == 0

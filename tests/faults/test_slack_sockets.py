@@ -25,7 +25,7 @@ async def test_a_silent_socket_is_replaced(scene: SlackScene, pongs: bool) -> No
     await scene.start(**QUICK_PING, DAILYGRAD_SLACK_QUIET_S="1")
     await answers(scene)
     deaf = scene.slack.sockets.deafen(pongs=pongs)
-    await scene.slack.until(lambda: not set(deaf) & set(scene.slack.sockets.open), 20)
+    await scene.slack.until(lambda: not set(deaf) & set(scene.slack.sockets.open))
     await scene.slack.connected()
     await answers(scene)
     assert len(scene.slack.sockets.open) == 1
@@ -38,12 +38,12 @@ async def test_unavailable_sockets_cause_no_reconnect_storm(scene: SlackScene) -
     asked_before = oracle.calls(scene.slack.log, "apps.connections.open")
     began = scene.slack.log.clock.real()
     scene.slack.sockets.drop()
-    await scene.slack.until(lambda: scene.slack.log.count("socket", what="refused") >= 5, 60)
+    await scene.slack.until(lambda: scene.slack.log.count("socket", what="refused") >= 5)
     took = scene.slack.log.clock.real() - began
     asked = oracle.calls(scene.slack.log, "apps.connections.open") - asked_before
     assert asked <= 6 + 4 * took, f"{asked} sockets asked for in {took:.1f} s"
     scene.slack.sockets.refusing = False
-    await scene.slack.connected(timeout=60)
+    await scene.slack.connected()
     await answers(scene)
     assert len(scene.slack.sockets.open) == 1
 
@@ -53,7 +53,7 @@ async def test_reconnecting_survives_a_failing_api(scene: SlackScene) -> None:
     await scene.start(**QUICK_PING)
     scene.slack.fail("apps.connections.open", "500", times=3)
     scene.slack.sockets.drop()
-    await scene.slack.until(lambda: scene.slack.sockets.made == 2, 60)
+    await scene.slack.until(lambda: scene.slack.sockets.made == 2)
     await scene.slack.connected()
     await answers(scene)
 

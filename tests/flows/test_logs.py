@@ -40,8 +40,8 @@ from tests.doubles.slack import world as slack_world
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.faults.backend import boss_of
 from tests.faults.discord_faults import EDIT_ORIGINAL
-from tests.faults.slack_faults import free_port
 from tests.flows.test_processes import BANK, EVERY_DAY, Part, Parts, parts
+from tests.machine import free_port
 
 __all__ = ["parts"]
 pytestmark = pytest.mark.timeout(600)
@@ -279,17 +279,17 @@ async def test_logs_show_each_events_path_and_no_secret_or_member_text(team: Tea
 
 async def answered_on_slack(team: Team, on: OnSlack) -> str:
     """Sends a program to the bot as Bob and waits for the verdict; returns the message's event id."""
-    await team.slack.sees(on.bob, "Question for ", 60)
+    await team.slack.sees(on.bob, "Question for ")
     written = team.slack.dm(on.bob, f"```\n{program(team.word('answer'))}```")
     await team.says("slack", r'"message delivered".*"verdict:\d+".*"sent"')
-    await team.slack.sees(on.bob, "Your code: ", 60)
+    await team.slack.sees(on.bob, "Your code: ")
     return f"slack:{written.channel}:{written.ts}"
 
 
 async def answered_on_discord(team: Team, on: OnDiscord) -> str:
     """Submits the form as Ann and waits for the verdict; returns the submission's event id."""
     double = team.discord
-    question = (await double.until(lambda: [one for one in on.daily.seen() if "Answer" in one.buttons], "it", 60))[-1]
+    question = (await double.until(lambda: [one for one in on.daily.seen() if "Answer" in one.buttons], "it"))[-1]
     opened = await double.settled(await double.press(on.ann, question, question.buttons["Answer"]))
     sent = await double.submit_modal(opened, {"code": program(team.word("answer"))})
     await team.says("discord", r'"message delivered".*"verdict:\d+".*"sent"')

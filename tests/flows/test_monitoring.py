@@ -69,7 +69,7 @@ async def test_the_processes_tell_what_is_asked(backend: Backend, bots: Bots, da
     async with supervisor(bots.folder, WELL), slack_scene(backend, bots) as scene:
         started["slack"] = await scene.start()
         await scene.slack.slash(scene.bob, scene.daily, "/quiz", "help")
-        await scene.slack.sees(scene.bob, "/quiz today", 60)
+        await scene.slack.sees(scene.bob, "/quiz today")
         await started["service"].says("listens on")
         await started["worker"].says("is ready")
         leader(database_url)

@@ -153,7 +153,7 @@ class Parts:
         for part in self.started:
             assert part.process.wait(max(0.1, end - monotonic())) == 0, part.said
             assert "Traceback" not in part.said
-        assert [process for process in psutil.wait_procs(family, timeout=5)[1] if process.is_running()] == []
+        assert [process for process in psutil.wait_procs(family, timeout=PATIENCE)[1] if process.is_running()] == []
 
     def kill(self, part: Part) -> None:
         """Kills a process with SIGKILL and forgets it."""

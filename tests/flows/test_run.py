@@ -76,14 +76,14 @@ class Started:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
         self.process.wait()
-        psutil.wait_procs(family, timeout=20)
+        psutil.wait_procs(family, timeout=PATIENCE)
 
     def stop(self) -> list[psutil.Process]:
         """Sends Ctrl-C; returns the processes that remain."""
         family = self.tree()
         self.process.send_signal(signal.SIGINT)
         assert self.process.wait(60) == 0, "".join(self.printed)
-        return [process for process in psutil.wait_procs(family, timeout=10)[1] if process.is_running()]
+        return [process for process in psutil.wait_procs(family, timeout=PATIENCE)[1] if process.is_running()]
 
 
 @contextlib.contextmanager

@@ -40,7 +40,7 @@ async def gone(pids: list[int]) -> bool:
         ended = asyncio.Event()
         asyncio.get_running_loop().add_reader(handle, ended.set)
         try:
-            await asyncio.wait_for(ended.wait(), 10)
+            await asyncio.wait_for(ended.wait(), 60)
         finally:
             asyncio.get_running_loop().remove_reader(handle)
             os.close(handle)

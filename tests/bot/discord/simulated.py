@@ -136,7 +136,7 @@ class Simulated:
     async def opened_channel(self, name: str, allows: int) -> Channel:
         """Adds a channel with these permissions for the bot, and tells it."""
         channel = self.guild.channel(name, allows)
-        heard = self.app.bot.wait_for("guild_channel_create", timeout=10)
+        heard = self.app.bot.wait_for("guild_channel_create", timeout=60)
         await self.double.opens(channel)
         await heard
         return channel

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import time
@@ -195,13 +194,6 @@ def _look(shown: Shown) -> tuple[int, str]:
 
 def fresh() -> str:
     return f"test-{next(_numbers)}"
-
-
-def free_port() -> int:
-    """Returns an unused port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import aiohttp
 import pytest
 
 from bot.slack.app import http_routes, serve_http
-from tests.bot.slack.conftest import Workspace, free_port
+from tests.bot.slack.conftest import Workspace
+from tests.machine import free_port
 
 
 @pytest.mark.parametrize(("well", "status"), [(True, 200), (False, 503)])

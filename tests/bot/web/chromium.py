@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 CHROMIUM = shutil.which("chromium") or ""
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="Debian's chromium is not installed (apt install chromium)")
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-PATIENCE_S = 25.0
+PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

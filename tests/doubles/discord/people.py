@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from tests.doubles.discord import checks
 from tests.doubles.discord.interactions import AUTOCOMPLETE, COMMAND, COMPONENT, SUBMIT
+from tests.doubles.discord.log import PATIENCE_S
 from tests.doubles.discord.payloads import channel_json, guild_json, interaction_json, message_json
 from tests.doubles.discord.server import Server
 from tests.doubles.discord.world import Channel, Guild, Interaction, Json, Member, Message, nested, snowflake
@@ -131,7 +132,7 @@ class Discord(Server):
 
     # Waiting
 
-    async def until(self, condition: Callable[[], T | None], what: str, patience_s: float = 30.0) -> T:
+    async def until(self, condition: Callable[[], T | None], what: str, patience_s: float = PATIENCE_S) -> T:
         """Waits until the condition, checked after every log entry, returns something."""
         return await self.log.until(condition, what, patience_s)
 

@@ -22,7 +22,7 @@ from tests.doubles.slack.clock import Clock
 from tests.doubles.slack.delivery import Delivery, Post
 from tests.doubles.slack.faults import Fault, Faults, How
 from tests.doubles.slack.limits import Limits
-from tests.doubles.slack.log import Entry, Log
+from tests.doubles.slack.log import PATIENCE_S, Entry, Log
 from tests.doubles.slack.people import People
 from tests.doubles.slack.server import Server
 from tests.doubles.slack.signed_http import SignedHttp
@@ -108,15 +108,15 @@ class SlackDouble(People):
 
     # Waiting
 
-    async def until(self, found: Callable[[], T], timeout: float = 10.0, what: str = "") -> T:
+    async def until(self, found: Callable[[], T], timeout: float = PATIENCE_S, what: str = "") -> T:
         """Waits until `found` returns something."""
         return await self.log.until(found, timeout, what)
 
-    async def connected(self, sockets: int = 1, timeout: float = 30.0) -> None:
+    async def connected(self, sockets: int = 1, timeout: float = PATIENCE_S) -> None:
         """Waits until this many sockets are open."""
         await self.until(lambda: len(self.sockets.open) >= sockets, timeout, f"{sockets} sockets")
 
-    async def handed(self, event_id: str, timeout: float = 10.0) -> Entry:
+    async def handed(self, event_id: str, timeout: float = PATIENCE_S) -> Entry:
         """Waits until an event is acknowledged; returns the log entry."""
         assert event_id, "the app does not listen to such events"
         return await self.until(lambda: next(self.log.of("acked", event=event_id), None), timeout) or _never()

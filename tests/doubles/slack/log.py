@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from tests.doubles.slack.clock import Clock
 
 T = TypeVar("T")
+PATIENCE_S = 60.0
+"""What a test waits for comes sooner, on any machine."""
 
 
 @dataclass(frozen=True, slots=True)

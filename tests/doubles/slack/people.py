@@ -16,6 +16,7 @@ from tests.doubles.slack import payloads
 from tests.doubles.slack.api_chat import posted
 from tests.doubles.slack.api_views import STACK, change_view, checked_view, new_view
 from tests.doubles.slack.delivery import Delivery, Kind, Post
+from tests.doubles.slack.log import PATIENCE_S
 from tests.doubles.slack.payloads import Value
 from tests.doubles.slack.server import Server, reply
 from tests.doubles.slack.surfaces import Body, Ephemeral, Message, Shown, View
@@ -226,7 +227,7 @@ class People:
         home = [self.world.homes[user.id]] if user.id in self.world.homes else []
         return [*messages, *self.private(user), *home, *self.world.stack(user)[-1:]]
 
-    async def sees(self, user: User, words: str, timeout: float = 10.0) -> Shown:
+    async def sees(self, user: User, words: str, timeout: float = PATIENCE_S) -> Shown:
         """Waits until a person sees something with these words; returns the latest."""
 
         def found() -> Shown | None:

@@ -110,4 +110,4 @@ async def test_a_view_that_claims_a_tera_element_is_stopped_before_it_is_made(cl
     code = "import torch\ndef f(n): return torch.ones(1).expand(n)"
     outcome = await client.run(Run("run", code, entry="f", cases=encode([(10**12,)])))
     assert (outcome.status, outcome.results) == ("output", b"")
-    assert outcome.wall_ms < 1000
+    assert outcome.cpu_ms < 1000
