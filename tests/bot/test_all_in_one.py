@@ -24,7 +24,7 @@ OPERATOR = Who(platform="web", workspace="local", member="operator", name="Daily
         ("local", "UTC"),
     ],
 )
-def test_utc_is_called_utc_and_what_is_no_place_is_utc(zone: str, name: str) -> None:
+def test_names_of_utc_and_zones_without_a_place_become_utc(zone: str, name: str) -> None:
     assert zone_name(zone) == name
 
 
@@ -44,5 +44,5 @@ async def test_the_daily_of_the_shipped_bank_takes_a_minute(client: ServiceClien
     assert [post.question.kind in schedule.spec.kinds for post in posts] == [True]
 
 
-async def test_a_bank_of_ones_own_is_asked_whole(client: ServiceClient, service: Service) -> None:
+async def test_an_own_bank_is_asked_with_every_kind(client: ServiceClient, service: Service) -> None:
     assert (await started(client, service, shipped=False)).spec.kinds == ()

@@ -169,9 +169,7 @@ async def test_a_form_can_be_left_and_lists_what_may_follow(client: ServiceClien
     )
 
 
-async def test_a_command_leaves_a_form_and_what_was_typed_stands_in_it_later(
-    client: ServiceClient, service: Service
-) -> None:
+async def test_a_command_leaves_a_form_and_its_draft_is_kept(client: ServiceClient, service: Service) -> None:
     with ConsoleStore() as store:
         text = await talk(
             client, service, store,

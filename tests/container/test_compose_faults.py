@@ -161,7 +161,7 @@ def test_a_wrong_setting_stops_a_container_with_one_sentence(
         ("slack", {"SLACK_SIGNING_SECRET": "0123", "SLACK_CLIENT_ID": "1.2"}, "only one of SLACK_CLIENT_ID and"),
     ],
 )
-def test_what_env_says_of_a_chat_comes_to_its_container(
+def test_a_chats_settings_in_env_reach_its_container(
     whole: Whole, chat: str, changed: dict[str, str], sentence: str
 ) -> None:
     given = replace(whole, environment=whole.environment | changed)

@@ -98,7 +98,7 @@ async def test_a_killed_zygote_is_replaced_and_its_orphans_are_reaped(started: C
     assert "Z" not in started.shell("cat /proc/[0-9]*/stat 2>/dev/null | sed 's/.*) //' | cut -c1")
 
 
-async def test_stopping_lets_a_run_end_and_is_quick_about_it(started: Container) -> None:
+async def test_stopping_waits_for_a_run_and_is_fast(started: Container) -> None:
     client = started.client
     running = asyncio.create_task(client.run(Run("x", "import time; time.sleep(1.5); print('done')")))
     while (await client.health()).running == 0:

@@ -10,7 +10,7 @@ from tests.container.engine import ROOT
 from tests.container.test_files import BOTS, SERVICES, WHOLE
 
 
-def test_what_is_watched_is_there() -> None:
+def test_monitored_targets_exist() -> None:
     for name in ("prometheus", "grafana"):
         assert SERVICES[name]["profiles"] == ["monitoring"]
         for volume in SERVICES[name]["volumes"]:
@@ -24,7 +24,7 @@ def test_what_is_watched_is_there() -> None:
     assert f":{provider['options']['path']}/dashboard.json:" in " ".join(SERVICES["grafana"]["volumes"])
 
 
-def test_nothing_is_given_that_compose_cannot_put_into_a_read_only_container() -> None:
+def test_monitoring_uses_no_compose_secrets_or_configs() -> None:
     assert not {"secrets", "configs"} & (set(WHOLE) | {key for one in SERVICES.values() for key in one})
 
 

@@ -131,7 +131,7 @@ async def test_a_bots_machine(environ: pytest.MonkeyPatch, service: Service, tmp
         assert "broken links: invalid settings | DAILYGRAD_LINK_URL is set" in said
 
 
-async def test_a_service_that_is_away(environ: pytest.MonkeyPatch) -> None:
+async def test_an_unreachable_service(environ: pytest.MonkeyPatch) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         environ.setenv("DAILYGRAD_SERVICE_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
@@ -152,7 +152,7 @@ async def test_a_chat_is_examined_where_its_token_is(environ: pytest.MonkeyPatch
     assert "no-token-at-all" not in lines(found)
 
 
-def test_an_embedded_database_is_looked_at_while_it_runs(tmp_path: Path) -> None:
+def test_an_embedded_database_is_checked_while_it_runs(tmp_path: Path) -> None:
     assert running_at(tmp_path) == ""
     pid = tmp_path / "postmaster.pid"
     pid.write_text(f"{os.getpid()}\n/data\n1\n5432\n/run/sockets\n\n")

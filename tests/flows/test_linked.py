@@ -128,9 +128,7 @@ async def test_on_a_phone_one_tab_is_shown_at_a_time(settings: Settings, clock: 
         assert await desk.given() == RIGHT
 
 
-async def test_two_tabs_of_a_browser_are_two_drafts_and_the_last_that_was_handed_in_counts(
-    settings: Settings, clock: Clock
-) -> None:
+async def test_two_tabs_have_separate_drafts_and_the_last_submission_counts(settings: Settings, clock: Clock) -> None:
     async with a_desk(settings, clock) as desk:
         first = await desk.follows(width=1280)
         second = Window(first.context, await first.context.new_page(), first.address)
@@ -160,7 +158,7 @@ async def test_without_scripts_it_works_one_page_at_a_time(settings: Settings, c
         assert await desk.given() == RIGHT
 
 
-async def test_a_link_whose_round_closed_says_so_and_takes_nothing(settings: Settings, clock: Clock) -> None:
+async def test_a_link_of_a_closed_round_says_so_and_accepts_nothing(settings: Settings, clock: Clock) -> None:
     async with a_desk(settings, clock) as desk:
         ann = await desk.follows(width=1280)
         clock.now += timedelta(hours=8)

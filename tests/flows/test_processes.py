@@ -220,7 +220,7 @@ def messages(folder: Path) -> int:
         return int(chat.execute("select count(*) from message").fetchone()[0])
 
 
-async def test_a_day_with_every_part_a_process_of_its_own(parts: Parts, new_database: Callable[[], str]) -> None:
+async def test_a_day_with_every_part_as_a_separate_process(parts: Parts, new_database: Callable[[], str]) -> None:
     parts.forking = False
     database = {"DATABASE_URL": new_database()}
     assert "The database is at " in done("migrate", **database)
@@ -349,7 +349,7 @@ def is_refused(ended: subprocess.CompletedProcess[str], said: str) -> None:
     assert re.fullmatch(f"dailygrad: .*{re.escape(said)}.*\n", ended.stderr)
 
 
-def test_the_doctor_finds_a_migrated_database_well(database_url: str) -> None:
+def test_the_doctor_accepts_a_migrated_database(database_url: str) -> None:
     lines = done("doctor", DATABASE_URL=database_url).splitlines()
     assert [line for line in lines if not re.match(r"ok {5}\S+.*: \S|\s+(?:cure|note): ", line)] == []
     assert any("database: at " in line for line in lines)

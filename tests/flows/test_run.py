@@ -132,7 +132,7 @@ def database(data: Path) -> psycopg.Connection:
     return psycopg.connect(f"host={data / 'postgres'} user=postgres dbname=postgres")
 
 
-def test_a_question_is_posted_all_stops_and_the_next_start_keeps_it(data: Path) -> None:
+def test_a_question_is_posted_and_kept_after_a_restart(data: Path) -> None:
     with running(data, start=subprocess.Popen) as first:
         first.wait_for(r"ready after [\d.]+ s: http://127\.0\.0\.1:\d+")
         once = first.until(lambda: posts(data) or None, "a question was posted")

@@ -127,6 +127,6 @@ def test_plain_text(markdown: str, words: str) -> None:
     assert plain(markdown) == words
 
 
-def test_deep_nesting_is_no_trouble() -> None:
+def test_deep_nesting_is_accepted() -> None:
     (quote,) = blocks(">" * 500 + " a")
     assert (quote.first, quote.last) == (1, 1)

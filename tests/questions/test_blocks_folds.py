@@ -14,7 +14,7 @@ def folds(text: str) -> tuple[Source, tuple[Fold, ...]]:
     return source, find_folds(source, split_blocks(source))
 
 
-def test_a_fold_says_what_lies_between_its_tags() -> None:
+def test_a_fold_contains_what_is_between_its_tags() -> None:
     source, (fold,) = folds("<details>\n<summary><b>Why?</b></summary><br><b>\n\nBecause.\n* so\n</b></details>\n")
     assert (fold.first, fold.last, fold.summary) == (1, 6, "Why?")
     assert fold_text(source, fold) == "Because.\n* so"
@@ -42,7 +42,7 @@ def test_no_fold_in_a_program_in_code_or_without_an_end() -> None:
         ("", ""),
     ],
 )
-def test_tags_around_all_of_it_are_taken_away(text: str, bare: str) -> None:
+def test_surrounding_tags_are_removed(text: str, bare: str) -> None:
     assert unwrapped(text) == bare
 
 

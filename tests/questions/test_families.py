@@ -129,7 +129,7 @@ def test_every_sort_of_key_has_a_proof_that_python_can_read(key: object) -> None
         ({"wrong": [5]}, "pairs of a value and a misconception"),
     ],
 )
-def test_a_drawing_that_makes_no_question_says_why(changes: dict[str, object], said: str) -> None:
+def test_a_draw_without_a_question_gets_a_reason(changes: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidVariant, match=said):
         variant_question(CHOICE, {**DRAWING, **changes})
 

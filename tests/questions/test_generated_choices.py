@@ -114,7 +114,7 @@ def test_a_doubtful_sentence_is_refused(prompt: str, answer: str, reason: str) -
     assert reason in reason_of(bank(**{prompt: answer}), prompt)
 
 
-def test_a_sentence_that_may_answer_it_too_is_no_wrong_option() -> None:
+def test_a_sentence_that_could_be_right_is_not_used_as_a_wrong_option() -> None:
     twin = "What makes a lock a lock?"
     questions = bank(**{twin: "A lock is a thing only one thread can hold at any time."})
     for made in generate_choices(questions).choices:
@@ -128,7 +128,7 @@ def test_too_small_a_bank_has_none() -> None:
     assert len(generate_choices(few).refused) == 3
 
 
-def test_only_answered_prose_is_looked_at() -> None:
+def test_only_answered_prose_is_analyzed() -> None:
     questions = [*bank(), asked("What?", "x", kind="value"), asked("Who is?", "")]
     forms = generate_choices(questions)
     assert {refused.id for refused in forms.refused} | {made.id.removesuffix(SUFFIX) for made in forms.choices} == {

@@ -22,7 +22,7 @@ def test_slugs() -> None:
     assert slug("x" * 100) == "x" * 60
 
 
-def test_an_authors_id_is_kept_and_the_others_keep_clear_of_it() -> None:
+def test_an_authors_id_is_kept_and_generated_ids_avoid_it() -> None:
     first, second = with_ids([question("What?"), question("Else?", id="what")])
     assert second.id == "what"
     assert first.id.startswith("what-") and len(first.id) == len("what-") + 6

@@ -28,12 +28,12 @@ def test_a_table_of_two_columns_gives_names_and_what_they_mean() -> None:
     assert key_points_of(answer) == ("`BCELoss`: Binary classes", "**MSELoss**: Regression")
 
 
-def test_a_wider_table_says_of_each_row_what_stands_under_which_heading() -> None:
+def test_a_wider_table_becomes_a_list_with_headings() -> None:
     answer = "| Mode | Dropout | Grads |\n|---|---|---|\n| `train()` | Active | Computed |\n"
     assert key_points_of(answer) == ("`train()`: Dropout Active, Grads Computed",)
 
 
-def test_what_is_stressed_is_kept_before_what_is_not() -> None:
+def test_emphasized_key_points_are_preferred() -> None:
     plain = " ".join(f"Sentence {name} says nothing much." for name in ("one", "two", "three", "four", "five"))
     points = key_points_of(f"{plain} But here the **storage is shared** by both. The **dtype** is kept.")
     assert len(points) == 4

@@ -29,7 +29,7 @@ def test_invalid_python_is_returned_as_an_error_not_raised(text: str) -> None:
     assert isinstance(parse_python(text), SyntaxError)
 
 
-def test_a_doubtful_escape_is_no_error() -> None:
+def test_a_doubtful_escape_is_not_an_error() -> None:
     assert not isinstance(parse_python("x = '\\d'"), SyntaxError)
     assert is_literal("'\\d'")
 

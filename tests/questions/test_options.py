@@ -37,7 +37,7 @@ def test_a_key_names_options_of_the_document(key: str, right: str) -> None:
 
 
 @pytest.mark.parametrize("answer", ["A tensor is an array.", "It depends.", "a) 1 b) 2 c) 3", "a's type"])
-def test_prose_is_no_key(answer: str) -> None:
+def test_prose_is_not_an_option_key(answer: str) -> None:
     assert find_choice(LETTERS, answer, labelled=True) is None
 
 

@@ -215,12 +215,12 @@ def test_a_folder_gives_its_documents_by_name(tmp_path: Path) -> None:
     assert [reading.answered for reading in readings] == [0, 1]
 
 
-def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_path(tmp_path / "none.md")
 
 
-def test_a_bank_is_called_by_its_file_unless_it_says_otherwise() -> None:
+def test_a_bank_is_named_after_its_file_by_default() -> None:
     assert read_bank("text", name="folder/py torch.md").bank.name == "py torch"
     assert read_bank("---\nbank: other\n---\n", name="a.md").bank.name == "other"
     assert read_bank("# One\n", name="a.md").bank.title == "One"
@@ -270,6 +270,6 @@ def test_a_brace_of_a_formula_may_be_closed_up_to_a_thousand_characters_later() 
         ("`a` ``b ` c``", None),
     ],
 )
-def test_an_open_backtick_is_marked_where_it_stands(text: str, column: int | None) -> None:
+def test_an_open_backtick_is_marked_at_its_position(text: str, column: int | None) -> None:
     found = [one for one in read_bank(f"## 1. What is it?\n\n{text}\n", name="a.md").findings if one.code == "Q004"]
     assert [(one.span.line, one.span.column) for one in found] == ([(3, column)] if column else [])

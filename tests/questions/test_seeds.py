@@ -150,7 +150,7 @@ def test_003_front_matter_asks_nine_questions_without_answers() -> None:
     assert {question.answer for question in asked} == {None}
 
 
-def test_003_takes_no_study_text_for_a_question() -> None:
+def test_003_does_not_read_study_text_as_questions() -> None:
     reading = read("003")
     assert (10, 79) in reading.study
     assert reading.findings == ()

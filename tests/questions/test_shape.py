@@ -143,7 +143,7 @@ def test_the_innermost_heading_that_names_a_level_counts() -> None:
     assert level_under(("Tensors",)) is None
 
 
-def test_bold_around_everything_is_taken_away() -> None:
+def test_surrounding_bold_is_removed() -> None:
     assert unbold("**What?** ") == "What?"
     assert unbold("**a** and **b**") == "**a** and **b**"
     assert unbold("__What is **x**?__") == "What is **x**?"

@@ -42,7 +42,7 @@ def test_likeness_is_a_share_and_the_same_either_way(one: Question, other: Quest
 
 
 @given(asked)
-def test_a_question_is_wholly_like_itself_wherever_it_stands(one: Question) -> None:
+def test_a_question_is_identical_to_itself_at_any_position(one: Question) -> None:
     assert (
         similarity_of(one, replace(one, id="else", place=SourceLocation("b.md", 9, 9), number="7", section=("More",)))
         == 1

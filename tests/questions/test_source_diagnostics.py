@@ -17,5 +17,5 @@ def test_the_worst_severity() -> None:
     assert worst(()) is None
 
 
-def test_spans_are_ordered_as_they_stand() -> None:
+def test_spans_are_ordered_by_position() -> None:
     assert sorted([Span(2, 1, 2, 2), Span(1, 9, 3, 1), Span(1, 2, 1, 3)])[0] == Span(1, 2, 1, 3)

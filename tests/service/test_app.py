@@ -12,7 +12,7 @@ from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel, choice, code
 
 
-async def test_a_working_service_posts_by_itself_once_beside_another(settings: Settings, clock: Clock) -> None:
+async def test_two_services_post_a_round_once(settings: Settings, clock: Clock) -> None:
     one, two = build(settings, clock), build(settings, clock)
     client = ServiceClient.inside(one.api, TOKEN)
     async with client, one.running(work=True), two.running(work=True), asyncio.timeout(60):
@@ -30,7 +30,7 @@ async def test_a_working_service_posts_by_itself_once_beside_another(settings: S
     assert sorted(kinds) == ["notice", "question"]
 
 
-async def test_a_working_service_takes_up_its_jobs(settings: Settings, clock: Clock) -> None:
+async def test_a_service_with_a_worker_runs_its_jobs(settings: Settings, clock: Clock) -> None:
     service = build(settings, clock)
     client = ServiceClient.inside(service.api, TOKEN)
     async with client, service.running(work=True), asyncio.timeout(60):

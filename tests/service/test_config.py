@@ -34,7 +34,7 @@ def test_a_secret_does_not_show() -> None:
     assert TOKEN not in repr(read_settings(database_url=URL, service_token=TOKEN))
 
 
-def test_the_token_may_stand_in_a_file(tmp_path: Path) -> None:
+def test_the_token_can_be_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(f"{TOKEN}\n", encoding="utf-8")
     assert read_settings(database_url=URL, service_token_file=path).token == TOKEN

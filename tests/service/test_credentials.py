@@ -26,7 +26,7 @@ def replace(path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [f"{NEW},{OLD}", f"{NEW}\n{OLD}\n", f" {NEW} , \r\n\n{OLD}", f",{NEW},,{OLD},"])
-def test_tokens_stand_apart_by_commas_or_lines_the_newest_first(text: str) -> None:
+def test_tokens_are_separated_by_commas_or_lines_newest_first(text: str) -> None:
     assert parse_tokens(text) == (NEW, OLD)
 
 

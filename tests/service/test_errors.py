@@ -11,13 +11,13 @@ from service.errors import NotFound, NotPossible, Refused, refusing
 KINDS = sorted(Refused.__subclasses__(), key=lambda kind: kind.__name__)
 
 
-def test_the_facts_stand_in_the_message() -> None:
+def test_the_message_contains_the_facts() -> None:
     refused = NotFound(what="round r9", cure="Ask for today's.")
     assert refused.message == str(refused) == "There is no round r9 here. Ask for today's."
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_refusal_has_a_code_of_its_own_and_is_no_server_error(kind: type[Refused]) -> None:
+def test_every_refusal_has_a_distinct_code_and_is_not_a_server_error(kind: type[Refused]) -> None:
     assert [other.code for other in KINDS].count(kind.code) == 1
     status = next(STATUS[base] for base in kind.__mro__ if base in STATUS)
     assert 400 <= status < 500

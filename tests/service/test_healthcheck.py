@@ -16,7 +16,7 @@ from service.healthcheck import MAX_AGE_SECONDS, find_problem
 from service.heartbeat import send_heartbeats
 
 
-async def test_a_loop_that_goes_round_is_seen_and_takes_its_file_with_it(tmp_path: Path) -> None:
+async def test_heartbeats_reveal_a_hang_and_end_with_the_block(tmp_path: Path) -> None:
     place = tmp_path / "alive"
     async with send_heartbeats(place):
         touched = place.stat().st_mtime

@@ -35,7 +35,7 @@ def test_every_part_finds_its_own_and_no_other(folders: tuple[Path, Path]) -> No
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o440 for folder in folders for path in folder.iterdir())
 
 
-def test_what_is_there_stays(folders: tuple[Path, Path]) -> None:
+def test_existing_keys_are_kept(folders: tuple[Path, Path]) -> None:
     make_keys(folders)
     before = contents(folders[0])
     (folders[0] / "link_secret").unlink()

@@ -97,7 +97,7 @@ async def test_a_lost_connection_gives_up_the_lead(database_url: str) -> None:
     await second.release()
 
 
-async def test_a_database_that_is_away_is_no_reason_to_fail() -> None:
+async def test_an_unreachable_database_does_not_stop_it() -> None:
     leader = Leader("postgresql://127.0.0.1:1/nothing")
     assert not await leader.acquire()
 

@@ -107,7 +107,7 @@ def test_a_secret_is_hidden_wherever_it_stands(stream: tuple[logging.Logger, io.
     assert told["exception"].startswith("Traceback")
 
 
-def test_a_line_for_a_terminal_is_in_words_and_holds_no_secret_either() -> None:
+def test_a_terminal_log_line_is_readable_and_redacted() -> None:
     hiding = Redaction()
     hiding.add(CANARY)
     record = logging.LogRecord("bot.x", logging.WARNING, "x.py", 1, "not sent: %s", (CANARY,), None)

@@ -157,6 +157,6 @@ def test_every_class_of_settings_is_tried() -> None:
     assert found == {kind.__name__ for kind in SETTINGS}
 
 
-def test_a_file_that_is_gone_holds_no_secret(tmp_path: Path) -> None:
+def test_a_deleted_token_file_has_no_token(tmp_path: Path) -> None:
     settings = LinkSettings.model_construct(link_secret_file=tmp_path / "gone")
     assert [secret for secret in secrets_of(settings) if secret] == []

@@ -130,7 +130,7 @@ async def test_what_waits_is_looked_up(daily: DailyChannel, clock: Clock) -> Non
     assert ("sandbox_up",) not in found
 
 
-async def test_a_slot_that_nobody_begins_is_seen(daily: DailyChannel, clock: Clock) -> None:
+async def test_a_slot_that_is_never_started_is_detected(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(choice())
     await daily.schedule()
     clock.now = MONDAY + timedelta(hours=1, seconds=59)
@@ -180,7 +180,7 @@ async def test_the_sandbox_is_asked_how_it_is(daily: DailyChannel, tmp_path: Pat
     assert counted("sandbox_runs_total", status="internal") == 1
 
 
-async def test_the_page_needs_the_token_and_tells_of_nobody(daily: DailyChannel, clock: Clock) -> None:
+async def test_the_metrics_page_needs_the_token_and_names_no_one(daily: DailyChannel, clock: Clock) -> None:
     boss = daily.who("canary-boss", workspace="canary-workspace", admin=True)
     await daily.bank(choice())
     await daily.client.schedule_add(boss, "canary-event", SECRETIVE, ScheduleSpec())

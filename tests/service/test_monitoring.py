@@ -114,7 +114,7 @@ def test_everything_we_tell_is_shown_or_watched() -> None:
         "dailygrad_x § 1",
     ],
 )
-def test_what_is_no_expression_is_found_out(wrong: str) -> None:
+def test_an_invalid_expression_is_detected(wrong: str) -> None:
     with pytest.raises(NoExpression):
         asked_by(wrong)
 
@@ -137,7 +137,7 @@ def test_the_dashboard_is_one_that_grafana_can_show() -> None:
         assert [target["refId"] for target in panel["targets"]] == [*"ABCD"[: len(panel["targets"])]]
 
 
-def test_every_rule_says_what_is_wrong_and_the_cure() -> None:
+def test_every_alert_names_the_problem_and_the_fix() -> None:
     names = [rule["alert"] for rule in rules()]
     assert len(set(names)) == len(names)
     for rule in rules():

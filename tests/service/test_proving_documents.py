@@ -127,7 +127,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("name", TOLD)
-async def test_a_program_is_run_as_it_stands(sandbox: SandboxClient, name: str) -> None:
+async def test_a_program_is_run_unchanged(sandbox: SandboxClient, name: str) -> None:
     program, expected = TOLD[name]
     assert await told(sandbox, fence(program)) == expected
 

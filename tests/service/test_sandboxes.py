@@ -138,7 +138,7 @@ async def test_megabytes_go_through() -> None:
 
 @hypothesis_settings(max_examples=40)
 @given(st.binary(max_size=300))
-async def test_what_is_no_run_is_refused_with_a_sentence(body: bytes) -> None:
+async def test_an_invalid_run_is_rejected_with_a_reason(body: bytes) -> None:
     seen = Seen()
     transport = httpx.ASGITransport(Relay(seen, ServiceTokens(TOKEN).accepts))
     async with httpx.AsyncClient(transport=transport, base_url="http://worker") as http:
@@ -149,7 +149,7 @@ async def test_what_is_no_run_is_refused_with_a_sentence(body: bytes) -> None:
 # Who is let in
 
 
-async def test_nobody_runs_anything_without_the_token() -> None:
+async def test_nothing_runs_without_the_token() -> None:
     seen = Seen()
     async with worker(seen) as url, httpx.AsyncClient(base_url=url) as http, through(url, token="x" * 20) as workers:
         for given_ in ({}, {"Authorization": TOKEN}, {"Authorization": f"Bearer {TOKEN}x"}):
@@ -164,7 +164,7 @@ async def test_nobody_runs_anything_without_the_token() -> None:
     assert seen.runs == []
 
 
-async def test_a_worker_that_knows_another_of_our_tokens_lets_us_in() -> None:
+async def test_a_worker_with_another_valid_token_accepts_the_call() -> None:
     seen = Seen()
     async with worker(seen) as url, through(url, token=("n" * 20, TOKEN)) as workers:
         assert (await workers.run(Run("1", "here"))).stdout == "here"
@@ -172,7 +172,7 @@ async def test_a_worker_that_knows_another_of_our_tokens_lets_us_in() -> None:
     assert len(seen.runs) == 1
 
 
-async def test_there_is_nothing_else_behind_the_door() -> None:
+async def test_there_are_no_other_routes() -> None:
     async with worker(Seen()) as url, httpx.AsyncClient(base_url=url) as http:
         http.headers["Authorization"] = f"Bearer {TOKEN}"
         for method, path in (("GET", "/"), ("GET", "/run"), ("POST", "/health"), ("GET", "/healthz")):
@@ -198,7 +198,7 @@ async def _pieces(frame: bytes) -> AsyncIterator[bytes]:
 
 
 @pytest.mark.parametrize("limits", [{"max_runs": 1}, {"max_bytes": 2 * len(wire.encode_run(LONG)) - 1}])
-async def test_what_is_beyond_its_bounds_is_turned_away_at_once(limits: dict[str, int]) -> None:
+async def test_a_value_beyond_its_limit_is_rejected_at_once(limits: dict[str, int]) -> None:
     seen = Seen(held=True)
     async with worker(seen, **limits) as url, through(url) as workers:
         first = asyncio.create_task(workers.run(LONG))

@@ -263,7 +263,7 @@ async def test_no_action_of_a_team_changes_another(stage: Stage, data: st.DataOb
     await stage.theirs_are_untouched()
 
 
-def test_the_calls_in_nobodys_name_are_those_of_the_bots(service: Service) -> None:
+def test_calls_without_a_member_are_those_of_bots(service: Service) -> None:
     fields = Calls(service.api.openapi()).fields
     assert {path for path in fields if "who" not in fields[path]} == PLATFORMS_OWN
 

@@ -12,7 +12,7 @@ from service import tracing
 
 
 @given(st.text(min_size=1, max_size=tracing.MAX_EVENT_ID_LENGTH))
-def test_an_id_comes_through_a_header_as_it_is(event_id: str) -> None:
+def test_a_header_carries_the_id_unchanged(event_id: str) -> None:
     with tracing.correlate(event_id):
         headers = tracing.event_header()
     assert headers[tracing.EVENT_HEADER].isascii() and headers[tracing.EVENT_HEADER].isprintable()

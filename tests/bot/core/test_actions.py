@@ -154,7 +154,7 @@ def test_malformed_ids_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["f:r5,code,,", "f:p5,code", "f:p5,poem,,", "f:p5,,junior,", "m::mid:", "m:poem::"])
-def test_ids_that_want_what_there_is_not_are_refused(text: str) -> None:
+def test_malformed_ids_are_rejected(text: str) -> None:
     with pytest.raises(BadAction):
         actions.decode(text)
 

@@ -12,7 +12,7 @@ from bot.core.cards import Bar, Bars, Button, Card, Form, PickField, Table, Text
 
 
 @given(st.from_type(Card) | st.from_type(Form))
-def test_what_was_kept_comes_back_the_same(said: Card | Form) -> None:
+def test_stored_data_is_read_back_unchanged(said: Card | Form) -> None:
     kept = from_data(json.loads(json.dumps(as_data(said), ensure_ascii=False)))
 
     assert type(kept) is type(said)

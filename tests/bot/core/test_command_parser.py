@@ -215,7 +215,7 @@ def test_every_command_has_help_and_admins_have_their_own() -> None:
         ("quiz-admin", "schedule add level:mid l", []),
     ],
 )
-def test_completion_goes_on_sensibly(name: str, text: str, offers: list[str]) -> None:
+def test_completion_continues_a_command(name: str, text: str, offers: list[str]) -> None:
     assert complete(name, text) == offers
 
 

@@ -183,7 +183,7 @@ async def test_a_post_under_way_is_finished_and_reported_when_stopped(room: Room
     assert chat.questions == ["slow"]
 
 
-async def test_a_service_that_is_away_is_asked_ever_more_rarely() -> None:
+async def test_an_unreachable_service_is_retried_ever_more_slowly() -> None:
     pauses: list[float] = []
 
     async def pause(seconds: float) -> None:

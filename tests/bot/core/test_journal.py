@@ -36,7 +36,7 @@ EVENTS: list[Event] = [
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
-def test_an_event_comes_back_as_it_was_taken(tmp_path: Path, event: Event) -> None:
+def test_an_event_is_read_back_unchanged(tmp_path: Path, event: Event) -> None:
     first = Journal(tmp_path / "journal.sqlite")
     assert first.record(event, ROUTE)
     first.close()

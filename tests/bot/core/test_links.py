@@ -120,7 +120,7 @@ def test_what_came_of_code_leads_back_to_the_editor() -> None:
         assert LINKS.with_editor_link(card, event) == card
 
 
-def test_the_web_chat_has_an_editor_of_its_own() -> None:
+def test_the_web_chat_uses_its_own_editor() -> None:
     ann = ANN.model_copy(update={"platform": "web"})
     assert LINKS.with_editor_link(CODE, Press("e", NOW, ann, HERE, "a:r12")) == CODE
 

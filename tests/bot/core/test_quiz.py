@@ -123,7 +123,7 @@ async def test_exceeding_a_limit_is_explained(room: Room, ann: Who) -> None:
     )
 
 
-async def test_today_says_where_one_stands(room: Room, ann: Who) -> None:
+async def test_today_shows_whether_the_question_is_answered(room: Room, ann: Who) -> None:
     assert "No question is open in this channel." in await room.types(ann, "/quiz today")
     await room.opens("one-right")
     assert "Not answered yet." in await room.types(ann, "/quiz today")
@@ -259,7 +259,7 @@ async def test_what_a_member_may_always_read(room: Room, ann: Who) -> None:
     assert "A right answer earns" in await room.types(ann, "/quiz rules")
 
 
-async def test_members_are_no_admins(room: Room, ann: Who) -> None:
+async def test_members_are_not_admins(room: Room, ann: Who) -> None:
     for line in ("/quiz-admin schedule list", "/quiz-admin close-now", "/quiz-admin audit", "/quiz-admin doctor"):
         said = await room.types(ann, line)
         assert "Not allowed\n\nOnly quiz admins can do that." in said, line
@@ -305,7 +305,7 @@ async def test_banks_seasons_members_and_the_audit(room: Room, ann: Who) -> None
     assert "database" in await room.types(boss, "/quiz-admin doctor")
 
 
-async def test_choices_made_of_prose_wait_for_approval_and_say_what_they_are(room: Room) -> None:
+async def test_choices_generated_from_prose_wait_for_approval_and_are_labeled(room: Room) -> None:
     boss = room.boss
     await room.types(boss, "/quiz-admin bank approve next:hold")
     await room.types(boss, "/quiz-admin bank import")
@@ -326,7 +326,7 @@ async def test_a_document_is_checked_before_it_is_imported(room: Room) -> None:
     assert "An import needs the document's name" in await room.fills(room.boss, name="", text="")
 
 
-async def test_code_without_a_sandbox_is_our_fault_and_kept(room: Room, ann: Who) -> None:
+async def test_code_without_a_sandbox_is_a_system_error_and_kept(room: Room, ann: Who) -> None:
     room.sees(ann, await room.opens("add-one"))
     form = await room.presses(ann, "Answer")
     assert "def add_one(x: int) -> int:" in form

@@ -98,7 +98,7 @@ def replace_workspace(who: Who) -> Who:
     return who.model_copy(update={"workspace": "elsewhere"})
 
 
-async def test_code_for_a_question_that_wants_none_is_not_handed_in(room: Room, ann: Who) -> None:
+async def test_code_is_not_submitted_for_other_kinds_of_question(room: Room, ann: Who) -> None:
     await room.opens("one-right")
     said = await room.does(sent(room, ann, CODE))
     assert said.startswith("Not submitted")
@@ -120,7 +120,7 @@ async def test_which_of_several_is_not_guessed(room: Room, ann: Who) -> None:
     assert "0 answers" in await room.types(room.boss, "/quiz-admin close-now")
 
 
-async def test_a_program_too_long_is_refused_in_words(room: Room, ann: Who) -> None:
+async def test_an_oversized_program_is_rejected(room: Room, ann: Who) -> None:
     await room.opens("add-one")
     said = await room.does(sent(room, ann, "", ("long.py", "x = 1\n" * 20_000)))
     assert said.startswith("Not accepted")

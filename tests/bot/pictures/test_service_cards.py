@@ -42,7 +42,7 @@ def test_a_board_is_drawn_as_its_table_says() -> None:
     ]
 
 
-def test_the_alt_of_a_board_says_every_number_and_the_line_beneath_the_points() -> None:
+def test_a_boards_alt_text_has_every_number_and_the_line_below_the_points() -> None:
     picture, line, *_ = drawn(members.board_card(CROWDED))
     assert isinstance(picture, Picture)
     assert isinstance(line, Small)
@@ -102,7 +102,7 @@ def test_a_hard_formula_on_its_own_line_becomes_a_picture_in_its_place() -> None
     assert after == Text("what is $x^2$?\n\n- a\n- b")
 
 
-def test_a_hard_formula_among_words_is_drawn_beneath_them() -> None:
+def test_a_hard_formula_within_text_is_drawn_below_it() -> None:
     text = Text(f"Is ${MATRIX}$ the same as $\\frac{{\\frac{{a}}{{b}}}}{{c}}$?")
     words, picture = drawn(card_of(text))
     assert words == text

@@ -99,14 +99,14 @@ async def test_the_loop_goes_on_while_a_picture_is_drawn(pictures: Pictures) -> 
     assert longest < 0.5
 
 
-async def test_in_a_rush_cards_go_in_words_rather_than_wait(pictures: Pictures) -> None:
+async def test_under_load_cards_are_sent_without_pictures(pictures: Pictures) -> None:
     cards = [Card("t", "s", (Text(f"$$\\sum_{{i=1}}^{{{n}}} x$$"),)) for n in range(12)]
     found = await asyncio.gather(*map(pictures.illustrated, cards))
     assert [said is card for said, card in zip(found, cards, strict=True)] == [False] * 4 + [True] * 8
     assert await pictures.illustrated(cards[-1]) is not cards[-1]
 
 
-async def test_a_picture_that_takes_too_long_is_not_waited_for(
+async def test_a_slow_picture_is_not_awaited(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     pictures = Pictures(wait_s=0.001)
@@ -160,7 +160,7 @@ def test_only_the_process_that_draws_imports_matplotlib() -> None:
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0
 
 
-async def test_a_table_that_is_no_board_after_all_costs_no_card(
+async def test_a_table_that_is_not_a_board_does_not_lose_the_card(
     pictures: Pictures, caplog: pytest.LogCaptureFixture
 ) -> None:
     card = Card("t", "s", (Table(("a",), (("1",),), shows="board"),))
@@ -198,7 +198,7 @@ async def test_answers_and_posts_get_their_pictures_on_the_way(pictures: Picture
     assert await posting.find(Target("T1", "C1"), "k") == "found k"
 
 
-def test_a_painter_whose_bot_was_killed_ends_without_a_word() -> None:
+def test_the_drawing_process_ends_quietly_if_its_bot_is_killed() -> None:
     words = [sys.executable, "-m", "bot.pictures.worker"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as drawer:

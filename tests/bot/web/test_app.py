@@ -34,7 +34,7 @@ async def test_one_joins_under_a_name_and_is_known_from_then_on(ann: Browser) ->
     assert f'href="{ann.home}">Ann</a>' in (await ann.opens("/")).text
 
 
-async def test_the_second_is_no_admin_and_names_are_taken_once(bob: Browser, new_browser: MakeBrowser) -> None:
+async def test_the_second_member_is_not_an_admin_and_names_are_unique(bob: Browser, new_browser: MakeBrowser) -> None:
     assert "You are <strong>Bob</strong> ·" in bob.page
     other = new_browser()
     await other.opens("/")
@@ -117,7 +117,7 @@ async def test_an_invalid_message_is_rejected(ann: Browser, desk: Desk, chat: We
 # Presses
 
 
-async def test_a_press_is_answered_beneath(ann: Browser, desk: Desk, chat: WebChat) -> None:
+async def test_a_press_is_answered_below_the_card(ann: Browser, desk: Desk, chat: WebChat) -> None:
     question = await chat.post(HERE, QUESTION, "k")
     await ann.opens(ann.home)
 
@@ -141,7 +141,7 @@ async def test_a_reply_that_replaces_takes_the_place_of_ones_own_card(ann: Brows
 
 
 @pytest.mark.parametrize("owner", ["public", "bob"])
-async def test_nobody_replaces_what_is_not_theirs(
+async def test_members_cannot_replace_others_messages(
     ann: Browser, bob: Browser, desk: Desk, chat: WebChat, owner: str
 ) -> None:
     member = None if owner == "public" else bob.member
@@ -224,7 +224,7 @@ async def test_code_opens_an_editor_at_once(ann: Browser, desk: Desk) -> None:
     assert script.json()["editor"] == f"{ann.home}form/2"
 
 
-async def test_the_editor_stays_with_its_latest_result_beneath(ann: Browser, desk: Desk, chat: WebChat) -> None:
+async def test_the_editor_stays_open_with_its_latest_result_below(ann: Browser, desk: Desk, chat: WebChat) -> None:
     form = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
     desk.reply = Reply(Card("One passed", "One."), replaces=True)
     await ann.opens(f"{ann.home}form/{form}")
@@ -266,9 +266,7 @@ async def test_back_to_the_question_leads_to_the_editor_it_came_from(ann: Browse
 
 
 @pytest.mark.parametrize("number", ["1", "2", "9", "x", "9" * 30, "-1"])
-async def test_an_editor_that_is_not_ones_own_is_not_there(
-    ann: Browser, bob: Browser, chat: WebChat, number: str
-) -> None:
+async def test_another_members_editor_is_not_found(ann: Browser, bob: Browser, chat: WebChat, number: str) -> None:
     chat.store.post("daily", CODE, chat.clock(), member=bob.member)
     chat.store.post("daily", QUESTION, chat.clock())
 
@@ -278,7 +276,7 @@ async def test_an_editor_that_is_not_ones_own_is_not_there(
     assert "This editor is gone" in answer.text
 
 
-async def test_nobody_fills_in_anothers_editor(ann: Browser, bob: Browser, chat: WebChat) -> None:
+async def test_members_cannot_fill_in_anothers_editor(ann: Browser, bob: Browser, chat: WebChat) -> None:
     form = chat.store.post("daily", CODE, chat.clock(), member=bob.member)
 
     await ann.sends("submit", action="f:r1", message=str(form), values={"code": "import os"})

@@ -100,7 +100,7 @@ async def test_an_error_page_has_security_headers_and_no_details(ann: Browser, c
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
-async def test_too_many_fields_are_refused_in_words(ann: Browser) -> None:
+async def test_too_many_fields_are_rejected(ann: Browser) -> None:
     answer = await ann.sends("submit", action="f:r1", values={str(number): "x" for number in range(1100)})
 
     assert answer.status_code == 400

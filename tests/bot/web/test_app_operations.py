@@ -112,7 +112,7 @@ async def test_others_neither_find_it_nor_are_shown_it(chat: WebChat, desk: Desk
     assert service.asked == []
 
 
-async def test_without_a_service_to_ask_there_is_no_page(chat: WebChat, desk: Desk) -> None:
+async def test_without_a_service_there_is_no_operations_page(chat: WebChat, desk: Desk) -> None:
     async with browsing(chat, desk, None) as ann:
         await ann.join("Ann")
         assert "operations" not in ann.page

@@ -29,7 +29,7 @@ async def test_news_come_to_those_they_are_for(ann: Browser, bob: Browser, chat:
     await to_bob.leave()
 
 
-async def test_a_stream_goes_on_where_it_broke_off(ann: Browser) -> None:
+async def test_a_stream_resumes_where_it_broke_off(ann: Browser) -> None:
     for text in ("one", "two", "three"):
         await ann.sends("say", text=text)
 
@@ -43,7 +43,7 @@ async def test_a_stream_goes_on_where_it_broke_off(ann: Browser) -> None:
 
 
 @pytest.mark.parametrize("after", ["", "x", "-1", "9" * 40, "\u0662"])
-async def test_a_stream_from_nowhere_begins_at_the_beginning(ann: Browser, after: str) -> None:
+async def test_a_stream_without_a_position_starts_at_the_beginning(ann: Browser, after: str) -> None:
     await ann.sends("say", text="hello")
     stream = ann.listens(f"events?after={after}")
 

@@ -114,7 +114,7 @@ def test_the_same_question_asked_for_from_an_editor_is_that_editor(chat: WebChat
 # What is kept of an editor
 
 
-def test_what_was_typed_is_kept_in_ones_own_editor(chat: WebChat) -> None:
+def test_input_is_kept_in_the_members_own_editor(chat: WebChat) -> None:
     editor = chat.post_reply("ann", Reply(CODE), "e1")
     version = chat.store.version()
 
@@ -151,7 +151,7 @@ def test_only_code_needs_an_editor() -> None:
 # Followers
 
 
-async def test_a_follower_hears_changes_in_their_order(chat: WebChat) -> None:
+async def test_a_stream_delivers_changes_in_order(chat: WebChat) -> None:
     first = chat.post_reply("ann", Reply(CARD), "e1")
     news = chat.follow("ann", 0)
     heard = [await anext(news)]
@@ -165,7 +165,7 @@ async def test_a_follower_hears_changes_in_their_order(chat: WebChat) -> None:
     assert heard[2].id == first
 
 
-async def test_a_waiting_follower_is_woken_and_let_go(chat: WebChat) -> None:
+async def test_a_waiting_stream_is_woken_and_closed(chat: WebChat) -> None:
     news = chat.follow("ann", 0)
     waiting = asyncio.ensure_future(anext(news))
     chat.say("bob", "Bob", "hello", "e1")

@@ -172,9 +172,7 @@ async def test_a_question_without_code_needs_no_editor(room: Room, ann: Who, htt
     assert "answered with a few clicks" in (await http.get(path)).text
 
 
-async def test_the_page_is_guarded_kept_from_caches_and_from_search(
-    room: Room, ann: Who, http: httpx.AsyncClient
-) -> None:
+async def test_the_page_is_protected_and_not_cached_or_indexed(room: Room, ann: Who, http: httpx.AsyncClient) -> None:
     page = await http.get(await link_of(room, ann))
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert "frame-ancestors 'none'" in page.headers["content-security-policy"]

@@ -172,7 +172,7 @@ async def test_what_was_missed_comes_after_a_restart(tmp_path: Path, desk: Desk,
     store.close()
 
 
-async def test_a_page_nobody_looks_at_lets_go_and_catches_up(windows: Windows, chat: WebChat) -> None:
+async def test_a_hidden_page_disconnects_and_catches_up(windows: Windows, chat: WebChat) -> None:
     ann = await (await windows.open()).join("Ann")
     turn = """(hidden) => {
       Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
@@ -193,7 +193,7 @@ async def test_a_page_nobody_looks_at_lets_go_and_catches_up(windows: Windows, c
 # The editor
 
 
-async def test_the_painted_code_lies_exactly_under_the_typed(windows: Windows, chat: WebChat) -> None:
+async def test_highlighted_code_aligns_with_the_text_area(windows: Windows, chat: WebChat) -> None:
     ann = await editing(windows, chat)
     area = ann.page.get_by_role("textbox")
     await area.fill(LONG)
@@ -262,7 +262,7 @@ async def test_the_keyboard_indents_breaks_lines_undoes_and_leaves(windows: Wind
     await expect(area).to_be_focused()
 
 
-async def test_examples_and_hand_in_show_their_result_beneath(windows: Windows, chat: WebChat, desk: Desk) -> None:
+async def test_examples_and_submissions_show_their_result_below(windows: Windows, chat: WebChat, desk: Desk) -> None:
     ann = await editing(windows, chat)
     await ann.page.get_by_role("textbox").fill("def add_one(x): return x")
     desk.reply = Reply(GALLERY["tried"], replaces=True)
@@ -284,7 +284,7 @@ async def test_examples_and_hand_in_show_their_result_beneath(windows: Windows, 
     assert await ann.audit() == []
 
 
-async def test_back_to_the_question_keeps_what_was_typed(windows: Windows, chat: WebChat, desk: Desk) -> None:
+async def test_going_back_to_the_question_keeps_the_input(windows: Windows, chat: WebChat, desk: Desk) -> None:
     ann = await editing(windows, chat)
     area = ann.page.get_by_role("textbox")
     await area.fill("def add_one(x): return 7")

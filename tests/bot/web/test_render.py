@@ -128,7 +128,7 @@ def test_a_distribution_says_its_numbers_and_marks() -> None:
     )
 
 
-def test_a_table_marks_the_readers_row_in_words() -> None:
+def test_a_table_labels_the_readers_row() -> None:
     table = Table(("Rank", "Name", "Points"), (("1", "<Bob>", "30"), ("2", "Ann", "20")), "This week", (0, 2), 1)
 
     assert (
@@ -319,7 +319,7 @@ def test_a_picture_comes_with_the_page_and_says_what_it_shows() -> None:
     assert found[1] == "A &#34;board&#34; &lt;b&gt;"
 
 
-def test_a_page_is_opened_beside_the_chat_and_only_one_of_the_web() -> None:
+def test_links_open_in_a_new_tab_and_only_web_pages() -> None:
     links = (Link("Open <it>", "https://quiz.example/?a=1&b=2"), Link("x", "javascript:alert(1)"))
     for said in (Card("t", "s", (), (), links), Form("t", "f:r1", (TextField("a", "A"),), links=links)):
         html = html_of(said)

@@ -140,7 +140,7 @@ async def visit(web: Site, route: str, role: str) -> int:
     return (await mine.http.post(path, data=said, headers=headers)).status_code
 
 
-async def test_every_visitor_gets_of_every_page_what_the_table_says(web: Site) -> None:
+async def test_every_page_treats_every_visitor_as_in_the_table(web: Site) -> None:
     for route, row in ROWS.items():
         if route.endswith("/events"):
             web.chat.close()

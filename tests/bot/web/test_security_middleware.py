@@ -103,10 +103,10 @@ def test_nothing_is_allowed_that_is_not_ours() -> None:
 
 
 @given(st.from_regex(r"[a-z][a-z0-9.-]{0,30}", fullmatch=True), st.none() | st.integers(1, 65535))
-def test_a_port_is_no_part_of_a_name(name: str, port: int | None) -> None:
+def test_a_port_is_not_part_of_a_host_name(name: str, port: int | None) -> None:
     assert host_name(name.upper() if port is None else f"{name}:{port}") == name
 
 
 @given(st.ip_addresses(v=6), st.none() | st.integers(1, 65535))
-def test_brackets_are_no_part_of_an_address(address: object, port: int | None) -> None:
+def test_brackets_are_not_part_of_an_address(address: object, port: int | None) -> None:
     assert host_name(f"[{address}]" if port is None else f"[{address}]:{port}") == str(address)

@@ -38,7 +38,7 @@ def test_the_first_to_join_is_the_admin(store: ChatStore) -> None:
 
 
 @pytest.mark.parametrize("name", ["Ann", "aNN", "Ａｎｎ", "dailygrad", "DAILYGRAD"])
-def test_a_name_belongs_to_one_and_ours_to_nobody(store: ChatStore, name: str) -> None:
+def test_a_name_is_unique_and_the_bots_name_reserved(store: ChatStore, name: str) -> None:
     store.join("ann")
 
     with pytest.raises(NameTaken):
@@ -142,7 +142,7 @@ def test_an_editors_results_are_its_own_and_what_was_delivered_since(store: Chat
     assert before not in [message.id for message in store.results(editor, "ann")]
 
 
-def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
+def test_all_messages_are_kept_after_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "chat.sqlite"
     first = ChatStore(path)
     ann = first.join("Ann")

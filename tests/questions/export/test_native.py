@@ -236,7 +236,7 @@ def test_ids_the_dialect_cannot_read_become_ones_it_can() -> None:
 @pytest.mark.parametrize(
     "title", ["yes", "a: b", "# x", "- y", '"quoted"', "'", "é — ü", "a\nb", "\x85", "12", "x" * 200, "\udc80"]
 )
-def test_any_name_and_title_stand_in_the_front_matter(title: str) -> None:
+def test_front_matter_holds_any_name_and_title(title: str) -> None:
     data = export_bank(Bank(title, title, (Question("a", "open", "b", NOWHERE, answer="c"),), title), "markdown")
     again = read_bank(data, name="a.md").bank
     wanted = " ".join(title.encode("utf-8", "replace").decode().split())

@@ -124,7 +124,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
     assert refusal(read(package(larger, "collection.anki21b"))) == "Q602 the collection is larger than 128 MiB"
 
 
-def test_a_size_that_lies_is_found_out() -> None:
+def test_a_false_size_is_detected() -> None:
     data = bytearray(package(collection()))
     central = data.rindex(b"PK\x01\x02", 0, data.rindex(b"PK\x01\x02"))
     data[central + 24 : central + 28] = (10).to_bytes(4, "little")
@@ -150,7 +150,7 @@ def test_a_size_that_lies_is_found_out() -> None:
     ],
     ids=["empty", "text", "other", "tables", "zstd", "lzma", "view", "columns", "no-notes"],
 )
-def test_what_is_no_package_says_why(data: bytes, message: str) -> None:
+def test_an_invalid_package_is_rejected_with_a_reason(data: bytes, message: str) -> None:
     assert refusal(read(data)).startswith(message)
 
 

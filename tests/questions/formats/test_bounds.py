@@ -106,7 +106,7 @@ def test_a_link_out_of_a_folder_is_left_alone(tmp_path: Path) -> None:
     assert [Path(reading.source.name).name for reading in read_path(folder)] == ["own.md", "within.md"]
 
 
-def test_of_a_file_without_an_end_no_more_is_read_than_tells_so(tmp_path: Path) -> None:
+def test_an_endless_file_is_read_only_up_to_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "a.gift"
     with path.open("wb") as sparse:
         sparse.truncate(2**40)

@@ -27,7 +27,7 @@ def read(text: str) -> Reading:
     return read_bank(text, name="bank.json")
 
 
-def test_a_bank_is_read_with_the_lines_its_questions_stand_on() -> None:
+def test_a_bank_is_read_with_the_lines_of_its_questions() -> None:
     reading = read(written(QUESTION, {**QUESTION, "id": "other", "prompt": "And that?"}))
     one, two = reading.bank.questions
     assert reading.findings == ()

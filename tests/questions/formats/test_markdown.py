@@ -24,7 +24,7 @@ def shown(markdown: str) -> str:
 
 @settings(max_examples=500)
 @given(WORDS)
-def test_plain_text_shows_as_it_stands(text: str) -> None:
+def test_plain_text_is_shown_unchanged(text: str) -> None:
     markdown = from_plain(text)
     assert shown(markdown) == "".join(text.split())
     blocks = split_blocks(Source("", tuple(markdown.split("\n"))))

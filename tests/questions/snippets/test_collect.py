@@ -126,7 +126,7 @@ def test_another_section_is_not_near_and_what_all_know_is_imported() -> None:
     assert (attempt.imports, attempt.earlier, attempt.near) == (("nn",), (0, 1), False)
 
 
-def test_nothing_helps_against_a_name_nobody_binds() -> None:
+def test_an_unbound_name_is_always_reported() -> None:
     snippets = snippets_of(read_bank(CHAIN, name="d.md"))
     assert next_attempt(snippets, 0, Attempt(), lacking("optimizer")) is None
     assert next_attempt(snippets, 0, Attempt(), RunReport("ok", reported=True)) is None
@@ -142,5 +142,5 @@ def test_the_program_for_the_sandbox_is_python_and_names_its_mark() -> None:
 @pytest.mark.parametrize(
     "stdout", ["", "nothing", "mark", "mark{", "mark[]", 'mark{"printed": 1}', 'x mark{"printed": ""}']
 )
-def test_what_a_program_does_not_tell_rightly_is_not_believed(stdout: str) -> None:
+def test_a_malformed_report_is_ignored(stdout: str) -> None:
     assert not read_run("ok", stdout, "", "mark").reported

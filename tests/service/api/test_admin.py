@@ -152,7 +152,7 @@ async def test_an_import_is_logged_and_undone_once_per_event(daily: DailyChannel
     assert [line.action for line in await daily.client.audit(boss)] == ["bank undo", "bank import", "bank import"]
 
 
-async def test_a_bank_of_everybodys_is_undone_by_its_operator_alone(daily: DailyChannel, boss: Who) -> None:
+async def test_only_the_operator_can_undo_an_import_of_a_shared_bank(daily: DailyChannel, boss: Who) -> None:
     await daily.bank(choice())
     with pytest.raises(ServiceRefused, match="its operator undoes it, with `dailygrad bank undo home`"):
         await daily.client.bank_undo(boss, "e1", "home")
@@ -163,7 +163,7 @@ async def test_a_bank_of_everybodys_is_undone_by_its_operator_alone(daily: Daily
     assert (await daily.client.bank_log(boss, "home")).shared
 
 
-async def test_a_retired_question_is_asked_no_more_and_can_be_put_back(daily: DailyChannel, boss: Who) -> None:
+async def test_a_retired_question_is_not_asked_and_can_be_restored(daily: DailyChannel, boss: Who) -> None:
     await daily.bank(choice("views"), choice("grad"))
     await daily.client.bank_retire(boss, "e1", "VIEWS", True)
     assert (await daily.client.topics(boss))[0].questions == 1
@@ -211,7 +211,7 @@ async def test_a_report_goes_to_the_moderators_and_is_settled(daily: DailyChanne
         await daily.client.report_settle(boss, "e3", made[0].id, "burnt")
 
 
-async def test_the_doctor_finds_the_database_well_and_no_sandbox(daily: DailyChannel, boss: Who) -> None:
+async def test_the_doctor_reports_a_working_database_and_no_sandbox(daily: DailyChannel, boss: Who) -> None:
     checks = {check.name: check for check in await daily.client.doctor(boss)}
     assert checks["database"].ok
     assert checks["migrations"].ok

@@ -184,9 +184,7 @@ async def http(service: Service) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def test_every_role_gets_of_every_route_what_the_table_says(
-    teams: tuple[Team, Team], http: httpx.AsyncClient
-) -> None:
+async def test_every_route_treats_every_role_as_in_the_table(teams: tuple[Team, Team], http: httpx.AsyncClient) -> None:
     team, other = teams
     callers = {"bot": None, "member": team.member, "another's admin": other.boss, "admin": team.boss}
     for route, line in ROWS.items():
@@ -220,7 +218,7 @@ def test_every_route_has_its_row(service: Service) -> None:
     assert found == set(ROWS)
 
 
-async def test_a_stranger_gets_nothing_read(http: httpx.AsyncClient) -> None:
+async def test_a_strangers_request_body_is_not_read(http: httpx.AsyncClient) -> None:
     """The token is checked before anything else, even the length of the body."""
 
     async def endless() -> AsyncIterator[bytes]:

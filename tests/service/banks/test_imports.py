@@ -147,7 +147,7 @@ async def test_invalid_questions_are_reported_and_not_imported(stage: Stage, tex
     assert await count(stage, BankRow) == 0
 
 
-async def test_a_backslash_and_a_zero_are_no_nul_character(stage: Stage) -> None:
+async def test_a_backslash_and_a_zero_are_not_a_nul_character(stage: Stage) -> None:
     view = await stage.bank(question("a", prompt=r"What is '\u0000' and '\\u0000'?"))
     assert view.applied
 

@@ -33,7 +33,7 @@ class TestReports:
         assert [(view.text, view.state) for view in queue] == [("b", "open"), ("a", "open"), ("c", "dismissed")]
         assert (await moderation.settle(stage.session, ada, made[2].id, "fixed")).state == "fixed"
 
-    async def test_what_helps_nobody_is_refused(self, stage: Stage) -> None:
+    async def test_empty_reports_and_unknown_questions_are_rejected(self, stage: Stage) -> None:
         ada = await stage.caller()
         await stage.bank(question("views"))
         with pytest.raises(NotPossible, match="Say in a sentence"):

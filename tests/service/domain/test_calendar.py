@@ -137,7 +137,7 @@ def check_change(zone: str, change: Change) -> None:
             assert slot_instant(timetable, day) == expected, (zone, day, at)
 
 
-def test_the_changes_looked_at_are_many_and_of_every_sort() -> None:
+def test_the_examined_changes_are_many_and_of_every_kind() -> None:
     found = [change for several in kinds_of_change().values() for change in several]
     sizes = {change.after - change.before for change in found}
     assert len(found) > 1000
@@ -244,7 +244,7 @@ def test_nothing_between_an_instant_and_an_earlier_one() -> None:
     ("late", "action"),
     [("00:00", "post"), ("00:01", "post"), ("00:02", "late"), ("02:00", "late"), ("02:01", "skip"), ("09:00", "skip")],
 )
-def test_the_fate_of_a_slot_goes_by_its_lateness(late: str, action: str) -> None:
+def test_a_late_slot_is_posted_or_skipped_by_its_delay(late: str, action: str) -> None:
     instant = utc("2026-06-01T09:00")
     hours, minutes = map(int, late.split(":"))
     now = instant + timedelta(hours=hours, minutes=minutes)

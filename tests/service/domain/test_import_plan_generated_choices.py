@@ -117,7 +117,7 @@ async def test_a_choice_outlives_an_edit_of_its_question(stage: Stage) -> None:
     assert {change.id for change in view.changes} >= {"what-is-a-mutex", "what-is-a-mutex-which"}
 
 
-async def test_switching_them_off_retires_them_and_an_undo_brings_them_back(stage: Stage) -> None:
+async def test_disabling_generated_questions_retires_them_and_undo_restores_them(stage: Stage) -> None:
     ada = await stage.caller()
     view = await bring(stage, "use", workspace_id=ada.workspace_id)
     off = await bring(stage, "none", workspace_id=ada.workspace_id)

@@ -102,7 +102,7 @@ def test_an_authors_id_that_reads_as_if_made_of_the_new_prompt_is_the_authors() 
     assert rows([after], kept(before)) == [100]
 
 
-def test_of_equal_prompts_each_keeps_its_row_when_one_goes() -> None:
+def test_equal_prompts_keep_their_rows_when_one_is_removed() -> None:
     def printing(*programs: str) -> tuple[Question, ...]:
         return with_ids(
             Question(
@@ -125,7 +125,7 @@ def test_of_equal_prompts_each_keeps_its_row_when_one_goes() -> None:
     assert rows(left, bank) == [101, 102]
 
 
-def test_a_made_id_is_not_believed_when_another_question_bears_it() -> None:
+def test_a_generated_id_is_ignored_if_another_question_has_it() -> None:
     def asked(program: str, answer: str) -> Question:
         return replace(
             question("what-does-this-print", prompt="What does this print?", options=()), program=program, answer=answer

@@ -107,7 +107,7 @@ def test_who_improved_alike_shares_a_rank() -> None:
     ]
 
 
-def test_one_lucky_answer_is_no_progress() -> None:
+def test_one_lucky_answer_does_not_count_as_progress() -> None:
     before, after = [row("Ada", 0, 0, 3)], [row("Ada", 9, 2, 2)]
     assert rank_most_improved(before, after) == []
     assert [found.gain for found in rank_most_improved(before, after, least_answered=2)] == [1.0]

@@ -117,7 +117,7 @@ class TestSandbox:
         assert check.ok
         assert check.said.endswith(", torch 2.13.0; GPU: no NVIDIA driver is loaded")
 
-    async def test_nobody_at_the_socket(self, stage: Stage, tmp_path: Path) -> None:
+    async def test_a_socket_without_a_server(self, stage: Stage, tmp_path: Path) -> None:
         checks = await examined(stage, await stage.caller(), SandboxClient(tmp_path / "none.sock"))
         assert not checks["sandbox"].ok
         assert "no sandbox answers at" in checks["sandbox"].said

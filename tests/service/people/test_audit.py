@@ -37,7 +37,7 @@ async def test_the_work_is_done_once_for_an_event_and_noted_once(stage: Stage) -
     ] * 2
 
 
-async def test_who_is_no_admin_is_refused_before_anything_happens(stage: Stage) -> None:
+async def test_a_non_admin_is_refused_before_anything_happens(stage: Stage) -> None:
     ada, work = await stage.caller("Ada"), Work()
     with pytest.raises(AdminsOnly, match="Only quiz admins"):
         await administer(stage, ada, "e1", work)

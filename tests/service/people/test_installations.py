@@ -147,7 +147,7 @@ async def test_keys_are_changed_one_after_the_other(keyed: DailyChannel, clock: 
     assert await found(OTHER) is not None
 
 
-def test_what_is_no_key_stops_the_start_and_is_not_repeated(database_url: str) -> None:
+def test_an_invalid_key_stops_the_start_and_is_not_printed(database_url: str) -> None:
     with pytest.raises(InvalidSettings, match="DAILYGRAD_TOKEN_KEY: it contains an invalid key") as wrong:
         read_settings(database_url=database_url, service_token=TOKEN, token_key=f"{KEY} sesame")
     assert "sesame" not in str(wrong.value)

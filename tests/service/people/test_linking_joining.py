@@ -141,7 +141,7 @@ async def test_the_record_comes_along_and_says_who_joined(chats: TwoChats) -> No
     assert {row.workspace_id for row in await chats.daily.rows(Audit)} == {1}
 
 
-async def test_no_row_is_filed_under_the_workspace_that_is_gone(chats: TwoChats) -> None:
+async def test_no_row_belongs_to_the_removed_workspace(chats: TwoChats) -> None:
     await played(chats)
     await chats.join_chats()
     for mapper in Base.registry.mappers:

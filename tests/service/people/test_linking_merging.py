@@ -244,7 +244,7 @@ async def test_of_an_open_round_the_newer_answer_counts_and_may_be_changed_from_
     assert row.member_id == min(member.id for member in await chats.daily.rows(Member) if member.name == "Ada")
 
 
-async def test_linking_is_refused_in_words_where_it_cannot_be(chats: TwoChats) -> None:
+async def test_impossible_linking_is_refused_with_a_reason(chats: TwoChats) -> None:
     client = chats.daily.client
     ada, ada_too = chats.who("Ada", "discord"), chats.who("Ada", "slack")
     made = await client.link(ada, "make")
@@ -265,7 +265,7 @@ async def test_linking_is_refused_in_words_where_it_cannot_be(chats: TwoChats) -
         await client.link_with(chats.who("Eve", "slack"), "guess", "ABCDEFGH")
 
 
-async def test_who_was_forgotten_is_linked_by_no_code_of_theirs(chats: TwoChats) -> None:
+async def test_a_forgotten_members_code_links_nothing(chats: TwoChats) -> None:
     client = chats.daily.client
     made = await client.link(chats.who("Ada", "discord"), "make")
     await client.privacy(chats.who("Ada", "discord"), "forget", "forget")

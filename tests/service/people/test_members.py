@@ -102,7 +102,7 @@ class TestPrivacy:
         view = await members.privacy(stage.session, ada, "see", stage.now)
         assert (view.name, view.answers, view.ledger_rows, view.cards, view.export) == ("Ada", 2, 2, 1, "")
 
-    async def test_an_export_holds_all_of_it_and_nobody_elses(self, stage: Stage) -> None:
+    async def test_an_export_contains_all_data_of_the_member_and_no_one_elses(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
         await played(stage, ada)
         await stage.practiced(bo, "views")
@@ -119,7 +119,7 @@ class TestPrivacy:
         for action, hidden in (("hide", True), ("hide", True), ("show", False)):
             assert (await members.privacy(stage.session, ada, action, stage.now)).hidden is hidden
 
-    async def test_anything_else_is_refused_with_what_there_is(self, stage: Stage) -> None:
+    async def test_an_unknown_action_is_rejected_with_the_known_ones(self, stage: Stage) -> None:
         with pytest.raises(NotPossible, match="use see, export, hide, show, forget"):
             await members.privacy(stage.session, await stage.caller(), "burn", stage.now)
 
@@ -155,7 +155,7 @@ class TestForgetting:
         board = await leaderboard.get_board(stage.session, await stage.caller("Bo", where=None), now=stage.now)
         assert [(row.rank, row.name) for row in board.rows] == [(1, "Bo")]
 
-    async def test_what_waited_for_them_is_not_sent_and_their_cards_are_gone(self, stage: Stage) -> None:
+    async def test_pending_messages_are_dropped_and_practice_cards_deleted(self, stage: Stage) -> None:
         ada = await stage.caller()
         await played(stage, ada)
         await self._leave_messages(stage, ada)
@@ -185,7 +185,7 @@ class TestForgetting:
             again.member_id
         ]
 
-    async def test_others_keep_all_of_theirs(self, stage: Stage) -> None:
+    async def test_other_members_keep_their_data(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
         await stage.bank(question())
         await stage.practiced(bo, "views")

@@ -39,7 +39,7 @@ def read(text: str) -> list[dict[str, str]]:
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\x00")))
-def test_any_text_comes_back_and_none_is_a_formula(text: str) -> None:
+def test_any_text_survives_and_none_becomes_a_formula(text: str) -> None:
     rows = read(export_csv(kept(text)))
     assert [row["what"] for row in rows] == ["answer", "points", "card", "report"]
     assert rows[3]["given"].removeprefix("'") == text.removeprefix("'")

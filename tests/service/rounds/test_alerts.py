@@ -140,7 +140,7 @@ async def test_the_notice_names_the_error_of_the_last_attempt(two: TwoChats) -> 
     assert isinstance(fact, QuestionLate) and fact.claimed and fact.error == "Discord is away"
 
 
-async def test_a_channel_that_refuses_is_a_trouble_until_it_takes_a_message(two: TwoChats) -> None:
+async def test_a_refusing_channel_is_a_trouble_until_it_accepts_a_message(two: TwoChats) -> None:
     post = await question_taken(two)
     await two.daily.client.outbox_failed(post.id, post.attempt, "Missing Access", uncertain=False, final=True)
     await later(two.daily, two.clock, CHECK_INTERVAL)
@@ -208,7 +208,7 @@ async def test_a_removed_app_is_reported_in_the_other_chat_until_it_is_back(keye
     assert told(await two.deliver()) == [AppRestored(platform="slack")]
 
 
-async def test_two_leaders_at_once_tell_once(two: TwoChats, service: Service) -> None:
+async def test_two_simultaneous_leaders_notify_once(two: TwoChats, service: Service) -> None:
     two.clock.now += LATE_AFTER + CHECK_INTERVAL
     lookers = [Alerts(service.sessions, None) for _ in range(4)]
     await asyncio.gather(*(looker.check(two.clock.now) for looker in lookers))

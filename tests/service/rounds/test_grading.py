@@ -208,7 +208,7 @@ async def test_the_job_is_deferred_with_the_answer_or_not_at_all(daily: DailyCha
     assert (job.status, job.attempts) == ("todo", 1)
 
 
-async def test_trying_something_that_is_no_code_is_refused(settings: Settings, clock: Clock) -> None:
+async def test_trying_another_kind_of_answer_is_rejected(settings: Settings, clock: Clock) -> None:
     sandbox = BrokenSandbox()
     async with build(settings, clock, sandbox).running() as service:
         daily = daily_channel_of(service)

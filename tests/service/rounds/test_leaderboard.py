@@ -183,7 +183,7 @@ async def test_the_board_of_the_season_begins_with_it_and_needs_one(stage: Stage
     assert (board.title, lines(board)) == ("Spring", [(1, "Ada", 5)])
 
 
-async def test_the_top_for_a_reveal_is_the_channels_week_and_marks_nobody(stage: Stage) -> None:
+async def test_a_reveals_leaderboard_is_the_channels_week_without_a_marked_row(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question())
     schedule = await stage.schedule(ada)
@@ -241,6 +241,6 @@ class TestStreaks:
         (row,) = (await leaderboard.get_board(stage.session, everywhere, now=stage.now)).rows
         assert row.streak == 3
 
-    async def test_nobody_asked_for_is_nobody_answered(self, stage: Stage) -> None:
+    async def test_streaks_of_no_members_are_empty(self, stage: Stage) -> None:
         schedule = await stage.schedule(await stage.caller())
         assert await leaderboard.load_schedule_streaks(stage.session, schedule.id, []) == {}

@@ -115,7 +115,7 @@ async def test_time_runs_from_when_the_post_arrived(daily: DailyChannel, clock: 
     assert row.seconds == 30.0
 
 
-async def test_a_speed_bonus_goes_to_the_quick_where_the_schedule_has_one(daily: DailyChannel, clock: Clock) -> None:
+async def test_fast_answers_get_a_speed_bonus_if_the_schedule_has_one(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(choice())
     await daily.schedule(SPEC.model_copy(update={"speed_bonus": True}))
     post = await opened(daily, clock)
@@ -162,7 +162,9 @@ async def test_hidden_members_are_counted_and_not_named(daily: DailyChannel, clo
     assert [person.name for person in reveal.points] == ["Bob"]
 
 
-async def test_who_was_away_gets_the_question_as_a_card(daily: DailyChannel, clock: Clock, asked: QuestionPost) -> None:
+async def test_an_absent_member_gets_the_question_as_a_practice_card(
+    daily: DailyChannel, clock: Clock, asked: QuestionPost
+) -> None:
     await daily.answer(asked.ref, "a", "Ada")
     await daily.answer(asked.ref, "a", "Bob")
     await daily.client.join(daily.who("Never answered"), DAILY)

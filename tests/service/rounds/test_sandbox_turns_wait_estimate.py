@@ -104,5 +104,5 @@ def test_every_chats_card_shows_the_wait_only_if_there_is_one() -> None:
         (90, "2 minutes"),
     ],
 )
-def test_an_estimate_is_no_more_exact_than_it_is_known(seconds: float, words: str) -> None:
+def test_an_estimate_is_rounded_to_its_precision(seconds: float, words: str) -> None:
     assert seconds_words(seconds) == words

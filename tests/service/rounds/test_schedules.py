@@ -126,7 +126,7 @@ async def test_a_removed_schedule_is_gone(stage: Stage, admin: Caller) -> None:
         await schedules.pause(stage.session, admin, view.id, True, stage.now)
 
 
-async def test_another_workspace_neither_sees_nor_touches_it(stage: Stage, admin: Caller) -> None:
+async def test_another_workspace_cannot_see_or_change_it(stage: Stage, admin: Caller) -> None:
     view = await added(stage, admin)
     eve = await stage.caller("Eve", workspace="away", admin=True)
     assert await schedules.list_schedules(stage.session, eve, stage.now) == ()

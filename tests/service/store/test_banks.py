@@ -21,7 +21,7 @@ async def candidates(stage: Stage, workspace_id: int, schedule_id: int | None = 
     return names
 
 
-async def test_answered_questions_of_everybodys_banks_and_ones_own_may_be_asked(stage: Stage) -> None:
+async def test_answered_questions_of_shared_and_own_banks_can_be_asked(stage: Stage) -> None:
     home, away = await stage.caller(), await stage.caller(workspace="away")
     await stage.bank(question("for-all"), question("open-ended", answer=None, options=(), kind="open"))
     await stage.bank(question("ours"), workspace_id=home.workspace_id)
@@ -103,7 +103,7 @@ async def test_topics_are_counted_by_what_may_be_asked(stage: Stage) -> None:
     assert await banks.count_topics(stage.session, ada.workspace_id) == [("autograd", 1), ("tensors/memory", 2)]
 
 
-async def test_a_question_is_found_by_its_id_in_ones_own_bank_first(stage: Stage) -> None:
+async def test_a_question_id_is_looked_up_in_the_teams_own_bank_first(stage: Stage) -> None:
     home, away = await stage.caller(), await stage.caller(workspace="away")
     await stage.bank(question("views", prompt="Everybody's?"))
     await stage.bank(question("views", prompt="Ours?"), workspace_id=home.workspace_id)

@@ -177,7 +177,7 @@ def test_a_script_without_such_letters_keeps_its_sign(source: str, expected: str
     assert to_unicode(source) == expected
 
 
-def test_the_longest_formula_is_read_and_a_longer_one_shown_as_it_is() -> None:
+def test_the_longest_formula_is_converted_and_a_longer_one_kept() -> None:
     formula = r"\alpha  " * 125
     assert len(formula) == 1000
     assert to_unicode(formula) == " ".join(["α"] * 125)

@@ -210,7 +210,7 @@ def test_characters_that_are_not_for_reading_are_dropped(hidden: str) -> None:
     assert only(f"```\na{hidden}b\n```") == CodeBlockNode(f"a{rest}b")
 
 
-def test_a_character_reference_brings_none_of_them_in() -> None:
+def test_character_references_add_no_control_characters() -> None:
     assert words("a&#x202e;b&#27;c") == (TextNode("ab\ufffdc"),)
 
 

@@ -43,7 +43,7 @@ def test_it_is_cut_after_a_word(limit: int, expected: str) -> None:
     assert to_summary(parse("one two three four"), limit) == expected
 
 
-def test_no_stop_stands_before_the_ellipsis() -> None:
+def test_no_period_precedes_the_ellipsis() -> None:
     assert to_summary(parse("Yes, and no."), 6) == "Yes…"
 
 

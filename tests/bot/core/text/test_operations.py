@@ -104,7 +104,7 @@ def test_the_sandbox_is_described_in_a_sentence() -> None:
         ({"state": "posted"}, ""),
     ],
 )
-def test_a_slot_tells_why_it_was_skipped_or_is_late(facts: dict[str, str], said: str) -> None:
+def test_a_slot_shows_why_it_was_skipped_or_is_late(facts: dict[str, str], said: str) -> None:
     assert reason_text(slot(**{"state": "skipped", **facts})) == said
 
 

@@ -37,7 +37,7 @@ def test_plurals() -> None:
         ("", "**Why:**\n\n"),
     ],
 )
-def test_a_text_stands_behind_its_head_or_beneath_it(markdown: str, said: str) -> None:
+def test_a_text_follows_its_label_on_the_same_line_or_below(markdown: str, said: str) -> None:
     assert words.led("**Why:**", markdown) == said
 
 
@@ -134,7 +134,7 @@ def test_a_traceback_keeps_its_columns_and_a_failed_start_is_reported() -> None:
     assert (card.title, card.summary) == ("Examples: could not be run", "Your code could not be run.")
 
 
-def test_a_member_hears_of_no_season_that_may_not_run_and_no_topic_without_a_name() -> None:
+def test_a_member_sees_no_inactive_season_and_no_unnamed_topic() -> None:
     shown = str(members.me_card(ME.model_copy(update={"season_points": 0, "rank": None, "topics": (("", 1, 0.5),)})))
     assert "season" not in shown
     assert "('without a topic', '1', '50 %')" in shown
@@ -167,11 +167,11 @@ def test_a_long_wait_is_shown_with_the_runs_before(queue_ms: float, before: int,
         (RunResult(status="crash", signal=11), "Signal 11 · 0 ms of CPU time · on the CPU"),
     ],
 )
-def test_a_run_tells_how_it_ended_what_it_took_and_where(result: RunResult, said: str) -> None:
+def test_a_run_reports_its_end_resources_and_place(result: RunResult, said: str) -> None:
     card = members.run_card(result)
     assert [block.markdown for block in card.blocks if isinstance(block, Small)] == [said]
 
 
-def test_a_verdict_names_missing_isolation() -> None:
+def test_a_verdict_shows_its_note() -> None:
     verdict = VerdictView(verdict="accepted", credit=1.0, note="Judged on the CPU: this sandbox has no GPU.")
     assert Small("Judged on the CPU: this sandbox has no GPU.") in results.verdict_blocks(verdict)

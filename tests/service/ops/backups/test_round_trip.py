@@ -20,9 +20,7 @@ from tests.service.two_chats import GUILD, TwoChats
 pytestmark = pytest.mark.timeout(400)
 
 
-async def test_every_row_of_every_table_is_there_again(
-    taken: Taken, new_database: MakeDatabase, chats: TwoChats
-) -> None:
+async def test_every_row_of_every_table_is_restored(taken: Taken, new_database: MakeDatabase, chats: TwoChats) -> None:
     assert [name for name in sorted(FILLED) if not taken.rows[name]] == []
     assert set(Base.metadata.tables) <= set(taken.rows)
     url = new_database()
@@ -37,7 +35,7 @@ async def test_every_row_of_every_table_is_there_again(
 
 
 @pytest.mark.sandbox
-async def test_the_restored_service_goes_on_where_the_other_stood(
+async def test_the_restored_service_continues_where_the_other_stopped(
     taken: Taken, new_database: MakeDatabase, chats: TwoChats, sandbox: SandboxClient
 ) -> None:
     before = await chats.standing("discord"), await chats.standing("slack")
