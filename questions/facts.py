@@ -100,7 +100,12 @@ class Facts:
 
 def facts_program(proof: str) -> str:
     """Returns the proof with the function `ENTRY`, which returns what it computed."""
-    return f"{proof.rstrip()}\n{_FACTS}"
+    return with_harness(proof, _FACTS)
+
+
+def with_harness(program: str, harness: str) -> str:
+    """Returns a program that also defines what is in `harness`. Tracebacks name only lines of the program."""
+    return f'{program.rstrip()}\n\nexec(compile({harness!r}, "<prover>", "exec"), globals())\n'
 
 
 FAMILY_ENTRY = "_dailygrad_family"
@@ -238,6 +243,10 @@ def constant_facts(question: Question) -> list[str]:
     return found
 
 
+_CONVERSIONS = {"bool", "dict", "float", "int", "list", "str", "tuple", "zip"}
+"""Functions that make a literal of literals."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Constants:
     """The names of a module that stand for one literal each."""
@@ -263,6 +272,10 @@ class _Constants:
                 return all(map(self.includes, (left, *others)))
             case ast.IfExp(test=test, body=body, orelse=other):
                 return all(map(self.includes, (test, body, other)))
+            case ast.Subscript(value=container, slice=at):
+                return all(map(self.includes, (container, at)))
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+                return name in _CONVERSIONS and all(map(self.includes, arguments))
         return False
 
     def among(self, value: ast.expr) -> list[str]:
@@ -274,7 +287,7 @@ class _Constants:
             case ast.DictComp(value=fact, generators=generators):
                 drawn = {node.id for one in generators for node in ast.walk(one.target) if isinstance(node, ast.Name)}
                 return [ast.unparse(fact)] if _Constants(self.names | drawn).includes(fact) else []
-        return []
+        return [ast.unparse(value)] if self.includes(value) else []
 
     def decide(self, function: ast.Lambda | ast.FunctionDef) -> bool:
         """Returns whether a function compares its argument with literals only: it calls and looks up nothing."""

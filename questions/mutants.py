@@ -104,7 +104,7 @@ def _literal_mutants(literal: str) -> Iterator[tuple[str, str]]:
     seen = {ast.unparse(tree)}
     for changed in _changed_literals(tree.body):
         text = ast.unparse(changed)
-        if text not in seen:
+        if text not in seen and ast.literal_eval(text) != ast.literal_eval(literal.strip()):
             seen.add(text)
             yield f"{ast.unparse(tree)} changed to {text}", text
 

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from questions.facts import with_harness
 from questions.model import CodeTask, Question, defined, parse_python
 from questions.mutants import ReferenceMutant, reference_mutants
 from questions.proof_report import Mutant, MutantState
@@ -282,7 +283,7 @@ async def _prove_reference(question: Question, task: CodeTask, sandbox: Runs, mu
 async def _draw_cases(task: CodeTask, sandbox: Runs) -> _Drawn:
     seeds = [secrets.randbits(63) for _ in range(DRAWINGS)]
     arguments: list[Value] = [(list(seeds), MOST_CASES, MOST_BYTES)]
-    ((status, *rest),) = await _call(task, sandbox, task.cases + _DRAWER, _DRAW, arguments)
+    ((status, *rest),) = await _call(task, sandbox, with_harness(task.cases, _DRAWER), _DRAW, arguments)
     match rest:
         case [{"examples": int(examples), "cases": list(drawn), "expected": expected, "raises": list(raises)}]:
             written = expected if isinstance(expected, list) else None
@@ -453,11 +454,13 @@ class _Property:
             if result[0] == "ok"
         ]
         calls: list[Value] = [(-1, self.drawn.cases), *((at, value) for _, at, value in asked)]
-        verdicts = await _call(self.task, self.sandbox, self.task.oracle + _CHECKER, "_dailygrad_check", calls)
+        verdicts = await _call(
+            self.task, self.sandbox, with_harness(self.task.oracle, _CHECKER), "_dailygrad_check", calls
+        )
         for (number, at, value), verdict in zip(asked, verdicts[1:], strict=True):
             if verdict != ("ok", True) and not found[number]:
-                said = "refused by `check`" if verdict[0] == "ok" else f"`check` raised {_exception(verdict)}"
-                found[number] = f"{self.drawn.call(at)}: {brief(value)} is {said}"
+                said = "refuses" if verdict[0] == "ok" else f"raises {_exception(verdict)} for"
+                found[number] = f"{self.drawn.call(at)}: `check` {said} {brief(value)}"
         return found
 
     def _ended_wrongly(self, results: Sequence[Result]) -> str:

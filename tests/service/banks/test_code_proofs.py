@@ -1,0 +1,252 @@
+"""References judged by oracles in the real sandbox, and mutants of references."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from questions import read_bank
+from questions.model import CodeTask
+from sandbox.client import SandboxClient
+from sandbox.wire import Outcome, Run
+from service.banks.code_proofs import prove_task
+from service.banks.proof_checks import ProofCheck
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(120)]
+
+REFERENCE = """
+def halve(x):
+    if x < 0:
+        raise ValueError("negative")
+    return x / 2
+"""
+CASES = """
+def examples():
+    return [(4.0,), (-1.0,)]
+
+
+def expected():
+    return [2.0, None]
+
+
+def raises(x):
+    return "ValueError" if x < 0 else ""
+
+
+def cases(rng):
+    return [(rng.uniform(-1, 1),) for _ in range(20)]
+"""
+ORACLES = {
+    "the expected result": "def oracle(x):\n    return 0.5 * x",
+    "the same function": "def halve(x):\n    if x < 0:\n        raise ValueError\n    return 0.5 * x",
+    "a property": "import torch\n\ndef check(arguments, result):\n    return torch.tensor(2 * result == arguments[0])",
+}
+DRIVER = """
+def drive(halve, x):
+    return [halve(x)]
+"""
+
+
+async def proved(sandbox: SandboxClient, **parts: str) -> dict[str, ProofCheck]:
+    """What came of a task, by part; wrong solutions are left out."""
+    texts = {"Starter": "def halve(x): ...", "Reference": REFERENCE, "Cases": CASES} | parts
+    text = "\n\n".join(f"### {name}\n\n```python\n{program.strip()}\n```" for name, program in texts.items() if program)
+    (question,) = read_bank(f"## a · code · mid\n\nHalve it.\n\n{text}\n", name="d.md").bank.questions
+    assert isinstance(question.task, CodeTask)
+    return {check.part: check for check in await prove_task(question, question.task, sandbox)}
+
+
+def said(checks: dict[str, ProofCheck]) -> dict[str, str]:
+    return {part: check.said for part, check in checks.items() if not check.holds}
+
+
+@pytest.mark.parametrize("name", ORACLES)
+async def test_an_oracle_confirms_a_reference_and_notices_its_mutants(sandbox: SandboxClient, name: str) -> None:
+    checks = await proved(sandbox, Oracle=ORACLES[name])
+    assert said(checks) == {}
+    assert list(checks) == ["reference", "raises", "example", "difference"]
+    states = Counter(mutant.state for mutant in checks["difference"].mutants)
+    # Nobody can tell `x < 0` from `x <= 0` where 0 is hardly ever drawn.
+    assert states == {"noticed": 4, "equivalent": 1}
+
+
+@pytest.mark.parametrize("oracle", ["def oracle(x):\n    return [0.5 * x]", "def halve(x):\n    return 0.5 * x"])
+async def test_an_oracle_of_a_task_with_a_driver(sandbox: SandboxClient, oracle: str) -> None:
+    cases = CASES.replace("[2.0, None]", "[[2.0], None]").replace("return [2.0", "return [[2.0]")
+    checks = await proved(sandbox, Cases=cases, Driver=DRIVER, Oracle=oracle)
+    assert said(checks) == {}
+
+
+WRONG = {
+    "a reference that is wrong": (
+        {"Reference": REFERENCE.replace("/ 2", "/ 3"), "Oracle": ORACLES["the expected result"]},
+        {
+            "example": "case 1, (4.0,): expected 2.0, got 1.3333333333333333",
+            "difference": "case 1, (4.0,): expected 2.0, got 1.3333333333333333",
+        },
+    ),
+    "a property that does not hold": (
+        {"Reference": REFERENCE.replace("/ 2", "/ 3"), "Oracle": ORACLES["a property"]},
+        {
+            "example": "case 1, (4.0,): expected 2.0, got 1.3333333333333333",
+            "difference": "case 1, (4.0,): `check` refuses 1.3333333333333333",
+        },
+    ),
+    "a property that fails": (
+        {"Oracle": "def check(arguments, result):\n    assert result > 100"},
+        {"difference": "case 1, (4.0,): `check` raises AssertionError: (line 2) for 2.0"},
+    ),
+    "a property that says nothing": (
+        {"Oracle": "def check(arguments, result):\n    pass"},
+        {
+            "difference": "case 1, (4.0,): `check` raises TypeError: check returned NoneType, neither True nor False "
+            "for 2.0"
+        },
+    ),
+    "a property that allows too much": (
+        {"Oracle": "def check(arguments, result):\n    return result <= arguments[0]"},
+        {"mutant": "line 4: 2 to 3"},
+    ),
+    "an oracle that fails": (
+        {"Oracle": "def oracle(x):\n    return x.half()"},
+        {
+            "difference": "the oracle fails in case 1, (4.0,): AttributeError: 'float' object has no attribute "
+            "'half' (line 2)"
+        },
+    ),
+    "an oracle that ends": (
+        {"Oracle": "import sys\nsys.exit(3)\n\n\ndef oracle(x):\n    return x"},
+        {"difference": "`oracle` ended with error: "},
+    ),
+    "nothing of an oracle": (
+        {"Oracle": "def solve(x):\n    return x / 2"},
+        {"oracle": "it defines neither `halve` nor `oracle(*arguments)` nor `check(arguments, result)`"},
+    ),
+    "no oracle": ({}, {"oracle": "5 mutants of the reference are judged by nothing"}),
+    "an exception that nobody declares": (
+        {"Cases": CASES.replace('"ValueError" if x < 0 else ""', '""'), "Oracle": ORACLES["the expected result"]},
+        {
+            "raises": "case 2, (-1.0,): it raises ValueError: negative (line 3), and no exception is declared",
+            "example": "case 2, (-1.0,): it raises ValueError: negative (line 3), and no exception is declared",
+            "difference": "case 2, (-1.0,): it raises ValueError: negative (line 3), and no exception is declared",
+        },
+    ),
+    "a reference that always raises": (
+        {"Reference": "def halve(x):\n    raise ValueError", "Oracle": ORACLES["the expected result"]},
+        {
+            "raises": "case 1, (4.0,): it raises ValueError: (line 2), and no exception is declared",
+            "example": "case 1, (4.0,): it raises ValueError: (line 2), and no exception is declared",
+            "difference": "case 1, (4.0,): it raises ValueError: (line 2), and no exception is declared",
+        },
+    ),
+    "a declared exception that is not raised": (
+        {"Reference": "def halve(x):\n    return x / 2", "Oracle": ORACLES["the expected result"]},
+        {
+            "raises": "case 2, (-1.0,): it gives -0.5, and ValueError is declared",
+            "example": "case 2, (-1.0,): it gives -0.5, and ValueError is declared",
+            "difference": "case 2, (-1.0,): it gives -0.5, and ValueError is declared",
+        },
+    ),
+    "no expectation": (
+        {"Cases": CASES.replace("expected", "wanted"), "Oracle": ORACLES["the expected result"]},
+        {"example": "`expected()` is missing; the reference gives [2.0, raises ValueError: negative (line 3)]"},
+    ),
+    "too few expectations": (
+        {"Cases": CASES.replace("[2.0, None]", "[2.0]"), "Oracle": ORACLES["the expected result"]},
+        {"example": "`expected()` has 1 results for 2 examples"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+async def test_what_is_wrong_with_a_reference_is_said(sandbox: SandboxClient, name: str) -> None:
+    parts, told = WRONG[name]
+    assert said(await proved(sandbox, **parts)) == told
+
+
+ENDLESS = """
+def halve(x):
+    if x < 0:
+        raise ValueError
+    n = 0
+    while n < 3:
+        n += 1
+    return bytes(n) and x / 2
+"""
+
+
+async def test_a_mutant_that_never_ends_is_noticed_and_stops_no_other(sandbox: SandboxClient) -> None:
+    checks = await proved(sandbox, Reference=ENDLESS, Oracle=ORACLES["the expected result"])
+    states = {mutant.name: mutant.state for mutant in checks["difference"].mutants}
+    assert states["line 6: Add to Sub"] == "noticed"
+    assert states["line 7: And to Or"] == states["line 7: 2 to 3"] == "noticed"
+    assert states["line 5: 3 to 4"] == "equivalent"
+
+
+LEAVING = """
+import os
+
+
+def halve(x):
+    if x < 0:
+        raise ValueError
+    if x > 1000:
+        os._exit(1)
+    return x / 2
+"""
+
+
+async def test_a_mutant_that_ends_its_process_is_noticed_and_stops_no_other(sandbox: SandboxClient) -> None:
+    checks = await proved(sandbox, Reference=LEAVING, Oracle=ORACLES["the expected result"])
+    states = {mutant.name: mutant.state for mutant in checks["difference"].mutants}
+    assert states["line 7: condition negated"] == "noticed"
+    assert states["line 9: 2 to 3"] == states["line 9: Div to Mult"] == "noticed"
+    assert states["line 7: 1000 to 1001"] == states["line 8: 1 to 2"] == "equivalent"
+
+
+RANDOM_CASES = """
+def examples():
+    return [(1.0,)]
+
+
+def cases(rng):
+    return [(rng.uniform(1, 9),) for _ in range(4)]
+"""
+
+
+async def test_random_numbers_need_no_expectation_and_are_compared_as_draws(sandbox: SandboxClient) -> None:
+    reference = 'import torch\n\n\ndef halve(x):\n    return {"draws": torch.rand(2000) * x / 2}'
+    oracle = 'import torch\n\n\ndef oracle(x):\n    return {"draws": torch.empty(2000).uniform_(0, x / 2)}'
+    checks = await proved(sandbox, Cases=RANDOM_CASES, Reference=reference, Oracle=oracle)
+    assert said(checks) == {}
+    states = {mutant.name: mutant.state for mutant in checks["difference"].mutants}
+    assert states == {
+        "line 5: 2 to 3": "noticed",
+        "line 5: Div to Mult": "noticed",
+        "line 5: Mult to Div": "noticed",
+        "line 5: 2000 to 2001": "noticed",
+    }
+
+
+class Failing:
+    """A sandbox that fails from the first run of an oracle's cases on."""
+
+    def __init__(self, sandbox: SandboxClient) -> None:
+        self.sandbox = sandbox
+
+    async def run(self, run: Run) -> Outcome:
+        if run.id.startswith("prove/"):
+            return Outcome(id=run.id, status="internal", detail="nobody answers")
+        return await self.sandbox.run(run)
+
+
+async def test_a_sandbox_that_fails_is_not_the_fault_of_the_question(sandbox: SandboxClient) -> None:
+    text = "\n\n".join(
+        f"### {name}\n\n```python\n{program.strip()}\n```"
+        for name, program in {"Starter": "def halve(x): ...", "Reference": REFERENCE, "Cases": CASES}.items()
+    )
+    (question,) = read_bank(f"## a · code · mid\n\nHalve it.\n\n{text}\n", name="d.md").bank.questions
+    assert question.task is not None
+    found = await prove_task(question, question.task, Failing(sandbox))
+    assert [(check.holds, check.trouble) for check in found] == [(True, ""), (False, "nobody answers")]
