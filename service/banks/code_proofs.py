@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from questions.drivers import read_facts
 from questions.facts import with_harness
 from questions.model import CodeTask, Question, defined, parse_python
 from questions.mutants import ReferenceMutant, reference_mutants
@@ -23,7 +24,7 @@ from sandbox.judging.challenge import Runs
 from sandbox.judging.comparison import DRAWS_KEY, NumberTolerance, brief, compare
 from sandbox.judging.judge import Judgement
 from sandbox.values import Caps, Value, decode, encode, split
-from sandbox.wire import MAX_BODY, Limits, Outcome, Run
+from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
 from service.banks.key_proofs import survivors
 from service.banks.proof_checks import ProofCheck, run_twice, trouble_of
 from service.rounds.grading import judge_task
@@ -37,6 +38,7 @@ MOST_BYTES = 2_000_000
 FIRST_CASES = 24
 """Number of cases that mutants meet at first; those that pass them meet all."""
 LIMITS = Limits(wall_ms=60_000, cpu_ms=60_000, memory_mb=1024, result_bytes=MAX_BODY)
+MUTANT_LIMITS = replace(LIMITS, wall_ms=20_000, cpu_ms=10_000)
 _CAPS = Caps(total=MAX_BODY, items=10**7)
 MUTANT_SECONDS = 2.0
 """CPU time of one call of a mutant."""
@@ -292,7 +294,13 @@ async def _draw_cases(task: CodeTask, sandbox: Runs) -> _Drawn:
 
 
 async def _call(
-    task: CodeTask, sandbox: Runs, program: str, entry: str, cases: list[Value], driver: str = ""
+    task: CodeTask,
+    sandbox: Runs,
+    program: str,
+    entry: str,
+    cases: list[Value],
+    driver: str = "",
+    limits: Limits = LIMITS,
 ) -> list[Result]:
     """Returns the results of calling a program's function with each case. Raises _Fault and _Trouble."""
     run = Run(
@@ -301,7 +309,8 @@ async def _call(
         entry=entry,
         cases=encode(cases, _CAPS),
         driver=driver,
-        limits=replace(LIMITS, memory_mb=max(LIMITS.memory_mb, task.memory_mb)),
+        driving=_driving(driver),
+        limits=replace(limits, memory_mb=max(limits.memory_mb, task.memory_mb)),
     )
     outcome = await run_twice(sandbox, run)
     if outcome.status == "internal":
@@ -311,6 +320,11 @@ async def _call(
         said = outcome.stderr.strip().splitlines()[-1:] or [outcome.detail]
         raise _Fault("difference", f"`{entry}` ended with {outcome.status}: {said[0]}")
     return results
+
+
+def _driving(driver: str) -> Driving:
+    """Returns where a driver runs: as a judge has it run for a reference."""
+    return "loopback" if driver and read_facts(driver).protected else "inside"
 
 
 def _results(outcome: Outcome) -> list[Result]:
@@ -507,6 +521,8 @@ async def _run_mutants(
     task: CodeTask, sandbox: Runs, cases: list[Value], mutants: Sequence[ReferenceMutant]
 ) -> list[list[Result] | None]:
     """Returns the results of each mutant; None for one that gave no results, such as one that took too much memory."""
+    if _driving(task.driver) != "inside":
+        return [await _run_mutant(task, sandbox, cases, mutant) for mutant in mutants]
     found: list[list[Result] | None] = []
     while len(found) < len(mutants):
         programs = [mutant.program for mutant in mutants[len(found) :]]
@@ -523,6 +539,16 @@ async def _run_mutants(
         if len(made) < len(programs):
             found.append(None)  # the run ended in this one
     return found[: len(mutants)]
+
+
+async def _run_mutant(
+    task: CodeTask, sandbox: Runs, cases: list[Value], mutant: ReferenceMutant
+) -> list[Result] | None:
+    """Returns the results of one mutant, which has a process of its own as its driver cannot run inside another."""
+    try:
+        return await _call(task, sandbox, mutant.program, task.entry, cases, task.driver, MUTANT_LIMITS)
+    except _Fault:
+        return None
 
 
 def _listed(result: Result, cases: int) -> list[Result] | None:

@@ -78,6 +78,25 @@ async def test_an_oracle_of_a_task_with_a_driver(sandbox: SandboxClient, oracle:
     assert said(checks) == {}
 
 
+APART = """
+FACTS = {"half": "value"}
+
+
+def drive(halve, x):
+    return {"half": halve(x)}
+"""
+
+
+@pytest.mark.parametrize("oracle", ['def oracle(x):\n    return {"half": 0.5 * x}', ORACLES["the same function"]])
+async def test_a_driver_with_a_process_of_its_own_is_run_as_a_judge_runs_it(
+    sandbox: SandboxClient, oracle: str
+) -> None:
+    cases = CASES.replace("[2.0, None]", '[{"half": 2.0}, None]')
+    checks = await proved(sandbox, Cases=cases, Driver=APART, Oracle=oracle)
+    assert said(checks) == {}
+    assert Counter(mutant.state for mutant in checks["difference"].mutants) == {"noticed": 4, "equivalent": 1}
+
+
 WRONG = {
     "a reference that is wrong": (
         {"Reference": REFERENCE.replace("/ 2", "/ 3"), "Oracle": ORACLES["the expected result"]},
