@@ -78,6 +78,22 @@ def test_what_is_alike_but_stands_elsewhere_is_another_question() -> None:
     assert rows(after, kept(*written(*PROMPTS))) == [101, 102, 103, None, 104]
 
 
+def test_a_prompt_edited_in_one_file_of_a_folder_keeps_its_row() -> None:
+    """The places of one file are beside each other, wherever the lines of another file are."""
+    first = [replace(one, place=replace(one.place, source="a.md")) for one in written(*PROMPTS[:3])]
+    second = [
+        replace(one, place=SourceLocation("b.md", at, at))
+        for one, at in zip(written(*PROMPTS[3:]), (15, 25), strict=True)
+    ]
+    edited = [*first, *second]
+    prompt = "Why does `x.view(-1)` raise on a transposed tensor?"
+    edited[1] = replace(written(prompt)[0], place=edited[1].place, answer=first[1].answer)
+    for before in ([*first, *second], [*second, *first]):
+        ids = {one.prompt: row for row, one in enumerate(before, 100)}
+        expected = [ids[one.prompt] for one in (*first, *second)]
+        assert rows(edited, kept(*before)) == expected
+
+
 def test_what_is_alike_and_has_its_number_is_the_same_wherever_it_stands() -> None:
     bank = kept(*written(*PROMPTS, number="7"))
     after = written(*PROMPTS[1:4], "What does `x.t()` return: a view, a copy?", PROMPTS[4], number="7")

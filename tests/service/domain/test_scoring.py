@@ -179,13 +179,48 @@ def test_code_is_not_judged_here() -> None:
         (3, 4, "system error", 0.0, "system error"),
         (4, 4, "system error", 0.0, "system error"),
         (0, 4, "invalid", 0.0, "invalid"),
-        (0, 0, "wrong", 0.0, "system error"),
-        (5, 4, "wrong", 0.0, "system error"),
+        (1, 1, "wrong", 1.0, "accepted"),
+        (0, 1, "wrong", 0.0, "wrong"),
     ],
 )
 def test_code_by_its_cases(passed: int, total: int, failure: Verdict, share: float, verdict: Verdict) -> None:
-    found = credit_for_cases(passed, total, failure)
+    found = credit_for_cases(passed, total, failure, "Said.")
     assert (found.share, found.verdict) == (share, verdict)
+    assert (found.passed, found.total, found.message) == (passed, total, "Said.")
+
+
+@pytest.mark.parametrize(("passed", "total"), [(0, 0), (5, 4), (-1, 4)])
+def test_code_that_no_case_judged_is_our_fault(passed: int, total: int) -> None:
+    found = credit_for_cases(passed, total)
+    assert (found.share, found.verdict) == (0.0, "system error")
+    assert "not your fault" in found.message
+    assert credit_for_cases(passed, total, message="The sandbox stopped.").message == "The sandbox stopped."
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "passed", "total"),
+    [
+        (choice("abc", "d"), chosen("abd"), 2, 3),
+        (choice("abc", "d"), chosen(""), 0, 3),
+        (choice("abc", "d"), chosen("ax"), 0, 3),
+        (question("value", answer="1"), ScoredAnswer(text="1"), 1, 1),
+        (question("value", answer="1"), ScoredAnswer(text="2"), 0, 1),
+        (question("value", answer="1"), ScoredAnswer(text="("), 0, 1),
+        (question("output", answer="1"), ScoredAnswer(text="1"), 1, 1),
+        (question("output", answer="1"), ScoredAnswer(text=" "), 0, 1),
+        (question("open", key_points=("a range", "overflow")), ScoredAnswer(text="it overflows"), 1, 2),
+        (question("open", key_points=("a range", "overflow")), ScoredAnswer(text=" "), 0, 2),
+    ],
+)
+def test_the_parts_that_were_right_are_counted(asked: Question, answer: ScoredAnswer, passed: int, total: int) -> None:
+    found = compute_credit(asked, answer)
+    assert (found.passed, found.total) == (passed, total)
+
+
+def test_only_an_open_answer_is_provisional() -> None:
+    assert not compute_credit(choice("a", "b"), chosen("a")).provisional
+    assert not compute_credit(question("value", answer="1"), ScoredAnswer(text="1")).provisional
+    assert not compute_credit(question("output", answer="1"), ScoredAnswer(text="1")).provisional
 
 
 @given(st.sampled_from(["choice", "value", "output", "open"]), st.text(max_size=30), st.text(max_size=30))
@@ -293,6 +328,20 @@ def test_an_invalid_share_is_rejected(bad: float) -> None:
 def test_a_policy_that_could_take_points_away_is_refused(fields: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="scoring policy"):
         replace(ScoringPolicy(), **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"base_without_level": 1},
+        {"base": dict.fromkeys(LEVELS, 1)},
+        *({name: edge} for name in ("aim", "span", "speed_share") for edge in (0, 1)),
+        {"speed_window_s": 0.1},
+    ],
+)
+def test_a_policy_at_its_limits_is_accepted(fields: dict[str, float]) -> None:
+    policy = replace(ScoringPolicy(), **fields)  # type: ignore[arg-type]
+    assert compute_points("choice", "mid", 1.0, 1.0, None, policy).total >= 1
 
 
 # Rules
