@@ -87,13 +87,30 @@ class Crashed:
 
 
 @dataclass(frozen=True, slots=True)
+class TooSlow:
+    """The time ran out where cases grow, and the reference had time to spare: the solution's complexity is too high."""
+
+    kind: Literal["slow"] = field(default="slow", kw_only=True)
+
+    case: int
+    """Number of the case, from 1."""
+    cases: int
+    limit_ms: int
+    """CPU time for all cases together."""
+    reference_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tampered:
     """The program wrote to the pipe of its results, or broke what reports them."""
 
     kind: Literal["tampered"] = field(default="tampered", kw_only=True)
 
 
-Cause = WallHit | TimeExceeded | MemoryExceeded | OutputExceeded | Exited | Crashed | Tampered
+Cause = WallHit | TimeExceeded | MemoryExceeded | OutputExceeded | Exited | Crashed | TooSlow | Tampered
+
+GpuNote = Literal["", "no gpu", "needs gpu"]
+"""What the lack of a GPU meant for a verdict: judged on the CPU alone, or not judged yet."""
 
 _KINDS: dict[str, type[Cause]] = {str(fields(kind)[0].default): kind for kind in get_args(Cause)}
 _WORDS: dict[str, tuple[str, ...]] = {

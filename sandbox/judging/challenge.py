@@ -26,6 +26,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from sandbox.causes import TooSlow
 from sandbox.judging.comparison import NumberTolerance, brief
 from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, system_error
 from sandbox.values import Caps, Value, decode, encode, split
@@ -33,11 +34,6 @@ from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
 
 JudgingDevice = Literal["cpu", "cuda", "both"]
 """Device an answer is judged on."""
-NO_GPU = "Judged on the CPU: this sandbox has no GPU."
-NEEDS_GPU = (
-    "This question is judged on a GPU, and our sandbox has none right now. "
-    "It costs you nothing, and your answer is kept."
-)
 _MAX_CASES = 1000
 """Maximum number of cases of each kind."""
 _CAPS = Caps(total=MAX_BODY, items=10**7)
@@ -138,7 +134,7 @@ async def judge_code(client: Runs, challenge: Challenge, answer: str, *, seed: i
         _run_answer(client, replace(first, role="answer", code=answer, driving=_driving(challenge, "pair"))),
     )
     if "device" in (expected.refused, outcome.refused):
-        return replace(system_error(expected.detail or outcome.detail), note=NEEDS_GPU)
+        return replace(system_error(expected.detail or outcome.detail), note="needs gpu")
     fault = _reference_fault(expected, len(cases.arguments))
     if fault:
         return system_error(fault)
@@ -148,7 +144,7 @@ async def judge_code(client: Runs, challenge: Challenge, answer: str, *, seed: i
         return judgement
     outcome = await _run_answer(client, replace(_on_gpu(run), role="answer", code=answer))
     if outcome.refused == "device":
-        return replace(judgement, note=NO_GPU)
+        return replace(judgement, note="no gpu")
     return _combine(judgement, await judge.judge(outcome))
 
 
@@ -280,11 +276,8 @@ class _Judge:
         total = len(self.cases.arguments)
         if first < total - self.cases.growing:
             return judgement
-        text = (
-            f"Too slow for its size: the cases grow, and the time ran out in case {first + 1} of {total}. "
-            f"All may take {limit_ms:,} ms together; ours took {reference_time}."
-        )
-        return replace(judgement, message=text)
+        slow = TooSlow(case=first + 1, cases=total, limit_ms=limit_ms, reference_ms=round(max(reference_ms, 1)))
+        return replace(judgement, cause=slow)
 
 
 def _combine(cpu: Judgement, gpu: Judgement) -> Judgement:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sandbox.causes import Cause, GpuNote
 from sandbox.judging.comparison import Comparison, Difference, NumberTolerance, compare, draws_fault
 from sandbox.judging.decoding import ResultReader
 from sandbox.values import Caps, Value, decode, sanitized, shortened, split
@@ -73,11 +74,13 @@ class Judgement:
     share: float = 0.0
     """Share of the cases that were accepted, from 0 to 1."""
     message: str = ""
-    """Why the whole program failed, such as its syntax error, for the member."""
+    """Text of the program itself that shows why it failed as a whole, such as a traceback."""
     detail: str = ""
     """Cause of a system error, for the operator."""
-    note: str = ""
-    """What the answer was judged without, for the member."""
+    note: GpuNote = ""
+    """What the answer was judged without."""
+    cause: Cause | None = None
+    """Why the whole run ended early, unless a mistake in the program did it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,7 @@ def judge_outcome(
         return system_error(f"{len(expected)} results of the reference for {cases} cases")
     if outcome.status == "error" and outcome.reached in ("parse", "entry"):
         invalid = (CaseVerdict(at, "invalid", at < examples, _MESSAGE_OF["invalid"]) for at in range(cases))
-        return Judgement("invalid", tuple(invalid), 0.0, outcome.stderr[-_MAX_STDERR:])
+        return Judgement("invalid", tuple(invalid), 0.0, outcome.stderr[-_MAX_STDERR:], cause=outcome.cause)
     results = _answer_results(outcome, cases)
     without_result = _VERDICT_OF[outcome.status]
     verdicts: list[CaseVerdict] = []
@@ -213,7 +216,7 @@ def _summarize(cases: tuple[CaseVerdict, ...], outcome: Outcome) -> Judgement:
     share = passed / len(cases) if cases else 0.0
     if outcome.status != "ok":
         message = outcome.stderr[-_MAX_STDERR:] if outcome.reached == "load" else ""
-        return Judgement(_VERDICT_OF[outcome.status], cases, share, message)
+        return Judgement(_VERDICT_OF[outcome.status], cases, share, message, cause=outcome.cause)
     failed = [case.verdict for case in cases if case.verdict != "accepted"]
     if failed or not cases:
         return Judgement(failed[0] if failed else "wrong", cases, share)

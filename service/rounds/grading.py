@@ -37,10 +37,6 @@ log = structlog.get_logger(__name__)
 _LOG = logging.getLogger(__name__)
 
 MILLISECOND = timedelta(milliseconds=1)
-SYSTEM_ERROR_TEXT = (
-    "We could not judge your code: our sandbox failed, not you. It costs you nothing, and your answer is kept. "
-    "Send it again, or report the question with /quiz report if it keeps happening."
-)
 # Without hidden cases the verdict and all output may be shown.
 NO_HIDDEN_CASES = "\n\ndef cases(rng):\n    return []\n\n\ndef growing(rng):\n    return []\n"
 
@@ -131,6 +127,7 @@ async def run_snippet(sandbox: Runs, code: str) -> RunResult:
     _log_run(outcome)
     return RunResult(
         status=outcome.status,
+        cause=outcome.cause,
         stdout=outcome.stdout,
         stderr=outcome.stderr,
         truncated=outcome.truncated,
@@ -195,8 +192,8 @@ def _log_run(outcome: Outcome) -> None:
 
 
 def _soften(verdict: VerdictView) -> VerdictView:
-    """Returns a system error as it is shown to members."""
-    return verdict.model_copy(update={"message": verdict.note or SYSTEM_ERROR_TEXT, "note": ""})
+    """Returns a system error as members may see it: without its cause, which is for operators."""
+    return verdict.model_copy(update={"message": ""})
 
 
 def _verdict_view(judgement: Judgement, clean: str, outcome: Outcome | None) -> VerdictView:
@@ -221,6 +218,7 @@ def _verdict_view(judgement: Judgement, clean: str, outcome: Outcome | None) -> 
         ),
         message=message,
         note=judgement.note,
+        cause=judgement.cause,
         judged=clean,
         wall_ms=outcome.wall_ms if outcome else 0.0,
         isolation=outcome.isolation if outcome else "full",

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from questions.model import Kind, Level
+from sandbox.causes import Cause, GpuNote
 from service.wire.base import Code, Model, Ref, Short, Verdict
 
 
@@ -66,9 +67,10 @@ class VerdictView(Model):
     """Share that is right, 0 to 1."""
     cases: tuple[CaseView, ...] = ()
     message: str = ""
-    """Sentence for the member: cause and fix."""
-    note: str = ""
-    """Sentence for the member about limits of the judging, such as a missing GPU."""
+    """Text that shows the failure, such as the traceback of the program."""
+    note: GpuNote = ""
+    cause: Annotated[Cause, Field(discriminator="kind")] | None = None
+    """Why the program ended early, unless a mistake in it did it."""
     judged: str = ""
     """Code that was judged, without what chat clients inserted."""
     stdout: str = ""
@@ -154,6 +156,8 @@ class RunResult(Model):
     """The result of running a snippet."""
 
     status: Literal["ok", "error", "time", "memory", "output", "crash", "denied", "internal"]
+    cause: Annotated[Cause, Field(discriminator="kind")] | None = None
+    """Why the program ended early, unless a mistake in it did it."""
     stdout: str = ""
     stderr: str = ""
     truncated: bool = False

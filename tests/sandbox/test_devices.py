@@ -15,7 +15,7 @@ from sandbox.client import SandboxClient
 from sandbox.devices import CPU, ChildDevice
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.inside.gpu_child import POISONS
-from sandbox.judging.challenge import NEEDS_GPU, NO_GPU, Challenge, judge_code
+from sandbox.judging.challenge import Challenge, judge_code
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.load_balancer import SandboxPool
@@ -108,9 +108,9 @@ async def test_where_there_is_no_gpu_the_cpu_s_verdict_stands_and_says_so(client
     if "cuda" in health.devices:
         pytest.skip("this machine has a GPU")
     judgement, _ = await judged(client, REFERENCE, "both")
-    assert (judgement.verdict, judgement.share, judgement.note) == ("accepted", 1.0, NO_GPU)
+    assert (judgement.verdict, judgement.share, judgement.note) == ("accepted", 1.0, "no gpu")
     judgement, _ = await judged(client, REFERENCE, "cuda")
-    assert (judgement.verdict, judgement.note, judgement.cases) == ("system error", NEEDS_GPU, ())
+    assert (judgement.verdict, judgement.note, judgement.cases) == ("system error", "needs gpu", ())
     assert judgement.detail == f"This sandbox has no GPU: {health.gpu}"
     refused = await client.run(Run("x", "pass", device="cuda"))
     assert (refused.status, refused.refused, refused.before) == ("internal", "device", 0)

@@ -10,6 +10,7 @@ from bot.core.actions import Import, Next, Open, PracticeFilter, Privacy, ShowBo
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text, TextField
 from bot.core.command_spec import Spec
 from bot.core.markup import escape
+from bot.core.text.causes import cause_words
 from bot.core.text.questions import CODE_LENGTH
 from bot.core.text.words import MONTHS, and_list, in_brief, joined, minutes_words, percent, plural, sentence
 from service.wire import Board, BoardRow, Contest, Me, PrivacyView, ReportView, Rules, RunResult, TopicCount
@@ -284,6 +285,8 @@ def run_card(result: RunResult) -> Card:
     head = _RUN_WORDS[result.status]
     took = f" in {result.wall_ms:,.0f} ms, using {result.peak_mb:,.0f} MB" if result.status in ("ok", "error") else ""
     blocks: list[Block] = [Text(f"{head}{took}.")]
+    if result.cause:
+        blocks.append(Text(cause_words(result.cause)))
     if result.stdout:
         blocks.append(Code(result.stdout, ""))
     elif result.status == "ok":

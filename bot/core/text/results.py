@@ -20,6 +20,7 @@ from bot.core.actions import (
 )
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Form, Small, Table, Text
 from bot.core.markup import escape
+from bot.core.text.causes import cause_words, gpu_words
 from bot.core.text.members import board_table
 from bot.core.text.questions import about, question_blocks
 from bot.core.text.words import (
@@ -250,6 +251,8 @@ def _examples_title(verdict: VerdictView) -> str:
 
 
 def _verdict_sentence(verdict: VerdictView) -> str:
+    if verdict.note == "needs gpu":
+        return gpu_words(verdict.note)
     if verdict.verdict == "system error":
         return "We could not judge your code. This is our fault and costs you nothing. Please submit it again."
     passed = sum(case.verdict == "accepted" for case in verdict.cases)
@@ -266,6 +269,8 @@ def _was(verdict: VerdictView) -> str:
 def verdict_blocks(verdict: VerdictView) -> tuple[Block, ...]:
     """The verdict in words, case by case; inputs are shown of visible cases alone."""
     blocks: list[Block] = [Text(_verdict_sentence(verdict))]
+    if verdict.cause:
+        blocks.append(Text(cause_words(verdict.cause)))
     if verdict.message:
         # A traceback points by its columns.
         lines = "\n" in verdict.message
@@ -277,8 +282,8 @@ def verdict_blocks(verdict: VerdictView) -> tuple[Block, ...]:
         blocks += (Small("It printed:"), Code(verdict.stdout, ""))
     if verdict.judged:
         blocks += (Small("Your code:"), Code(verdict.judged))
-    if verdict.note:
-        blocks.append(Small(escape(verdict.note)))
+    if verdict.note == "no gpu":
+        blocks.append(Small(gpu_words(verdict.note)))
     if verdict.isolation == "weaker":
         blocks.append(Small("This ran with weaker isolation than usual. `/quiz-admin doctor` shows why."))
     return tuple(blocks)

@@ -173,5 +173,5 @@ def test_a_run_reports_its_end_resources_and_place(result: RunResult, said: str)
 
 
 def test_a_verdict_shows_its_note() -> None:
-    verdict = VerdictView(verdict="accepted", credit=1.0, note="Judged on the CPU: this sandbox has no GPU.")
+    verdict = VerdictView(verdict="accepted", credit=1.0, note="no gpu")
     assert Small("Judged on the CPU: this sandbox has no GPU.") in results.verdict_blocks(verdict)
