@@ -123,13 +123,13 @@ _LINE = re.compile(r'File "<answer>", line (\d+)')
 
 
 def failed_part(
-    question: Question, source: Source, part: Part, program: str, said: str, printed: str = "", at: str = ""
+    question: Question, source: Source, part: Part, program: str, reason: str, printed: str = "", at: str = ""
 ) -> Finding:
-    """Returns the finding for a part that does not hold. `program` is its text, `said` the reason.
+    """Returns the finding for a part that does not hold. `program` is its text, `reason` the reason.
 
     `at` is text of the question that the finding points at instead of the program.
     """
-    inside = _LINE.findall(said)
+    inside = _LINE.findall(reason)
     first = _first_line(question, source, program)
     label = ""
     span = source.span(first or question.place.line)
@@ -137,11 +137,11 @@ def failed_part(
         span = source.span_of(question.place.line, question.place.end_line, at)
     elif part == "output" and not inside:
         span, label = _output_line(question, source, printed)
-        said = "" if said.startswith("ok;") else said
+        reason = "" if reason.startswith("ok;") else reason
     elif inside and first:
         span, label = source.span(first + int(inside[-1]) - 1), "raised here"
-    told = [line for line in said.strip().splitlines() if line.strip()]
-    note = " ".join((told[-1] if inside else said).split())[:400]
+    told = [line for line in reason.strip().splitlines() if line.strip()]
+    note = " ".join((told[-1] if inside else reason).split())[:400]
     about = _ABOUT[part]
     message = about.message.format(id=question.id)
     names = "` or `".join(NAMES[question.kind])

@@ -37,10 +37,10 @@ T = TypeVar("T")
 async def until(found: Callable[[], T | None], patience_s: float) -> T | None:
     """Polls until `found` returns something; None after a timeout."""
 
-    async def looked() -> T | None:
+    async def check() -> T | None:
         return found()
 
-    return await until_awaited(looked, patience_s)
+    return await until_awaited(check, patience_s)
 
 
 async def until_awaited(found: Callable[[], Awaitable[T | None]], patience_s: float) -> T | None:
@@ -117,7 +117,7 @@ class Part:
             process = self._process = self._started()
             printed = self.log.stat().st_size
             while process.poll() is None:
-                if not self.up.is_set() and self.ready(self._said(printed)):
+                if not self.up.is_set() and self.ready(self._output_since(printed)):
                     self.up.set()
                     if ended is not None:
                         self.recovered.append(monotonic() - ended)
@@ -145,7 +145,7 @@ class Part:
         self.pids.append(process.pid)
         return process
 
-    def _said(self, since: int) -> str:
+    def _output_since(self, since: int) -> str:
         with self.log.open("rb") as log:
             log.seek(since)
             return log.read().decode(errors="replace")

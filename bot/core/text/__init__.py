@@ -1,4 +1,5 @@
-"""Every sentence people read, as cards and forms. No service calls, no platform objects; times come with their zone."""
+"""Words everything that people read, as cards and forms. No service calls and no platform objects; times name their
+zone."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from service.wire import Body, Notice, QuestionPost, RevealPost, VerdictNote
 
 
 def outbox_card(body: Body) -> Card:
-    """What waits in the outbox, as the card to post."""
+    """Returns the card of an outbox message."""
     match body:
         case QuestionPost():
             return question_card(body)

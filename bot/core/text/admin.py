@@ -1,4 +1,4 @@
-"""Cards for admins: schedules, rounds, seasons, banks, imports, reports, linking, the audit log, the doctor."""
+"""Cards for admins: schedules, rounds, seasons, banks, imports, reports, linking, the audit log and the doctor."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from service.wire import (
 
 
 def plan_words(spec: ScheduleSpec) -> str:
-    """A schedule in one sentence. Markdown."""
+    """Describes a schedule in one sentence. Markdown."""
     parts = [
         f"{spec.at:%H:%M} ({spec.zone}), {weekdays_words(spec.weekdays)}, open for {minutes_words(spec.open_minutes)}",
         _only("level", spec.levels),
@@ -68,7 +68,7 @@ def _next_words(view: ScheduleView, most: int = 3) -> str:
 
 
 def schedule_card(view: ScheduleView, head: str) -> Card:
-    """One schedule after something was done to it."""
+    """Shows a schedule after a change."""
     where = escape(view.channel_name or view.channel)
     blocks = (
         Text(f"Schedule {view.id} in {where}: {plan_words(view.spec)}."),
@@ -94,7 +94,7 @@ def _channels(view: ScheduleView) -> str:
 
 
 def schedules_card(views: tuple[ScheduleView, ...]) -> Card:
-    """All schedules of the workspace."""
+    """Lists the workspace's schedules."""
     if not views:
         text = "There are no schedules yet. Add one here with `/quiz-admin schedule add 09:00 mon-fri Europe/Berlin`."
         return Card("Schedules", "There is no schedule.", (Text(text),))
@@ -106,7 +106,7 @@ def schedules_card(views: tuple[ScheduleView, ...]) -> Card:
 
 
 def round_card(view: RoundView, head: str) -> Card:
-    """A round, or the one that would come."""
+    """Shows a round, or a preview of the next one."""
     opens, closes = (instant_words(at, view.zone) for at in (view.opens_at, view.closes_at))
     times = f"{day_words(view.day)}: opens {opens}, closes {closes}."
     if view.closed:
@@ -117,7 +117,7 @@ def round_card(view: RoundView, head: str) -> Card:
 
 
 def season_card(view: SeasonView, head: str) -> Card:
-    """One season."""
+    """Shows a season."""
     return Card(
         head,
         f"{head}: {view.name}.",
@@ -138,7 +138,7 @@ def _winners(view: SeasonView) -> tuple[Block, ...]:
 
 
 def seasons_card(views: tuple[SeasonView, ...]) -> Card:
-    """All seasons, the running one first said so."""
+    """Lists the seasons, the running one first."""
     if not views:
         text = "There is no season yet. Start one with `/quiz-admin season start NAME`."
         return Card("Seasons", "There is no season yet.", (Text(text),))
@@ -154,7 +154,7 @@ def seasons_card(views: tuple[SeasonView, ...]) -> Card:
 
 
 def banks_card(views: tuple[BankView, ...]) -> Card:
-    """The banks questions come from."""
+    """Lists the banks of the workspace."""
     if not views:
         text = "There is no bank yet. Import one with `/quiz-admin bank import`."
         return Card("Banks", "There is no bank yet.", (Text(text),))
@@ -169,12 +169,12 @@ def banks_card(views: tuple[BankView, ...]) -> Card:
 
 
 def approved_card(count: int) -> Card:
-    """Generated questions are asked from now on."""
+    """Confirms that generated questions are asked from now on."""
     return done_card("Approved", f"{plural(count, 'question')} can be asked from now on.")
 
 
 def generated_card(how: Generated) -> Card:
-    """What the next imports do with choices made of prose."""
+    """Explains how the next imports treat generated choices."""
     said = {
         "use": "Choices made of a document's prose are asked like its other questions.",
         "hold": "Choices made of a document's prose wait for `/quiz-admin bank approve`.",
@@ -184,13 +184,13 @@ def generated_card(how: Generated) -> Card:
 
 
 def retired_card(question: str, retired: bool) -> Card:
-    """A question left, or came back."""
+    """Confirms that a question was retired or restored."""
     said = "will not be asked again" if retired else "can be asked again"
     return done_card("Retired" if retired else "Restored", f"Question `{question}` {said}.")
 
 
 def low_card(views: tuple[LowView, ...]) -> Card:
-    """How long the questions last."""
+    """Shows how long the questions last."""
     if not views:
         return Card("Questions left", "There is no schedule.", (Text("There is no schedule."),))
     rows = tuple(
@@ -203,7 +203,7 @@ def low_card(views: tuple[LowView, ...]) -> Card:
 
 
 def reports_card(views: tuple[ReportView, ...]) -> Card:
-    """The queue of reported questions, with buttons for the first few."""
+    """Lists reported questions, with buttons for the first few."""
     waiting = [view for view in views if view.state == "open"]
     if not waiting:
         return Card("Reports", "No reports are waiting.", (Text("No reports are waiting."),))
@@ -220,13 +220,13 @@ def reports_card(views: tuple[ReportView, ...]) -> Card:
 
 
 def settled_card(view: ReportView) -> Card:
-    """A report is off the queue."""
+    """Confirms that a report is settled."""
     said = "the question was fixed" if view.state == "fixed" else "dismissed: the question is right"
     return done_card("Settled", f"Report {view.id} is settled: {said}.")
 
 
 def restored_card(member: str, day: date) -> Card:
-    """A streak was mended."""
+    """Confirms that a streak was restored."""
     return done_card(
         "Streak restored",
         f"{day_words(day)} no longer breaks the streak of **{escape(member)}**. The audit log records this.",
@@ -234,13 +234,13 @@ def restored_card(member: str, day: date) -> Card:
 
 
 def adjusted_card(member: str, points: int, reason: str) -> Card:
-    """Points were booked."""
+    """Confirms that points were added or deducted."""
     said = f"**{escape(member)}** {'gets' if points >= 0 else 'loses'} {plural(abs(points), 'point')}: {escape(reason)}"
     return done_card("Points adjusted", f"{said}. The audit log records this.")
 
 
 def audit_card(views: tuple[AuditView, ...]) -> Card:
-    """What admins did, in UTC."""
+    """Lists actions of admins, in UTC."""
     if not views:
         return Card("Audit", "Nothing yet.", (Text("No admin has done anything yet."),))
     rows = tuple((_stamp(view.at), view.by, view.action, view.detail) for view in views)
@@ -252,7 +252,7 @@ def _stamp(at: datetime) -> str:
 
 
 def doctor_card(checks: tuple[Check, ...]) -> Card:
-    """Whether everything works, and the cure of what does not."""
+    """Shows whether everything works, and the fix for what does not."""
     failing = [check for check in checks if not check.ok]
     rows = tuple((check.name, "ok" if check.ok else "FAILED", check.said) for check in checks)
     cures = tuple(Text(f"**{escape(check.name)}:** {escape(check.cure or check.said)}") for check in failing)
@@ -261,14 +261,14 @@ def doctor_card(checks: tuple[Check, ...]) -> Card:
 
 
 def done_card(title: str, markdown: str) -> Card:
-    """A sentence that says what was done."""
+    """Confirms an action with one sentence."""
     return Card(title, in_brief(markdown, 250), (Text(markdown),))
 
 
-# Imports.
+# Imports
 
 FEW = 8
-"""Questions listed in a chat; who wants all looks at the document."""
+"""Questions listed in a chat; the document has all of them."""
 
 _FIELDS = {
     "why": "reason",
@@ -277,11 +277,11 @@ _FIELDS = {
     "task": "challenge",
     "draw": "family",
 }
-"""Names of the model that are no words."""
+"""Readable names of fields of the model."""
 
 
 def imported_card(view: ImportView) -> Card:
-    """What an import did or would do: counts, the first few questions, duplicates, every finding."""
+    """Shows the result of an import, or of a dry run: counts, the first few questions, duplicates and all findings."""
     if view.errors:
         head = "Nothing was imported"
         said = (
@@ -317,14 +317,14 @@ def _for_gpu(view: ImportView) -> tuple[Block, ...]:
 
 
 def undone_card(view: ImportView) -> Card:
-    """An import was taken back."""
+    """Confirms that an import was undone."""
     said = f"The latest import of **{escape(view.name)}** was undone: {_counts(view)}."
     more = "Past rounds keep their questions. Undo again to restore the import."
     return Card("Undone", f"Undone: {_counts(view)}.", (Text(said), *_changes(view), Small(more)))
 
 
 def log_card(log: BankLog) -> Card:
-    """What was imported into a bank, in UTC."""
+    """Lists the imports into a bank, in UTC."""
     rows = tuple(_entry(entry) for entry in log.imports)
     whose = "Shared by all workspaces; the operator imports it." if log.shared else "Only for this workspace."
     table = Table(("Number", "When (UTC)", "What", "Came to", "Digest"), rows, "", (0,))
@@ -353,7 +353,7 @@ def _counts(view: ImportView) -> str:
 
 
 def _changes(view: ImportView) -> tuple[Block, ...]:
-    # What a first import adds is the whole document: no news to whoever just wrote its name.
+    # A first import adds the whole document, so its name is no news.
     worth = [change for change in view.changes if change.what != "added"] or list(view.changes)
     if not worth or view.errors:
         return ()
@@ -384,16 +384,16 @@ def _twin(twin: Twin) -> str:
     return f"{percent(twin.score)}: `{twin.id}`, line {twin.line}, and `{twin.other}`{where}"
 
 
-# Linking chats and accounts.
+# Linking chats and accounts
 
 
 def member_code_card(made: LinkCode) -> Card:
-    """A member's code, for their account in the other chat."""
+    """Shows a code that links a member's account in the other chat."""
     return _code_card(made, "Link your accounts", "quiz", "Your points, streak and cards then belong to one member.")
 
 
 def chat_code_card(made: LinkCode) -> Card:
-    """An admin's code, for the other chat."""
+    """Shows a code that links the other chat."""
     after = "Both chats then share one board, and a schedule can post to channels in either."
     return _code_card(made, "Link another chat", "quiz-admin", after)
 
@@ -410,7 +410,7 @@ def _code_card(made: LinkCode, title: str, name: str, after: str) -> Card:
 
 
 def member_linked_card(view: MemberLinked) -> Card:
-    """Two accounts are one member."""
+    """Confirms that two accounts are merged."""
     chats = _chats(view.platforms)
     said = f"You are one member in {chats} now, **{escape(view.name)}** on the boards."
     blocks: list[Block] = [Text(said)]
@@ -424,7 +424,7 @@ def member_linked_card(view: MemberLinked) -> Card:
 
 
 def chat_linked_card(view: ChatLinked, code: str) -> Card:
-    """Two chats are one workspace; or what that will do, to be confirmed."""
+    """Confirms that two chats are linked, or warns of what linking does and asks for confirmation."""
     chats = _chats(view.platforms)
     if view.done:
         said = f"Linked: {chats} share one board, its banks and its schedules now."

@@ -1,4 +1,7 @@
-"""Boards, and what a member sees of themselves. No sums: everything shown was counted by the service."""
+"""Cards for members: leaderboards, statistics, privacy, rules, help, snippets and errors.
+
+Computes nothing: the service has counted everything shown.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ _PERIODS = (("day", "Day"), ("week", "Week"), ("month", "Month"), ("season", "Se
 
 
 def board_table(rows: tuple[BoardRow, ...], caption: str) -> Table:
-    """Rows of a board; the reader's own is marked."""
+    """Returns the rows of a leaderboard; the reader's own is marked."""
     mine = next((place for place, row in enumerate(rows) if row.me), None)
     cells = tuple(
         (str(row.rank), row.name, str(row.points), str(row.answered), percent(row.accuracy), str(row.streak))
@@ -35,7 +38,7 @@ def board_table(rows: tuple[BoardRow, ...], caption: str) -> Table:
 
 
 def board_card(board: Board) -> Card:
-    """A board, the reader's own place, and the way to the other periods."""
+    """Shows a leaderboard, the reader's own rank, and buttons for other periods."""
     blocks: list[Block] = []
     if board.rows:
         blocks.append(_gains_table(board.rows) if board.contest == "improved" else _points_table(board.rows))
@@ -55,14 +58,14 @@ def _points_table(rows: tuple[BoardRow, ...]) -> Table:
 
 
 def _gains_table(rows: tuple[BoardRow, ...]) -> Table:
-    """Who gets how much more right; the reader's own row is marked."""
+    """Returns the rows of the most improved; the reader's own is marked."""
     cells = tuple((str(row.rank), row.name, f"+{_gain(row)}", percent(row.accuracy), str(row.answered)) for row in rows)
     mine = next((place for place, row in enumerate(rows) if row.me), None)
     return Table(("Rank", "Name", "Gain", "Right now", "Answers"), cells, "", (0, 2, 3, 4), mine)
 
 
 def _gain(row: BoardRow) -> int:
-    """How much greater one share is than another, in percentage points; never none, for it is greater."""
+    """Returns the gain in percentage points, at least 1."""
     return max(1, round((row.gain or 0) * 100))
 
 
@@ -95,7 +98,7 @@ def _board_summary(board: Board) -> str:
 
 
 def _board_buttons(board: Board) -> tuple[Button, ...]:
-    """The way to the other periods, to the whole workspace or back, and to the other contests."""
+    """Returns buttons for other periods, the whole workspace or the channel, and other contests."""
     other = "workspace" if board.scope == "channel" else "channel"
     periods = _CONTESTS[board.contest][1]
     ways = [(label, board.model_copy(update={"period": period})) for period, label in _PERIODS if period in periods]
@@ -120,7 +123,7 @@ def _show(board: Board) -> ShowBoard | ShowContest:
 
 
 def me_card(me: Me) -> Card:
-    """The member's own numbers."""
+    """Shows a member's statistics."""
     # Without points in a season there may be none that runs.
     season = f", {me.season_points:,} this season; " if me.season_points else ""
     rank = f"rank {me.rank} of the season" if me.rank else "no rank yet this season"
@@ -145,7 +148,7 @@ def me_card(me: Me) -> Card:
 
 
 def _weeks_table(me: Me) -> Table:
-    """Weeks by their Mondays."""
+    """Returns the table of weeks, each named by its Monday."""
     rows = tuple(
         (_short_day(monday), str(points), str(answers), percent(credit) if answers else "")
         for monday, points, answers, credit in me.weeks
@@ -158,7 +161,7 @@ def _short_day(day: date) -> str:
 
 
 def topics_card(topics: tuple[TopicCount, ...]) -> Card:
-    """What there are questions about."""
+    """Lists the topics with questions."""
     if not topics:
         text = "There are no questions yet. An admin can import some with `/quiz-admin bank import`."
         return Card("Topics", "There are no questions yet.", (Text(text),))
@@ -170,7 +173,7 @@ def topics_card(topics: tuple[TopicCount, ...]) -> Card:
 
 
 def privacy_card(view: PrivacyView) -> Card:
-    """What is kept about a member and what they can do about it."""
+    """Shows which data is stored about a member, and what they can do with it."""
     if view.forgotten:
         said = "You have been forgotten: answers stay in the totals without your name, and everything else is deleted."
         return Card("Forgotten", said, (Text(said),))
@@ -195,7 +198,7 @@ def privacy_card(view: PrivacyView) -> Card:
 
 
 def forget_card() -> Card:
-    """Forgetting cannot be undone, so it is asked once more."""
+    """Asks for confirmation, because forgetting cannot be undone."""
     said = (
         "This cannot be undone. Your points, streak and cards are deleted, and your name is removed from every answer."
     )
@@ -223,7 +226,7 @@ _WORTH_TELLING_MS = 1000
 
 
 def rules_card(rules: Rules) -> Card:
-    """How points and streaks are counted, with the numbers used."""
+    """Explains how points and streaks are counted, with the numbers in use."""
     base = and_list([f"{points} for {level}" for level, points in rules.base.items()])
     lines = [
         f"A right answer earns {base}. Hard questions earn more, and a partly right answer earns its share.",
@@ -246,7 +249,7 @@ def _speed_sentence(rules: Rules) -> str:
 
 
 def help_card(specs: tuple[Spec, ...]) -> Card:
-    """All commands under one name, a line each."""
+    """Lists all commands under one name."""
     name = specs[0].name
     groups = {spec.path[0]: [one for one in specs if one.path[0] == spec.path[0]] for spec in specs}
     rows = tuple(_help_row(group) for group in groups.values())
@@ -265,7 +268,7 @@ def _help_row(group: list[Spec]) -> tuple[str, str]:
 
 
 def spec_card(spec: Spec) -> Card:
-    """One command with its arguments."""
+    """Describes a command with its arguments."""
     rows = tuple((one.name, one.help, one.kind.example) for one in spec.arguments)
     blocks: list[Block] = [Text(f"{spec.help} {'Admins only.' if spec.admin else ''}".strip()), Code(spec.usage, "")]
     if rows:
@@ -275,13 +278,13 @@ def spec_card(spec: Spec) -> Card:
 
 
 def snippet_form(code: str = "") -> Form:
-    """An editor for a free run."""
+    """Returns the code form of a free run."""
     field = TextField("code", "Your program", code, "Python with torch. Nothing is saved.", 12, True, CODE_LENGTH)
     return Form("Run a snippet", encode(Snippet()), (field,), submit="Run")
 
 
 def run_card(result: RunResult) -> Card:
-    """What a free run printed."""
+    """Shows the output of a free run."""
     head = _RUN_WORDS[result.status]
     took = f" in {result.wall_ms:,.0f} ms, using {result.peak_mb:,.0f} MB" if result.status in ("ok", "error") else ""
     blocks: list[Block] = [Text(f"{head}{took}.")]
@@ -304,7 +307,7 @@ def run_card(result: RunResult) -> Card:
 
 
 def _run_facts(result: RunResult) -> str:
-    """How it ended, where that is worth a word, what it computed for, and where."""
+    """Describes how a run ended, its compute time, and where it ran."""
     ended = f"Signal {result.signal}" if result.signal else f"Exit code {result.exit_code}" if result.exit_code else ""
     where = "GPU" if result.device == "cuda" else "CPU"
     return " · ".join(filter(None, (ended, f"{result.cpu_ms:,.0f} ms of CPU time", f"on the {where}")))
@@ -315,7 +318,7 @@ def _before(runs: int) -> str:
 
 
 def no_card_left_card(wanted: PracticeFilter) -> Card:
-    """Nothing to practice."""
+    """Says that there is nothing to practice."""
     kind = f"{wanted.kind} questions" if wanted.kind else ""
     named = " ".join(part for part in (wanted.level, escape(wanted.topic), kind) if part)
     about = f" for {named}" if named else ""
@@ -325,13 +328,13 @@ def no_card_left_card(wanted: PracticeFilter) -> Card:
 
 
 def reported_card(report: ReportView) -> Card:
-    """Thanks for a report."""
+    """Confirms a report."""
     said = f"Thank you. Report {report.id} on question `{report.question}` is with the moderators."
     return Card("Reported", in_brief(said, 150), (Text(said),))
 
 
 def import_form(name: str = "", text: str = "") -> Form:
-    """A document of questions, pasted."""
+    """Returns the form for pasting a document."""
     return Form(
         title="Import questions",
         action=encode(Import("apply")),
@@ -366,12 +369,12 @@ def refused_card(message: str, ref: str = "", title: str = "Not possible") -> Ca
 
 
 def unavailable_card() -> Card:
-    """The service is away: ours, never the member's fault."""
+    """Says that the service is unavailable."""
     said = "The quiz is not responding right now. This is our fault, and nothing is lost. Please try again."
     return Card("Please try again", said, (Text(said),))
 
 
 def fault_card() -> Card:
-    """Something we did not foresee."""
+    """Says that an internal error occurred."""
     said = "Something went wrong. This is our fault, and it has been logged. Please try again."
     return Card("Something went wrong", said, (Text(said),))

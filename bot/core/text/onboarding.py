@@ -35,7 +35,7 @@ DAYS: Final = (
     ("0,2,4", "Monday, Wednesday and Friday"),
     ("0,1,2,3,4,5,6", "Every day"),
 )
-# One of each part of the world, and no more than a select of any chat holds; any other can be typed.
+# One zone per region, because menus of some chats are short; any other can be typed.
 ZONES: Final = (
     *("Pacific/Honolulu", "America/Anchorage", "America/Los_Angeles", "America/Denver", "America/Chicago"),
     *("America/New_York", "America/Sao_Paulo", "UTC", "Europe/London", "Europe/Berlin", "Europe/Paris"),
@@ -44,21 +44,21 @@ ZONES: Final = (
 )
 _NAME_ROOM = 50
 _MOST_OPEN = 5
-"""Questions a member's own page shows; a team seldom has more than one."""
+"""Questions listed on a member's home page; a team seldom has more than one."""
 
 
 def _named(where: Where) -> str:
-    """A channel as people call it, `#general`; Markdown. Without a name it is called this channel."""
+    """Returns a channel's name, such as `#general`, as Markdown; without a name, “this channel”."""
     return f"**#{escape(where.name.removeprefix('#'))}**" if where.name else "this channel"
 
 
 def _brief(where: Where) -> str:
-    """As much of its name as an action has room for."""
+    """Shortens the channel's name to fit an action id."""
     return where.name[:_NAME_ROOM] if fits(Begin(USUAL_TIME, where.channel, where.name[:_NAME_ROOM])) else ""
 
 
 def hello_card(where: Where) -> Card:
-    """Said once, to whoever added the bot."""
+    """Greets the person who added the bot."""
     does = (
         "I post a machine-learning question on the days you choose. Everyone answers privately, with a button, a few "
         "words or code. When the round closes, I reveal the answer, why it is right, and how the team did."
@@ -78,7 +78,7 @@ def hello_card(where: Where) -> Card:
 
 
 def time_card(where: Where, known: tuple[ScheduleView, ...]) -> Card:
-    """The second click: the time of day. `known` are the channel's schedules, if it has any."""
+    """Asks for the time of day, the second step of the setup. `known` are the channel's schedules."""
     there = tuple(Text(f"{_named(where)} has schedule {one.id}: {plan_words(one.spec)}.") for one in known)
     another = " This adds another schedule." if known else ""
     asked = f"What time should {_named(where)} get its question? Days and time zone come next.{another}"
@@ -95,7 +95,7 @@ def time_card(where: Where, known: tuple[ScheduleView, ...]) -> Card:
 
 
 def plan_form(at: str, where: Where, now: datetime) -> Form:
-    """The third click: days and zone. Each zone says what time it is there, so that one's own is found."""
+    """Asks for days and zone, the third step of the setup. Each zone shows its current time, to be easy to find."""
     zones = tuple((zone, f"{zone.replace('_', ' ')}: {now.astimezone(ZoneInfo(zone)):%H:%M} now") for zone in ZONES)
     return Form(
         title=f"Every question at {at[:2]}:{at[2:]}",
@@ -110,7 +110,7 @@ def plan_form(at: str, where: Where, now: datetime) -> Form:
 
 
 def begun_card(view: ScheduleView, first: RoundView | str, head: str = "Schedule added") -> Card:
-    """The schedule, and the question it begins with; in its place the reason why there is none."""
+    """Shows the new schedule with its first question, or why there is none."""
     card = schedule_card(view, head)
     if isinstance(first, str):
         return Card(head, card.summary, (*card.blocks, Text(f"There is no first question yet: {first}")))
@@ -123,12 +123,12 @@ def begun_card(view: ScheduleView, first: RoundView | str, head: str = "Schedule
 
 
 def in_brief_markdown(markdown: str) -> str:
-    """The start of a prompt, as Markdown on one line."""
+    """Returns the start of a prompt as one line of Markdown."""
     return escape(in_brief(markdown, 300))
 
 
 def home_card(today: TodayView, me: Me, now: datetime) -> Card:
-    """A member's own page: what is open, how they stand, where to go on."""
+    """Shows a member's home page: open questions, standing, and links."""
     blocks: list[Block] = []
     buttons: list[Button] = []
     shown = today.forms[-_MOST_OPEN:]
@@ -170,13 +170,13 @@ def _ways() -> tuple[Button, ...]:
 
 
 def handed_in_card(card: Card, ask: AskForm) -> Card:
-    """The receipt of a program that came as a message: it names the question, for nobody pressed it."""
+    """Confirms a program sent as a message. Names the question, because the member pressed no button."""
     named = Text(f"Submitted as your answer to: {in_brief_markdown(ask.question.prompt)}")
     return dataclasses.replace(card, blocks=(named, *card.blocks, Small(about(ask.question))))
 
 
 def no_place_for_code_card(others: int) -> Card:
-    """Code came, and no open question asks for any."""
+    """Says that no open question asks for code."""
     if others:
         said = f"{plural(others, 'question')} open here, and none asks for code. `/quiz today` shows them."
     else:
@@ -187,12 +187,12 @@ def no_place_for_code_card(others: int) -> Card:
 
 
 def too_many_files_card(names: tuple[str, ...]) -> Card:
-    """Which of several files is the answer cannot be guessed."""
+    """Asks for a single file."""
     said = f"{len(names)} files came: {', '.join(escape(name) for name in names)}. Send the one that is your answer."
     return Card("Which file?", in_brief(said, 250), (Text(said),))
 
 
 def too_many_programs_card(count: int) -> Card:
-    """Which of several blocks is the answer cannot be guessed."""
+    """Asks for a single program."""
     said = f"Your message has {count} blocks of code. Send the one that is your answer, whole, in a message of its own."
     return Card("Which block?", said, (Text(said),))

@@ -16,7 +16,7 @@ _NONE = "none"
 
 
 def duration_text(seconds: float) -> str:
-    """`4 s`, `12 min`, `3 h 05 min`, `2 d 4 h`."""
+    """Formats a duration, such as `4 s`, `12 min`, `3 h 05 min` or `2 d 4 h`."""
     whole = int(seconds)
     if whole < 120:
         return f"{whole} s"

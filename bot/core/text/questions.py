@@ -1,4 +1,5 @@
-"""Questions put, and answers taken: the post in the channel, the private card or form, the receipt. Never a key."""
+"""Cards for questions and answers: the post in the channel, the private card or form, and the receipt. Never contain
+a key."""
 
 from __future__ import annotations
 
@@ -51,19 +52,19 @@ _HOW = {
 
 
 def about(question: QuestionView) -> str:
-    """The quiet line that names a question."""
+    """Returns the line in small print that describes a question."""
     made = "made from the document's own sentences" if question.generated else ""
     return joined(question.level or "", question.topic, f"question `{question.id}`", made)
 
 
 def question_blocks(question: QuestionView) -> tuple[Block, ...]:
-    """What is asked, without options."""
+    """Returns the question without its options."""
     program = (Code(question.program),) if question.program else ()
     return (Text(question.prompt), *program)
 
 
 def how(question: QuestionView) -> str:
-    """What kind of answer is wanted."""
+    """Describes the expected kind of answer."""
     if question.kind == "choice":
         count = plural(len(question.options), "option")
         return f"{count}; more than one may be right." if question.several else f"{count}; one is right."
@@ -73,7 +74,7 @@ def how(question: QuestionView) -> str:
 
 
 def question_card(post: QuestionPost) -> Card:
-    """The day's question, for the channel."""
+    """Returns the post of the day's question."""
     until = until_words(post.closes_at, post.zone, None)
     late = f"Posted {minutes_words(post.late_minutes)} late. Sorry about that. " if post.late_minutes else ""
     return Card(
@@ -90,7 +91,7 @@ def question_card(post: QuestionPost) -> Card:
 
 
 def lettered(ask: AskForm) -> tuple[tuple[str, str, str], ...]:
-    """The options as this member sees them: letter, id, text."""
+    """Returns the options in the member's order: letter, id, text."""
     letters = [*LETTERS, *(a + b for a in LETTERS for b in LETTERS)]
     return tuple(
         (letter, option.id, option.text) for letter, option in zip(letters, ask.question.options, strict=False)
@@ -103,23 +104,23 @@ def _options(ask: AskForm) -> tuple[Block, ...]:
 
 
 def ask_said(ask: AskForm, now: datetime) -> Card | Form:
-    """The question put to one member, ready to be answered."""
+    """Returns the question for one member, as a card or a form."""
     return _choice_card(ask, now) if by_button(ask.ref, ask.question) else _form(ask, now)
 
 
 def carrying(ask: AskForm, wanted: PracticeFilter) -> AskForm:
-    """A practiced question whose buttons go on to more of what is wanted; as it is where they have no room for that."""
+    """Adds the practice filter to a question, so that its buttons continue with it, if it fits."""
     more = ask.model_copy(update={"ref": ref_with_filter(ask.ref, wanted)})
     return more if by_button(more.ref, more.question) == by_button(ask.ref, ask.question) else ask
 
 
 def opening(ref: str, question: QuestionView) -> Open | OpenCard:
-    """What puts a question to whoever presses it: it says whether a form will be needed."""
+    """Returns the action that opens a question; it tells whether a form is needed."""
     return OpenCard(ref) if by_button(ref, question) else Open(ref)
 
 
 def by_button(ref: str, question: QuestionView) -> bool:
-    """Whether it is answered by pressing an option rather than by filling a form."""
+    """Returns whether a question is answered with a button rather than a form."""
     if question.kind != "choice" or question.several or len(question.options) > 20:
         return False
     return all(fits(Choose(ref, option.id)) for option in question.options)
@@ -146,7 +147,7 @@ def _chosen_line(ask: AskForm) -> tuple[Block, ...]:
 
 
 def option_buttons(ask: AskForm) -> tuple[Button, ...]:
-    """A button for every option; the present answer is marked in words too."""
+    """Returns a button per option; the current answer is labeled."""
     chosen = ask.given.options or () if ask.given else ()
     return tuple(
         Button(
@@ -159,7 +160,7 @@ def option_buttons(ask: AskForm) -> tuple[Button, ...]:
 
 
 def given_words(ask: AskForm) -> str:
-    """What the member answered with, by the letters they saw. Markdown."""
+    """Describes the member's answer by the letters they saw. Markdown."""
     chosen = ask.given.options or () if ask.given else ()
     return and_list([f"**{letter}**" for letter, id, _ in lettered(ask) if id in chosen]) or "none of the options"
 
@@ -199,7 +200,8 @@ def _field(ask: AskForm) -> Field:
 def recorded_card(
     receipt: AnswerResult, ask: AskForm | None, now: datetime, wanted: PracticeFilter = NO_FILTER
 ) -> Card:
-    """The answer is kept, and how to change it or, in practice, go on. `ask` is None when it could not be fetched."""
+    """Confirms a recorded answer and offers to change it, or in practice to continue. `ask` is None if the question
+    could not be fetched again."""
     judging = receipt.status == "judging"
     head = {"changed": "Your answer is changed", "judging": "Your code is being judged…"}.get(
         receipt.status, "Your answer is recorded"
@@ -215,14 +217,14 @@ def recorded_card(
         buttons = (Button("Next card", encode(wanted.next)),)
     blocks: tuple[Block, ...] = tuple(Text(text) for text in (said, follow, change) if text)
     if ask is not None:
-        # It takes the place of the question, which may still be wanted.
+        # This card replaces the question, so show it again.
         blocks = (*blocks, *question_blocks(ask.question), *_options(ask))
         buttons = option_buttons(ask) if by_button(ask.ref, ask.question) else buttons
     return Card(head, joined_summary(head, said, follow, change), (*blocks, *_typed(receipt)), buttons)
 
 
 def _follow_sentence(receipt: AnswerResult) -> str:
-    """When the verdict comes; of others only where this one has to wait for them."""
+    """Says when the verdict comes, and how many runs are queued before it."""
     if not receipt.before:
         return "You get the verdict in a private message, usually within seconds."
     many = plural(receipt.before, "answer is", "answers are")
@@ -231,7 +233,7 @@ def _follow_sentence(receipt: AnswerResult) -> str:
 
 
 def joined_summary(head: str, *sentences: str) -> str:
-    """A plain summary from a title and Markdown sentences."""
+    """Returns a plain summary made of a title and Markdown sentences."""
     rest = " ".join(in_brief(text, 200) for text in sentences if text)
     return f"{head}{'' if head.endswith('…') else '.'} {rest}".strip()
 
@@ -252,7 +254,7 @@ def _typed(receipt: AnswerResult) -> tuple[Block, ...]:
 
 
 def today_card(today: TodayView, now: datetime) -> Card:
-    """Today's questions and what became of each."""
+    """Lists today's questions with the member's answers."""
     if not today.forms:
         return nothing_open_card(today)
     blocks: list[Block] = []
@@ -268,7 +270,7 @@ def today_card(today: TodayView, now: datetime) -> Card:
 
 
 def answer_button(ask: AskForm, *, alone: bool) -> Button:
-    """The way to a question; one that stands beside others is named."""
+    """Returns the button that opens a question, named if there are several."""
     label = "Change my answer" if ask.given else "Answer"
     which = "" if alone else f": {ask.question.id}"[:60]
     action = encode(opening(ask.ref, ask.question))
@@ -276,7 +278,7 @@ def answer_button(ask: AskForm, *, alone: bool) -> Button:
 
 
 def nothing_open_card(today: TodayView) -> Card:
-    """No question is open here."""
+    """Says that no question is open here."""
     text = "No question is open in this channel."
     if today.next_at:
         text += f" Next question: {instant_words(today.next_at, today.zone)}."
@@ -286,7 +288,7 @@ def nothing_open_card(today: TodayView) -> Card:
 
 
 def report_form(question: str, text: str = "") -> Form:
-    """Say what is wrong with a question; the member names it where `question` is empty or no button can carry it."""
+    """Returns the form for a report. If `question` is empty or too long for a button, the member enters it."""
     carried = bool(question) and fits(Report(question))
     naming = TextField("question", "Id of the question", question, "Shown on the question's card.", max_length=200)
     wrong = TextField("text", "What is wrong with it?", text[:2000], lines=4, max_length=2000)

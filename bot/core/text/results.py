@@ -1,4 +1,5 @@
-"""What is right and why: the reveal in the thread, verdicts, practice results. Nothing here is said before its time."""
+"""Cards with keys and results: the reveal in the thread, verdicts and practice. Shown only after the member may see
+the key."""
 
 from __future__ import annotations
 
@@ -47,13 +48,13 @@ from service.wire import (
     VerdictView,
 )
 
-# When all passed, a few are proof enough.
+# If all passed, a few are enough.
 _CASES_SHOWN = 30
 _PASSED_SHOWN = 10
 
 
 def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = ()) -> tuple[Block, ...]:
-    """The key and the reason of every option; `chosen` are the reader's own."""
+    """Returns the key with the reason of every option; `chosen` are the reader's own."""
     blocks: list[Block] = []
     for option in _right_first(key):
         mine = " (your choice)" if option.id in chosen else ""
@@ -76,7 +77,7 @@ def _right_first(key: AnswerKey) -> list[OptionKey]:
 
 
 def proof_blocks(key: AnswerKey) -> tuple[Block, ...]:
-    """The program that proves the key, and where to read on."""
+    """Returns the program that proves the key, and links."""
     proof = (Text("**Proof** (run it to see what is true):"), Code(key.proof)) if key.proof else ()
     links = (Small("Further reading: " + joined(*(f"<{link}>" for link in key.links))),) if key.links else ()
     source = joined(
@@ -88,7 +89,7 @@ def proof_blocks(key: AnswerKey) -> tuple[Block, ...]:
 
 
 def reveal_card(post: RevealPost) -> Card:
-    """What the round came to, for the round's thread."""
+    """Returns the reveal for the round's thread."""
     return Card(
         title="The answer",
         summary=f"{_answer_in_brief(post.key)} {_right_of(post)}".strip(),
@@ -184,7 +185,7 @@ def _after_buttons(
     more = Next(topic=question.topic)
     buttons = [Button("Practice", encode(Next()))] if board else [Button("Next card", encode(wanted.next), "primary")]
     if question.kind == "code" and not board:
-        # A verdict comes by itself and knows no more of the practice it belongs to.
+        # A verdict arrives on its own, without the practice filter.
         buttons.append(Button("More code", encode(NextOf("code"))))
     if question.topic and fits(more) and len(question.topic) <= 50:
         buttons.append(Button(f"More on {question.topic}", encode(more)))
@@ -196,7 +197,7 @@ def _after_buttons(
 
 
 def explain_card(key: AnswerKey) -> Card:
-    """The key of a past question."""
+    """Explains the key of a past question."""
     return Card(
         title="Answer and explanation",
         summary=_answer_in_brief(key),
@@ -211,7 +212,7 @@ def explain_card(key: AnswerKey) -> Card:
 
 
 def verdict_card(note: VerdictNote) -> Card:
-    """How a code answer was judged, privately to its author."""
+    """Shows the verdict of a code answer to its author."""
     practiced = question_ref(note.ref).kind == "practice"
     closes = note.closes_at
     change = (
@@ -234,7 +235,7 @@ def verdict_card(note: VerdictNote) -> Card:
 
 
 def tried_card(verdict: VerdictView, ref: str) -> Card:
-    """The visible examples were run; nothing is kept."""
+    """Shows the results of the visible examples."""
     return Card(
         title=_examples_title(verdict),
         summary=_verdict_sentence(verdict),
@@ -267,12 +268,12 @@ def _was(verdict: VerdictView) -> str:
 
 
 def verdict_blocks(verdict: VerdictView) -> tuple[Block, ...]:
-    """The verdict in words, case by case; inputs are shown of visible cases alone."""
+    """Describes a verdict case by case; inputs are shown for visible cases only."""
     blocks: list[Block] = [Text(_verdict_sentence(verdict))]
     if verdict.cause:
         blocks.append(Text(cause_words(verdict.cause)))
     if verdict.message:
-        # A traceback points by its columns.
+        # A traceback marks its column, so keep the alignment.
         lines = "\n" in verdict.message
         blocks.append(Code(verdict.message, "") if lines else Text(escape(verdict.message)))
     blocks += _failing(verdict.cases)
@@ -319,7 +320,7 @@ def _case_table(cases: tuple[CaseView, ...]) -> Table:
 
 
 def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter = NO_FILTER) -> Card:
-    """A practiced answer judged at once, or a late one that became practice; the next card is of what is wanted."""
+    """Shows the result of a practice or late answer, with a button for the next question."""
     late = receipt.status == "late"
     head = "Too late for this round" if late else practiced_title(receipt)
     blocks: list[Block] = []
@@ -332,7 +333,7 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
             Text(" ".join(part for part in (_late_result(receipt, late), escape(receipt.verdict.message)) if part))
         )
     if receipt.key:
-        # It takes the place of the question, without which the answer says little.
+        # This card replaces the question, so show it again.
         blocks += question_blocks(receipt.key.question)
     if receipt.given.text is not None:
         blocks += (Small("You answered:"), Code(receipt.given.text, ""))
@@ -351,7 +352,7 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
 
 
 def practiced_title(receipt: AnswerResult) -> str:
-    """`Right`, `Wrong` or how much of it was right."""
+    """Returns `Right`, `Wrong` or the share that is right."""
     if receipt.verdict is None:
         return "Compare with the answer" if receipt.key else "Saved as practice"
     if receipt.verdict.verdict == "system error":
@@ -369,32 +370,32 @@ _RATINGS = (("again", "Again"), ("hard", "Hard"), ("good", "Good"), ("easy", "Ea
 
 
 def rating_buttons(ref: str) -> tuple[Button, ...]:
-    """How well one knew it, in FSRS's four steps."""
+    """Returns the buttons of FSRS's four ratings."""
     return tuple(Button(label, encode(Rate(ref, rating))) for rating, label in _RATINGS)
 
 
 def rated_card(due: datetime, now: datetime, wanted: PracticeFilter = NO_FILTER) -> Card:
-    """Thanks for the rating."""
+    """Confirms a rating."""
     said = f"Noted. This card comes back {wait_words(now, due)}."
     return Card("Noted", said, (Text(said),), (Button("Next card", encode(wanted.next), "primary"),))
 
 
-# Forms that opened too late, and files that could not be read.
+# Forms that opened too late, and unreadable files
 
 
 def reopen_card(form: Form) -> Card:
-    """The form by a button: its action, pressed, shows it."""
+    """Offers a form by a button."""
     said = "This form took too long to open. Press the button to open it."
     return Card(form.title, said, (Text(said),), (Button("Open", form.action, "primary"),))
 
 
 def file_too_long_card(name: str, most: int) -> Card:
-    """A file beyond what is judged."""
+    """Rejects a file that is too large."""
     said = f"The file `{escape(name)}` is longer than {most // 1000} kB, the limit. Send a shorter file."
     return Card("File too long", in_brief(said), (Text(said),))
 
 
 def file_unread_card(name: str, why: str) -> Card:
-    """A file that could not be fetched. `why` is a sentence of ours."""
+    """Rejects a file that could not be downloaded. `why` explains the reason."""
     said = f"The file `{escape(name)}` could not be read. {why}"
     return Card("File not readable", in_brief(said), (Text(said),))

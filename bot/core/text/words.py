@@ -1,4 +1,4 @@
-"""The small words of every sentence: plurals, times in a zone, shares, verdicts. No cards."""
+"""Formats the parts of sentences: plurals, times in a zone, shares, verdicts. No cards."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ _CHATS: Final[dict[Platform, str]] = {
 
 
 def chat_words(platform: Platform) -> str:
-    """What people call a chat."""
+    """Returns the display name of a chat."""
     return _CHATS[platform]
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """`1 answer`, `2 answers`."""
+    """Formats a count, such as `1 answer` or `2 answers`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def and_list(words: Sequence[str], last: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Joins words, such as `a`, `a and b` or `a, b and c`."""
     return f" {last} ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
 def percent(share: float) -> str:
-    """A share of 1 in whole per cent; never 100 % for less, never 0 % for more."""
+    """Formats a share as whole percent; 100 % and 0 % only if exact."""
     whole = round(100 * share)
     if share < 1:
         whole = min(whole, 99)
@@ -64,7 +64,7 @@ def percent(share: float) -> str:
 
 
 def zone_of(zone: str) -> tzinfo:
-    """The zone of that name; UTC for one this machine does not know, so that a time is always said."""
+    """Returns the zone; UTC if this machine does not know it."""
     try:
         return ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -76,30 +76,30 @@ def local(instant: datetime, zone: str) -> datetime:
 
 
 def day_words(day: date) -> str:
-    """`Thursday 5 March`."""
+    """Formats a date, such as `Thursday 5 March`."""
     return f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]}"
 
 
 def time_words(instant: datetime, zone: str) -> str:
-    """`17:00 (Europe/Berlin)`."""
+    """Formats a time, such as `17:00 (Europe/Berlin)`."""
     there = local(instant, zone)
     return f"{there:%H:%M} ({getattr(there.tzinfo, 'key', 'UTC')})"
 
 
 def instant_words(instant: datetime, zone: str) -> str:
-    """`Thursday 5 March, 17:00 (Europe/Berlin)`."""
+    """Formats an instant, such as `Thursday 5 March, 17:00 (Europe/Berlin)`."""
     return f"{day_words(local(instant, zone).date())}, {time_words(instant, zone)}"
 
 
 def until_words(instant: datetime, zone: str, now: datetime | None) -> str:
-    """The time alone when it is today, else with the day."""
+    """Formats the time alone if it is today, otherwise with the day."""
     if now is not None and local(now, zone).date() == local(instant, zone).date():
         return time_words(instant, zone)
     return instant_words(instant, zone)
 
 
 def minutes_words(minutes: int) -> str:
-    """`8 hours`, `1 hour 30 minutes`, `2 days`."""
+    """Formats a duration, such as `8 hours`, `1 hour 30 minutes` or `2 days`."""
     days, rest = divmod(max(0, minutes), 24 * 60)
     hours, left = divmod(rest, 60)
     parts = [(days, "day"), (hours, "hour"), (left, "minute")]
@@ -107,7 +107,7 @@ def minutes_words(minutes: int) -> str:
 
 
 def seconds_words(seconds: float) -> str:
-    """An estimate: `5 seconds`, `20 seconds`, `3 minutes`."""
+    """Formats an estimate, such as `5 seconds`, `20 seconds` or `3 minutes`."""
     if seconds < 8:
         return plural(max(1, round(seconds)), "second")
     if seconds < 90:
@@ -116,7 +116,7 @@ def seconds_words(seconds: float) -> str:
 
 
 def wait_words(now: datetime, then: datetime) -> str:
-    """`in 3 days`, `in 2 hours`, `now`: the largest unit, rounded."""
+    """Formats a wait in its largest unit, rounded: `in 3 days`, `in 2 hours`, `now`."""
     seconds = (then - now).total_seconds()
     for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= 0.95 * size:
@@ -125,7 +125,7 @@ def wait_words(now: datetime, then: datetime) -> str:
 
 
 def weekdays_words(days: Sequence[int]) -> str:
-    """`every day`, `Monday to Friday`, `Monday, Wednesday and Friday`."""
+    """Formats weekdays, such as `every day`, `Monday to Friday` or `Monday, Wednesday and Friday`."""
     if tuple(days) == tuple(range(7)):
         return "every day"
     if len(days) > 2 and tuple(days) == tuple(range(days[0], days[0] + len(days))):
@@ -134,38 +134,38 @@ def weekdays_words(days: Sequence[int]) -> str:
 
 
 def in_brief(markdown: str, limit: int = 60) -> str:
-    """A text on one line, plain: for titles, summaries and tables."""
+    """Shortens a text to one plain line, for titles, summaries and tables."""
     return to_summary(parse(markdown), limit)
 
 
 def brief_markdown(markdown: str, limit: int = 60) -> str:
-    """The same as Markdown, for the label of a bar."""
+    """Like `in_brief`, as Markdown, for the label of a bar."""
     return escape(in_brief(markdown, limit))
 
 
 def led(head: str, markdown: str) -> str:
-    """A text behind its head: on the same line, or beneath it where a table, a list or a program begins it."""
+    """Puts a label before a text: on the same line, or above it if the text begins with a table, list or program."""
     first = parse(markdown).blocks[:1]
     return f"{head} {markdown}" if isinstance(next(iter(first), None), Paragraph) else f"{head}\n\n{markdown}"
 
 
 def code_words(name: str) -> str:
-    """A name in code markup, such as a channel's."""
+    """Formats a name as code, such as a channel's."""
     return f"`{name.replace('`', '')}`"
 
 
 def joined(*parts: str) -> str:
-    """The parts that are not empty, with a middle dot between."""
+    """Joins the non-empty parts with middle dots."""
     return " · ".join(part for part in parts if part)
 
 
 def stopped(text: str) -> str:
-    """Returns the text with a full stop at its end, unless it ends like a sentence."""
+    """Returns the text with a period at its end, unless it ends like a sentence."""
     text = text.strip()
     return text + ("" if text.endswith((".", "!", "?", "…", "`")) or not text else ".")
 
 
 def sentence(text: str) -> str:
-    """The text with a capital at its beginning and a full stop at its end."""
+    """Returns the text capitalized and with a period at its end."""
     text = text.strip()
     return text[:1].upper() + stopped(text[1:])

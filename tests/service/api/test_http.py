@@ -23,7 +23,7 @@ from tests.service.daily_channel import DailyChannel, choice, post_code_question
 ID = "slack:12.34/56 ü\n"
 
 
-def told(caplog: pytest.LogCaptureFixture, what: str = "call answered") -> list[dict[str, Any]]:
+def log_fields(caplog: pytest.LogCaptureFixture, what: str = "call answered") -> list[dict[str, Any]]:
     """Returns the fields of each such log line."""
     return [vars(record)["fields"] for record in caplog.records if record.getMessage() == what]
 
@@ -34,7 +34,7 @@ async def test_a_call_for_an_event_is_logged_once(
     caplog.set_level(logging.INFO)
     with tracing.correlate(ID):
         await client.join(who(), where)
-    (line,) = told(caplog)
+    (line,) = log_fields(caplog)
     assert line.pop("ms") >= 0
     assert line == {"call": "join", "http": 200}
 
@@ -42,7 +42,7 @@ async def test_a_call_for_an_event_is_logged_once(
 async def test_outbox_polling_is_not_logged(client: ServiceClient, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     await client.outbox_claim("web")
-    assert told(caplog) == []
+    assert log_fields(caplog) == []
 
 
 async def test_every_refusal_is_logged(
@@ -54,7 +54,7 @@ async def test_every_refusal_is_logged(
     async with ServiceClient.inside(service.api, "not-the-token-of-this-service") as stranger:
         with pytest.raises(ServiceRefused):
             await stranger.me(who())
-    refused, unknown = told(caplog)
+    refused, unknown = log_fields(caplog)
     assert (refused["call"], refused["http"]) == ("admin/audit", 403)
     assert (unknown["call"], unknown["http"]) == ("me", 401)
     levels = [record.levelname for record in caplog.records if record.getMessage() == "call answered"]
@@ -68,7 +68,7 @@ async def test_an_unknown_path_is_not_logged(service: Service, caplog: pytest.Lo
         headers = {tracing.EVENT_HEADER: "a", "Authorization": f"Bearer {TOKEN}"}
         assert (await http.post("/v1/what-anybody-writes", headers=headers)).status_code == 404
         assert (await http.get("/readyz", headers=headers)).status_code == 200
-    assert told(caplog) == []
+    assert log_fields(caplog) == []
 
 
 async def test_a_failure_is_logged_with_its_event(
@@ -80,7 +80,7 @@ async def test_a_failure_is_logged_with_its_event(
     async with ServiceClient.inside(build(away, clock).api, TOKEN) as client:
         with tracing.correlate("web:1"), pytest.raises(ServiceUnavailable):
             await client.me(who())
-    (line,) = told(caplog)
+    (line,) = log_fields(caplog)
     assert (line["call"], line["http"]) == ("me", 500)
     (failed,) = [line for line in capsys.readouterr().out.splitlines() if "call failed" in line]
     assert "event_id=web:1" in failed.replace("\x1b[0m", "").replace("\x1b[36m", "").replace("\x1b[35m", "")
@@ -98,7 +98,7 @@ async def test_an_answer_is_logged_by_number_without_its_content(
             daily.who(), Where(channel="daily"), ID, form.ref, AnswerInput(options=("a",)), clock()
         )
     (answer,) = await daily.rows(AnswerRow)
-    (line,) = told(caplog)
+    (line,) = log_fields(caplog)
     assert line.pop("ms") >= 0
     about = {"answer": answer.id, "member": answer.member_id, "ref": form.ref, "question": "choice", "status": "judged"}
     assert line == {"call": "answer", "http": 200, **about}
@@ -145,7 +145,7 @@ async def test_an_answer_is_traced_from_its_job_to_the_delivered_verdict(
     (answer,) = await daily.rows(AnswerRow)
     assert job.task_kwargs == {"answer_id": answer.id, "event_id": ID}
     await grading.judge_answer(daily.service.sessions, None, answer.id, clock, last=True)
-    (judged,) = told(caplog, "answer judged")
+    (judged,) = log_fields(caplog, "answer judged")
     about = {"answer": answer.id, "member": answer.member_id, "ref": f"r{answer.round_id}"}
     assert judged == {**about, "status": "system error", "ms": 0.0}
     assert [body.event_id for body in await daily.ticked() if isinstance(body, VerdictNote)] == [ID]
