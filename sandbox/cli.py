@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sandbox import causes
+from sandbox.causes import Cause
 from sandbox.wire import Device, Outcome, Run, Status
 
 if TYPE_CHECKING:
@@ -163,9 +165,16 @@ def summary(outcome: Outcome) -> str:
         outcome.device,
         f"{outcome.isolation} isolation",
         *(["output truncated"] if outcome.truncated else []),
+        *([cause_facts(outcome.cause)] if outcome.cause is not None else []),
         *([outcome.detail] if outcome.detail else []),
     ]
     return " · ".join(parts)
+
+
+def cause_facts(cause: Cause) -> str:
+    """Returns why a run ended early, such as `wall processes, line 3`."""
+    facts = {name: value for name, value in dataclasses.asdict(cause).items() if value and name != "kind"}
+    return ", ".join(f"{name} {value}" for name, value in facts.items()) or cause.kind
 
 
 def signal_name(number: int) -> str:
@@ -181,6 +190,7 @@ def outcome_json(outcome: Outcome) -> str:
     values: dict[str, Any] = {
         item.name: getattr(outcome, item.name) for item in dataclasses.fields(outcome) if item.name != "results"
     }
+    values["cause"] = causes.to_json(outcome.cause)
     return json.dumps(values, indent=2)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import cli
+from sandbox.causes import Tampered, WallHit
 from sandbox.cli import exit_status, outcome_json, signal_name, socket_in, summary, unready_reason
 from sandbox.client import Health
 from sandbox.embedded import EmbeddedSandbox
@@ -54,6 +55,10 @@ def test_the_last_line_says_how_it_ended_and_what_it_took() -> None:
     assert summary(Outcome("x", "ok", exit_code=0)).startswith("ok · ")
     cut = Outcome("x", "output", truncated=True, isolation="weaker", detail="why")
     assert summary(cut).endswith("weaker isolation · output truncated · why")
+    denied = Outcome("x", "denied", cause=WallHit("processes", 3))
+    assert summary(denied).endswith("full isolation · wall processes, line 3")
+    assert summary(Outcome("x", "error", cause=Tampered())).endswith("full isolation · tampered")
+    assert json.loads(outcome_json(denied))["cause"] == {"kind": "wall", "wall": "processes", "line": 3, "limit": 0}
     assert signal_name(200) == "signal 200"
 
 
