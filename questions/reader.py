@@ -71,7 +71,7 @@ class Reading:
 
 
 def read_bank(text: str | bytes, *, name: str) -> Reading:
-    """Reads one document. `name` appears in findings and places. Never raises, whatever the text."""
+    """Reads one document. `name` appears in findings and places. Never raises, for any text."""
     foreign = read_import(text, name)
     if foreign is not None:
         return _foreign_reading(foreign)

@@ -26,7 +26,7 @@ _BOT_ADDED: Final = 28
 
 
 class Greeter:
-    """Greets whoever adds the bot to a server, once per addition."""
+    """Greets the person who adds the bot to a server, once per addition."""
 
     def __init__(
         self,

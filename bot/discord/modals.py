@@ -88,7 +88,7 @@ def _typed(field: TextField) -> Body:
     hint = short(field.hint, _LONG) if field.hint else ""
     value = clean(field.value)
     if units(value) > most:
-        hint = "What you have is longer than this window holds: send it as a file, or type it anew."
+        hint = "The current text is longer than this window allows: send it as a file, or type it again."
     elif value:
         component["value"] = value
     return _labelled(field.label, hint, component)
@@ -98,7 +98,7 @@ def _upload(form: Form) -> Body | None:
     """Returns an upload field for a program, or for a text longer than a modal accepts."""
     for field in form.fields:
         if isinstance(field, TextField) and (field.code or field.max_length > _MAX_TYPED):
-            hint = "A .py file in the place of what is typed above." if field.code else "In the place of what is above."
+            hint = "A .py file instead of the text above." if field.code else "A file instead of the text above."
             upload = {"type": UPLOAD, "custom_id": f"{field.name}{FILE}", "required": False, "max_values": 1}
             return _labelled("Or a file", hint, upload)
     return None

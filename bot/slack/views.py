@@ -91,7 +91,7 @@ def _text_field(field: TextField) -> Body:
     value, hint = clean(field.value), field.hint
     element: Body = {"type": "plain_text_input", "multiline": field.code or field.lines > 1, "max_length": most}
     if units(value) > most:
-        hint = "What you have is longer than this window holds: send it as a file, or type it anew."
+        hint = "The current text is longer than this window allows: send it as a file, or type it again."
     elif value:
         element["initial_value"] = value
     return _input(field.name, field.label, element, not field.required, hint)

@@ -303,7 +303,7 @@ def _block_safe(line: str) -> str:
 
 
 def fence(text: str, language: str = "") -> str:
-    """Returns the text as a fenced block, whatever backticks it contains."""
+    """Returns the text as a fenced block, with a fence longer than any in the text."""
     marks = "`" * max(3, _longest_run(text) + 1)
     return f"{marks}{language}\n{text}\n{marks}"
 

@@ -1,6 +1,6 @@
 """Matches the questions of a document with those of a bank, so that ids and histories survive edits. Pure.
 
-An id written by an author names the question, whatever it says. An id derived from a prompt is a guess: it counts only
+An author's id identifies a question even if its contents change. An id derived from a prompt is a guess: it counts only
 if the contents are similar, and a question keeps its first id when its prompt is edited.
 """
 

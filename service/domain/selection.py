@@ -101,7 +101,7 @@ def choose_question(
 
 
 def shuffle_options(option_ids: Iterable[str], member_key: str, round_key: str) -> list[str]:
-    """Shuffles the options for this member and round: always the same, whatever order they come in."""
+    """Shuffles the options for this member and round, always in the same order."""
     return sorted(option_ids, key=lambda option: (_stable_hash(round_key, member_key, option), option))
 
 

@@ -1,6 +1,6 @@
-"""How the quiz runs: each slot from due to confirmed, what waits, the sandbox, what failed. It changes nothing.
+"""Collects the state of the quiz: each slot from due to confirmed, queues, the sandbox, and failures. Read-only.
 
-An admin is shown their own workspace and nobody else's; whoever runs Dailygrad sees all.
+An admin sees their own workspace only; the operator sees all.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def admins_only(caller: Caller) -> None:
-    """Refused unless the platform says that the caller is an admin."""
+    """Refuses callers who are not admins according to the platform."""
     if not caller.admin:
         raise AdminsOnly
 

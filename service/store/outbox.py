@@ -76,7 +76,7 @@ def round_message_key(round_id: int, kind: str, schedule: Schedule, channel_id: 
 
 
 async def list_round_channels(session: AsyncSession, round_id: int, schedule: Schedule) -> Sequence[int]:
-    """Returns the channels the round was posted to, whatever the schedule says now."""
+    """Returns the channels the round was posted to, even if the schedule has changed since."""
     posts = [post.channel_id for post in await list_question_posts(session, round_id)]
     return [channel_id for channel_id in posts if channel_id is not None] or [schedule.channel_id]
 

@@ -24,7 +24,7 @@ _SIGNALS = {11: "a segmentation fault", 6: "it aborted", 8: "an invalid calculat
 
 
 def cause_words(cause: Cause) -> str:
-    """Why a program ended early. Markdown."""
+    """Explains why a program ended early. Markdown."""
     match cause:
         case WallHit(wall=wall, line=line, limit=limit):
             return f"{_at(line)}{wall_words(wall, limit)}"
@@ -54,7 +54,7 @@ def cause_words(cause: Cause) -> str:
 
 
 def wall_words(wall: Wall, limit: int) -> str:
-    """What the sandbox does not allow, and what to do instead. Markdown."""
+    """Explains what the sandbox does not allow, and what to do instead. Markdown."""
     match wall:
         case "processes":
             return "No child processes here. Use `num_workers=0`, or threads."
@@ -88,7 +88,7 @@ def wall_words(wall: Wall, limit: int) -> str:
 
 
 def gpu_words(note: GpuNote) -> str:
-    """What the lack of a GPU meant for a verdict, or an empty text."""
+    """Explains what the lack of a GPU meant for a verdict; empty if nothing."""
     match note:
         case "":
             return ""

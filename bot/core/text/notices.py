@@ -34,13 +34,13 @@ NOTHING_FITS = "No question fits this schedule."
 
 
 def notice_card(notice: Notice) -> Card:
-    """The card of a notice."""
+    """Returns the card of a notice."""
     title, text = notice_words(notice)
     return Card(title, in_brief(text, 250), (Text(text),))
 
 
 def notice_words(notice: Notice) -> tuple[str, str]:
-    """Title and text of a notice. Markdown."""
+    """Returns title and text of a notice. Markdown."""
     match notice.fact:
         case QuestionLate() as fact:
             return "The daily question is late", _late(fact)
@@ -116,7 +116,7 @@ def _missing(fact: SandboxMissing) -> str:
 
 
 def sandbox_problem_words(problem: SandboxProblem, detail: str) -> str:
-    """Why no sandbox judges code, as a sentence. `detail` is included as it is."""
+    """Explains in a sentence why no sandbox judges code. `detail` is included unchanged."""
     because = f": {stopped(detail)}" if detail else "."
     match problem:
         case "not connected":
