@@ -87,15 +87,19 @@ def plan_proofs(readings: Sequence[Reading], *, only: Collection[str] = (), muta
 
     With `only`, the proofs of the questions with these ids and nothing else. Without `mutation`, no mutants are tried.
     """
+    work = [
+        _question_work(document, reading, question, mutation)
+        for document, reading in enumerate(readings)
+        for question in reading.bank.questions
+        if _has_parts(question) and (not only or question.id in only)
+    ]
+    return work if only else work + plan_programs(readings)
+
+
+def plan_programs(readings: Sequence[Reading]) -> list[Work]:
+    """Returns the programs that documents show, as functions of a sandbox."""
     found: list[Work] = []
     for document, reading in enumerate(readings):
-        found += [
-            _question_work(document, reading, question, mutation)
-            for question in reading.bank.questions
-            if _has_parts(question) and (not only or question.id in only)
-        ]
-        if only:
-            continue
         snippets = snippets_of(reading)
         found += [_snippet_work(document, reading, snippets, at) for at in range(len(snippets))]
     return found

@@ -1,21 +1,12 @@
-"""Tests the programs that prove a key, and the reports of their results."""
+"""Tests the programs that prove a key, and the findings about those that fail."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from pathlib import Path
 
 import pytest
 
 from questions import Finding, read_bank
-from questions.proof_report import (
-    DocumentProofs,
-    ProofReport,
-    proof_report_github,
-    proof_report_json,
-    proof_report_text,
-)
 from questions.proofs import Proof, failed_part, proofs_of
 
 NATIVE = (Path(__file__).parent / "fixtures" / "native.md").read_text("utf-8")
@@ -115,38 +106,3 @@ def test_a_line_that_raised_outside_the_document_is_not_marked() -> None:
     said = 'File "<answer>", line 7\nKeyError: 1'
     found = failed_part(question, reading.source, "family", "not in the document", said)
     assert (found.code, found.span.line, found.label, found.note) == ("P124", 3, "", "KeyError: 1")
-
-
-def proof_report(*findings: Finding, troubles: tuple[str, ...] = ()) -> ProofReport:
-    source = read_bank(OUTPUT, name="d.md").source
-    document = DocumentProofs(source, findings, held=2, programs=1, parts=(("two-lines: output", "printed"),))
-    return ProofReport((document,), {"numpy": "2.0", "torch": "2.13.0"}, 1.26, troubles)
-
-
-def test_only_an_error_makes_a_proof_report_fail() -> None:
-    error = output_finding("0\n")
-    warning = dataclasses.replace(error, severity="warning", code="P103")
-    assert proof_report(error).has_errors and proof_report(warning, error).has_errors
-    assert not proof_report(warning).has_errors and not proof_report().has_errors
-    assert proof_report(error, warning, error).codes == ("P103", "P121")
-
-
-def test_a_proof_report_in_each_format() -> None:
-    error = output_finding("0\n")
-    report = proof_report(error, troubles=("the  sandbox\nis full",))
-    text = proof_report_text(report).plain
-    assert "d.md: 2 proved, 1 shown program run, 1 error\n" in text
-    assert "could not run: the  sandbox\nis full\n" in text
-    assert "total: 1 document, 2 proved, 1 shown program run, 1 error, with torch 2.13.0, numpy 2.0 in 1.3 s\n" in text
-    assert text.endswith("`dailygrad bank explain P121` explains it; all codes found: P121\n")
-    assert "explain" not in proof_report_text(proof_report()).plain
-    data = json.loads(proof_report_json(report))
-    assert (data["torch"], data["numpy"], data["seconds"]) == ("2.13.0", "2.0", 1.26)
-    assert (data["held"], data["programs"], data["troubles"]) == (2, 1, ["the  sandbox\nis full"])
-    (document,) = data["documents"]
-    assert document["proved"] == [{"name": "two-lines: output", "said": "printed"}]
-    assert [found["code"] for found in document["findings"]] == ["P121"]
-    first, second, third = proof_report_github(report).split("\n")
-    assert first.startswith("::error file=d.md,line=14,endLine=14,col=1,title=P121::")
-    assert second == "::warning title=could not run::the sandbox is full"
-    assert third == "::notice title=proved::2 proved, 1 shown program run, 1 error, with torch 2.13.0, numpy 2.0"
