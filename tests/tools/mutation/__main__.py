@@ -160,7 +160,6 @@ def examine(name: str, options: argparse.Namespace) -> Result:
 
     They are tried in random order, so those that were tried are a random sample too.
     """
-    end = monotonic() + options.seconds
     package = PACKAGES[name]
     sources = {path: (ROOT / path).read_text("utf-8") for path in package.files()}
     every = [mutant for path, source in sources.items() for mutant in find_mutants(path, source)]
@@ -171,6 +170,7 @@ def examine(name: str, options: argparse.Namespace) -> Result:
     warm(dict.fromkeys(other for record in usable.values() for other in record.others))
     result, equivalent, known = Result(name, len(every)), read_equivalent(), Outcomes(sources)
     tried: list[Mutant] = []
+    end = monotonic() + options.seconds
 
     def jobs() -> Iterator[Job]:
         for mutant in sample:
