@@ -57,9 +57,10 @@ def highlighted(source: str, language: str) -> Markup:
     name = _LANGUAGES.get(language)
     if name is None or len(source) > _MAX_SOURCE:
         return escape(source)
-    html = highlight(source, _lexer(name), HtmlFormatter(nowrap=True))
-    # The formatter ends the last line with a line feed, whether the code does or not.
-    return Markup(html if source.endswith("\n") else html.removesuffix("\n"))  # noqa: S704 - the formatter escapes what it is given
+    # Some lexers drop a last line without a line feed, so it gets one that is taken away again.
+    ended = source.endswith("\n")
+    html = highlight(source if ended else source + "\n", _lexer(name), HtmlFormatter(nowrap=True))
+    return Markup(html if ended else html.removesuffix("\n"))  # noqa: S704 - the formatter escapes what it is given
 
 
 def highlight_css(theme: Theme, scope: str = ".code") -> str:

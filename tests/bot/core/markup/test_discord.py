@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from bot.core.markup import escape, parse
-from bot.core.markup.discord import ROOM, escaped, fenced, join_parts, to_discord
+from bot.core.markup.discord import ROOM, escaped, fenced, join_parts, linked, to_discord
 from bot.core.markup.runs import units
 from tests.bot.hostile import ANY_MARKDOWN
 
@@ -62,6 +62,89 @@ def test_what_each_part_becomes(markdown: str, shown: str) -> None:
 def test_a_plain_text_is_shown_literally(plain: str, shown: str) -> None:
     assert escaped(plain) == shown
     assert said(escape(plain)) == shown
+
+
+@pytest.mark.parametrize("mark", list("\\`*_~|[]<"))
+def test_every_mark_of_discord_is_escaped(mark: str) -> None:
+    assert escaped(f"a{mark}b") == f"a\\{mark}b"
+
+
+@pytest.mark.parametrize("start", ["#", "##", "###", "-#", ">", "-", "+", "*"])
+def test_a_mark_at_the_start_of_a_line_is_escaped(start: str) -> None:
+    assert escaped(f"{start} a").startswith("\\")
+    assert escaped(f"b {start} a") == f"b {start} a".replace("*", r"\*")
+
+
+def test_a_number_that_is_no_list_stays_as_it_is() -> None:
+    assert escaped("1.5 of 2") == "1.5 of 2"
+    assert escaped("2) a") == r"2\) a"
+    assert escaped("#1 of 3") == "#1 of 3"
+
+
+@pytest.mark.parametrize(
+    ("character", "code"),
+    [("(", "%28"), (")", "%29"), ("[", "%5B"), ("]", "%5D"), ("\\", "%5C"), ("`", "%60"), ("|", "%7C")],
+)
+def test_a_mark_in_an_address_is_percent_encoded(character: str, code: str) -> None:
+    assert linked("t", f"https://a.example/{character}x") == f"[t](<https://a.example/{code}x>)"
+
+
+def test_a_link_mentions_nobody_and_is_one_line() -> None:
+    assert linked("a\n *b*", "https://a.example/@here/@everyone") == (
+        r"[a \*b\*](<https://a.example/%40here/%40everyone>)"
+    )
+    assert linked(" ", "https://a.example") == "<https://a.example>"
+    assert linked("https://a.example", "https://a.example") == "<https://a.example>"
+
+
+@pytest.mark.parametrize(
+    ("parts", "joined"),
+    [
+        (["a", "b"], "a\n\nb"),
+        (["a", "```\nx\n```", "b"], "a\n```\nx\n```\nb"),
+        (["a", "-# b", "-# c", "d"], "a\n\n-# b\n-# c\n\nd"),
+        (["a"], "a"),
+        ([], ""),
+    ],
+)
+def test_parts_are_joined_by_blank_lines_but_not_at_code_or_small_print(parts: list[str], joined: str) -> None:
+    assert join_parts(parts) == joined
+
+
+def test_a_list_is_indented_five_levels_at_most() -> None:
+    shown = said("\n".join("  " * depth + f"- {depth}" for depth in range(8)))
+    assert shown == "\n".join("  " * min(depth, 5) + f"- {depth}" for depth in range(8))
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("- > a", "- \u200b\n> a"),
+        ("- - a", "- \u200b\n  - a"),
+        ("- a\n\n  b", "- a\n  b"),
+        ("1. a\\\n   b", "1. a\n  b"),
+        ("a\\\nb\n===", "### a b"),
+        ("> # a\n> ```\n> x\n> ```", "> ### a\n```\nx\n```"),
+        ("**a `b`**", "**a `b`**"),
+        ("[**t**](https://a.example)", "[**t**](<https://a.example>)"),
+    ],
+)
+def test_what_stands_inside_another_part(markdown: str, shown: str) -> None:
+    assert said(markdown) == shown
+
+
+def test_code_keeps_its_fence_whatever_it_contains() -> None:
+    assert fenced("a\n````\n\tb\n\n", "c++") == ["```c++\na\n`\u200b`\u200b`\u200b`\n    b\n```"]
+    assert fenced("x", "l" * 30) == [f"```{'l' * 30}\nx\n```"]
+    assert fenced("x", "l" * 31) == ["```\nx\n```"]
+
+
+def test_long_code_is_cut_between_lines_into_closed_fences() -> None:
+    lines = [f"line {number}" for number in range(40)]
+    parts = fenced("\n".join(lines), "py", 100)
+    assert len(parts) > 1
+    assert all(part.startswith("```py\n") and part.endswith("\n```") and len(part) <= 100 for part in parts)
+    assert [line for part in parts for line in part.split("\n")[1:-1]] == lines
 
 
 def test_a_long_word_is_cut_between_what_people_call_characters() -> None:

@@ -62,18 +62,64 @@ def test_a_known_language(language: str) -> None:
     assert '<span class="' in highlighted("x = 1  # <b>\n- a: 'b'\n", language)
 
 
+@pytest.mark.parametrize(
+    ("language", "source", "html"),
+    [
+        *(
+            (name, "def f(): ...", '<span class="k">def</span>')
+            for name in ("python", "py", "python3", "py3", "ipython", "pytorch")
+        ),
+        *((name, ">>> 1", '<span class="gp">&gt;&gt;&gt; </span>') for name in ("pycon", "doctest")),
+        *((name, "if true; then echo a; fi", '<span class="k">if</span>') for name in ("bash", "sh", "shell", "zsh")),
+        *((name, "int a = 1;", '<span class="kt">int</span>') for name in ("c", "cpp", "c++", "cuda", "cu")),
+        ("console", "$ ls", '<span class="gp">$ </span>'),
+        ("diff", "+a", '<span class="gi">+a</span>'),
+        ("docker", "FROM a", '<span class="k">FROM</span>'),
+        ("ini", "[a]", '<span class="k">[a]</span>'),
+        ("json", "[true]", '<span class="kc">true</span>'),
+        ("pytb", "ValueError: a", "ValueError"),
+        ("rust", "fn a() {}", '<span class="k">fn</span>'),
+        ("sql", "SELECT 1", '<span class="k">SELECT</span>'),
+        ("toml", "a = 1", '<span class="mi">1</span>'),
+        ("yaml", "a: b", '<span class="nt">a</span>'),
+    ],
+)
+def test_the_words_of_a_language_are_marked(language: str, source: str, html: str) -> None:
+    assert html in highlighted(source, language)
+
+
 @pytest.mark.parametrize("language", ["", "brainfuck", "text", "../../x"])
 def test_another_language_stays_plain(language: str) -> None:
     assert highlighted("if x < 1:", language) == "if x &lt; 1:"
 
 
 def test_very_long_code_stays_plain() -> None:
+    assert '<span class="' in highlighted("x=1\n" * 5000, "python")
+    assert highlighted("x=1\n" * 5000 + "#", "python") == "x=1\n" * 5000 + "#"
     assert highlighted("x=1\n" * 6000, "python") == "x=1\n" * 6000
 
 
 @settings(max_examples=100)
 @given(
-    st.text(alphabet="abx1 =+'\"#()[]{}<>&\\\n\t:@", max_size=120), st.sampled_from(["python", "bash", "json", "diff"])
+    st.text(alphabet="abx1 =+$'\"#()[]{}<>&\\\n\t:@", max_size=120),
+    st.sampled_from(
+        [
+            "python",
+            "pycon",
+            "bash",
+            "cpp",
+            "console",
+            "diff",
+            "docker",
+            "ini",
+            "json",
+            "pytb",
+            "rust",
+            "sql",
+            "toml",
+            "yaml",
+        ]
+    ),
 )
 def test_no_letter_is_lost_or_added(source: str, language: str) -> None:
     assert text_of(highlighted(source, language)) == source

@@ -59,6 +59,106 @@ def test_what_each_part_becomes(markdown: str, found: list[str]) -> None:
     assert kinds(markdown) == found
 
 
+def text(shown: str, *styles: str) -> dict[str, Any]:
+    """Returns a text element."""
+    return {"type": "text", "text": shown, **({"style": dict.fromkeys(styles, True)} if styles else {})}
+
+
+def section_of(*elements: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "rich_text_section", "elements": list(elements)}
+
+
+def list_of(style: str, indent: int, *sections: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "rich_text_list", "style": style, "indent": indent, "elements": list(sections)}
+
+
+@pytest.mark.parametrize(
+    ("markdown", "elements"),
+    [
+        ("- a\n- **b**", [list_of("bullet", 0, section_of(text("a")), section_of(text("b", "bold")))]),
+        ("1. a\n2. b", [list_of("ordered", 0, section_of(text("a")), section_of(text("b")))]),
+        (
+            "- a\n  - b\n- c",
+            [
+                list_of("bullet", 0, section_of(text("a"))),
+                list_of("bullet", 1, section_of(text("b"))),
+                list_of("bullet", 0, section_of(text("c"))),
+            ],
+        ),
+        ("3. a\n4. b", [section_of(text("3. a"), text("\n"), text("4. b"))]),
+        ("# One", [section_of(text("One", "bold"))]),
+        ("> a *b*", [{"type": "rich_text_quote", "elements": [text("a "), text("b", "italic")]}]),
+        ("---", [section_of(text("───────────────"))]),
+        ("```py\n\tx\n\n```", [{"type": "rich_text_preformatted", "elements": [text("    x")], "language": "python"}]),
+        ("```\n```", [{"type": "rich_text_preformatted", "elements": [text(" ")]}]),
+        (
+            "**[t](https://a.example)**",
+            [
+                section_of(
+                    {"type": "link", "url": "https://a.example", "text": "t", "style": {"bold": True}},
+                )
+            ],
+        ),
+        ("<https://a.example>", [section_of({"type": "link", "url": "https://a.example"})]),
+    ],
+)
+def test_the_elements_that_slack_gets(markdown: str, elements: list[dict[str, Any]]) -> None:
+    assert to_slack(parse(markdown)) == elements
+
+
+def test_a_list_is_indented_five_levels_at_most() -> None:
+    markdown = "\n".join("  " * depth + f"- {depth}" for depth in range(8))
+    parts = [part for part in to_slack(parse(markdown)) if isinstance(part, dict)]
+    assert [part["indent"] for part in parts] == [0, 1, 2, 3, 4, 5, 5, 5]
+
+
+def test_a_long_list_is_cut_between_items_but_a_numbered_one_is_not() -> None:
+    items = "\n".join(f"- item {number} " + "x" * 200 for number in range(30))
+    parts = [part for part in to_slack(parse(items)) if isinstance(part, dict)]
+    assert [part["type"] for part in parts] == ["rich_text_list"] * len(parts)
+    assert len(parts) > 1
+    assert sum(len(part["elements"]) for part in parts) == 30
+    numbered = items.replace("- item", "1. item")
+    assert len(to_slack(parse(numbered))) == 1
+
+
+@pytest.mark.parametrize(("rows", "columns", "fits"), [(100, 1, True), (101, 1, False), (2, 20, True), (2, 21, False)])
+def test_the_largest_table_that_is_a_block(rows: int, columns: int, fits: bool) -> None:
+    grid = Grid((("a",) * columns,) * rows, (Align.LEFT,) * columns)
+    assert (table_block(grid) is not None) == fits
+
+
+def test_a_table_with_much_text_is_no_block() -> None:
+    assert table_block(Grid((("a",), ("x" * 5900,)), (Align.LEFT,))) is not None
+    assert table_block(Grid((("a",), ("x" * 5920,)), (Align.LEFT,))) is None
+
+
+def test_a_table_block_has_its_alignment_and_no_line_ends() -> None:
+    assert table_block(Grid((("a", "b"), (" 1\n 2", "\u200b")), (Align.CENTER, Align.RIGHT))) == {
+        "type": "table",
+        "column_settings": [{"align": "center", "is_wrapped": True}, {"align": "right", "is_wrapped": True}],
+        "rows": [
+            [{"type": "raw_text", "text": "a"}, {"type": "raw_text", "text": "b"}],
+            [{"type": "raw_text", "text": "1 2"}, {"type": "raw_text", "text": "–"}],
+        ],
+    }
+
+
+def test_a_table_in_lines_keeps_its_header() -> None:
+    (part,) = table_lines(Grid((("name", "points"), ("Ann", "12")), (Align.LEFT, Align.RIGHT)))
+    assert part["elements"] == [text("name │ points\n─────┼───────\nAnn  │     12")]
+
+
+@pytest.mark.parametrize(
+    ("language", "sent"),
+    [("py", "python"), ("python", "python"), ("python3", "python"), ("javascript", "javascript"), ("json", "json")],
+)
+def test_a_language_is_sent_by_slacks_name(language: str, sent: str) -> None:
+    (part,) = to_slack(parse(f"```{language}\nx\n```"))
+    assert isinstance(part, dict)
+    assert part["language"] == sent
+
+
 def test_only_languages_documented_by_slack_are_sent() -> None:
     found = to_slack(parse("```py\nx\n```\n\n```cobol\nx\n```"))
     assert [part.get("language") for part in found if isinstance(part, dict)] == ["python", None]
