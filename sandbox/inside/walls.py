@@ -165,6 +165,9 @@ def replace_silent_failures() -> None:
 
     import torch
 
+    for function in (refuse, _refuse_system, _refuse_compiler, _write_to_self, _read_from_self):
+        # They appear in tracebacks that a program prints itself, where our files would only confuse.
+        function.__code__ = function.__code__.replace(co_filename="<sandbox>")
     os.system = _refuse_system
     torch._TorchCompileInductorWrapper.__init__ = _refuse_compiler  # type: ignore[method-assign]
     # asyncio wakes its loop by sending on a socket, and only plain reads and writes are allowed here.
