@@ -37,6 +37,7 @@ from sandbox.inside import confine, tensors, tracebacks, walls
 from sandbox.inside.answer import AnswerSide
 from sandbox.inside.driver import Answer, AnswerProblem
 from sandbox.inside.links import (
+    MEMORY_FD,
     AnswerLink,
     DriverLink,
     Loopback,
@@ -152,6 +153,8 @@ def _receive() -> Run:
     run = wire.read_run(head, receive_bytes(RUN_FD, length))
     if run.driving not in ("driver", "answer"):
         os.close(RUN_FD)
+    if not run.driver or run.entry is None or run.driving in ("driver", "inside"):
+        os.close(MEMORY_FD)  # only an answer whose driver is another process, or the other half, uses it
     return run
 
 

@@ -156,7 +156,9 @@ class Loopback:
 
 def open_memory() -> mmap.mmap:
     """Maps this child's shared memory."""
-    return mmap.mmap(MEMORY_FD, MEMORY_BYTES)
+    memory = mmap.mmap(MEMORY_FD, MEMORY_BYTES)
+    os.close(MEMORY_FD)
+    return memory
 
 
 def receive_frame(descriptor: int) -> tuple[bytes, bytes]:
