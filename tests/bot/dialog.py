@@ -1,4 +1,4 @@
-"""A conversation with the quiz, as a test writes it: who types or presses what, and what they are told."""
+"""A conversation with the quiz for tests: members type and press, and read the replies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _events = count(1)
 
 @dataclass
 class Dialog:
-    """A room with the quiz in it. What each member was last told is kept, so that its buttons can be pressed."""
+    """A channel with the quiz. Keeps each member's latest reply, so that its buttons can be pressed."""
 
     quiz: Quiz
     clock: Callable[[], datetime]

@@ -1,4 +1,4 @@
-"""Texts that nobody should write and somebody will: Markdown in pieces, half open, mentions, marks of every script."""
+"""Hostile texts: incomplete Markdown, unclosed marks, mentions, and combining marks of every script."""
 
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""Every card and form there is: within the limits of every chat, said in words, and whole texts of a few."""
+"""Every card and form is within the limits of every chat and readable as text; snapshots of a few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a bot process is told: all or nothing of the links, secrets from files, and one sentence for what is wrong."""
+"""Settings of a bot process: links are configured completely or not at all, secrets come from files, and errors are
+one sentence."""
 
 from __future__ import annotations
 

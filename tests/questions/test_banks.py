@@ -1,4 +1,4 @@
-"""Every bank we ship: nothing is wrong with any, and all faults are told at once."""
+"""Every shipped bank is free of findings; all problems are reported at once."""
 
 from __future__ import annotations
 

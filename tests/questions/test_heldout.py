@@ -14,7 +14,7 @@ HELDOUT = sorted((Path(__file__).parent / "heldout").glob("*.md"))
 
 
 class Score(NamedTuple):
-    """How much of a document was read as written beside it."""
+    """How much of a document was read as expected."""
 
     right: int
     expected: int

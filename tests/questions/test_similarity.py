@@ -1,4 +1,4 @@
-"""Likeness: rewordings are found, different questions are told apart, and many are compared in seconds."""
+"""Similarity: rewordings are found, different questions are not, and many are compared within seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document as lines: whatever its bytes, and places in it as an editor counts them."""
+"""A document as lines, from any bytes, with positions as an editor counts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of use cases stand on: a scene on one session, in a database that is dropped afterwards."""
+"""Fixtures of use-case tests: a scene on one session, in a database that is dropped afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database with something in nearly every table, by calls alone: what tests of backups and migrations stand on."""
+"""Fills nearly every table through calls, for tests of backups and migrations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that lives is told from one that hangs, is gone, or answers with trouble."""
+"""The health check distinguishes a working process from one that hangs, has ended or reports problems."""
 
 from __future__ import annotations
 

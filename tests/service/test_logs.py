@@ -1,4 +1,4 @@
-"""The log as a process writes it: one JSON object a line, of ours what the level says, of others no payloads."""
+"""The log of a process: one JSON object per line, filtered by level, without payloads of libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every process of ours stands on: a port that answers without delay."""
+"""What every process relies on: a port that answers without delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs passed on by workers over real sockets: whole, by whoever has the token, elsewhere when a worker is lost."""
+"""Workers relay runs over real sockets: complete, authorized by the token, and elsewhere if a worker is lost."""
 
 from __future__ import annotations
 

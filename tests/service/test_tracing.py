@@ -1,4 +1,4 @@
-"""The id of a chat event: bound, sent, taken up and noted under, whatever characters it is made of."""
+"""The correlation id of a chat event: bound, sent, received and logged, with any characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A broken limit is said in words of people: which value, and how much of it is taken."""
+"""A violated limit is explained: which value, and what is accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A team with a Discord server and a Slack workspace, driven through the client: what tests of linking stand on."""
+"""A team with a Discord server and a Slack workspace, controlled through the client, for tests of linking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cards and forms survive being kept as JSON, whatever is in them."""
+"""Cards and forms survive a round trip through JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The courier over the real outbox: every message once, whatever the chat does, and nothing lost on the way out."""
+"""The dispatcher over the real outbox: every message once, even if the chat fails, and none lost at shutdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.bot.conftest import Room, Wall
 
 @dataclass
 class Moody(Wall):
-    """A chat that fails as told: `before` keeps nothing, `after` has kept the message when it raises."""
+    """A chat that fails on demand: `before` or `after` it has stored the message."""
 
     before: list[Exception] = field(default_factory=list)
     after: list[Exception] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a bot counts: events by how they ended, messages by what became of them, responses by status."""
+"""Metrics of a bot: events by outcome, deliveries by outcome, responses by status."""
 
 from __future__ import annotations
 

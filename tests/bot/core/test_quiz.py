@@ -1,4 +1,4 @@
-"""Conversations with the quiz over the real service: what is asked, what is answered, what is told."""
+"""Conversations with the quiz over the real service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages to the bot: which program is handed in as the answer to which question, and what is said of the rest."""
+"""Messages to the bot: which program is submitted for which question, and the replies to other messages."""
 
 from __future__ import annotations
 

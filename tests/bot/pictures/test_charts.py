@@ -1,4 +1,4 @@
-"""Boards, distributions and weeks as pictures: everybody's name fits, bars are as long as their numbers say."""
+"""Leaderboards, distributions and weeks as pictures: names fit, and bars match their numbers."""
 
 from __future__ import annotations
 

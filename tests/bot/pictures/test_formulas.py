@@ -1,4 +1,4 @@
-"""Formulas as pictures: what the sources of questions use is drawn, what is not understood is refused."""
+"""Formulas as pictures: what questions use is drawn, and unsupported LaTeX is rejected."""
 
 from __future__ import annotations
 

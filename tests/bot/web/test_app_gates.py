@@ -1,4 +1,4 @@
-"""Who the web chat lets in, and what every answer carries whatever happens."""
+"""Access to the web chat, and the headers of every response."""
 
 from __future__ import annotations
 

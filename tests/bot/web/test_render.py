@@ -1,4 +1,4 @@
-"""A card as HTML, compared as a whole; whatever people wrote stays text."""
+"""Cards as HTML, compared completely; members' text is always escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around every request: the name it was asked by, how much it may carry, the policy on what comes back."""
+"""The security middleware: host names, body limits and response headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents from strangers: no reader crashes, hangs, loses a line or reaches outside, whatever it is given."""
+"""Hostile documents: no reader crashes, hangs, loses a line or reads other files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain text and HTML as Markdown: the words stay, marks that nobody meant do nothing."""
+"""Conversion of plain text and HTML to Markdown: the text stays, and accidental marks are escaped."""
 
 from __future__ import annotations
 

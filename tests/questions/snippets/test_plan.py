@@ -1,4 +1,4 @@
-"""What a program lacked in the sandbox, told from what it raised."""
+"""What a program lacks in the sandbox, derived from the error it raised."""
 
 from __future__ import annotations
 

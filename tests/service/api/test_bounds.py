@@ -26,7 +26,7 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Field:
-    """A value that a call may hold, and what is said of it."""
+    """A field of a call, with its schema."""
 
     path: str
     place: Place

@@ -31,7 +31,7 @@ Said = tuple[str, str, str, str, str, str]
 
 @dataclass(frozen=True)
 class Row:
-    """A call, with what it says besides who calls, and what comes of it."""
+    """A call with its arguments, and the expected outcome per role."""
 
     said: Said
     body: Callable[[Team], Awaitable[Body]]

@@ -1,4 +1,5 @@
-"""Whatever the service's own description allows is answered without a failure of ours: by schemathesis, over HTTP."""
+"""Everything that the service's OpenAPI description allows is answered without a server error, by schemathesis over
+HTTP."""
 
 from __future__ import annotations
 

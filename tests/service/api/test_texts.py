@@ -1,4 +1,4 @@
-"""Strangers' texts: whatever a member writes is kept as written or refused in words, and never breaks a call."""
+"""Untrusted texts are stored as written or rejected with a reason, and never break a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Previews: what an import does to each question, and what is asked twice here or in a bank beside."""
+"""Previews of imports: what happens to each question, and duplicates within the document and in other banks."""
 
 from __future__ import annotations
 

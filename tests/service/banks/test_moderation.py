@@ -58,7 +58,7 @@ class TestReports:
 
 
 class TestKeys:
-    """A key is for whoever has met the question, and for nobody while a round asks it."""
+    """A key is shown to members who have met the question, and to no one while a round asks it."""
 
     async def test_who_practiced_it_may_see_it_as_it_is_asked_now(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")

@@ -1,4 +1,4 @@
-"""The doctor: says what is well, what is not, and the cure."""
+"""The doctor names what works, what does not, and the fix."""
 
 from __future__ import annotations
 

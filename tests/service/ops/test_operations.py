@@ -1,4 +1,4 @@
-"""How the quiz runs, as its admins and whoever runs Dailygrad are shown it."""
+"""The state of the quiz, as its admins and the operator see it."""
 
 from __future__ import annotations
 

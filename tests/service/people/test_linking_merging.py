@@ -1,4 +1,4 @@
-"""One person with two accounts becomes one member: sums stay, a round counts once, nobody else is touched."""
+"""Two accounts of one person become one member: sums stay, a round counts once, and others are unaffected."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ results = st.tuples(*[st.none() | st.integers(0, 20)] * ROUNDS)
 
 @dataclass
 class Two:
-    """One person's two accounts in two linked chats, and somebody else."""
+    """Two accounts of one person in two linked chats, and another member."""
 
     kept: Caller
     gone: Caller

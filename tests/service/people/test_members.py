@@ -1,4 +1,4 @@
-"""What members see of themselves, and what becomes of it when they hide or leave."""
+"""What members see of their data, and what happens to it when they hide or leave."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def played(stage: Stage, caller: Caller) -> None:
 
 
 class TestMe:
-    """How one stands."""
+    """A member's statistics."""
 
     async def test_before_anything_was_answered(self, stage: Stage) -> None:
         assert await members.me(stage.session, await stage.caller(), stage.now) == Me(
@@ -125,7 +125,7 @@ class TestPrivacy:
 
 
 class TestForgetting:
-    """Who leaves is nobody any more, and every number stays."""
+    """A forgotten member is anonymous, and all numbers stay."""
 
     async def test_no_table_holds_their_name_or_their_words_any_more(self, stage: Stage) -> None:
         ada = await stage.caller("Ada Lovelace")

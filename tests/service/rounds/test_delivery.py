@@ -1,4 +1,5 @@
-"""The outbox delivers every message once and in order, whatever dispatchers do. A state machine plays them."""
+"""The outbox delivers every message once and in order with any interleaving of dispatchers, tested by a state
+machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After a corrected key, closed rounds are regraded from the log once, and the channel is told in one line."""
+"""After a corrected key, closed rounds are regraded once from the log, and the channel gets one line."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def fixed() -> Question:
 
 
 class Flaky:
-    """The real sandbox until told to fail."""
+    """The real sandbox, which fails on demand."""
 
     def __init__(self, client: SandboxClient) -> None:
         self.client = client

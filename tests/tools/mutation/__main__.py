@@ -64,7 +64,7 @@ PACKAGES = {
 
 @dataclass
 class Result:
-    """What became of the sampled mutants of one package."""
+    """The outcome of the sampled mutants of one package."""
 
     package: str
     mutants: int

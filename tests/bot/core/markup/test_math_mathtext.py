@@ -1,4 +1,4 @@
-"""LaTeX as Unicode text: what readers expect to see, and something to read whatever the LaTeX is."""
+"""LaTeX as Unicode text, with a readable result for any input."""
 
 import pytest
 from hypothesis import example, given, settings

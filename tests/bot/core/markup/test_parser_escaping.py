@@ -1,4 +1,4 @@
-"""A member's words come back as they were typed, whatever Markdown, math or mention they look like."""
+"""Escaped text is shown as typed, even if it looks like Markdown, math or a mention."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Reading Markdown: what each construct becomes, what is refused, and that no text whatever stops it."""
+"""Parsing Markdown: every construct, what is rejected, and robustness against any text."""
 
 import time
 
