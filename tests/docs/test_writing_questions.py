@@ -9,10 +9,12 @@ import pytest
 from questions import Reading, read_bank
 from questions.dialects.native import _PARTS
 from questions.export import FORMATS
+from questions.facts import runnable_proof
 from questions.formats import IMPORT_FORMATS
 from questions.model import KINDS
 from questions.report import explanations
 from sandbox.client import SandboxClient
+from sandbox.wire import Run
 from service.banks.proving import collect_results, generate_variants, plan_proofs, prove_all
 from tests.docs.pages import DOCS, blocks_of, rows_of, section_of, text_of
 
@@ -53,6 +55,15 @@ async def test_an_example_is_proved(sandbox: SandboxClient, name: str) -> None:
     assert len(work) >= 1
     assert [finding for document in proving.documents for finding in document.findings] == []
     assert not proving.troubles
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("name", NAMED)
+async def test_the_proof_that_members_see_runs_on_its_own(sandbox: SandboxClient, name: str) -> None:
+    (question,) = NAMED[name].bank.questions
+    if question.proof:
+        outcome = await sandbox.run(Run(id=f"shown/{name}", code=runnable_proof(question)))
+        assert (outcome.status, bool(outcome.stdout)) == ("ok", True)
 
 
 @pytest.mark.sandbox

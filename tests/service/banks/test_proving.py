@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from questions import Reading, read_bank, read_path
+from questions.facts import bound_names
+from questions.model import Kind
+from questions.mutants import key_mutants
 from questions.proof_report import ProofReport
 from sandbox.client import SandboxClient
 from service.banks.proving import collect_results, plan_programs, plan_proofs, prove_all, prove_question
@@ -178,6 +181,17 @@ async def test_everything_the_shipped_bank_says_holds(
 def test_all_of_the_shipped_bank_is_proved() -> None:
     documents = {Path(reading.source.name).name for reading in read_path(BANKS)}
     assert documents == {file.name for file in BANKS.glob("*.md")}
+
+
+@pytest.mark.parametrize("kind", ["choice", "value", "output"])
+async def test_a_mutant_fails_too_when_its_proof_runs_again(sandbox: SandboxClient, kind: Kind) -> None:
+    # Mutants of keys are compared with facts that were computed once. This runs whole proofs of changed questions.
+    questions = [question for reading in read_path(BANKS) for question in reading.bank.questions if not question.draw]
+    bound = [one for one in questions if one.kind == kind and (kind == "output" or bound_names(one))]
+    for question in bound[:: len(bound) // 4]:
+        mutant = key_mutants(question)[0]
+        checks = await prove_question(mutant.question, sandbox, mutation=False)
+        assert [check.part for check in checks if not check.holds], f"{question.id}: {mutant.name}"
 
 
 async def test_false_keys_and_a_wrong_solution_no_case_rejects_are_named(sandbox: SandboxClient) -> None:
