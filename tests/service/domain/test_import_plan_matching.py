@@ -9,9 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from questions.generated_choices import SUFFIX
 from questions.ids import with_ids
 from questions.model import CodeBlock, Option, Question, SourceLocation
-from service.domain.import_plan import QuestionMatcher, StoredQuestion, digest_of, is_derived_id, place_data
+from service.domain.import_plan import (
+    QuestionMatcher,
+    StoredQuestion,
+    add_generated_choices,
+    digest_of,
+    is_derived_id,
+    is_generated,
+    place_data,
+)
 from tests.service.scenes import question
 
 PROMPTS = (
@@ -139,6 +148,40 @@ def test_equal_prompts_keep_their_rows_when_one_is_removed() -> None:
         for one, answer in zip(printing("for x in (3, 4): print(x)", "print(sum([2, 2]))"), "23", strict=True)
     ]
     assert rows(left, bank) == [101, 102]
+
+
+def test_an_unchanged_question_keeps_its_row_when_its_generated_id_and_its_place_change() -> None:
+    """Of two equal prompts one goes, so the id generated for the other one changes, and it moves as well."""
+    first, second = (
+        Question("", "open", PROMPTS[0], SourceLocation("a.md", at, at), answer) for at, answer in ((1, "A"), (5, "B"))
+    )
+    last = Question("", "open", PROMPTS[1], SourceLocation("a.md", 9, 9), "C")
+    before, after = with_ids([first, second, last]), with_ids([last, second])
+    assert after[1].id != before[1].id
+    assert rows(after, kept(*before)) == [102, 101]
+
+
+def test_a_generated_choice_follows_its_question_and_keeps_its_row() -> None:
+    terms = {
+        "hash table": "A hash table maps each key to a bucket by a number computed from it.",
+        "mutex": "A mutex is a lock that only one thread can hold at any time.",
+        "decorator": "A decorator is a callable that takes another callable and returns a replacement.",
+        "coroutine": "A coroutine can be suspended at an `await` and resumed later by the event loop.",
+        "checksum": "A checksum detects damaged files by summing up every byte twice.",
+        "tuple": "A tuple never changes after it was made, so that dictionaries accept it.",
+    }
+    document = with_ids(
+        Question("", "open", f"What is a {term}?", SourceLocation("a.md", at, at), answer)
+        for at, (term, answer) in enumerate(terms.items(), 1)
+    )
+    first = add_generated_choices(QuestionMatcher(document, []).match({}), [])
+    choices = [one for one, _ in first.pairs if is_generated(one)]
+    assert len(choices) >= 4
+    by_id = {one.id: at for at, (one, _) in enumerate(first.pairs)}
+    assert [by_id[one.id] - by_id[one.id.removesuffix(SUFFIX)] for one in choices] == [1] * len(choices)
+    assert first.document_ids == tuple(by_id)
+    again = add_generated_choices(QuestionMatcher(document, []).match({}), kept(*choices)[0])
+    assert [old.id for _, old in again.pairs if old] == list(range(100, 100 + len(choices)))
 
 
 def test_a_generated_id_is_ignored_if_another_question_has_it() -> None:
