@@ -24,16 +24,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dailygrad import COMMANDS
+
 ROOT = Path(__file__).parent.parent
-MODULES = (
-    "dailygrad",
-    "bot.console",
-    "bot.discord.client",
-    "bot.slack.app",
-    "bot.web.app",
-    "uvicorn",
+_MODULES = (
+    *("bot.console", "bot.discord.client", "bot.slack.app", "bot.web.app"),
+    *("service.app", "sqlalchemy.exc", "psycopg", "numpy", "uvicorn"),
 )
-"""Modules imported before the first fork."""
+"""Modules that commands import only when they run."""
 
 _CLONE = 56 if platform.machine() == "x86_64" else 220
 _CLONE_PARENT = 0x8000
@@ -117,13 +115,19 @@ def _server() -> _Server:
     return _Server()
 
 
+def modules() -> list[str]:
+    """Returns what is imported before the first fork: every command of `dailygrad`, and what the commands import."""
+    commands = [name for entry in COMMANDS.values() for name in (entry.app.partition(":")[0], *entry.also)]
+    return [*dict.fromkeys(commands), *_MODULES]
+
+
 def serve(number: int) -> None:
     """Forks on request until the socket with this file descriptor is closed by the other side."""
     # Ctrl-C is handled by the parent, which closes the socket when it ends. A fork gets the original handler back: a
     # background command ignores the signal, and so do its children.
     global _inherited
     _inherited = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for module in MODULES:
+    for module in modules():
         importlib.import_module(module)
     gc.collect()
     gc.freeze()

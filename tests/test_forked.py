@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import dailygrad
 from tests import forked
 
 LOOK = """
@@ -62,3 +63,19 @@ def test_the_command_says_and_returns_the_same() -> None:
     started = subprocess.run(words, cwd=forked.ROOT, capture_output=True, text=True)
     found = forked.run(words, cwd=forked.ROOT, text=True)
     assert (found.returncode, found.stdout, found.stderr) == (started.returncode, started.stdout, started.stderr)
+
+
+@pytest.mark.parametrize("command", dailygrad.COMMANDS)
+def test_a_command_imports_next_to_nothing(command: str) -> None:
+    program = f"""
+import contextlib, sys
+before = set(sys.modules)
+from dailygrad import main
+sys.argv = ["dailygrad", {command!r}, "--nonsense"]
+with contextlib.suppress(SystemExit):
+    main()
+print(sorted(set(sys.modules) - before))
+"""
+    found = forked.run([sys.executable, "-c", program], cwd=forked.ROOT, text=True, check=True)
+    assert "No such option" in found.stderr
+    assert len(json.loads(found.stdout.replace("'", '"'))) < 20, found.stdout
