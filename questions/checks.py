@@ -145,8 +145,7 @@ def _code(question: Question, report: _Report) -> Iterator[Finding]:
     yield from _defines("cases", task.cases, ("examples", "cases"), report)
     if task.driver:
         yield from _defines("driver", task.driver, ("drive",), report)
-        if "FACTS" in task.driver:
-            yield from _driver(question, task, report)
+        yield from _driver(question, task, report)
     if task.oracle:
         yield from _parses("oracle", task.oracle, report)
     yield from _wrongs(task, report)

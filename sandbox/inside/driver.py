@@ -92,6 +92,14 @@ class Shared:
         """Size in bytes."""
         return math.prod(self.shape) * ITEM_BYTES[self.dtype]
 
+    def write(self, tensor: torch.Tensor) -> None:
+        """Writes other numbers of the same kind and shape into the memory."""
+        encoded = tensors.from_torch(tensor.detach(), CAPS.total)
+        if not isinstance(encoded, values.Tensor) or (encoded.dtype, encoded.shape) != (self.dtype, self.shape):
+            raise TypeError(f"not a tensor of {self.dtype} and shape {self.shape}")
+        if encoded.data:
+            self._memory.write(self.offset, encoded.data)
+
     def now(self) -> torch.Tensor:
         """Returns what the memory holds now, read from outside the answer's process."""
         found: torch.Tensor = tensors.to_torch(
@@ -146,9 +154,7 @@ class Answer:
         if end > MEMORY_BYTES:
             raise MemoryError(f"more than {MEMORY_BYTES} bytes are shared")
         self._used = -(-end // _ALIGNMENT) * _ALIGNMENT
-        encoded = tensors.from_torch(tensor.detach(), CAPS.total)
-        if isinstance(encoded, values.Tensor) and encoded.data:
-            self._memory.write(shared.offset, encoded.data)
+        shared.write(tensor)
         return shared
 
     def lend(self, function: Callable[..., Any], on_backward: Callable[[], object] | None = None) -> Lent:
