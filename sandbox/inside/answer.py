@@ -192,22 +192,29 @@ def drive(answer, x):
 
 
 def warm_up_driving() -> None:
-    """Drives a small answer through a loopback, so that what torch loads for it is there before a fork."""
+    """Drives a small answer, so that what torch loads for it is there before a fork."""
     driver: dict[str, Any] = {}
     exec(_WARM_UP_DRIVER, driver)  # noqa: S102 - our own text
+    drive_directly(driver, lambda lent, x: lent(x), (torch.ones(2),))
+
+
+def drive_directly(driver: dict[str, Any], entry: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Drives a trusted function in this process and thread, and returns what the driver returns."""
     memory = mmap.mmap(-1, MEMORY_BYTES)
     toward, back = _Direct(), _Direct()
-    toward.request = AnswerSide(back, memory, lambda lent, x: lent(x), driver, _unexpected).handle
+    toward.request = AnswerSide(back, memory, entry, driver, _described).handle
     answer = Answer(toward, OwnMemory(memory), driver)
     back.request = answer.handle
-    driver["drive"](answer, torch.ones(2))
+    return driver["drive"](answer, *arguments)
 
 
 class _Direct:
-    """A link without a thread: the process that warms up is about to fork."""
+    """A link without a thread."""
 
     request: Handler = staticmethod(lambda payload: payload)
 
 
-def _unexpected(kind: str, problem: BaseException) -> tuple[str, str, str]:
-    raise problem
+def _described(kind: str, problem: BaseException) -> tuple[str, str, str]:
+    if not isinstance(problem, Exception):
+        raise problem
+    return kind, type(problem).__name__, str(problem)
