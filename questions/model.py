@@ -97,8 +97,9 @@ class CodeTask:
     worked them out, and, if any case must raise, `raises(*arguments)`, which returns the exception's name or ""."""
     driver: str = ""
     """A program that defines `drive(answer, *arguments)`, called once per case instead of the entry: for classes,
-    gradients, in-place effects or state. Its return value is compared; it is data, not a verdict. `{"draws": tensor}`,
-    with at least 400 independent draws per row, is compared as random numbers."""
+    gradients, in-place effects or state. It returns a dict, which is compared; it is data, not a verdict. Its `FACTS`
+    declares each key (`questions.drivers`). A fact `{"draws": tensor}`, with at least 400 independent draws per row, is
+    compared as random numbers."""
     oracle: str = ""
     """A program that judges the reference when the bank is proved; members never meet it. It defines one of: the entry,
     written another way; `oracle(*arguments)`, which returns the expected result; `check(arguments, result)`, which
