@@ -88,7 +88,6 @@ import torch
 PROGRAMS = json.loads({programs!r})
 ENTRY = {entry!r}
 DRIVER = {driver!r}
-PROTECTED = {protected!r}
 SECONDS = {seconds!r}
 CASES = []
 
@@ -107,17 +106,11 @@ def load(program):
     return names[ENTRY]
 
 
+drive = None
 if DRIVER:
     names = {{"__name__": "driver"}}
     exec(compile(DRIVER, "<driver>", "exec"), names)
-    if PROTECTED:
-        from sandbox.inside.answer import drive_directly
-
-
-def call(entry, arguments):
-    if not DRIVER:
-        return entry(*arguments)
-    return drive_directly(names, entry, arguments) if PROTECTED else names["drive"](entry, *arguments)
+    drive = names["drive"]
 
 
 def _dailygrad_mutant(number, cases):
@@ -133,7 +126,9 @@ def _dailygrad_mutant(number, cases):
             torch.manual_seed(0)
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
             try:
-                results.append(("ok", call(entry, copy.deepcopy(case))))
+                arguments = copy.deepcopy(case)
+                value = entry(*arguments) if drive is None else drive(entry, *arguments)
+                results.append(("ok", value))
             except Exception as problem:
                 results.append(("raised", type(problem).__name__, ""))
             finally:
@@ -532,11 +527,7 @@ async def _run_mutants(
     while len(found) < len(mutants):
         programs = [mutant.program for mutant in mutants[len(found) :]]
         code = _MUTANTS.format(
-            programs=json.dumps(programs),
-            entry=task.entry,
-            driver=task.driver,
-            protected=read_facts(task.driver).protected,
-            seconds=MUTANT_SECONDS,
+            programs=json.dumps(programs), entry=task.entry, driver=task.driver, seconds=MUTANT_SECONDS
         )
         calls: list[Value] = [(-1, list(cases)), *((at, None) for at in range(len(programs)))]
         run = Run(id=f"mutants/{task.entry}", code=code, entry=_MUTATE, cases=encode(calls, _CAPS), limits=LIMITS)
