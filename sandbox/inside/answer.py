@@ -37,12 +37,15 @@ class AnswerSide:
         self._functions = functions
         self._report = report
         self._kept: dict[int, Any] = {}
+        self._tensors: dict[tuple[Any, ...], torch.Tensor] = {}
+        """Tensors in the shared memory by their place: the same argument is the same object."""
 
     def handle(self, payload: bytes) -> bytes:
         """Handles a request."""
         match values.decode(payload, CAPS):
             case ("reset",):
                 self._kept.clear()
+                self._tensors.clear()
                 return values.encode(("ok", None))
             case ("layout", int(number)):
                 return values.encode(("ok", self._layout(self._kept[number])))
@@ -77,7 +80,10 @@ class AnswerSide:
             case ("function", str(name)):
                 return self._functions[name]
             case ("shared", int(offset), str(dtype), tuple(shape)):
-                return self._shared(offset, getattr(torch, dtype), shape)
+                place = (offset, dtype, shape)
+                if place not in self._tensors:
+                    self._tensors[place] = self._shared(offset, getattr(torch, dtype), shape)
+                return self._tensors[place]
             case ("tuple", list(items)):
                 return tuple(self._real(one) for one in items)
             case ("list", list(items)):
