@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from aiohttp import BodyPartReader, web
 
-from tests.doubles.discord import application, checks, interactions, messages
+from tests.doubles.discord import bot_info, checks, interactions, messages
 from tests.doubles.discord.endpoint import BAD_FORM, Call, Endpoint, Refusal
 from tests.doubles.discord.faults import Cut, Fault, Faults, Hold, Status
 from tests.doubles.discord.gateway import Gateway
@@ -22,7 +22,7 @@ from tests.doubles.discord.log import Log
 from tests.doubles.discord.world import Json, Message, World, snowflake
 
 API = "/api/v10"
-ENDPOINTS = (*messages.ENDPOINTS, *interactions.ENDPOINTS, *application.ENDPOINTS)
+ENDPOINTS = (*messages.ENDPOINTS, *interactions.ENDPOINTS, *bot_info.ENDPOINTS)
 _VIA = {"Via": "1.1 google"}
 """Header without which discord.py takes a 429 for a ban."""
 
