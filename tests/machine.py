@@ -28,10 +28,10 @@ def private_mb(pid: int) -> float:
     return float(psutil.Process(pid).memory_full_info().uss) / 2**20
 
 
-def waited_s(pid: int) -> float:
+def waited_s(pid: int, thread: str = "*") -> float:
     """Returns how long a process's threads were runnable but not running, seconds; 0 if the kernel does not say."""
     waited = 0
-    for told in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+    for told in Path(f"/proc/{pid}/task").glob(f"{thread}/schedstat"):
         with contextlib.suppress(OSError):  # a thread that ended meanwhile
             waited += int(told.read_text().split()[1])
     return waited / 1e9

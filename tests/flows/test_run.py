@@ -64,7 +64,8 @@ class Started:
     def tree(self) -> list[psutil.Process]:
         """Returns the process and all its descendants, including PostgreSQL."""
         family = [psutil.Process(self.process.pid), *psutil.Process(self.process.pid).children(recursive=True)]
-        with contextlib.suppress(FileNotFoundError):
+        # PostgreSQL may be starting or ending, with its file empty or left behind.
+        with contextlib.suppress(FileNotFoundError, IndexError, psutil.NoSuchProcess):
             postmaster = psutil.Process(int((self.data / "postgres" / "postmaster.pid").read_text().split()[0]))
             family += [postmaster, *postmaster.children(recursive=True)]
         return family
