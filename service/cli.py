@@ -39,7 +39,7 @@ from service.rounds import regrading
 from service.rounds.sandbox_turns import FairSandbox
 from service.sandboxes import serve_relay
 from service.store import migrations
-from service.wire import BankLog, Generated, ImportChange, ImportView, Twin
+from service.wire import BankLog, Generated, ImportChange, ImportView, NotFound, Refusal, Twin, UndoRefused, describe
 
 service_command = typer.Typer()
 
@@ -138,8 +138,8 @@ async def _regrade_again(service: Service, *, answer: int | None, question: str)
             async for one in regrading.repeat_verdicts(service.sessions, sandbox, answer_id=answer, question=question):
                 out.print(f"  {one}", markup=False, soft_wrap=True)
                 made.append(one)
-    except Refused as refused:
-        raise CommandFailed(refused.message) from None
+    except regrading.NoVerdict as missing:
+        raise CommandFailed(str(missing)) from None
     return made
 
 
@@ -219,7 +219,22 @@ async def _in_transaction(service: Service, do: Callable[..., Coroutine[Any, Any
         async with service.sessions.begin() as session:
             return await do(session, None)
     except Refused as refused:
-        raise CommandFailed(refused.message) from None
+        raise CommandFailed(_explain(refused.refusal)) from None
+
+
+def _explain(refusal: Refusal) -> str:
+    """Returns a refusal of a command on the shared banks, for the operator."""
+    match refusal:
+        case NotFound(what="bank", name=name):
+            return f"there is no shared bank {name!r}: import one with `dailygrad bank import`"
+        case NotFound(what="waiting question", name=name):
+            return f"no question {name!r} of a shared bank waits" if name else "no question of a shared bank waits"
+        case UndoRefused(bank=bank, why="no record"):
+            return f"the latest import of {bank} did not record its steps: import the earlier document again"
+        case UndoRefused(bank=bank):
+            return f"no import of {bank} changed anything: there is nothing to undo"
+        case _:
+            return describe(refusal)
 
 
 async def in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:

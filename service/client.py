@@ -27,6 +27,7 @@ from service.wire import (
     BankLog,
     BankView,
     Board,
+    CallRejected,
     ChatLinked,
     Check,
     Contest,
@@ -43,8 +44,10 @@ from service.wire import (
     Operations,
     Period,
     PostingChannel,
+    PrivacyAction,
     PrivacyView,
     Rating,
+    Refusal,
     ReportView,
     RoundView,
     Rules,
@@ -53,11 +56,13 @@ from service.wire import (
     ScheduleView,
     SeasonView,
     Secret,
+    Settled,
     TodayView,
     TopicCount,
     VerdictView,
     Where,
     Who,
+    describe,
 )
 
 RETRY_DELAYS = (0.0, 0.1, 0.4, 1.0)
@@ -109,11 +114,11 @@ _ADAPTERS = _Adapters()
 
 
 class ServiceRefused(Exception):
-    """The service refused the call. `failure` has the reason, written for people."""
+    """The service refused the call. `refusal` has the reason as facts."""
 
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(describe(refusal))
+        self.refusal = refusal
 
 
 class ServiceUnavailable(Exception):
@@ -190,7 +195,7 @@ class ServiceClient:
             return answer.validate_json(response.content)
         if response.status_code >= 500:
             raise ServiceUnavailable(f"{path}: the service failed ({response.status_code})")
-        raise ServiceRefused(_failure(response))
+        raise ServiceRefused(_refusal(response))
 
     # Members
 
@@ -256,7 +261,7 @@ class ServiceClient:
     async def rules(self, who: Who) -> Rules: ...
 
     @call("privacy")
-    async def privacy(self, who: Who, event_id: str, action: str = "see") -> PrivacyView:
+    async def privacy(self, who: Who, event_id: str, action: PrivacyAction = "see") -> PrivacyView:
         """Shows, exports or changes the data stored about the member: see, export, csv, hide, show or forget."""
 
     @call("report")
@@ -370,7 +375,7 @@ class ServiceClient:
     async def reports(self, who: Who) -> tuple[ReportView, ...]: ...
 
     @call("admin/report/settle")
-    async def report_settle(self, who: Who, event_id: str, report: int, state: str) -> ReportView:
+    async def report_settle(self, who: Who, event_id: str, report: int, state: Settled) -> ReportView:
         """Settles a report as dismissed or fixed."""
 
     @call("admin/member/restore")
@@ -475,8 +480,8 @@ def _to_json(body: Mapping[str, object]) -> dict[str, object]:
     return {name: _ADAPTERS[type(value)].dump_python(value, mode="json") for name, value in body.items()}
 
 
-def _failure(response: httpx.Response) -> Failure:
+def _refusal(response: httpx.Response) -> Refusal:
     try:
-        return Failure.model_validate_json(response.content)
+        return Failure.model_validate_json(response.content).refusal
     except ValueError:
-        return Failure(code="refused", message=f"the service refused the call ({response.status_code})")
+        return CallRejected(code="http", message=f"the service refused the call ({response.status_code})")

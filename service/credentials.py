@@ -12,7 +12,7 @@ import structlog
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from pydantic import SecretStr
 
-from service.errors import Refused
+from service.errors import Misconfigured
 from service.logs import hide
 
 MIN_TOKEN_LENGTH = 16
@@ -109,18 +109,27 @@ def _state(path: Path) -> tuple[int, int, int, int] | None:
     return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
-class NoTokenKey(Refused):
-    """Tokens are kept encrypted, and there is no key for it: set DAILYGRAD_TOKEN_KEY of the service to the output of
-    {how}, or DAILYGRAD_TOKEN_KEY_FILE to a file that holds it, and keep it as safe as the database's password."""
+class NoTokenKey(Misconfigured):
+    """There is no key to encrypt tokens with."""
 
-    code = "no-token-key"
+    def __init__(self) -> None:
+        super().__init__(
+            "no-token-key",
+            "Tokens are kept encrypted, and there is no key for it: set DAILYGRAD_TOKEN_KEY of the service to the "
+            f"output of {KEY_COMMAND}, or DAILYGRAD_TOKEN_KEY_FILE to a file that holds it, and keep it as safe as "
+            "the database's password.",
+        )
 
 
-class WrongTokenKey(Refused):
-    """This was encrypted with a key that is not in DAILYGRAD_TOKEN_KEY: add the old key behind the new one, with a
-    comma between, or install the bot again."""
+class WrongTokenKey(Misconfigured):
+    """A token was encrypted with a key that is no longer known."""
 
-    code = "wrong-token-key"
+    def __init__(self) -> None:
+        super().__init__(
+            "wrong-token-key",
+            "This was encrypted with a key that is not in DAILYGRAD_TOKEN_KEY: add the old key behind the new one, "
+            "with a comma between, or install the bot again.",
+        )
 
 
 class TokenCipher:
@@ -143,5 +152,5 @@ class TokenCipher:
 
     def _require_key(self) -> MultiFernet:
         if self._fernet is None:
-            raise NoTokenKey(how=KEY_COMMAND)
+            raise NoTokenKey
         return self._fernet

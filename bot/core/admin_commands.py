@@ -9,11 +9,10 @@ from typing import Any, cast
 from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Added, Command, Event, Submit, Visited
-from bot.core.markup import escape
 from bot.core.member_commands import help_reply
-from bot.core.text import admin, members, onboarding
+from bot.core.text import admin, members, onboarding, refusals
 from service.client import ServiceClient, ServiceRefused
-from service.wire import Generated, RoundView, ScheduleSpec, ScheduleView, Where, Who
+from service.wire import Generated, RoundView, ScheduleSpec, ScheduleView, Settled, Where, Who
 
 # Onboarding
 
@@ -60,7 +59,7 @@ class Onboarding:
         try:
             return await self._client.schedule_preview(who, view.id)
         except ServiceRefused as refused:
-            return escape(refused.failure.message)
+            return refusals.refusal_words(refused.refusal)[1]
 
     async def post_now(self, event: Event, schedule: int) -> Card:
         """Posts the day's question now."""
@@ -278,7 +277,7 @@ class AdminCommands:
 
     async def settle(self, event: Event, report: int, state: str) -> Said:
         """Marks a report as dismissed or fixed."""
-        return admin.settled_card(await self._client.report_settle(event.who, event.id, report, state))
+        return admin.settled_card(await self._client.report_settle(event.who, event.id, report, cast(Settled, state)))
 
     async def _restore(self, event: Command, typed: Typed) -> Said:
         member, day = typed.text("name"), typed.day("date")

@@ -12,7 +12,7 @@ from bot.core.command_spec import specs_of
 from bot.core.events import Command, Event
 from bot.core.text import admin, members, questions, results
 from service.client import ServiceClient
-from service.wire import Contest, Period
+from service.wire import Contest, Period, PrivacyAction
 
 Said = Card | Form
 Handler = Callable[[Command, Typed], Awaitable[Said]]
@@ -125,7 +125,7 @@ class MemberCommands:
         if what == "forget":
             return members.forget_card()
         action = "forget" if what == "erase" else what
-        return members.privacy_card(await self._client.privacy(event.who, event.id, action))
+        return members.privacy_card(await self._client.privacy(event.who, event.id, cast(PrivacyAction, action)))
 
     async def _help(self, event: Command, typed: Typed) -> Said:
         return help_reply(typed)

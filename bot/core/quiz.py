@@ -20,13 +20,12 @@ from bot.core.command_parser import CommandError, read_command
 from bot.core.command_spec import specs_of
 from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.links import Links
-from bot.core.markup import escape
 from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
-from bot.core.text import members, onboarding, questions, results
+from bot.core.text import members, onboarding, questions, refusals, results
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.wire import AnswerInput, AskForm, Rating, TodayView, Where, limit_words
+from service.wire import AnswerInput, AskForm, Rating, TodayView, Where, invalid_input
 
 # Buttons and forms. An action id holds everything needed, so old buttons work after a restart.
 
@@ -292,14 +291,15 @@ def _trouble(event: Event, error: Exception) -> Card:
         case BadAction():
             return members.refused_card(str(error), title="Button out of date")
         case ServiceRefused():
-            title = members.REFUSALS.get(error.failure.code, "Not possible")
-            return members.refused_card(escape(error.failure.message), _question_of(event), title)
+            title, text = refusals.refusal_words(error.refusal)
+            return members.refused_card(text, _question_of(event), title)
         case ServiceUnavailable():
             _LOG.warning("%s %s: %s", type(event).__name__, event.id, error)
             return members.unavailable_card()
         case ValidationError():
             # Input beyond the limits of the service's API.
-            return members.refused_card(escape(limit_words(error.errors())), _question_of(event), "Not accepted")
+            title, text = refusals.refusal_words(invalid_input(error.errors()))
+            return members.refused_card(text, _question_of(event), title)
         case _:
             _LOG.error("%s %s could not be answered", type(event).__name__, event.id, exc_info=error)
             return members.fault_card()

@@ -61,7 +61,7 @@ async def places_of(service: ServiceClient | None, platform: str) -> tuple[tuple
         cure = "start it with `dailygrad serve`, and check DAILYGRAD_SERVICE_URL"
         return (), CheckResult(False, f"service: no answer ({error})", cure)
     except ServiceRefused as error:
-        return (), CheckResult(False, f"service: {error.failure.message}", "check DAILYGRAD_SERVICE_TOKEN")
+        return (), CheckResult(False, f"service: {error}", "check DAILYGRAD_SERVICE_TOKEN")
     if not places:
         cure = "type /quiz-admin setup in a channel to create the first one"
         return (), CheckResult(True, "schedules: none yet", cure)
@@ -108,7 +108,7 @@ async def _token(client: ServiceClient) -> CheckResult:
         await client.outbox_places("web")
     except ServiceRefused as refused:
         cure = "set DAILYGRAD_SERVICE_TOKEN, or its file, to the one the service was started with"
-        return CheckResult(False, f"token: {refused.failure.message}", cure)
+        return CheckResult(False, f"token: {refused}", cure)
     except ServiceUnavailable as problem:
         return CheckResult(False, f"token: could not be checked ({problem})", "see the service's log")
     return CheckResult(True, "token: accepted by the service")

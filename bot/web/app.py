@@ -24,6 +24,7 @@ from bot.core.events import Command, Event, Press, Submit
 from bot.core.markup.html import highlighted
 from bot.core.metrics import ACKNOWLEDGED
 from bot.core.text import operations
+from bot.core.text.refusals import plain_refusal
 from bot.web.chat import CHANNEL, WORKSPACE, WebChat, is_editor
 from bot.web.editor import LinkedEditor
 from bot.web.render import code_colours, message_html, page
@@ -56,7 +57,7 @@ class OperationsPage:
         try:
             found = await self._fetch_operations(self._who_is(person))
         except ServiceRefused as refused:
-            raise RequestProblem(403, "Not for you", refused.failure.message) from None
+            raise RequestProblem(403, *plain_refusal(refused.refusal)) from None
         except ServiceUnavailable:
             text = "The service does not answer, so nothing is known of the rest. Its log says why; see that it runs."
             raise RequestProblem(503, "The quiz does not answer", text) from None

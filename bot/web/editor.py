@@ -18,6 +18,7 @@ from bot.core.events import Submit
 from bot.core.links import EditorAccess, ExpiredLink, InvalidLink, Links
 from bot.core.markup.html import highlighted
 from bot.core.text import questions
+from bot.core.text.refusals import plain_refusal
 from bot.web.chat import Clock, Values, is_editor, with_values
 from bot.web.render import message_html, page
 from bot.web.security import RequestProblem, event_id, posted, text_of, values_of
@@ -83,7 +84,7 @@ class LinkedEditor:
         try:
             ask = await self._client.ask(access.who, access.where, access.ref)
         except ServiceRefused as refused:
-            raise RequestProblem(404, "This question is gone", refused.failure.message) from None
+            raise RequestProblem(404, *plain_refusal(refused.refusal)) from None
         except ServiceUnavailable:
             raise RequestProblem(
                 503, "Please try again", "The quiz is not answering right now. Nothing is lost."

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.reader import read_bank
 from service.api.http import Call, EventBody, TheCall, WhereBody, WhoBody
 from service.banks import import_history, imports, moderation
-from service.errors import NotPossible
+from service.errors import Refused
 from service.ops import doctor as ops_doctor
 from service.people import audit as people_audit
 from service.people import members
@@ -27,6 +27,7 @@ from service.wire import (
     AuditView,
     BankLog,
     BankView,
+    ChannelNeeded,
     Check,
     Generated,
     ImportView,
@@ -36,6 +37,7 @@ from service.wire import (
     ScheduleSpec,
     ScheduleView,
     SeasonView,
+    Settled,
     Short,
     Where,
     Who,
@@ -88,7 +90,7 @@ async def changing(
 def channel_of(caller: Caller) -> int:
     """Returns the caller's channel. Refused for a caller who is in no channel."""
     if caller.channel_id is None:
-        raise NotPossible(cause="That is about a channel: type it in the channel you mean.")
+        raise Refused(ChannelNeeded())
     return caller.channel_id
 
 
@@ -257,7 +259,9 @@ async def reports(call: TheCall, who: WhoBody) -> tuple[ReportView, ...]:
 
 
 @router.post("/report/settle")
-async def report_settle(call: TheCall, who: WhoBody, event_id: EventBody, report: Id, state: TextBody) -> ReportView:
+async def report_settle(
+    call: TheCall, who: WhoBody, event_id: EventBody, report: Id, state: Annotated[Settled, Body(embed=True)]
+) -> ReportView:
     work = partial(moderation.settle, report_id=report, state=state)
     return await changing(call, who, event_id, "report settle", work, ReportView, {"report": report, "state": state})
 

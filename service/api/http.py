@@ -23,12 +23,30 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import tracing
 from service.credentials import ServiceTokens, TokenCipher
-from service.errors import AdminsOnly, Busy, EventReused, NoSandbox, NotFound, Refused
+from service.errors import Refused
 from service.rounds.jobs import Jobs
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import Sessions
 from service.tracing import correlate
-from service.wire import EventId, Failure, Ref, Where, Who, limit_words
+from service.wire import (
+    AdminsOnly,
+    CallRejected,
+    CallTooLarge,
+    EventId,
+    EventReused,
+    Failure,
+    InvalidInput,
+    NoOpenRound,
+    NoSandbox,
+    NotFound,
+    QuestionGone,
+    Ref,
+    Refusal,
+    SandboxBusy,
+    Where,
+    Who,
+    invalid_input,
+)
 
 Clock = Callable[[], datetime]
 
@@ -102,7 +120,7 @@ class BodyTooLarge(HTTPException):
     """The body is larger than the limit."""
 
     def __init__(self) -> None:
-        super().__init__(413, f"that is too large: a call takes at most {MOST:,} bytes. Nothing was done.")
+        super().__init__(413)
 
 
 class BodyLimit:
@@ -196,15 +214,17 @@ def _tell(scope: Scope, status: int, ms: float, notes: dict[str, object]) -> Non
 
 log = structlog.get_logger(__name__)
 
-STATUS: dict[type[Refused], int] = {
+STATUS: dict[type[object], int] = {
     NotFound: 404,
+    QuestionGone: 404,
+    NoOpenRound: 404,
     AdminsOnly: 403,
     EventReused: 409,
     # Not a 5xx, so that clients do not retry.
     NoSandbox: 409,
-    Busy: 409,
-    Refused: 400,
+    SandboxBusy: 409,
 }
+"""Statuses of refusals. Every other is 400."""
 
 
 def install(app: FastAPI) -> None:
@@ -218,46 +238,48 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _broken)
 
 
-def _answer(status: int, code: str, message: str) -> JSONResponse:
-    return JSONResponse(Failure(code=code, message=message).model_dump(), status)
+def _answer(status: int, refusal: Refusal) -> JSONResponse:
+    return JSONResponse(Failure(refusal=refusal).model_dump(mode="json"), status)
+
+
+def _reject(status: int, code: str, message: str) -> JSONResponse:
+    return _answer(status, CallRejected(code=code, message=message))
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, Refused)
-    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
-    return _answer(status, error.code, error.message)
+    return _answer(STATUS.get(type(error.refusal), 400), error.refusal)
 
 
 async def _unauthorised(request: Request, error: Exception) -> JSONResponse:
-    response = _answer(401, "unauthorised", " ".join((Unauthorized.__doc__ or "").split()))
+    response = _reject(401, "unauthorised", " ".join((Unauthorized.__doc__ or "").split()))
     response.headers["WWW-Authenticate"] = "Bearer"
     return response
 
 
 async def _too_large(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, BodyTooLarge)
-    return _answer(error.status_code, "too-large", error.detail)
+    return _answer(error.status_code, CallTooLarge(most=MOST))
 
 
 async def _unreadable(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return _answer(422, "unreadable", limit_words(error.errors(), skip=1))
+    return _answer(422, invalid_input(error.errors(), skip=1))
 
 
 async def _unkept(request: Request, error: Exception) -> JSONResponse:
     # PostgreSQL cannot store NUL, and user text must not cause a server error.
     log.warning("unkept value", path=request.url.path, error=str(getattr(error, "orig", error)))
-    said = "a text holds a character that cannot be kept, such as NUL, or a number is too large: send it without"
-    return _answer(422, "unreadable", said)
+    return _answer(422, InvalidInput(field="", problem="not storable"))
 
 
 async def _other(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    return _answer(error.status_code, "http", f"{request.method} {request.url.path}: {error.detail}")
+    return _reject(error.status_code, "http", f"{request.method} {request.url.path}: {error.detail}")
 
 
 async def _broken(request: Request, error: Exception) -> JSONResponse:
     # Runs outside the correlation middleware.
     with correlate(event_of(request.scope)):
         log.error("call failed", path=request.url.path, exc_info=error)
-    return _answer(500, "internal", "The service failed; its log says why. Nothing was changed: try again.")
+    return _reject(500, "internal", "The service failed; its log says why. Nothing was changed: try again.")

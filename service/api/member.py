@@ -30,6 +30,7 @@ from service.wire import (
     Contest,
     Me,
     Period,
+    PrivacyAction,
     PrivacyView,
     QuestionRef,
     Rating,
@@ -135,7 +136,7 @@ async def rules(call: TheCall, who: WhoBody) -> Rules:
 
 @router.post("/privacy")
 async def privacy(
-    call: TheCall, who: WhoBody, event_id: EventBody, action: Annotated[Short, Body(embed=True)] = "see"
+    call: TheCall, who: WhoBody, event_id: EventBody, action: Annotated[PrivacyAction, Body(embed=True)] = "see"
 ) -> PrivacyView:
     async with call.transaction() as session:
         # A repeated event must not recreate a forgotten member.

@@ -10,12 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.banks.import_preview import shorten_prompt
 from service.banks.imports import MAX_LISTED, regrade_changed
 from service.domain.import_plan import sha256
-from service.errors import NotFound, NotPossible
+from service.errors import Refused
 from service.store import imports, tables
 from service.store.imports import CurrentQuestion, Step, split_batches
-from service.wire import BankLog, ImportChange, ImportEntry, ImportView
-
-LIST_HINT = "The list of banks names them all."
+from service.wire import BankLog, ImportChange, ImportEntry, ImportView, NotFound, UndoRefused
 
 
 async def import_log(session: AsyncSession, workspace_id: int | None, name: str) -> BankLog:
@@ -37,10 +35,7 @@ async def undo_import(session: AsyncSession, workspace_id: int | None, name: str
     await imports.lock_imports(session)
     bank = await _find_bank(session, workspace_id, name)
     if bank.workspace_id != workspace_id:
-        raise NotPossible(
-            cause=f"Bank {name} is everybody's, not this workspace's own: its operator undoes it, "
-            f"with `dailygrad bank undo {name}`."
-        )
+        raise Refused(UndoRefused(bank=bank.name, why="shared"))
     latest, steps = await _latest(session, bank)
     held = await imports.load_current(session, [step.question_id for step in steps])
     back = [step for step in steps if step.version_before not in (None, step.version_after)]
@@ -69,7 +64,7 @@ async def _find_bank(session: AsyncSession, workspace_id: int | None, name: str)
     wanted = name.strip()
     bank = await imports.find_bank(session, workspace_id, wanted) or await imports.find_bank(session, None, wanted)
     if bank is None:
-        raise NotFound(what=f"bank {wanted!r}", cure=LIST_HINT)
+        raise Refused(NotFound(what="bank", name=wanted))
     return bank
 
 
@@ -79,11 +74,8 @@ async def _latest(session: AsyncSession, bank: tables.BankRow) -> tuple[tables.B
         if steps:
             return row, steps
         if any(row.summary.get(what) for what in ("added", "changed", "retired")):
-            raise NotPossible(
-                cause=f"The latest import of {bank.name} was made by a version that kept no record of its steps: "
-                "import the document as it was before."
-            )
-    raise NotPossible(cause=f"No import of {bank.name} changed anything, so there is nothing to undo.")
+            raise Refused(UndoRefused(bank=bank.name, why="no record"))
+    raise Refused(UndoRefused(bank=bank.name, why="no change"))
 
 
 def _invert(step: Step) -> Step:

@@ -8,12 +8,12 @@ from typing import Literal, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.errors import NotFound, NotPossible, StillOpen
+from service.errors import Refused
 from service.store import banks, reports, variants
 from service.store.members import Caller
 from service.store.questions import Version, get_version, is_open_in_round
 from service.store.tables import QuestionRow, QuestionVersion, ReportRow
-from service.wire import Generated, ReportView
+from service.wire import Generated, NotFound, NotMet, ReportView, RestoreRefused, Settled, StillOpen, TextNeeded
 
 State = Literal["open", "dismissed", "fixed"]
 ALL = "all"
@@ -24,7 +24,7 @@ async def report(session: AsyncSession, caller: Caller, question: str, text: str
     """Reports a question to the moderators. Refused without a reason."""
     text = text.strip()
     if not text:
-        raise NotPossible(cause="Say in a sentence what is wrong with the question.")
+        raise Refused(TextNeeded(what="report"))
     _, asked = (await _find_named(session, caller, question))[0]
     row = reports.add(session, caller, asked.id, text, now)
     await session.flush()
@@ -36,13 +36,11 @@ async def list_reports(session: AsyncSession, caller: Caller) -> tuple[ReportVie
     return tuple(_view(row, key, by) for row, key, by in await reports.list_reports(session, caller.workspace_id))
 
 
-async def settle(session: AsyncSession, caller: Caller, report_id: int, state: str) -> ReportView:
+async def settle(session: AsyncSession, caller: Caller, report_id: int, state: Settled) -> ReportView:
     """Settles a report as `fixed` or `dismissed`. A settled report can be settled again."""
-    if state not in ("dismissed", "fixed"):
-        raise NotPossible(cause=f"A report cannot be {state!r}: settle it as dismissed or fixed.")
     found = await reports.lock_report(session, caller.workspace_id, report_id)
     if found is None:
-        raise NotFound(what=f"report {report_id}", cure="See their numbers with /quiz-admin review.")
+        raise Refused(NotFound(what="report", name=str(report_id)))
     row, key, by = found
     row.state = state
     return _view(row, key, by)
@@ -55,12 +53,10 @@ async def visible_version(session: AsyncSession, caller: Caller, question: str) 
     """
     for row, asked in await _find_named(session, caller, question):
         if await is_open_in_round(session, caller.workspace_id, row.id):
-            raise StillOpen
+            raise Refused(StillOpen())
         if await banks.has_met_question(session, caller, row.id):
             return await get_version(session, await variants.pick_to_explain(session, caller, asked.id, question))
-    raise NotPossible(
-        cause=f"You have not met the question {question} yet: answer it in a round or in practice, and ask again."
-    )
+    raise Refused(NotMet(question=question))
 
 
 async def _find_named(
@@ -68,7 +64,7 @@ async def _find_named(
 ) -> Sequence[tuple[QuestionRow, QuestionVersion]]:
     found = await banks.find_questions(session, caller.workspace_id, question)
     if not found:
-        raise NotFound(what=f"question {question!r}", cure="Its id stands below every question.")
+        raise Refused(NotFound(what="question", name=question))
     return found
 
 
@@ -80,13 +76,13 @@ async def set_retired(session: AsyncSession, caller: Caller, question: str, reti
     """Retires or restores a question in this workspace. Refused if its document no longer has it."""
     found = await banks.find_questions(session, caller.workspace_id, question)
     if not found:
-        raise NotFound(what=f"question {question!r}", cure="Its id stands below every question.")
+        raise Refused(NotFound(what="question", name=question))
     row, _ = found[0]
     if retired:
         await banks.retire(session, caller.workspace_id, row.id, now)
         return
     if row.retired_at is not None:
-        raise NotPossible(cause=f"The bank's document no longer holds {question}: put it back there and import again.")
+        raise Refused(RestoreRefused(question=question))
     await banks.reinstate(session, caller.workspace_id, row.id)
 
 
@@ -97,10 +93,8 @@ async def approve(session: AsyncSession, workspace_id: int | None, question: str
     """
     count = await banks.approve(session, workspace_id, None if question.strip().lower() == ALL else question)
     if not count:
-        what = "waiting question" if question.strip().lower() == ALL else f"waiting question {question!r}"
-        raise NotFound(
-            what=what, cure="The list of banks says how many wait in each; only your own are yours to approve."
-        )
+        name = "" if question.strip().lower() == ALL else question
+        raise Refused(NotFound(what="waiting question", name=name))
     return count
 
 

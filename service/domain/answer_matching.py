@@ -20,6 +20,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from service.domain.smart_text import undo_smart_text
+from service.wire import AnswerUnreadable, describe
 
 Value = tuple[str, Any]
 """A tag and hashable content. Two values are the same answer if they are equal."""
@@ -49,31 +50,37 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 _FENCED = re.compile(r"\A(?:```\w*\n(.*)\n?```|`([^`]*)`)\Z", re.DOTALL)
 
 
+class UnreadableValue(ValueError):
+    """A text is not a value."""
+
+    def __init__(self, refusal: AnswerUnreadable) -> None:
+        super().__init__(describe(refusal))
+        self.refusal = refusal
+
+
 def parse_value(text: str) -> Value:
-    """Parses `text` into a comparable value. Raises ValueError with the problem and what to write.
+    """Parses `text` into a comparable value. Raises UnreadableValue.
 
     Lists and tuples are equal at every depth; numbers are equal by value, so 1 equals 1.0; a bool is not a number; nan
     equals nan. Understands `torch.Size([1, 4])`, `tensor([1.])`, `torch.float32`, `float32` and `true`.
     """
     typed = _strip_markup(text)
     if not typed:
-        raise ValueError("nothing was written; write a value such as 3, 0.5, (1, 4), True or float32")
+        raise UnreadableValue(AnswerUnreadable(problem="no value"))
     if len(typed) > MAX_LENGTH:
-        raise ValueError(f"{len(typed)} characters are too long for a value; write at most {MAX_LENGTH}")
+        raise UnreadableValue(AnswerUnreadable(problem="too long", length=len(typed), limit=MAX_LENGTH))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return _parse_node(ast.parse(typed, mode="eval").body)
-    except _ValueProblem as error:
-        raise ValueError(str(error)) from None
+    except UnreadableValue:
+        raise
     except (SyntaxError, ValueError, TypeError, OverflowError, RecursionError, MemoryError):
-        raise ValueError(
-            f"“{_shorten(typed)}” is not a Python value; write it as Python would, such as 3, (1, 4), True or float32"
-        ) from None
+        raise UnreadableValue(AnswerUnreadable(problem="not a value", text=_shorten(typed))) from None
 
 
 def matches_value(key: Value, text: str) -> bool:
-    """Returns whether `text` states the value `key`. Raises ValueError if `text` is not a value.
+    """Returns whether `text` states the value `key`. Raises UnreadableValue if `text` is not a value.
 
     The type of `key` helps to parse `text`: text may lack its quotes, and a number may have commas between thousands.
     """
@@ -88,12 +95,8 @@ def matches_value(key: Value, text: str) -> bool:
 def _parse_or_text(typed: str) -> Value:
     try:
         return parse_value(typed)
-    except ValueError:
+    except UnreadableValue:
         return _text_value(typed)
-
-
-class _ValueProblem(Exception):
-    """A message that already states the problem and what to write."""
 
 
 def _strip_markup(text: str) -> str:
@@ -128,7 +131,7 @@ def _parse_node(node: ast.expr) -> Value:
             return wrapper(_parse_node(only))
         case ast.Call(args=[], keywords=[]) if ast.unparse(node.func) == "set":
             return "set", frozenset()
-    raise _ValueProblem(f"“{_shorten(ast.unparse(node))}” is not yet a value; work it out and write what it comes to")
+    raise UnreadableValue(AnswerUnreadable(problem="not computed", text=_shorten(ast.unparse(node))))
 
 
 def _constant_value(value: Any) -> Value:
@@ -141,7 +144,7 @@ def _constant_value(value: Any) -> Value:
         return _text_value(value)
     if value is None or isinstance(value, bytes):
         return type(value).__name__, value
-    raise _ValueProblem("`...` is not a value; write all of it out")
+    raise UnreadableValue(AnswerUnreadable(problem="ellipsis"))
 
 
 def _parse_number(node: ast.expr) -> Any:
@@ -159,7 +162,7 @@ def _parse_number(node: ast.expr) -> Any:
             return left + right if isinstance(node.op, ast.Add) else left - right
         case ast.Name() | ast.Attribute() if _name_value(ast.unparse(node)) == ("number", float("inf")):
             return float("inf")
-    raise _ValueProblem(f"“{_shorten(ast.unparse(node))}” is not yet a value; work it out and write what it comes to")
+    raise UnreadableValue(AnswerUnreadable(problem="not computed", text=_shorten(ast.unparse(node))))
 
 
 def _name_value(name: str) -> Value:
@@ -179,7 +182,7 @@ def _text_value(text: str) -> Value:
 
 def _size_value(value: Value) -> Value:
     if value[0] != "sequence":
-        raise _ValueProblem("a Size takes a list; write torch.Size([1, 4]) or (1, 4)")
+        raise UnreadableValue(AnswerUnreadable(problem="size"))
     return value
 
 

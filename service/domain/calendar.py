@@ -26,12 +26,24 @@ SEARCH_DAYS = 400
 _DAY = timedelta(days=1)
 
 
+class UnknownZone(ValueError):
+    """There is no such time zone."""
+
+    def __init__(self, name: str, similar: tuple[str, ...]) -> None:
+        super().__init__(f"time zone {name!r}: no such zone")
+        self.similar = similar
+        """Names of zones that may have been meant."""
+
+
+class UnknownHolidays(ValueError):
+    """There is no such holiday calendar."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timetable:
     """The days and local time at which a schedule posts.
 
-    Raises ValueError, with a suggestion, for an unknown zone or country, a weekday outside 0..6, or a time with a
-    zone.
+    Raises UnknownZone, UnknownHolidays, or ValueError for a weekday outside 0..6 or a time with a zone.
     """
 
     at: time
@@ -75,11 +87,11 @@ class DueSlot:
 
 
 def get_zone(name: str) -> ZoneInfo:
-    """Returns the time zone `name`. Raises ValueError that suggests similar names."""
+    """Returns the time zone `name`. Raises UnknownZone."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ValueError(f"time zone {name!r}: no such zone; {_suggest_zones(name)}") from None
+        raise UnknownZone(name, _similar_zones(name)) from None
 
 
 def slot_instant(timetable: Timetable, day: date) -> datetime | None:
@@ -217,16 +229,14 @@ def _wall_time(instant: datetime, zone: ZoneInfo) -> datetime:
     return instant.astimezone(zone).replace(tzinfo=None)
 
 
-def _suggest_zones(name: str) -> str:
-    """Returns a suggestion for the unknown zone `name`."""
+def _similar_zones(name: str) -> tuple[str, ...]:
+    """Returns names of zones that may have been meant, at most three."""
     known = _zones_by_ending()
     wanted = name.strip().casefold().replace(" ", "_")
     close = known.get(wanted) or [
         zone for ending in difflib.get_close_matches(wanted, known, 3, 0.7) for zone in known[ending]
     ]
-    if not close:
-        return "use an IANA name such as Europe/Berlin, America/New_York or UTC"
-    return f"did you mean {' or '.join(dict.fromkeys(close[:3]))}?"
+    return tuple(dict.fromkeys(close[:3]))
 
 
 @lru_cache(maxsize=1)
@@ -244,7 +254,5 @@ def _public_holidays(code: str, year: int) -> frozenset[date]:
     country, _, subdivision = code.partition("-")
     try:
         return frozenset(holidays.country_holidays(country, subdiv=subdivision or None, years=year))
-    except NotImplementedError as error:
-        raise ValueError(
-            f"holiday calendar {code!r}: {error}; use a code such as DE or US-CA, or list own dates instead"
-        ) from None
+    except NotImplementedError:
+        raise UnknownHolidays(f"holiday calendar {code!r}: no such country or subdivision") from None

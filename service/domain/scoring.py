@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from questions.model import LEVELS, Kind, Level, Question
-from service.domain.answer_matching import match_key_points, matches_value, parse_value
+from service.domain.answer_matching import UnreadableValue, match_key_points, matches_value, parse_value
 from service.domain.smart_text import undo_smart_text
-from service.wire import Verdict
+from service.wire import AnswerUnreadable, Verdict
 
 _BASE: Mapping[Level, int] = MappingProxyType({"mid": 10, "senior": 15, "principal": 20})
 
@@ -76,8 +76,10 @@ class Credit:
     """0 to 1."""
     verdict: Verdict
     """`accepted` for a share of 1; a partly right answer is `wrong` with its share."""
-    message: str = ""
-    """Problem and fix for the member; empty if there is none."""
+    problem: AnswerUnreadable | None = None
+    """Why the answer is `invalid`."""
+    cause: str = ""
+    """Why the question is a `system error`, for operators."""
     provisional: bool = False
     """Whether a person may judge differently: key points are matched, not understood."""
     passed: int = 0
@@ -146,18 +148,18 @@ def compute_credit(question: Question, answer: ScoredAnswer) -> Credit:
     raise ValueError(f"question {question.id}: code is judged by its cases; use cases_credit")
 
 
-def credit_for_cases(passed: int, total: int, failure: Verdict = "wrong", message: str = "") -> Credit:
+def credit_for_cases(passed: int, total: int, failure: Verdict = "wrong") -> Credit:
     """Returns the credit of a `code` answer that passed `passed` of `total` cases and otherwise failed with `failure`.
 
     A `system error` or an `invalid` answer earns nothing, whatever passed before.
     """
     if total < 1 or not 0 <= passed <= total:
-        return Credit(0.0, "system error", message or "no case was judged; this is not your fault, try again later")
+        return Credit(0.0, "system error", cause="no case was judged")
     if failure in ("system error", "invalid"):
-        return Credit(0.0, failure, message, passed=passed, total=total)
+        return Credit(0.0, failure, passed=passed, total=total)
     if passed == total:
-        return Credit(1.0, "accepted", message, passed=passed, total=total)
-    return Credit(passed / total, failure, message, passed=passed, total=total)
+        return Credit(1.0, "accepted", passed=passed, total=total)
+    return Credit(passed / total, failure, passed=passed, total=total)
 
 
 def describe_rules(policy: ScoringPolicy = ScoringPolicy()) -> ScoringRules:
@@ -208,12 +210,12 @@ def _choice_credit(question: Question, chosen: frozenset[str]) -> Credit:
     if not right:
         return _unscorable(question, "none of its options is marked right")
     if not chosen:
-        return Credit(0.0, "invalid", "no option was chosen; choose one", total=len(right))
+        return Credit(0.0, "invalid", AnswerUnreadable(problem="no option"), total=len(right))
     if unknown := sorted(chosen - {option.id for option in question.options}):
         return Credit(
             0.0,
             "invalid",
-            f"the question has no option {', '.join(unknown)}; open it again and choose among those shown",
+            AnswerUnreadable(problem="unknown option", text=", ".join(unknown)),
             total=len(right),
         )
     hits = len(chosen & right)
@@ -224,12 +226,12 @@ def _choice_credit(question: Question, chosen: frozenset[str]) -> Credit:
 def _value_credit(question: Question, text: str) -> Credit:
     try:
         key = parse_value(question.answer or "")
-    except ValueError as error:
+    except UnreadableValue as error:
         return _unscorable(question, f"its key cannot be read: {error}")
     try:
         share = float(matches_value(key, text))
-    except ValueError as error:
-        return Credit(0.0, "invalid", str(error), total=1)
+    except UnreadableValue as error:
+        return Credit(0.0, "invalid", error.refusal, total=1)
     return Credit(share, _verdict_for(share), passed=int(share), total=1)
 
 
@@ -238,7 +240,7 @@ def _output_credit(question: Question, text: str) -> Credit:
         return _unscorable(question, "it has no key")
     key = _normalize_output(question.answer)
     if key and not text.strip():
-        return Credit(0.0, "invalid", "nothing was written; write what the program prints", total=1)
+        return Credit(0.0, "invalid", AnswerUnreadable(problem="no output"), total=1)
     share = float(key in (_normalize_output(text), _normalize_output(undo_smart_text(text))))
     return Credit(share, _verdict_for(share), passed=int(share), total=1)
 
@@ -248,11 +250,13 @@ def _open_credit(question: Question, text: str) -> Credit:
         return _unscorable(question, "it has no key points to match")
     if not text.strip():
         return Credit(
-            0.0, "invalid", "nothing was written; answer in a sentence or two", True, 0, len(question.key_points)
+            0.0, "invalid", AnswerUnreadable(problem="no text"), provisional=True, total=len(question.key_points)
         )
     matched = tuple(match_key_points(question.key_points, text))
     share = sum(matched) / len(matched)
-    return Credit(share, _verdict_for(share), "", True, sum(matched), len(matched), matched)
+    return Credit(
+        share, _verdict_for(share), provisional=True, passed=sum(matched), total=len(matched), matched=matched
+    )
 
 
 def _normalize_output(text: str) -> str:
@@ -266,8 +270,4 @@ def _verdict_for(share: float) -> Verdict:
 
 
 def _unscorable(question: Question, cause: str) -> Credit:
-    return Credit(
-        0.0,
-        "system error",
-        f"question {question.id} cannot be scored: {cause}; nothing is lost to you, please report it with /quiz report",
-    )
+    return Credit(0.0, "system error", cause=f"question {question.id} cannot be scored: {cause}")

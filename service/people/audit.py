@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.errors import AdminsOnly
+from service.errors import Refused
 from service.rounds.idempotency import run_once
 from service.store import audits, members
 from service.store.members import Caller
-from service.wire import AuditView
+from service.wire import AdminsOnly, AuditView
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 def admins_only(caller: Caller) -> None:
     """Refuses callers who are not admins according to the platform."""
     if not caller.admin:
-        raise AdminsOnly
+        raise Refused(AdminsOnly())
 
 
 async def administer(

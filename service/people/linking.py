@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.errors import NotPossible
+from service.errors import Refused
 from service.rounds import leaderboard
 from service.store import audits, chats
 from service.store import ledger as season_rows
@@ -29,7 +29,7 @@ from service.store.chats import Holdings
 from service.store.members import Caller
 from service.store.privacy import CountingAnswer, LedgerSum
 from service.store.tables import LinkCodeRow
-from service.wire import ChatLinked, MemberLinked
+from service.wire import ChatLinked, LinkRefused, LinkWaits, MemberLinked
 
 # Codes. Only a keyed digest of a code is stored.
 
@@ -77,11 +77,6 @@ def _keyed(secret: str, text: str) -> bytes:
 
 
 WHAT = "chat"
-BAD_CODE = (
-    "That code is wrong, was used, or is older than 15 minutes. Make a new one in the other chat with "
-    "/quiz-admin link, and type it here."
-)
-TOO_OFTEN = "Too many codes were tried here. Wait 15 minutes, then make a new code and type that one."
 
 
 async def note_guess(session: AsyncSession, caller: Caller, now: datetime) -> None:
@@ -90,7 +85,7 @@ async def note_guess(session: AsyncSession, caller: Caller, now: datetime) -> No
     Commit this before trying the code, so that a wrong code does not roll it back.
     """
     if not await chats.record_link_guess(session, caller.workspace_id, now, GOOD_FOR, GUESSES):
-        raise NotPossible(cause=TOO_OFTEN)
+        raise Refused(LinkRefused(what="chat", why="too many codes"))
 
 
 def making(
@@ -115,17 +110,14 @@ async def join(
     """
     code = await chats.lock_link_code(session, WHAT, digests, now)
     if code is None:
-        raise NotPossible(cause=BAD_CODE)
+        raise Refused(LinkRefused(what="chat", why="wrong code"))
     old, new = caller.workspace_id, code.workspace_id
     if old == new:
-        raise NotPossible(cause="These two chats are linked already: they share one board.")
+        raise Refused(LinkRefused(what="chat", why="linked"))
     await chats.lock_workspaces(session, [old, new])
     if found := await chats.find_open_round(session, old):
         round_, channel = found
-        raise NotPossible(
-            cause=f"A question is open in {channel} until {round_.closes_at:%H:%M} UTC: chats are linked between "
-            "rounds. Close it there with /quiz-admin close-now, or wait; then type the code again."
-        )
+        raise Refused(LinkWaits(channel=channel, closes_at=round_.closes_at))
     has = await chats.count_holdings(session, old)
     running = await season_rows.get_running_season(session, old)
     view = ChatLinked(
@@ -168,14 +160,14 @@ async def link(session: AsyncSession, caller: Caller, digests: Sequence[str], no
     """Merges the caller into the member who made the code. Refused, with nothing changed, if that is not possible."""
     code = await chats.lock_link_code(session, MERGED, digests, now)
     if code is None:
-        raise NotPossible(cause=BAD_CODE.replace("/quiz-admin link", "/quiz link"))
+        raise Refused(LinkRefused(what="member", why="wrong code"))
     _refuse_strangers(caller, code)
     kept = (await member_rows.resolve_merged(session, code.member_id)).id
     gone = (await member_rows.lock_caller(session, caller)).member_id
     if kept == gone:
-        raise NotPossible(cause="These two accounts are linked already.")
+        raise Refused(LinkRefused(what="member", why="linked"))
     if await rows.list_member_chats(session, kept) & await rows.list_member_chats(session, gone):
-        raise NotPossible(cause="Both of you are known in the same chat already, so you cannot be one member.")
+        raise Refused(LinkRefused(what="member", why="both known"))
     await chats.use_link_code(session, code)
     linked = await merge(session, kept, gone)
     audits.add(session, dataclasses.replace(caller, member_id=kept), "member link", {"member": kept}, now)
@@ -209,12 +201,9 @@ async def merge(session: AsyncSession, kept: int, gone: int) -> MemberLinked:
 
 def _refuse_strangers(caller: Caller, code: LinkCodeRow) -> None:
     if code.workspace_id != caller.workspace_id:
-        raise NotPossible(
-            cause="That code was made in a chat that is not linked with this one. First an admin links the two with "
-            "/quiz-admin link; then type the code again, or a new one."
-        )
+        raise Refused(LinkRefused(what="member", why="unlinked chats"))
     if code.chat_id == caller.chat_id:
-        raise NotPossible(cause="That code was made in this very chat: type it in the other one.")
+        raise Refused(LinkRefused(what="member", why="same chat"))
 
 
 def _over(kept: int, gone: int, mine: LedgerSum | None, theirs: LedgerSum) -> list[tuple[str, int, LedgerSum]]:

@@ -7,21 +7,31 @@ import io
 import json
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Literal, get_args
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import DEFAULT_CATCH_UP
 from service.domain.scoring import describe_rules
 from service.domain.standings import FreezePolicy, RankedMember, first_week, rank_members, weekly_totals
-from service.errors import NotFound, NotPossible
+from service.errors import Refused
 from service.rounds.leaderboard import load_best_streaks
 from service.store import cards, ledger, members, rounds, schedules
 from service.store import privacy as store_privacy
 from service.store.ledger import Scope
 from service.store.members import Caller, list_identities
 from service.store.tables import Member
-from service.wire import Me, PrivacyView, Rules
+from service.wire import (
+    Me,
+    MemberAmbiguous,
+    NoRoundOn,
+    NotFound,
+    PointsOutOfRange,
+    PrivacyAction,
+    PrivacyView,
+    Rules,
+    TextNeeded,
+)
 
 # Export of a member's data: JSON with everything, or CSV for a spreadsheet.
 
@@ -64,9 +74,7 @@ def _cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
-PrivacyAction = Literal["see", "export", "hide", "show", "forget", "csv"]
 EXPORTS = {"export": export_json, "csv": export_csv}
-PRIVACY_ACTIONS: tuple[PrivacyAction, ...] = get_args(PrivacyAction)
 
 
 async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
@@ -117,10 +125,8 @@ def rules() -> Rules:
     )
 
 
-async def privacy(session: AsyncSession, caller: Caller, action: str, now: datetime) -> PrivacyView:
-    """Shows, exports, hides or deletes the caller's data, as `action` says. Refused for an unknown action."""
-    if action not in PRIVACY_ACTIONS:
-        raise NotPossible(cause=f"There is no privacy action {action!r}: use {', '.join(PRIVACY_ACTIONS)}.")
+async def privacy(session: AsyncSession, caller: Caller, action: PrivacyAction, now: datetime) -> PrivacyView:
+    """Shows, exports, hides or deletes the caller's data, as `action` says."""
     if action in ("hide", "show"):
         await store_privacy.set_hidden(session, caller.member_id, action == "hide")
     answers, bookings, held = await store_privacy.count_records(session, caller.member_id)
@@ -212,10 +218,10 @@ async def member_called(session: AsyncSession, caller: Caller, name: str) -> Mem
     """Returns the member with that name. Refused if there is none, or more than one."""
     found = await members.find_members(session, caller.workspace_id, name)
     if not found:
-        raise NotFound(what=f"member {name!r}", cure="Write the name as the board shows it.")
+        raise Refused(NotFound(what="member", name=name))
     if len(found) > 1:
-        ids = ", ".join(await members.list_platform_ids(session, [member.id for member in found]))
-        raise NotPossible(cause=f"{len(found)} members are called {name!r}: name one by the platform's id, of {ids}.")
+        ids = await members.list_platform_ids(session, [member.id for member in found])
+        raise Refused(MemberAmbiguous(name=name, ids=tuple(ids)))
     return found[0]
 
 
@@ -223,7 +229,7 @@ async def restore_streak(session: AsyncSession, caller: Caller, member: Member, 
     """Excuses the member from the rounds of `day`, so that they break no streak. Refused for a day without rounds."""
     rounds = await members.list_rounds_on(session, caller.workspace_id, day)
     if not rounds:
-        raise NotPossible(cause=f"No question was posted on {day}: there is no streak to restore.")
+        raise Refused(NoRoundOn(day=day))
     await members.add_streak_graces(session, member.id, rounds)
 
 
@@ -233,8 +239,8 @@ async def adjust_points(
     """Adds points to the member's ledger, or takes them. Refused without a reason or beyond MOST_POINTS."""
     reason = reason.strip()
     if not reason:
-        raise NotPossible(cause="Points need a reason: say in a few words what they are for.")
+        raise Refused(TextNeeded(what="reason of an adjustment"))
     if not 0 < abs(points) <= MOST_POINTS:
-        raise NotPossible(cause=f"{points} points cannot be booked: use a number from 1 to {MOST_POINTS}, or below 0.")
+        raise Refused(PointsOutOfRange(points=points, most=MOST_POINTS))
     ledger.add_adjustment(session, caller, member.id, points, reason, event_id, now)
     await session.flush()

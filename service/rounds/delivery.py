@@ -15,7 +15,7 @@ from psycopg import AsyncConnection
 from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.errors import NotFound
+from service.errors import Misconfigured
 from service.metrics import DELIVERIES, record_delivery
 from service.rounds import alerts
 from service.rounds.alerts import notify_admins
@@ -138,7 +138,9 @@ async def _claim_once(
 async def _lock_message(session: AsyncSession, delivery: int) -> Outbox:
     row = await outbox.lock_message(session, delivery)
     if row is None:
-        raise NotFound(what=f"delivery {delivery}", cure="It may belong to another database: claim again.")
+        raise Misconfigured(
+            "no-delivery", f"there is no delivery {delivery}: it may belong to another database; claim again"
+        )
     return row
 
 

@@ -19,7 +19,7 @@ from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits, Outcome, Priority, Run
 from service.domain.scoring import credit_for_cases
 from service.domain.smart_text import undo_smart_text
-from service.errors import NoSandbox
+from service.errors import Refused
 from service.metrics import record_verdict
 from service.rounds import practice
 from service.rounds.jobs import defer_regrading
@@ -31,7 +31,7 @@ from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import AnswerRow
 from service.tracing import current_event_id, log_event
-from service.wire import CaseView, QuestionRef, RunResult, ScheduleSpec, VerdictNote, VerdictView
+from service.wire import CaseView, NoSandbox, QuestionRef, RunResult, ScheduleSpec, VerdictNote, VerdictView
 
 log = structlog.get_logger(__name__)
 _LOG = logging.getLogger(__name__)
@@ -60,9 +60,9 @@ class _RecordingSandbox:
 
 
 def require_sandbox(sandbox: FairSandbox | None) -> FairSandbox:
-    """Returns the sandbox. Raises NoSandbox if there is none."""
+    """Returns the sandbox. Refused if there is none."""
     if sandbox is None:
-        raise NoSandbox
+        raise Refused(NoSandbox())
     return sandbox
 
 
@@ -201,7 +201,7 @@ def _verdict_view(judgement: Judgement, clean: str, outcome: Outcome | None) -> 
     failure = "wrong" if judgement.verdict == "accepted" else judgement.verdict
     # Operators see the cause of a system error; members see another message.
     message = judgement.detail if judgement.verdict == "system error" else judgement.message
-    credit = credit_for_cases(passed, len(judgement.cases), failure, message)
+    credit = credit_for_cases(passed, len(judgement.cases), failure)
     return VerdictView(
         # A program that failed before its first case has no cases to count, but the failure is still its own.
         verdict=credit.verdict if judgement.cases else judgement.verdict,

@@ -11,9 +11,10 @@ from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.errors import EventReused
+from service.errors import Refused
 from service.store.members import Caller
 from service.store.tables import InboxRow
+from service.wire import EventReused
 
 T = TypeVar("T")
 
@@ -30,8 +31,8 @@ async def run_once(
     """Returns the result of `work`, or the stored result if the event was processed before; then `work` is closed, not
     run.
 
-    A duplicate waits for the first one's transaction and does the work itself if that is rolled back. Raises
-    EventReused if the event belongs to another member or another call.
+    A duplicate waits for the first one's transaction and does the work itself if that is rolled back. Refused
+    if the event belongs to another member or another call.
     """
     adapter = reply if isinstance(reply, TypeAdapter) else TypeAdapter(reply)
     label = f"{call} {caller.identity_id}"
@@ -40,7 +41,7 @@ async def run_once(
         if not await _claim_event(session, caller.chat_id, event_id, label, now):
             stored = (await session.scalars(select(InboxRow).where(*key))).one()
             if stored.call != label:
-                raise EventReused(event_id=event_id)
+                raise Refused(EventReused(event_id=event_id))
             return adapter.validate_python(stored.reply["reply"], strict=False)
         done = await work
     finally:

@@ -19,13 +19,24 @@ from service.domain.standings import (
     rank_most_improved,
     select_rookies,
 )
-from service.errors import NotPossible
+from service.errors import Refused
 from service.rounds.schedules import resolve_topics
 from service.store import ledger, rounds, schedules
 from service.store.ledger import Scope
 from service.store.members import Caller
 from service.store.tables import Season
-from service.wire import Board, BoardRow, Contest, Period, SeasonView
+from service.wire import (
+    Board,
+    BoardRow,
+    Contest,
+    NoSeason,
+    Period,
+    PeriodUnsuitable,
+    SeasonNameTaken,
+    SeasonTooShort,
+    SeasonView,
+    TextNeeded,
+)
 
 TITLES: dict[Period, str] = {"day": "Today", "week": "This week", "month": "This month", "all": "All time"}
 COMPARABLE_PERIODS: tuple[Period, ...] = ("day", "week", "month")
@@ -45,7 +56,7 @@ async def get_board(
 ) -> Board:
     """Returns the board of the caller's channel, or without one of the workspace.
 
-    Days begin at midnight in the zone of the channel's schedule, or UTC. Raises NotPossible or NotFound for the
+    Days begin at midnight in the zone of the channel's schedule, or UTC. Refused for the
     season's board without a season, for an unknown topic, and for a contest that the period does not support.
     """
     _check_contest(contest, period)
@@ -110,9 +121,9 @@ async def load_best_streaks(
 
 def _check_contest(contest: Contest, period: Period) -> None:
     if contest == "rookies" and period == "all":
-        raise NotPossible(cause="Rookies are those who began within a period: ask for a day, week, month or season.")
+        raise Refused(PeriodUnsuitable(contest=contest))
     if contest == "improved" and period not in COMPARABLE_PERIODS:
-        raise NotPossible(cause="Who improved is seen against the period before: ask for a day, week or month.")
+        raise Refused(PeriodUnsuitable(contest=contest))
 
 
 async def _rank(session: AsyncSession, scope: Scope, contest: Contest, period: Period) -> list[RankedMember]:
@@ -137,7 +148,7 @@ async def _resolve_scope(
     zone = await schedules.get_zone(session, workspace_id, channel_id)
     season = await ledger.get_running_season(session, workspace_id) if period == "season" else None
     if period == "season" and season is None:
-        raise NotPossible(cause="No season is running. Ask for another period, or have an admin start a season.")
+        raise Refused(NoSeason())
     since, until = period_bounds(period, now, zone, season.starts_at if season else None)
     return Scope(workspace_id, channel_id, since=since, until=until), season
 
@@ -164,13 +175,13 @@ async def _board_rows(
 
 
 async def start_season(session: AsyncSession, caller: Caller, name: str, now: datetime) -> SeasonView:
-    """Starts a season, ending and archiving the running one. Raises NotPossible for a name used before."""
+    """Starts a season, ending and archiving the running one. Refused for a name used before."""
     name = name.strip()
     if not name:
-        raise NotPossible(cause="A season needs a name, such as Spring 2026.")
+        raise Refused(TextNeeded(what="name of a season"))
     await ledger.lock_seasons(session, caller.workspace_id)
     if await ledger.find_season(session, caller.workspace_id, name):
-        raise NotPossible(cause=f"There has been a season {name} already: choose another name.")
+        raise Refused(SeasonNameTaken(name=name))
     running = await ledger.get_running_season(session, caller.workspace_id)
     if running is not None:
         await _archive(session, running, now)
@@ -180,11 +191,11 @@ async def start_season(session: AsyncSession, caller: Caller, name: str, now: da
 
 
 async def end_season(session: AsyncSession, caller: Caller, now: datetime) -> SeasonView:
-    """Ends the running season and archives its board. Raises NotPossible if none is running."""
+    """Ends the running season and archives its board. Refused if none is running."""
     await ledger.lock_seasons(session, caller.workspace_id)
     running = await ledger.get_running_season(session, caller.workspace_id)
     if running is None:
-        raise NotPossible(cause="No season is running: there is nothing to end.")
+        raise Refused(NoSeason())
     await _archive(session, running, now)
     return _season_view(running, caller, await ledger.list_hidden_members(session, caller.workspace_id))
 
@@ -199,7 +210,7 @@ async def list_seasons(session: AsyncSession, caller: Caller) -> tuple[SeasonVie
 
 async def _archive(session: AsyncSession, season: Season, now: datetime) -> None:
     if now <= season.starts_at:
-        raise NotPossible(cause=f"The season {season.name} has only just begun: end it a moment later.")
+        raise Refused(SeasonTooShort(name=season.name))
     final = await build_final_board(session, season, now)
     ledger.end_season(season, now, final)
     await session.flush()

@@ -6,31 +6,43 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.drivers import scores_points
 from questions.model import Question
-from service.domain.scoring import ScoredAnswer, ScoringPolicy, compute_credit, compute_points
+from service.domain.scoring import Credit, ScoredAnswer, ScoringPolicy, compute_credit, compute_points
 from service.store import answers, ledger, outbox
 from service.store.answers import RoundEntry
 from service.store.tables import AnswerRow, Round, Schedule
-from service.wire import AnswerInput, ScheduleSpec, VerdictView
+from service.wire import AnswerInput, AnswerUnreadable, ScheduleSpec, VerdictView
 
+log = structlog.get_logger(__name__)
 CREDIT_TOLERANCE = 1e-9
 """Difference below which two sums of credits are equal."""
 
 
 def grade_answer(question: Question, given: AnswerInput) -> VerdictView:
     """Returns the verdict on an answer of any kind but `code`."""
-    options = None if given.options is None else frozenset(given.options)
-    found = compute_credit(question, ScoredAnswer(options, given.text))
+    found = _credit(question, given)
+    if found.cause:
+        log.error("a question cannot be scored", question=question.id, cause=found.cause)
     return VerdictView(
         verdict=found.verdict,
         credit=found.share,
-        message=found.message,
         judged=given.text or "",
         provisional=found.provisional,
     )
+
+
+def find_problem(question: Question, given: AnswerInput) -> AnswerUnreadable | None:
+    """Returns why an answer of any kind but `code` cannot be graded, or None if it can."""
+    return _credit(question, given).problem
+
+
+def _credit(question: Question, given: AnswerInput) -> Credit:
+    options = None if given.options is None else frozenset(given.options)
+    return compute_credit(question, ScoredAnswer(options, given.text))
 
 
 class LedgerPosting:

@@ -12,13 +12,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import KINDS, LEVELS
 from service.domain.selection import ScheduleFilter, choose_question
-from service.errors import NotFound, NotPossible
+from service.errors import Refused
 from service.rounds import schedules
 from service.store import banks, cards, variants
 from service.store.members import Caller
 from service.store.questions import find_version
 from service.store.tables import CardRow
-from service.wire import QuestionRef, Rating
+from service.wire import NotFound, NotPracticed, QuestionGone, QuestionRef, Rating
 
 # Fuzzing is random; the same reviews must always give the same dates.
 _SCHEDULER = fsrs.Scheduler(enable_fuzzing=False)
@@ -36,7 +36,7 @@ async def pick_next(
     """Returns the question version to practice now and how many more cards are due, or None if nothing is left.
 
     The card due longest comes first, then a question the caller has not met. Never returns one that is open in a
-    round. Raises NotFound for an unknown topic, level or kind.
+    round. Refused for an unknown topic, level or kind.
     """
     await _check_filters(session, caller, topic, level, kind)
     due = await cards.list_due(session, caller, now, topic, level, kind)
@@ -70,15 +70,15 @@ async def add_missed_cards(session: AsyncSession, member_ids: Select[int], quest
 async def rate_recall(session: AsyncSession, caller: Caller, ref: str, rating: Rating, now: datetime) -> datetime:
     """Replaces the rating of the latest review by the member's own. Returns the next due date.
 
-    Raises NotFound for a question of a round or an unknown one, NotPossible for one not practiced yet.
+    Refused for a question of a round, an unknown one, or one not practiced yet.
     """
     reference = QuestionRef.parse(ref)
     version = await find_version(session, caller.workspace_id, reference.id) if reference.kind == "practice" else None
     if version is None:
-        raise NotFound(what=f"practiced question {ref}", cure="Ask for a new one with /quiz practice.")
+        raise Refused(QuestionGone(practice=True))
     card = await cards.lock_card(session, caller.member_id, version.question_id)
     if card is None or card.state["reviewed_at"] is None:
-        raise NotPossible(cause="Answer the question first: a rating says how well you recalled it.")
+        raise Refused(NotPracticed())
     before, moment = card.state["before"], datetime.fromisoformat(card.state["reviewed_at"])
     _apply_rating(card, before, rating, moment)
     return card.due
@@ -86,9 +86,9 @@ async def rate_recall(session: AsyncSession, caller: Caller, ref: str, rating: R
 
 async def _check_filters(session: AsyncSession, caller: Caller, topic: str, level: str, kind: str) -> None:
     if level and level not in LEVELS:
-        raise NotFound(what=f"level {level}", cure=f"Choose one of {', '.join(LEVELS)}.")
+        raise Refused(NotFound(what="level", name=level, similar=LEVELS))
     if kind and kind not in KINDS:
-        raise NotFound(what=f"kind of question {kind}", cure=f"Choose one of {', '.join(KINDS)}.")
+        raise Refused(NotFound(what="kind", name=kind, similar=KINDS))
     if topic:
         await schedules.resolve_topics(session, caller.workspace_id, [topic])
 

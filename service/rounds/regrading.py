@@ -14,7 +14,6 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.judging.challenge import Runs
-from service.errors import NotFound
 from service.rounds.grading import NotJudged, grade_code
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting, grade_answer
@@ -25,6 +24,10 @@ from service.store.tables import Round, Schedule, VerdictRow
 from service.wire import AnswerInput, Notice, QuestionCorrected, VerdictView
 
 log = structlog.get_logger(__name__)
+
+
+class NoVerdict(Exception):
+    """There is no recorded verdict to repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +110,14 @@ async def repeat_verdicts(
 ) -> AsyncIterator[RepeatedVerdict]:
     """Repeats each recorded verdict of one answer, or of all answers to a question, from its seed. Stores nothing.
 
-    Raises NotFound if there is no such verdict of code.
+    Raises NoVerdict if there is no such verdict of code.
     """
     async with sessions.begin() as session:
         found = [(row, code) for row, code in await answers.list_seeded_verdicts(session, answer_id, question) if code]
         by = {row.version_id: await questions.get_version(session, row.version_id) for row, _ in found}
     if not found:
         what = f"judged code answer {answer_id}" if answer_id is not None else f"judged code answer to {question!r}"
-        raise NotFound(
-            what=what, cure="Every judged answer to a question is listed by `dailygrad regrade --question ID`."
-        )
+        raise NoVerdict(f"there is no {what}: list those of a question with `dailygrad regrade --question ID`")
     for row, code in found:
         version, seed = by[row.version_id], _stored_seed(row)
         assert version.question.task is not None and seed is not None, "only code is judged with a seed"

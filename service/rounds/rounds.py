@@ -16,19 +16,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import Slot, due_slots, get_zone, slots_between
-from service.errors import NotFound, NotPossible
+from service.errors import Refused
 from service.metrics import POST_SECONDS
 from service.rounds import leaderboard, practice
 from service.rounds.alerts import notify_admins
 from service.rounds.ledger import LedgerPosting, grade_answer
-from service.rounds.schedules import (
-    NOTHING_FITS,
-    ONLY_FOR_GPU,
-    build_timetable,
-    choose_for_day,
-    next_posting,
-    only_gpu_questions_fit,
-)
+from service.rounds.schedules import build_timetable, choose_for_day, next_posting, only_gpu_questions_fit
 from service.rounds.views import build_answer_key, build_question_view
 from service.store import answers, banks, outbox, questions, rounds, variants
 from service.store import schedules as schedule_rows
@@ -40,6 +33,9 @@ from service.store.tables import Round, Schedule
 from service.wire import (
     AnswerInput,
     BankLow,
+    NoOpenRound,
+    NotFound,
+    NothingFits,
     NothingToAsk,
     NoticeFact,
     PersonView,
@@ -50,6 +46,7 @@ from service.wire import (
     ScheduleSpec,
     SkipReason,
     SlotMissed,
+    SlotTaken,
 )
 
 log = structlog.get_logger(__name__)
@@ -167,19 +164,18 @@ async def post_slot(
 
 
 async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
-    """Posts today's question now. Raises NotPossible if today's slot is processed or no question fits."""
+    """Posts today's question now. Refused if today's slot is processed or no question fits."""
     found = await schedule_rows.lock_schedule(session, caller.workspace_id, schedule_id)
     if found is None:
-        raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
+        raise Refused(NotFound(what="schedule", name=str(schedule_id)))
     schedule = found[0]
     spec = ScheduleSpec.model_validate(schedule.spec)
     day = now.astimezone(get_zone(spec.zone)).date()
     if await schedule_rows.find_round(session, schedule_id, day) is not None:
-        raise NotPossible(cause=f"The slot of {day} has been dealt with already: a day has one question.")
+        raise Refused(SlotTaken(day=day))
     round_ = await post_slot(session, schedule, Slot(day, now), now)
     if round_ is None:
-        why = ONLY_FOR_GPU if await only_gpu_questions_fit(session, schedule, spec) else NOTHING_FITS
-        raise NotPossible(cause=f"{why} Ask for other levels, topics or kinds, or import more.")
+        raise Refused(NothingFits(needs_gpu=await only_gpu_questions_fit(session, schedule, spec)))
     return await view_round(session, round_, schedule)
 
 
@@ -257,10 +253,10 @@ async def close_due(sessions: Sessions, now: datetime) -> int:
 
 
 async def close_now(session: AsyncSession, caller: Caller, now: datetime) -> RoundView:
-    """Closes the channel's open round that is due first. Raises NotFound if none is open."""
+    """Closes the channel's open round that is due first. Refused if none is open."""
     found = await rounds.list_open_in_channel(session, caller.channel_id, now) if caller.channel_id else ()
     if not found:
-        raise NotFound(what="open round", cure="Post a question with /quiz-admin schedule post-now.")
+        raise Refused(NoOpenRound())
     round_, schedule = min(found, key=lambda pair: pair[0].closes_at)
     await close_round(session, round_.id, now)
     return await view_round(session, round_, schedule)
@@ -322,9 +318,7 @@ async def _grade_entries(session: AsyncSession, closing: _ClosingRound, now: dat
                 graded.append((entry, entry.verdict.credit))
         elif question.kind != "code":
             verdict = grade_answer(question, AnswerInput.model_validate(entry.answer.given))
-            if verdict.verdict == "system error":
-                log.error("a question cannot be scored", question=question.id, cause=verdict.message)
-            else:
+            if verdict.verdict != "system error":
                 verdicts.append((entry.answer, verdict))
                 graded.append((entry, verdict.credit))
     await answers.save_verdicts(session, verdicts, now)

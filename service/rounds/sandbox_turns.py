@@ -66,9 +66,9 @@ class FairSandbox:
                 mine = MemberTurn(self._sandbox, owner, priority)
                 yield mine
                 if mine.refused:
-                    raise Busy(said=mine.refused)
+                    raise Busy(mine.refused)
         except RunRefused as refusal:
-            raise Busy(said=str(refusal)) from None
+            raise Busy(str(refusal)) from None
 
 
 class MemberTurn:

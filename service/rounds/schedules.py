@@ -10,20 +10,33 @@ from datetime import date, datetime, timedelta
 from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.calendar import Slot, Timetable, get_zone, next_slot, slot_instant
+from service.domain.calendar import Slot, Timetable, UnknownHolidays, UnknownZone, get_zone, next_slot, slot_instant
 from service.domain.selection import ChosenQuestion, ScheduleFilter, choose_question
-from service.errors import NotFound, NotPossible
+from service.errors import Refused
 from service.rounds.views import build_question_view
 from service.store import banks
 from service.store import schedules as rows
 from service.store.members import Caller
 from service.store.questions import get_version
 from service.store.tables import Channel, Schedule
-from service.wire import ChannelView, LowView, Platform, QuestionRef, RoundView, ScheduleSpec, ScheduleView, TopicCount
+from service.wire import (
+    ChannelView,
+    InvalidTimetable,
+    LowView,
+    NoSlotAhead,
+    NotFound,
+    NothingFits,
+    Platform,
+    QuestionRef,
+    RoundView,
+    ScheduleSpec,
+    ScheduleView,
+    ShareRefused,
+    SkipRefused,
+    TopicCount,
+)
 
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
-ONLY_FOR_GPU = "Every question that fits is judged on a GPU, and no sandbox has one."
-NOTHING_FITS = "No question of the bank fits this schedule."
 SLOTS_SHOWN = 3
 """Number of next slots in a view."""
 
@@ -31,7 +44,7 @@ SLOTS_SHOWN = 3
 async def add(
     session: AsyncSession, caller: Caller, channel_id: int, spec: ScheduleSpec, now: datetime
 ) -> ScheduleView:
-    """Adds a schedule to the channel from its next slot on. Raises NotPossible or NotFound if it could never post."""
+    """Adds a schedule to the channel from its next slot on. Refused if it could never post."""
     spec = await _validate(session, caller, spec)
     row = rows.add(session, caller, channel_id, spec.model_dump(mode="json"), now)
     await session.flush()
@@ -66,16 +79,16 @@ async def pause(session: AsyncSession, caller: Caller, schedule_id: int, paused:
 
 
 async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: date, now: datetime) -> ScheduleView:
-    """Skips the local date `day`. Raises NotPossible if its question was posted or the day is over."""
+    """Skips the local date `day`. Refused if its question was posted or the day is over."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     spec = ScheduleSpec.model_validate(row.spec)
     round_ = await rows.find_round(session, schedule_id, day)
     if round_ is not None and round_.skipped is None:
-        raise NotPossible(cause=f"The question of {day} has been posted already. Close its round with close-now.")
+        raise Refused(SkipRefused(day=day, why="posted"))
     if day < now.astimezone(get_zone(spec.zone)).date():
-        raise NotPossible(cause=f"{day} is over: only today and days to come can be skipped.")
+        raise Refused(SkipRefused(day=day, why="past"))
     if slot_instant(build_timetable(spec), day) is None:
-        raise NotPossible(cause=f"{day} is a {day:%A} without a question in this schedule: there is nothing to skip.")
+        raise Refused(SkipRefused(day=day, why="no slot"))
     await rows.add_skip(session, schedule_id, day)
     return await _view_schedule(session, row, channel, now)
 
@@ -86,11 +99,10 @@ async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: 
     spec = ScheduleSpec.model_validate(row.spec)
     slot = next_slot(build_timetable(spec, await rows.list_skips(session, row.id)), now)
     if slot is None:
-        raise NotPossible(cause="This schedule has no slot within a year: its holidays and skips leave no day.")
+        raise Refused(NoSlotAhead())
     choice = await choose_for_day(session, row, spec, slot.day)
     if choice is None:
-        why = ONLY_FOR_GPU if await only_gpu_questions_fit(session, row, spec) else NOTHING_FITS
-        raise NotPossible(cause=f"{why} Import more, or widen it.")
+        raise Refused(NothingFits(needs_gpu=await only_gpu_questions_fit(session, row, spec)))
     return RoundView(
         id=0,
         day=slot.day,
@@ -109,7 +121,7 @@ async def share(
     each channel."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     if channel_id in await rows.list_channels(session, row):
-        raise NotPossible(cause=f"Schedule {schedule_id} posts to this channel already.")
+        raise Refused(ShareRefused(schedule=schedule_id, why="shared"))
     await rows.add_channel(session, row, channel_id, now)
     return await _view_schedule(session, row, channel, now)
 
@@ -117,16 +129,14 @@ async def share(
 async def unshare(
     session: AsyncSession, caller: Caller, schedule_id: int, channel_id: int, now: datetime
 ) -> ScheduleView:
-    """Removes a channel from the schedule. A round posted there is still revealed there. Raises NotPossible for the
-    only channel."""
+    """Removes a channel from the schedule. A round posted there is still revealed there. Refused for the only
+    channel."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     channels = await rows.list_channels(session, row)
     if channel_id not in channels:
-        raise NotPossible(cause=f"Schedule {schedule_id} does not post to this channel.")
+        raise Refused(ShareRefused(schedule=schedule_id, why="not shared"))
     if len(channels) == 1:
-        raise NotPossible(
-            cause=f"This is the only channel of schedule {schedule_id}. To end it, use /quiz-admin schedule remove."
-        )
+        raise Refused(ShareRefused(schedule=schedule_id, why="only channel"))
     if channel_id == row.channel_id:
         row.channel_id, channel_id = channels[1], channels[1]
         await session.flush()
@@ -160,7 +170,7 @@ async def count_left(session: AsyncSession, schedule: Schedule, now: datetime) -
 
 
 def build_timetable(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) -> Timetable:
-    """Returns the timetable of a spec. Raises ValueError, with a suggestion, for an unknown zone or calendar."""
+    """Returns the timetable of a spec. Raises UnknownZone or UnknownHolidays."""
     return Timetable(
         at=spec.at,
         weekdays=frozenset(spec.weekdays),
@@ -217,12 +227,12 @@ async def list_topics(session: AsyncSession, workspace_id: int) -> tuple[TopicCo
 
 
 async def resolve_topics(session: AsyncSession, workspace_id: int, wanted: Iterable[str]) -> tuple[str, ...]:
-    """Returns `wanted` spelled as in the bank. Raises NotFound, with similar names, for a topic without questions."""
+    """Returns `wanted` spelled as in the bank. Refused, with similar names, for a topic without questions."""
     known = _topic_paths(topic for topic, _ in await banks.count_topics(session, workspace_id))
     found = []
     for topic in wanted:
         if (path := known.get(topic.strip("/ ").lower())) is None:
-            raise NotFound(what=f"topic {topic!r}", cure=_suggest_topics(topic, sorted(known)))
+            raise Refused(NotFound(what="topic", name=topic, similar=_similar_topics(topic, sorted(known))))
         found.append(path)
     return tuple(dict.fromkeys(found))
 
@@ -234,38 +244,37 @@ def _topic_paths(topics: Iterable[str]) -> dict[str, str]:
     return {path.lower(): path for path in above}
 
 
-def _suggest_topics(topic: str, known: list[str]) -> str:
-    if not known:
-        return "The bank names no topics; leave the topic out."
+def _similar_topics(topic: str, known: list[str]) -> tuple[str, ...]:
     close = difflib.get_close_matches(topic.lower(), known, 3, 0.6)
     close += [path for path in known if topic.lower() in path.split("/") and path not in close]
-    if close:
-        return f"Did you mean {' or '.join(close[:3])}?"
-    return "See them all with /quiz topics."
+    return tuple(close[:3])
 
 
 async def _lock_schedule(session: AsyncSession, caller: Caller, schedule_id: int) -> tuple[Schedule, Channel]:
     found = await rows.lock_schedule(session, caller.workspace_id, schedule_id)
     if found is None:
-        raise NotFound(what=f"schedule {schedule_id}", cure="See their numbers with schedule list.")
+        raise Refused(NotFound(what="schedule", name=str(schedule_id)))
     return found
 
 
 async def _validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec) -> ScheduleSpec:
-    """Returns `spec` with topics spelled as in the bank. Raises NotPossible or NotFound if it could never post."""
+    """Returns `spec` with topics spelled as in the bank. Refused if it could never post."""
     if not spec.weekdays:
-        raise NotPossible(cause="A schedule needs at least one weekday, such as mon-fri.")
+        raise Refused(InvalidTimetable(field="weekdays"))
+    if spec.at.tzinfo is not None:
+        raise Refused(InvalidTimetable(field="time", value=spec.at.isoformat()))
     try:
         build_timetable(spec)
-    except ValueError as error:
-        raise NotPossible(cause=_sentence(str(error))) from None
+    except UnknownZone as error:
+        raise Refused(InvalidTimetable(field="zone", value=spec.zone, similar=error.similar)) from None
+    except UnknownHolidays:
+        raise Refused(InvalidTimetable(field="holidays", value=spec.country)) from None
     wanted = await resolve_topics(session, caller.workspace_id, spec.topics)
     spec = spec.model_copy(update={"topics": wanted, "weekdays": tuple(sorted(set(spec.weekdays)))})
     known = await banks.list_candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
     anything = dataclasses.replace(build_filter(spec), memory_days=0)
     if choose_question(known, [], anything, "", date.min) is None:
-        why = ONLY_FOR_GPU if await _fits_with_gpu(session, spec, caller.workspace_id) else NOTHING_FITS
-        raise NotPossible(cause=f"{why.removesuffix('.')}: ask for other levels, topics or kinds, or import more.")
+        raise Refused(NothingFits(needs_gpu=await _fits_with_gpu(session, spec, caller.workspace_id)))
     return spec
 
 
@@ -299,7 +308,3 @@ async def _view_schedule(session: AsyncSession, row: Schedule, channel: Channel,
 
 def _channel_name(channel: Channel) -> str:
     return channel.name or channel.external_id
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('?') else '.'}"

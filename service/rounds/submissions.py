@@ -9,11 +9,11 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.model import CodeTask, Kind, Question
-from service.errors import NotFound, NotReadable, StillOpen, WrongKindOfAnswer
+from questions.model import CodeTask, Question
+from service.errors import Refused
 from service.rounds import practice
 from service.rounds.jobs import Jobs
-from service.rounds.ledger import grade_answer
+from service.rounds.ledger import find_problem, grade_answer
 from service.rounds.schedules import next_posting
 from service.rounds.views import build_answer_key, build_question_view
 from service.store import answers, members, questions, rounds
@@ -22,15 +22,18 @@ from service.store.members import Caller
 from service.store.questions import Version
 from service.store.tables import AnswerRow, Round, Schedule
 from service.tracing import add_fields
-from service.wire import AnswerInput, AnswerResult, AskForm, QuestionRef, ScheduleSpec, TodayView
-
-EXPECTED_ANSWER: dict[Kind, str] = {
-    "choice": "one of its options",
-    "value": "a Python value, such as (2, 3)",
-    "output": "the text the program prints",
-    "code": "a Python program",
-    "open": "a sentence or two",
-}
+from service.wire import (
+    AnswerInput,
+    AnswerResult,
+    AnswerUnreadable,
+    AskForm,
+    QuestionGone,
+    QuestionRef,
+    ScheduleSpec,
+    StillOpen,
+    TodayView,
+    WrongKindOfAnswer,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,11 @@ async def view_question(session: AsyncSession, caller: Caller, ref: str, *, due:
 
 
 async def get_code_task(session: AsyncSession, caller: Caller, ref: str) -> CodeTask:
-    """Returns the task of a code question. Raises WrongKindOfAnswer for any other."""
+    """Returns the task of a code question. Refused for any other."""
     opened = await _find_question(session, caller, ref)
     task = opened.version.question.task
     if task is None:
-        raise WrongKindOfAnswer(kind=opened.version.question.kind, wanted=EXPECTED_ANSWER[opened.version.question.kind])
+        raise Refused(WrongKindOfAnswer(question=opened.version.question.kind))
     return task
 
 
@@ -176,14 +179,14 @@ async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, loc
     if reference.kind == "round":
         found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id, lock=lock)
         if found is None:
-            raise NotFound(what=f"question {ref}", cure="Ask for today's with /quiz today.")
+            raise Refused(QuestionGone(practice=False))
         assert found[0].version_id is not None, "a round that was not skipped asks a question"
         return _OpenedQuestion(await questions.get_version(session, found[0].version_id), *found)
     version = await questions.find_version(session, caller.workspace_id, reference.id)
     if version is None or not version.question.answered:
-        raise NotFound(what=f"question {ref}", cure="Ask for one with /quiz practice.")
+        raise Refused(QuestionGone(practice=True))
     if await questions.is_open_in_round(session, caller.workspace_id, version.question_id):
-        raise StillOpen
+        raise Refused(StillOpen())
     return _OpenedQuestion(version)
 
 
@@ -214,8 +217,8 @@ def _answer_input(row: AnswerRow) -> AnswerInput:
 
 
 def _validate_answer(question: Question, given: AnswerInput) -> AnswerInput:
-    """Returns `given` without fields that this kind of question does not use. Raises WrongKindOfAnswer or
-    NotReadable."""
+    """Returns `given` without fields that this kind of question does not use. Refused if it cannot be
+    graded."""
     if question.kind == "choice":
         kept = AnswerInput(options=None if given.options is None else tuple(sorted(set(given.options))))
     elif question.kind == "code":
@@ -223,11 +226,9 @@ def _validate_answer(question: Question, given: AnswerInput) -> AnswerInput:
     else:
         kept = AnswerInput(text=given.text)
     if kept == AnswerInput():
-        raise WrongKindOfAnswer(kind=question.kind, wanted=EXPECTED_ANSWER[question.kind])
+        raise Refused(WrongKindOfAnswer(question=question.kind))
     if kept.options and len(kept.options) > 1 and sum(option.right for option in question.options) == 1:
-        raise NotReadable(cause="Exactly one option is right: choose one.")
-    if question.kind != "code":
-        verdict = grade_answer(question, kept)
-        if verdict.verdict == "invalid":
-            raise NotReadable(cause=f"{verdict.message[:1].upper()}{verdict.message[1:]}.")
+        raise Refused(AnswerUnreadable(problem="several options"))
+    if question.kind != "code" and (problem := find_problem(question, kept)) is not None:
+        raise Refused(problem)
     return kept

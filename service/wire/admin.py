@@ -72,6 +72,10 @@ class SeasonView(Model):
     archive: tuple[BoardRow, ...] = ()
 
 
+Settled = Literal["dismissed", "fixed"]
+"""How a report was settled: the question is right, or it was fixed."""
+
+
 class ReportView(Model):
     id: int
     question: str

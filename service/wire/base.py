@@ -1,14 +1,12 @@
-"""Models shared by all calls: the member, the channel, failures, and the types of single fields."""
+"""Models shared by all calls: the member, the channel, and the types of single fields."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr
-from pydantic_core import ErrorDetails
 
 Platform = Literal["web", "console", "discord", "slack"]
 Verdict = Literal[
@@ -80,30 +78,3 @@ class Where(Model):
 
     channel: Short
     name: Short = ""
-
-
-class Failure(Model):
-    """Why a call was refused. `code` is stable; `message` is for people."""
-
-    code: str
-    message: str
-
-
-_WORDS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
-    "string_too_long": lambda limit: f"that is too long; at most {limit['max_length']:,} characters fit",
-    "string_too_short": lambda limit: "that is empty" if limit["min_length"] == 1 else "that is too short",
-    "greater_than_equal": lambda limit: f"that is too little; at least {limit['ge']:,} is needed",
-    "less_than_equal": lambda limit: f"that is too much; at most {limit['le']:,} is taken",
-}
-
-
-def limit_words(errors: Sequence[ErrorDetails], skip: int = 0) -> str:
-    """Returns the first error as text, such as `open minutes: that is too little; …`.
-
-    Leaves out the first `skip` parts of the error's location.
-    """
-    first = errors[0]
-    place = " ".join(str(part) for part in first["loc"][skip:]).replace("_", " ")
-    words = _WORDS.get(first["type"])
-    text = words(first["ctx"]) if words else first["msg"].removeprefix("Value error, ")
-    return f"{place}: {text}" if place else text

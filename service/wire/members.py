@@ -73,6 +73,9 @@ class Rules(Model):
     catch_up_minutes: int
 
 
+PrivacyAction = Literal["see", "export", "hide", "show", "forget", "csv"]
+
+
 class PrivacyView(Model):
     """The data stored about a member."""
 

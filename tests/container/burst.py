@@ -43,7 +43,7 @@ async def until_done(call: Callable[[], Awaitable[T]], seen: Counter[str]) -> T:
             seen["called again"] += 1
         except ServiceRefused as refusal:
             # While a member's answer is queued, the member's next request is asked to wait.
-            if refusal.failure.code != "busy":
+            if refusal.refusal.kind != "sandbox-busy":
                 raise
             seen["asked to wait"] += 1
         await asyncio.sleep(0.2)
@@ -55,7 +55,7 @@ async def answering(client: ServiceClient, ref: str, numbers: count[int], seen: 
         try:
             await one_member(client, ref, next(numbers), seen)
         except ServiceRefused as refusal:
-            seen[f"refused: {refusal.failure.code}"] += 1
+            seen[f"refused: {refusal.refusal.kind}"] += 1
 
 
 async def one_member(client: ServiceClient, ref: str, number: int, seen: Counter[str]) -> None:

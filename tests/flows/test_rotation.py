@@ -14,7 +14,7 @@ import pytest
 
 from service.client import ServiceClient, ServiceRefused
 from service.credentials import TokenFile
-from service.wire import Who
+from service.wire import CallRejected, Who
 from tests.flows.test_processes import PATIENCE, ROOT, Browser, Parts, joined, parts
 
 __all__ = ["parts"]
@@ -109,6 +109,6 @@ async def opens(url: str, token: str) -> bool:
         try:
             await stranger.rules(Who(platform="web", workspace="local", member="x", name="X"))
         except ServiceRefused as refused:
-            assert refused.failure.code == "unauthorised"
+            assert isinstance(refused.refusal, CallRejected) and refused.refusal.code == "unauthorised"
             return False
     return True

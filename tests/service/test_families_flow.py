@@ -9,12 +9,12 @@ import pytest
 from questions.model import Question, SourceLocation
 from sandbox.client import SandboxClient
 from service.app import build
-from service.client import ServiceRefused
 from service.config import Settings
 from service.store.tables import Ledger, QuestionVersion, Round
-from service.wire import AnswerInput, QuestionPost, RevealPost
+from service.wire import AnswerInput, NotMet, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, daily_channel_of
+from tests.service.refusals import refused
 
 pytestmark = pytest.mark.sandbox
 
@@ -106,7 +106,7 @@ async def test_practice_draws_a_new_variant_and_explains_the_practiced_one(
         by_family = await daily.client.explain(daily.who(), "shape-of-zeros")
         assert by_family.question.id == seen[-1]
         assert (await daily.client.explain(daily.who(), seen[0].upper())).question.id == seen[0]
-        with pytest.raises(ServiceRefused, match="not met"):
+        with refused(NotMet(question="shape-of-zeros")):
             await daily.client.explain(daily.who("Bob"), "shape-of-zeros")
 
 

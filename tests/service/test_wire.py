@@ -1,4 +1,4 @@
-"""A violated limit is explained: which value, and what is accepted."""
+"""Broken limits become refusals that name the value and the limit, and question references read as written."""
 
 from __future__ import annotations
 
@@ -7,32 +7,34 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from service.wire import QuestionRef, ScheduleSpec, Short, Who, limit_words
+from service.wire import InvalidInput, QuestionRef, ScheduleSpec, Short, Who, invalid_input
 
 WHO: dict[str, Any] = {"platform": "web", "workspace": "home", "member": "ada"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "said"),
+    ("kind", "value", "refusal"),
     [
-        (Short, "x" * 201, "that is too long; at most 200 characters fit"),
-        (ScheduleSpec, {"open_minutes": 0}, "open minutes: that is too little; at least 1 is needed"),
-        (ScheduleSpec, {"open_minutes": 10**6}, "open minutes: that is too much; at most 10,080 is taken"),
-        (ScheduleSpec, {"memory_days": -5}, "memory days: that is too little; at least 0 is needed"),
-        (Who, {**WHO, "name": ""}, "name: that is empty"),
+        (Short, "x" * 201, InvalidInput(field="", problem="too long", limit=200)),
+        (ScheduleSpec, {"open_minutes": 0}, InvalidInput(field="open minutes", problem="too small", limit=1)),
+        (ScheduleSpec, {"open_minutes": 10**6}, InvalidInput(field="open minutes", problem="too large", limit=10_080)),
+        (ScheduleSpec, {"memory_days": -5}, InvalidInput(field="memory days", problem="too small", limit=0)),
+        (Who, {**WHO, "name": ""}, InvalidInput(field="name", problem="too short", limit=1)),
     ],
 )
-def test_a_limit_is_explained(kind: Any, value: object, said: str) -> None:
+def test_a_broken_limit_becomes_a_refusal(kind: Any, value: object, refusal: InvalidInput) -> None:
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(kind).validate_python(value)
-    assert limit_words(caught.value.errors()) == said
+    assert invalid_input(caught.value.errors()) == refusal
 
 
-def test_the_places_to_leave_out_are_left_out_and_other_errors_keep_their_words() -> None:
+def test_the_places_to_leave_out_are_left_out_and_other_errors_keep_their_message() -> None:
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(dict[str, int]).validate_python({"points": "many"})
-    assert limit_words(caught.value.errors()).startswith("points: Input should be a valid integer")
-    assert limit_words(caught.value.errors(), skip=1).startswith("Input should be a valid integer")
+    found = invalid_input(caught.value.errors())
+    assert (found.field, found.problem) == ("points", "invalid")
+    assert found.detail.startswith("Input should be a valid integer")
+    assert invalid_input(caught.value.errors(), skip=1) == found.model_copy(update={"field": ""})
 
 
 @pytest.mark.parametrize("text", ["r12", "p34", "r0", "p" + "9" * 18])

@@ -348,19 +348,6 @@ def import_form(name: str = "", text: str = "") -> Form:
     )
 
 
-REFUSALS = {
-    "admins-only": "Not allowed",
-    "busy": "Please wait",
-    "event-reused": "Already answered",
-    "no-sandbox": "Code cannot run now",
-    "not-found": "Not found",
-    "not-readable": "Answer not readable",
-    "still-open": "Question still open",
-    "wrong-kind": "Wrong kind of answer",
-}
-"""Titles of the service's refusals by their codes."""
-
-
 def refused_card(message: str, ref: str = "", title: str = "Not possible") -> Card:
     """Explains a refusal; with `ref` it links back to the question. `message` is Markdown that the bot made."""
     said = sentence(message)

@@ -15,7 +15,7 @@ from bot.core.command_parser import suggest
 from bot.web.app import build
 from bot.web.chat import WebChat
 from service.client import ServiceRefused, ServiceUnavailable
-from service.wire import ErrorView, Failure, Operations, QueueView, SandboxView, SlotView, TroubleView, Who
+from service.wire import AdminsOnly, ErrorView, Operations, QueueView, SandboxView, SlotView, TroubleView, Who
 from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser, Desk
 
@@ -123,7 +123,7 @@ async def test_without_a_service_there_is_no_operations_page(chat: WebChat, desk
     ("problem", "status", "said"),
     [
         (ServiceUnavailable("away"), 503, "The service does not answer"),
-        (ServiceRefused(Failure(code="admins-only", message="Only admins of this workspace")), 403, "Only admins"),
+        (ServiceRefused(AdminsOnly()), 403, "Only quiz admins"),
     ],
 )
 async def test_a_refusal_of_the_service_is_shown(

@@ -94,7 +94,7 @@ async def test_a_script_gets_the_reply_alone_and_without_buttons(room: Room, ann
     path = await link_of(room, ann)
     answer = (await sends(http, path, "x:r1", "x", json=True)).json()
     assert (answer["message"], answer["editor"]) == (2, "")
-    assert "no sandbox is connected" in answer["html"]
+    assert "No sandbox is connected" in answer["html"]
     assert "<button" not in answer["html"] and "<form" not in answer["html"]
 
 

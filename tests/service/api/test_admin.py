@@ -9,9 +9,22 @@ import pytest
 
 from service.client import ServiceClient, ServiceRefused
 from service.store.tables import Audit, BankRow, Ledger, Schedule, Season
-from service.wire import QuestionPost, RevealPost, ScheduleSpec, Who
+from service.wire import (
+    AdminsOnly,
+    InvalidInput,
+    NoOpenRound,
+    NotFound,
+    QuestionPost,
+    RestoreRefused,
+    RevealPost,
+    ScheduleSpec,
+    SlotTaken,
+    UndoRefused,
+    Who,
+)
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice
+from tests.service.refusals import refused
 
 DAY = date(2026, 3, 2)
 DOCUMENT = "### 1. Does `x.t()` copy?\n\n**Answer:** No, it returns a view.\n"
@@ -68,9 +81,8 @@ async def test_a_change_by_anybody_else_is_refused_and_leaves_no_trace(daily: Da
     await daily.bank(choice())
     await daily.schedule()
     before = [str(row.spec) for row in await daily.rows(Schedule)]
-    with pytest.raises(ServiceRefused) as refusal:
+    with refused(AdminsOnly()):
         await CHANGES[action](daily.client, daily.who("Ada"), "the event")
-    assert refusal.value.failure.code == "admins-only"
     assert await daily.rows(Audit) + await daily.rows(Season) + await daily.rows(Ledger) == []
     assert [str(row.spec) for row in await daily.rows(Schedule)] == before
     assert len(await daily.rows(BankRow)) == 1
@@ -82,9 +94,8 @@ async def test_looking_is_for_admins_too_and_is_not_noted(daily: DailyChannel, b
     await daily.schedule()
     await LOOKS[action](daily.client, boss)
     assert await daily.rows(Audit) == []
-    with pytest.raises(ServiceRefused) as refusal:
+    with refused(AdminsOnly()):
         await LOOKS[action](daily.client, daily.who("Ada"))
-    assert refusal.value.failure.code == "admins-only"
 
 
 async def test_a_schedule_from_its_making_to_its_end(daily: DailyChannel, boss: Who, clock: Clock) -> None:
@@ -114,13 +125,13 @@ async def test_posting_and_closing_at_once(daily: DailyChannel, boss: Who) -> No
     posted = await daily.client.post_now(boss, "e1", schedule)
     assert (posted.question.id, posted.day, posted.closed) == ("views", DAY, False)
     assert any(isinstance(delivery.body, QuestionPost) for delivery in await daily.deliver())
-    with pytest.raises(ServiceRefused, match="a day has one question"):
+    with refused(SlotTaken(day=DAY)):
         await daily.client.post_now(boss, "e2", schedule)
     await daily.answer(f"r{posted.id}", "a")
     closed = await daily.client.close_now(boss, "e3", DAILY)
     assert (closed.id, closed.answers, closed.closed) == (posted.id, 1, True)
     assert any(isinstance(delivery.body, RevealPost) for delivery in await daily.deliver())
-    with pytest.raises(ServiceRefused, match="no open round"):
+    with refused(NoOpenRound()):
         await daily.client.close_now(boss, "e4", DAILY)
 
 
@@ -154,11 +165,11 @@ async def test_an_import_is_logged_and_undone_once_per_event(daily: DailyChannel
 
 async def test_only_the_operator_can_undo_an_import_of_a_shared_bank(daily: DailyChannel, boss: Who) -> None:
     await daily.bank(choice())
-    with pytest.raises(ServiceRefused, match="its operator undoes it, with `dailygrad bank undo home`"):
+    with refused(UndoRefused(bank="home", why="shared")):
         await daily.client.bank_undo(boss, "e1", "home")
-    with pytest.raises(ServiceRefused, match="There is no bank 'nowhere' here"):
+    with refused(NotFound(what="bank", name="nowhere")):
         await daily.client.bank_undo(boss, "e2", "nowhere")
-    with pytest.raises(ServiceRefused, match="Only quiz admins"):
+    with refused(AdminsOnly()):
         await daily.client.bank_undo(daily.who("Ada"), "e3", "home")
     assert (await daily.client.bank_log(boss, "home")).shared
 
@@ -172,7 +183,7 @@ async def test_a_retired_question_is_not_asked_and_can_be_restored(daily: DailyC
     await daily.client.bank_retire(boss, "e2", "views", False)
     assert (await daily.client.topics(boss))[0].questions == 2
     await daily.bank(choice("grad"))
-    with pytest.raises(ServiceRefused, match="no longer holds views"):
+    with refused(RestoreRefused(question="views")):
         await daily.client.bank_retire(boss, "e3", "views", False)
 
 
@@ -207,8 +218,6 @@ async def test_a_report_goes_to_the_moderators_and_is_settled(daily: DailyChanne
     assert made[0] == made[1]
     assert await daily.client.reports(boss) == (made[0],)
     assert (await daily.client.report_settle(boss, "e2", made[0].id, "fixed")).state == "fixed"
-    with pytest.raises(ServiceRefused, match="dismissed or fixed"):
-        await daily.client.report_settle(boss, "e3", made[0].id, "burnt")
 
 
 async def test_the_doctor_reports_a_working_database_and_no_sandbox(daily: DailyChannel, boss: Who) -> None:
@@ -237,4 +246,5 @@ async def test_what_cannot_be_is_refused_by_name(
 ) -> None:
     with pytest.raises(ServiceRefused) as refusal:
         await change(daily.client, boss)
-    assert said in refusal.value.failure.message
+    assert isinstance(refusal.value.refusal, InvalidInput)
+    assert refusal.value.refusal.field == said

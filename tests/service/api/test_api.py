@@ -12,11 +12,12 @@ from fastapi.routing import APIRoute
 
 from service import api
 from service.app import Service, build
-from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.client import ServiceClient, ServiceUnavailable
 from service.config import Settings
-from service.wire import Failure
+from service.wire import CallRejected, Failure, InvalidInput, QuestionGone, describe
 from tests.conftest import TOKEN, Clock, MakeDatabase
 from tests.service.daily_channel import DAILY, DailyChannel
+from tests.service.refusals import refused
 
 PATHS = sorted({route.path for router in api.ROUTERS for route in router.routes if isinstance(route, APIRoute)})
 
@@ -34,15 +35,16 @@ async def test_every_call_needs_the_token(http: httpx.AsyncClient) -> None:
         for shown in ("", "Bearer wrong", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN} "):
             response = await http.post(f"/v1{path}", json={}, headers={"Authorization": shown} if shown else {})
             assert response.status_code == 401, path
-            assert Failure.model_validate_json(response.content).code == "unauthorised"
+            refusal = Failure.model_validate_json(response.content).refusal
+            assert isinstance(refusal, CallRejected) and refusal.code == "unauthorised"
 
 
 async def test_a_body_that_cannot_be_read_is_a_failure_that_names_the_place(http: httpx.AsyncClient) -> None:
     for path in PATHS:
         response = await http.post(f"/v1{path}", json={"who": 7, "platform": 7, "delivery": "x"}, headers=bearer())
-        failure = Failure.model_validate_json(response.content)
-        assert (response.status_code, failure.code) == (422, "unreadable"), path
-        assert failure.message.partition(":")[0] in ("who", "platform", "delivery", "key", "installation")
+        refusal = Failure.model_validate_json(response.content).refusal
+        assert response.status_code == 422 and isinstance(refusal, InvalidInput), path
+        assert refusal.field in ("who", "platform", "delivery", "key", "installation")
 
 
 def test_every_method_of_the_client_has_its_route() -> None:
@@ -53,7 +55,7 @@ def test_every_method_of_the_client_has_its_route() -> None:
 async def test_an_unknown_path_is_a_failure_too(http: httpx.AsyncClient) -> None:
     response = await http.post("/v1/nothing", json={}, headers=bearer())
     assert response.status_code == 404
-    assert "/v1/nothing" in Failure.model_validate_json(response.content).message
+    assert "/v1/nothing" in describe(Failure.model_validate_json(response.content).refusal)
 
 
 async def test_health_says_the_cure_and_no_secret(
@@ -90,12 +92,9 @@ async def test_members_are_known_after_their_first_call_and_renamed_by_the_next(
     assert (await daily.client.me(renamed)).name == "Ada L."
 
 
-async def test_refusals_reach_the_client_in_words(daily: DailyChannel) -> None:
-    with pytest.raises(ServiceRefused) as refused:
+async def test_refusals_reach_the_client_as_facts(daily: DailyChannel) -> None:
+    with refused(QuestionGone(practice=False)):
         await daily.client.ask(daily.who(), DAILY, "r7")
-    assert refused.value.failure == Failure(
-        code="not-found", message="There is no question r7 here. Ask for today's with /quiz today."
-    )
 
 
 def bearer() -> dict[str, str]:

@@ -15,7 +15,7 @@ import pytest
 
 from service.api.http import MOST
 from service.app import Service
-from service.wire import Failure
+from service.wire import CallTooLarge, Failure
 from tests.conftest import TOKEN
 from tests.service.daily_channel import DailyChannel, choice
 
@@ -169,13 +169,13 @@ async def test_each_limit_has_the_documented_value(daily: DailyChannel, http: ht
             good = await http.post(field.path, json=described.body(field, inside))
             bad = await http.post(field.path, json=described.body(field, beyond))
             assert good.status_code < 500 and good.status_code != 413, (str(field), good.text)
-            assert outcome(good) != "unreadable", (str(field), str(inside)[:50], good.text)
-            assert (bad.status_code, outcome(bad)) == (422, "unreadable"), (str(field), str(beyond)[:50], bad.text)
+            assert outcome(good) != "invalid-input", (str(field), str(inside)[:50], good.text)
+            assert (bad.status_code, outcome(bad)) == (422, "invalid-input"), (str(field), str(beyond)[:50], bad.text)
     assert tried > 50
 
 
 def outcome(response: httpx.Response) -> str:
-    return "ok" if response.is_success else Failure.model_validate_json(response.content).code
+    return "ok" if response.is_success else Failure.model_validate_json(response.content).refusal.kind
 
 
 @pytest.mark.parametrize(("size", "status"), [(MOST, 422), (MOST + 1, 413)])
@@ -190,7 +190,7 @@ async def test_a_body_has_an_end(http: httpx.AsyncClient, size: int, status: int
     assert response.status_code == status
     if status == 413:
         failure = Failure.model_validate_json(response.content)
-        assert (failure.code, "10,500,000 bytes" in failure.message) == ("too-large", True)
+        assert failure.refusal == CallTooLarge(most=10_500_000)
 
 
 async def test_an_endless_body_is_left_where_it_is(http: httpx.AsyncClient) -> None:
@@ -225,7 +225,7 @@ async def test_an_endless_body_is_left_where_it_is(http: httpx.AsyncClient) -> N
 async def test_a_malicious_body_is_a_client_error(http: httpx.AsyncClient, body: bytes) -> None:
     response = await http.post("/v1/admin/audit", content=body, headers={"Content-Type": "application/json"})
     assert 400 <= response.status_code < 500
-    assert Failure.model_validate_json(response.content).message
+    assert Failure.model_validate_json(response.content).refusal
 
 
 async def test_fields_without_number_are_left_where_they_are(http: httpx.AsyncClient) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from service.client import ServiceRefused
-from service.wire import AnswerInput
+from service.wire import AnswerInput, NotFound
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, prose
+from tests.service.refusals import refused
 
 
 async def test_a_question_is_practiced_until_nothing_is_left_and_comes_again(daily: DailyChannel, clock: Clock) -> None:
@@ -59,6 +57,6 @@ async def test_prose_is_rated_by_its_author_in_place_of_us(daily: DailyChannel) 
 
 async def test_a_topic_nobody_knows_is_refused_with_the_closest(daily: DailyChannel) -> None:
     await daily.bank(choice())
-    with pytest.raises(ServiceRefused, match="Did you mean tensors"):
+    with refused(NotFound(what="topic", name="tensor", similar=("tensors", "tensors/memory"))):
         await daily.client.practice(daily.who("Ada"), DAILY, "tensor")
     assert await daily.client.practice(daily.who("Ada"), DAILY, "tensors", "senior") is None

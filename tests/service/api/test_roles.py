@@ -16,7 +16,7 @@ from fastapi.routing import iter_route_contexts
 
 from service.app import Service
 from service.config import Settings
-from service.wire import Failure, ScheduleSpec, Where
+from service.wire import CallRejected, Failure, ScheduleSpec, Where
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel
 from tests.service.tenants import DOCUMENT, Team, open_banks
@@ -47,7 +47,8 @@ def row(said: Said, **fields: Any) -> Row:
     return Row(said, body)
 
 
-OUT, UNREADABLE, OK, ADMINS, GONE, NOT = "unauthorised", "unreadable", "ok", "admins-only", "not-found", "not-possible"
+OUT, UNREADABLE, OK, ADMINS, GONE = "unauthorised", "invalid-input", "ok", "admins-only", "not-found"
+WRONG_CODE = "link-refused"
 OPEN: Said = (OK,) * 6
 """Told to anybody."""
 OPERATORS: Said = (OUT, OUT, OK, OK, OK, OK)
@@ -56,6 +57,8 @@ OWN: Said = (OUT, OUT, UNREADABLE, OK, OK, OK)
 """About the caller, whoever that is."""
 THEIRS: Said = (OUT, OUT, UNREADABLE, OK, GONE, OK)
 """About a thing of the caller's workspace."""
+THEIR_QUESTION: Said = (OUT, OUT, UNREADABLE, OK, "question-gone", OK)
+"""About a question that was put to the caller's workspace."""
 ADMIN: Said = (OUT, OUT, UNREADABLE, ADMINS, OK, OK)
 """An admin's, about the workspace they are admin of."""
 ADMIN_THEIRS: Said = (OUT, OUT, UNREADABLE, ADMINS, GONE, OK)
@@ -102,8 +105,10 @@ ROWS: dict[str, Row] = {
     "GET /metrics": row(OPERATORS),
     "POST /v1/join": row(OWN, where=channel),
     "POST /v1/today": row(OWN, where=channel),
-    "POST /v1/ask": row(THEIRS, where=aside, ref=asked),
-    "POST /v1/answer": row(THEIRS, where=aside, ref=asked, given=lambda team: team.given, at="2026-03-02T11:30:00Z"),
+    "POST /v1/ask": row(THEIR_QUESTION, where=aside, ref=asked),
+    "POST /v1/answer": row(
+        THEIR_QUESTION, where=aside, ref=asked, given=lambda team: team.given, at="2026-03-02T11:30:00Z"
+    ),
     "POST /v1/try-code": row(NO_SANDBOX, ref=asked, code="1"),
     "POST /v1/run": row(NO_SANDBOX, code="1"),
     "POST /v1/me": row(OWN),
@@ -112,13 +117,13 @@ ROWS: dict[str, Row] = {
     "POST /v1/privacy": row(OWN),
     "POST /v1/report": row(OWN, question="views", text="It is wrong."),
     "POST /v1/practice": row(OWN, where=channel),
-    "POST /v1/rate": row(THEIRS, ref=lambda team: f"p{team.question}", rating="good"),
+    "POST /v1/rate": row(THEIR_QUESTION, ref=lambda team: f"p{team.question}", rating="good"),
     "POST /v1/explain": row(THEIRS, question=lambda team: f"what-is-a-{team.word}"),
     "POST /v1/board": row(OWN, where=channel),
     "POST /v1/seasons": row(OWN),
     "POST /v1/hello": row(OWN, where=NOWHERE),
     "POST /v1/link": row(OWN),
-    "POST /v1/link-with": row((OUT, OUT, UNREADABLE, NOT, NOT, NOT), code="22222222"),
+    "POST /v1/link-with": row((OUT, OUT, UNREADABLE, WRONG_CODE, WRONG_CODE, WRONG_CODE), code="22222222"),
     "POST /v1/admin/schedule/add": row(ADMIN, where=channel, spec=SPEC),
     "POST /v1/admin/schedule/edit": row(ADMIN_THEIRS, schedule=schedule, spec=SPEC),
     "POST /v1/admin/schedule/list": row(ADMIN),
@@ -129,7 +134,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/schedule/share": row(ADMIN_THEIRS, schedule=schedule, where=aside),
     "POST /v1/admin/schedule/unshare": row(ADMIN_THEIRS, schedule=schedule, where=aside),
     "POST /v1/admin/schedule/remove": row(ADMIN_THEIRS, schedule=lambda team: team.scheduled()),
-    "POST /v1/admin/close-now": row(ADMIN_THEIRS, where=aside),
+    "POST /v1/admin/close-now": row((OUT, OUT, UNREADABLE, ADMINS, "no-open-round", OK), where=aside),
     "POST /v1/admin/season/end": row(ADMIN),
     "POST /v1/admin/season/start": row(ADMIN, name="Spring"),
     "POST /v1/admin/bank/list": row(ADMIN),
@@ -147,7 +152,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/audit": row(ADMIN),
     "POST /v1/admin/doctor": row(ADMIN),
     "POST /v1/admin/chat/link": row(ADMIN),
-    "POST /v1/admin/chat/join": row((OUT, OUT, UNREADABLE, ADMINS, NOT, NOT), code="22222222", sure=True),
+    "POST /v1/admin/chat/join": row((OUT, OUT, UNREADABLE, ADMINS, WRONG_CODE, WRONG_CODE), code="22222222", sure=True),
     "POST /v1/admin/operations": row(ADMIN),
     "POST /v1/outbox/claim": row(BOTS, platform="web"),
     "POST /v1/outbox/places": row(BOTS, platform="web"),
@@ -203,9 +208,9 @@ def outcome(response: httpx.Response) -> str:
     """Returns `ok`, or the failure's code after checking that the status fits."""
     if response.is_success:
         return OK
-    failure = Failure.model_validate_json(response.content)
+    refusal = Failure.model_validate_json(response.content).refusal
     assert 400 <= response.status_code < 500
-    return failure.code
+    return refusal.code if isinstance(refusal, CallRejected) else refusal.kind
 
 
 def test_every_route_has_its_row(service: Service) -> None:

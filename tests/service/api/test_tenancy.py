@@ -124,7 +124,7 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "share theirs": lambda they, who: they.client.schedule_share(who, "look share", OURS, they.schedule),
     "unshare theirs": lambda they, who: they.client.schedule_unshare(who, "look unshare", THEIRS, they.schedule),
 }
-NUMBERED = re.compile(r"\b(schedule|report|question) r?\d+")
+NUMBERED = re.compile(r"\b(schedule|report|question|name=')( r)?\d+")
 
 
 async def seen(they: Theirs, who: Who) -> dict[str, str]:
@@ -134,7 +134,7 @@ async def seen(they: Theirs, who: Who) -> dict[str, str]:
         try:
             answer: Any = await look(they, who)
         except ServiceRefused as refusal:
-            answer = refusal.failure
+            answer = refusal.refusal
         if name == "doctor":
             # The database's clock goes on.
             answer = [check for check in answer if check.name != "clock"]

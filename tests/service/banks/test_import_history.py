@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, func, select, update
@@ -12,10 +11,10 @@ from sqlalchemy import delete, func, select, update
 from questions.model import Option
 from service.banks.import_history import import_log, undo_import
 from service.banks.imports import import_bank
-from service.errors import NotFound, NotPossible
 from service.store import imports
 from service.store.tables import AnswerRow, BankImport, ImportStep, Ledger, QuestionVersion
-from service.wire import ImportView
+from service.wire import ImportView, NotFound, UndoRefused
+from tests.service.refusals import refused
 from tests.service.scenes import Stage, question, reading
 
 
@@ -107,26 +106,26 @@ async def test_the_title_goes_back_too(stage: Stage) -> None:
 
 
 async def test_there_must_be_something_to_undo(stage: Stage) -> None:
-    with pytest.raises(NotFound, match="no bank 'home' here"):
+    with refused(NotFound(what="bank", name="home")):
         await undone(stage)
     await stage.bank(question("a"))
     await stage.session.execute(delete(ImportStep))
-    with pytest.raises(NotPossible, match="kept no record of its steps: import the document as it was"):
+    with refused(UndoRefused(bank="home", why="no record")):
         await undone(stage)
     await stage.session.execute(update(BankImport).values(summary={"added": 0}))
-    with pytest.raises(NotPossible, match="No import of home changed anything"):
+    with refused(UndoRefused(bank="home", why="no change")):
         await undone(stage)
 
 
 async def test_a_workspace_undoes_its_own_bank_and_no_other(stage: Stage) -> None:
     home, away = await stage.caller(), await stage.caller(workspace="away")
     await stage.bank(question("a"), workspace_id=away.workspace_id)
-    with pytest.raises(NotFound):
+    with refused(NotFound(what="bank", name="home")):
         await undone(stage, home.workspace_id)
-    with pytest.raises(NotFound):
+    with refused(NotFound(what="bank", name="home")):
         await import_log(stage.session, home.workspace_id, "home")
     await stage.bank(question("b"))
-    with pytest.raises(NotPossible, match="its operator undoes it"):
+    with refused(UndoRefused(bank="home", why="shared")):
         await undone(stage, home.workspace_id)
     await stage.bank(question("c"), workspace_id=home.workspace_id)
     await undone(stage, home.workspace_id)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 
-import pytest
-
 from questions.generated_choices import SUFFIX
 from questions.reader import Reading, read_bank
 from service.banks import moderation
 from service.banks.import_history import undo_import
 from service.banks.imports import ImportOptions, import_bank
-from service.errors import NotFound
 from service.rounds.views import build_question_view
 from service.store import banks
 from service.store.questions import get_version
-from service.wire import Generated, ImportView
+from service.wire import Generated, ImportView, NotFound
+from tests.service.refusals import refused
 from tests.service.scenes import Stage
 
 PROSE = {
@@ -87,14 +85,14 @@ async def test_held_questions_wait_for_approval(stage: Stage) -> None:
     assert made_of(await asked_ids(stage, ada.workspace_id)) == {"what-is-a-mutex-which"}
     assert await moderation.approve(stage.session, ada.workspace_id, "all") == view.generated - 1
     assert len(made_of(await asked_ids(stage, ada.workspace_id))) == view.generated
-    with pytest.raises(NotFound):
+    with refused(NotFound(what="waiting question")):
         await moderation.approve(stage.session, ada.workspace_id, "all")
 
 
 async def test_only_the_operator_approves_questions_of_shared_banks(stage: Stage) -> None:
     ada = await stage.caller(admin=True)
     view = await bring(stage, "hold")
-    with pytest.raises(NotFound):
+    with refused(NotFound(what="waiting question", name="what-is-a-mutex-which")):
         await moderation.approve(stage.session, ada.workspace_id, "what-is-a-mutex-which")
     assert await moderation.approve(stage.session, None, "all") == view.generated
 

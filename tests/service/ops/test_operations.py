@@ -6,19 +6,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
-import pytest
 
 from sandbox.client import SandboxClient
-from service.client import ServiceRefused
 from service.leader import Leader
 from service.ops.operations import overview, sandbox_view
 from service.rounds import grading
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import libpq_url
-from service.wire import AnswerInput, Delivery, Operations, SlotView, Where
+from service.wire import AdminsOnly, AnswerInput, Delivery, Operations, SlotView, Where
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import SPEC, DailyChannel, choice, post_code_question
 from tests.service.ops.test_doctor import WELL, supervisor
+from tests.service.refusals import refused
 
 NINE = MONDAY + timedelta(hours=1)
 
@@ -174,7 +173,7 @@ async def test_admins_see_their_own_workspace_and_the_operator_all(daily: DailyC
 
 
 async def test_members_are_refused(daily: DailyChannel) -> None:
-    with pytest.raises(ServiceRefused, match="Only quiz admins"):
+    with refused(AdminsOnly()):
         await daily.client.operations(daily.who("Ada"))
 
 

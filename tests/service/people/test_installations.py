@@ -15,7 +15,7 @@ from service.client import ServiceClient, ServiceRefused
 from service.config import InvalidSettings, Settings, read_settings
 from service.people.installations import AHEAD, LEASE, STATE_GOOD_FOR
 from service.store.tables import InstallationRow, OAuthState
-from service.wire import Installation
+from service.wire import CallRejected, Installation
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel, daily_channel_of
 
@@ -122,7 +122,7 @@ async def test_a_caller_that_died_gives_way_to_the_next(keyed: DailyChannel, clo
 async def test_without_a_key_the_refusal_says_how_to_make_one(daily: DailyChannel, clock: Clock) -> None:
     with pytest.raises(ServiceRefused, match=r"set DAILYGRAD_TOKEN_KEY of .* `openssl rand") as refusal:
         await daily.client.installation_keep(installation(clock))
-    assert refusal.value.failure.code == "no-token-key"
+    assert isinstance(refusal.value.refusal, CallRejected) and refusal.value.refusal.code == "no-token-key"
     assert await daily.rows(InstallationRow) == []
     # Whoever installs nothing needs none.
     assert await daily.client.installation_find("slack", "T1") is None

@@ -6,10 +6,11 @@ from datetime import date
 
 import pytest
 
-from service.errors import NotFound, NotPossible
 from service.people import members
 from service.rounds import leaderboard
 from service.store.members import Caller
+from service.wire import MemberAmbiguous, NoRoundOn, NotFound, PointsOutOfRange, Refusal, TextNeeded
+from tests.service.refusals import refused
 from tests.service.scenes import Stage, question
 
 DAYS = tuple(date(2026, 3, day) for day in (2, 3, 4))
@@ -36,7 +37,7 @@ async def test_a_day_without_a_round_needs_no_restoring(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.round(await stage.schedule(ada), DAYS[0], None, skipped="the service was down")
     member = await members.member_called(stage.session, ada, "Ada")
-    with pytest.raises(NotPossible, match="No question was posted on 2026-03-02"):
+    with refused(NoRoundOn(day=DAYS[0])):
         await members.restore_streak(stage.session, ada, member, DAYS[0])
 
 
@@ -54,16 +55,16 @@ async def test_booked_points_are_on_the_board(stage: Stage, points: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("points", "reason", "said"),
+    ("points", "reason", "refusal"),
     [
-        (0, "why", "0 points cannot be booked"),
-        (members.MOST_POINTS + 1, "why", "cannot be booked"),
-        (-members.MOST_POINTS - 1, "why", "cannot be booked"),
-        (5, "  ", "Points need a reason"),
+        (0, "why", PointsOutOfRange(points=0, most=members.MOST_POINTS)),
+        (members.MOST_POINTS + 1, "why", PointsOutOfRange(points=members.MOST_POINTS + 1, most=members.MOST_POINTS)),
+        (-members.MOST_POINTS - 1, "why", PointsOutOfRange(points=-members.MOST_POINTS - 1, most=members.MOST_POINTS)),
+        (5, "  ", TextNeeded(what="reason of an adjustment")),
     ],
 )
-async def test_points_need_a_number_and_a_reason(stage: Stage, points: int, reason: str, said: str) -> None:
-    with pytest.raises(NotPossible, match=said):
+async def test_points_need_a_number_and_a_reason(stage: Stage, points: int, reason: str, refusal: Refusal) -> None:
+    with refused(refusal):
         await book(stage, await stage.caller(), points, reason)
 
 
@@ -75,9 +76,9 @@ async def test_a_name_must_mean_one_member_of_this_workspace(stage: Stage) -> No
     assert member.id == twin.member_id
     member.name = "Ada"
     await stage.session.flush()
-    with pytest.raises(NotPossible, match="2 members are called 'Ada': name one by the platform's id, of ada, twin"):
+    with refused(MemberAmbiguous(name="Ada", ids=("ada", "twin"))):
         await members.member_called(stage.session, ada, "Ada")
     assert (await members.member_called(stage.session, ada, "twin")).id == twin.member_id
     for unknown in ("Eve", "Nobody", ""):
-        with pytest.raises(NotFound):
+        with refused(NotFound(what="member", name=unknown)):
             await members.member_called(stage.session, ada, unknown)

@@ -12,12 +12,11 @@ from questions.model import Device
 from sandbox.client import Health, SandboxClient, SandboxUnreachable
 from sandbox.wire import Outcome, Run
 from service.app import build
-from service.client import ServiceRefused
 from service.config import Settings
 from service.rounds import grading
 from service.store import monitoring
 from service.store.tables import AnswerRow, CardRow, Ledger, VerdictRow
-from service.wire import AnswerInput, QuestionPost, RevealPost
+from service.wire import AnswerInput, QuestionPost, RevealPost, WrongKindOfAnswer
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import (
     DAILY,
@@ -28,6 +27,7 @@ from tests.service.daily_channel import (
     post_code_question,
     verdict_notes,
 )
+from tests.service.refusals import refused
 
 RIGHT = AnswerInput(code="def double(x):\n    return 2 * x\n")
 WRONG = AnswerInput(code="def double(x):\n    return x + 1\n")
@@ -214,9 +214,9 @@ async def test_trying_another_kind_of_answer_is_rejected(settings: Settings, clo
         await daily.bank(choice())
         form = await daily.client.practice(daily.who(), DAILY)
         assert form is not None
-        with pytest.raises(ServiceRefused) as refused:
+        with refused(WrongKindOfAnswer(question="choice")):
             await daily.client.try_code(daily.who(), form.ref, "1")
-        assert (refused.value.failure.code, sandbox.runs) == ("wrong-kind", 0)
+        assert sandbox.runs == 0
 
 
 @pytest.mark.sandbox

@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from service.errors import EventReused
 from service.rounds import idempotency
 from service.store.members import Caller, resolve_caller
 from service.store.session import Sessions
-from service.wire import Who
+from service.wire import EventReused, Who
 from tests.conftest import MONDAY
+from tests.service.refusals import refused
 
 ADA = Who(platform="web", workspace="home", member="ada", name="Ada")
 
@@ -59,7 +59,7 @@ async def test_an_event_of_another_call_or_member_is_refused(sessions: Sessions,
     async with sessions.begin() as session:
         await idempotency.run_once(session, await caller_in(sessions), "e", "first", MONDAY, work(), str)
     other = await caller_in(sessions, ADA.model_copy(update={"member": member}))
-    with pytest.raises(EventReused, match="event id e was used"):
+    with refused(EventReused(event_id="e")):
         async with sessions.begin() as session:
             await idempotency.run_once(session, other, "e", call, MONDAY, work(), str)
 

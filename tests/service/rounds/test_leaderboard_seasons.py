@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from service.errors import NotPossible
 from service.rounds import leaderboard
 from service.store import privacy
 from service.store.tables import Season
-from service.wire import SeasonView
+from service.wire import NoSeason, SeasonNameTaken, SeasonTooShort, SeasonView, TextNeeded
+from tests.service.refusals import refused
 from tests.service.scenes import NOON, Stage
 
 
@@ -70,14 +70,14 @@ async def test_who_hides_is_left_out_of_the_past_and_ties_stay_ties(stage: Stage
 
 async def test_a_nonsensical_request_is_rejected_with_the_reason(stage: Stage) -> None:
     ada = await stage.caller()
-    with pytest.raises(NotPossible, match="No season is running"):
+    with refused(NoSeason()):
         await leaderboard.end_season(stage.session, ada, stage.now)
-    with pytest.raises(NotPossible, match="needs a name"):
+    with refused(TextNeeded(what="name of a season")):
         await leaderboard.start_season(stage.session, ada, "  ", stage.now)
     await leaderboard.start_season(stage.session, ada, "Spring", stage.now)
-    with pytest.raises(NotPossible, match="a season spring already"):
+    with refused(SeasonNameTaken(name="spring")):
         await leaderboard.start_season(stage.session, ada, "spring", stage.now)
-    with pytest.raises(NotPossible, match="only just begun"):
+    with refused(SeasonTooShort(name="Spring")):
         await leaderboard.end_season(stage.session, ada, stage.now)
 
 

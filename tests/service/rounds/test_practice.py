@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.errors import NotFound, NotPossible
 from service.rounds import practice
 from service.store import cards, questions
 from service.store.members import Caller
+from service.wire import NotFound, NotPracticed, QuestionGone
+from tests.service.refusals import refused
 from tests.service.scenes import Stage, question, these
 
 
@@ -91,11 +92,11 @@ async def test_a_kind_filters_due_and_new_questions(stage: Stage) -> None:
 async def test_an_unknown_topic_or_level_is_rejected_with_the_known_ones(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question("a"))
-    with pytest.raises(NotFound, match=r"no topic 'tensor' here\. Did you mean tensors"):
+    with refused(NotFound(what="topic", name="tensor", similar=("tensors", "tensors/memory"))):
         await next_id(stage, ada, "tensor")
-    with pytest.raises(NotFound, match=r"no level junior here\. Choose one of mid, senior, principal"):
+    with refused(NotFound(what="level", name="junior", similar=("mid", "senior", "principal"))):
         await next_id(stage, ada, level="junior")
-    with pytest.raises(NotFound, match=r"no kind of question poem here\. Choose one of choice, value, output, code"):
+    with refused(NotFound(what="kind", name="poem", similar=("choice", "value", "output", "code", "open"))):
         await next_id(stage, ada, kind="poem")
 
 
@@ -165,10 +166,10 @@ class TestRating:
         ada = await stage.caller()
         await stage.bank(question("a"))
         version = await stage.version("a")
-        with pytest.raises(NotPossible, match="Answer the question first"):
+        with refused(NotPracticed()):
             await practice.rate_recall(stage.session, ada, f"p{version.id}", "easy", stage.now)
         await practice.add_missed_cards(stage.session, these(ada.member_id), version.question_id, stage.now)
-        with pytest.raises(NotPossible, match="Answer the question first"):
+        with refused(NotPracticed()):
             await practice.rate_recall(stage.session, ada, f"p{version.id}", "easy", stage.now)
 
     async def test_the_question_must_be_known_and_practiced(self, stage: Stage) -> None:
@@ -176,7 +177,7 @@ class TestRating:
         await stage.bank(question("a"), workspace_id=eve.workspace_id)
         theirs = (await stage.version("a")).id
         for ref in (f"p{theirs}", "p999", f"r{theirs}"):
-            with pytest.raises(NotFound, match=f"no practiced question {ref} here"):
+            with refused(QuestionGone(practice=True)):
                 await practice.rate_recall(stage.session, ada, ref, "easy", stage.now)
 
 

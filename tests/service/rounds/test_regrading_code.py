@@ -18,10 +18,9 @@ from sandbox.wire import Outcome, Run
 from service.app import build
 from service.client import ServiceClient
 from service.config import Settings
-from service.errors import NotFound
 from service.rounds.grading import NotJudged
 from service.rounds.jobs import defer_regrading
-from service.rounds.regrading import RepeatedVerdict, exit_status, regrade_code, repeat_verdicts
+from service.rounds.regrading import NoVerdict, RepeatedVerdict, exit_status, regrade_code, repeat_verdicts
 from service.store.tables import AnswerRow, Ledger, Outbox, VerdictRow
 from service.wire import AnswerInput, Notice, QuestionCorrected, QuestionPost
 from tests import forked
@@ -239,7 +238,7 @@ async def test_a_verdict_that_differs_when_repeated_is_reported(closed: DailyCha
 async def test_only_verdicts_of_the_sandbox_can_be_repeated(
     closed: DailyChannel, flaky: Flaky, wanted: dict[str, object]
 ) -> None:
-    with pytest.raises(NotFound, match="There is no judged code answer"):
+    with pytest.raises(NoVerdict, match="there is no judged code answer"):
         await anext(repeat_verdicts(closed.service.sessions, flaky, **wanted))  # type: ignore[arg-type]
 
 

@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import pytest
 
-from service.client import ServiceRefused
 from service.config import Settings
 from service.rounds import rounds
 from service.store.members import resolve_caller
 from service.store.session import make_engine, make_sessions
 from service.store.tables import AnswerRow, CardRow, Ledger, Member, Outbox, Round, VerdictRow
-from service.wire import AnswerInput, QuestionPost, RevealPost
+from service.wire import AdminsOnly, AnswerInput, NoOpenRound, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, prose, value
+from tests.service.refusals import refused
 
 NINE = MONDAY + timedelta(hours=1)
 
@@ -193,15 +193,13 @@ async def test_an_admin_closes_the_channels_round_at_once(
     view = await daily.client.close_now(boss, "close", DAILY)
     assert (view.closed, view.answers) == (True, 1)
     assert await daily.client.close_now(boss, "close", DAILY) == view
-    with pytest.raises(
-        ServiceRefused, match=r"no open round here\. Post a question with /quiz-admin schedule post-now"
-    ):
+    with refused(NoOpenRound()):
         await daily.client.close_now(boss, "again", DAILY)
     assert [body.kind for body in await daily.ticked()] == ["reveal"]
 
 
 async def test_others_may_not_close(daily: DailyChannel, asked: QuestionPost) -> None:
-    with pytest.raises(ServiceRefused, match="Only quiz admins"):
+    with refused(AdminsOnly()):
         await daily.client.close_now(daily.who("Ada"), "close", DAILY)
 
 

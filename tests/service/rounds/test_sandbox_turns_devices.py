@@ -12,16 +12,15 @@ from sandbox.client import Health, SandboxUnreachable
 from sandbox.wire import Device, Outcome, Run
 from service.banks.imports import import_bank
 from service.cli import import_text
-from service.client import ServiceRefused
 from service.rounds import practice
 from service.rounds.sandbox_turns import DEVICE_EXPIRY, FairSandbox, record_devices
-from service.rounds.schedules import ONLY_FOR_GPU
 from service.store.members import resolve_caller
 from service.store.tables import QuestionRow as QuestionRow
 from service.store.tables import Round, SandboxDevice
-from service.wire import NothingToAsk, Notice, Who
+from service.wire import NothingFits, NothingToAsk, Notice, Who
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, code
+from tests.service.refusals import refused
 from tests.service.scenes import reading, these
 
 
@@ -97,15 +96,14 @@ async def test_a_card_that_is_due_waits_too(daily: DailyChannel, clock: Clock) -
 
 async def test_a_schedule_of_such_questions_says_why_nothing_is_asked(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(on_gpu())
-    said = ONLY_FOR_GPU.removesuffix(".")
-    with pytest.raises(ServiceRefused, match=f"{said}: ask for other levels, topics or kinds, or import more"):
+    with refused(NothingFits(needs_gpu=True)):
         await daily.client.schedule_add(BOSS, "add", DAILY, SPEC)
     await seen(daily, BOTH)
     schedule = await daily.client.schedule_add(BOSS, "again", DAILY, SPEC)
     assert (await daily.client.schedule_preview(BOSS, schedule.id)).question.id == "kernel"
     clock.now += 2 * DEVICE_EXPIRY
     await seen(daily, CPU)
-    with pytest.raises(ServiceRefused, match=said):
+    with refused(NothingFits(needs_gpu=True)):
         await daily.client.schedule_preview(BOSS, schedule.id)
     clock.now = MONDAY + timedelta(hours=1)
     await seen(daily, CPU)

@@ -66,8 +66,8 @@ async def test_a_member_s_third_run_is_refused_at_once_and_others_run(settings: 
         for each in done:
             with pytest.raises(ServiceRefused, match="One of your runs is already waiting") as refused:
                 await each
-            refusals.append(refused.value.failure.code)
-        assert refusals == ["busy"]
+            refusals.append(refused.value.refusal.kind)
+        assert refusals == ["sandbox-busy"]
         gate.came.clear()
         others = asyncio.create_task(daily.client.run(daily.who("Bob"), "4"))
         await gate.came.wait()
@@ -87,7 +87,7 @@ async def test_a_full_machine_is_reported_with_its_own_message(settings: Setting
         daily = daily_channel_of(service)
         with pytest.raises(ServiceRefused, match="64 runs are waiting already") as refused:
             await daily.client.run(daily.who("Ada"), "1")
-        assert refused.value.failure.code == "busy"
+        assert refused.value.refusal.kind == "sandbox-busy"
 
 
 async def test_an_answer_whose_turn_has_not_come_is_put_off_and_that_is_no_attempt(

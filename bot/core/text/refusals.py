@@ -1,0 +1,403 @@
+"""Refusals of the service: a title that names the problem, then the cause and the fix with the command to type."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from bot.core.markup import escape
+from bot.core.text.notices import NEEDS_GPU, NOTHING_FITS
+from bot.core.text.words import and_list, code_words, day_words, in_brief, plural, stopped, time_words
+from service.wire import (
+    AdminsOnly,
+    AnswerRefusal,
+    AnswerUnreadable,
+    BankRefusal,
+    CallRefusal,
+    CallRejected,
+    CallTooLarge,
+    ChannelNeeded,
+    EventReused,
+    InvalidInput,
+    InvalidTimetable,
+    Kind,
+    LinkRefusal,
+    LinkRefused,
+    LinkWaits,
+    MemberAmbiguous,
+    MemberRefusal,
+    NoOpenRound,
+    NoRoundOn,
+    NoSandbox,
+    NoSeason,
+    NoSlotAhead,
+    NotFound,
+    NothingFits,
+    NotMet,
+    NotPracticed,
+    PeriodUnsuitable,
+    PointsOutOfRange,
+    QuestionGone,
+    Refusal,
+    RestoreRefused,
+    SandboxBusy,
+    ScheduleRefusal,
+    SeasonNameTaken,
+    SeasonTooShort,
+    ShareRefused,
+    SkipRefused,
+    SlotTaken,
+    StillOpen,
+    TextNeeded,
+    UndoRefused,
+    WrongKindOfAnswer,
+)
+
+Words = tuple[str, str]
+"""Title and text. Markdown."""
+
+_ANSWERS: dict[Kind, str] = {
+    "choice": "one of its options",
+    "value": "a Python value, such as `(2, 3)`",
+    "output": "the text that the program prints",
+    "code": "a Python program",
+    "open": "a sentence or two",
+}
+_UNCHANGED = "Nothing was changed: an earlier answer, if you gave one, still counts."
+_NOT_PERMITTED = "Not allowed"
+_NOT_POSSIBLE = "Not possible"
+
+
+def refusal_words(refusal: Refusal) -> Words:
+    """Returns title and text of a refusal. Markdown."""
+    if isinstance(refusal, CallRefusal):
+        return _call(refusal)
+    if isinstance(refusal, AnswerRefusal):
+        return _answer(refusal)
+    if isinstance(refusal, ScheduleRefusal):
+        return _schedule(refusal)
+    if isinstance(refusal, MemberRefusal):
+        return _member(refusal)
+    if isinstance(refusal, BankRefusal):
+        return _bank(refusal)
+    if isinstance(refusal, LinkRefusal):
+        return _link(refusal)
+    assert_never(refusal)
+
+
+def plain_refusal(refusal: Refusal) -> Words:
+    """Returns title and text of a refusal, without markup."""
+    title, text = refusal_words(refusal)
+    return title, in_brief(text, 500)
+
+
+def _call(refusal: CallRefusal) -> Words:
+    match refusal:
+        case AdminsOnly():
+            return _NOT_PERMITTED, "Only quiz admins can do that. Ask one of them for help."
+        case NotFound():
+            return "Not found", _not_found(refusal)
+        case ChannelNeeded():
+            return "No channel", "This command is about a channel. Type it in the channel you mean."
+        case TextNeeded():
+            return _text_needed(refusal)
+        case EventReused():
+            return "Already answered", "This was already used for something else. Type the command again."
+        case InvalidInput():
+            return "Not accepted", _invalid(refusal)
+        case CallTooLarge(most=most):
+            return "Too large", f"At most {most // 1_000_000} MB can be sent at once. Nothing was changed."
+        case CallRejected():
+            text = "Dailygrad is not set up correctly. This is our fault, and nothing is lost."
+            return "Not available", f"{text} Ask the operator to run `dailygrad doctor`."
+        case _ as never:
+            assert_never(never)
+
+
+def _text_needed(refusal: TextNeeded) -> Words:
+    match refusal.what:
+        case "report":
+            return "No description", "Say in a sentence what is wrong with the question."
+        case "reason of an adjustment":
+            return "No reason", "Say in a few words what the points are for."
+        case "name of a season":
+            return "No name", "A season needs a name: `/quiz-admin season start NAME`."
+        case _ as never:
+            assert_never(never)
+
+
+def _not_found(refusal: NotFound) -> str:
+    name = code_words(refusal.name) if refusal.name else ""
+    match refusal.what:
+        case "schedule":
+            return f"There is no schedule {name} here. `/quiz-admin schedule list` shows their numbers."
+        case "question":
+            return f"There is no question {name} here. Its id is written below each question."
+        case "topic" if refusal.similar:
+            return f"There is no topic {name} here. Did you mean {and_list(_codes(refusal.similar), 'or')}?"
+        case "topic":
+            return f"There is no topic {name} here. `/quiz topics` lists all of them."
+        case "level" | "kind":
+            what = "level" if refusal.what == "level" else "kind of question"
+            return f"There is no {what} {name}. Choose {and_list(_codes(refusal.similar), 'or')}."
+        case "report":
+            return f"There is no report {name} here. `/quiz-admin review list` shows their numbers."
+        case "waiting question":
+            what = f"question {name} is waiting for approval" if name else "question is waiting for approval"
+            return f"No {what} in your own banks. `/quiz-admin bank list` shows how many wait in each."
+        case "bank":
+            return f"There is no bank {name} here. `/quiz-admin bank list` shows all of them."
+        case "member":
+            return f"There is no member {name} here. Type the name as the board shows it."
+        case _ as never:
+            assert_never(never)
+
+
+def _codes(names: tuple[str, ...]) -> list[str]:
+    return [code_words(name) for name in names]
+
+
+def _invalid(refusal: InvalidInput) -> str:
+    field = f"**{escape(refusal.field)}** " if refusal.field else "The input "
+    match refusal.problem:
+        case "too long":
+            return f"{field}is too long. It takes at most {plural(int(refusal.limit), 'character')}."
+        case "too short" if refusal.limit == 1:
+            return f"{field}is empty. Type something."
+        case "too short":
+            return f"{field}is too short. It takes at least {plural(int(refusal.limit), 'character')}."
+        case "too small":
+            return f"{field}is too small. The least is {refusal.limit:,g}."
+        case "too large":
+            return f"{field}is too large. The most is {refusal.limit:,g}."
+        case "not storable":
+            return "The text contains a character that cannot be stored, or a number is too large. Send it without."
+        case "invalid":
+            return f"{field}is not valid: {stopped(escape(refusal.detail))}"
+        case _ as never:
+            assert_never(never)
+
+
+def _answer(refusal: AnswerRefusal) -> Words:
+    match refusal:
+        case QuestionGone(practice=practice):
+            command = "/quiz practice" if practice else "/quiz today"
+            return "Question not found", f"This question cannot be answered here any more. Type `{command}`."
+        case AnswerUnreadable():
+            return "Answer not readable", f"{_unreadable(refusal)} {_UNCHANGED}"
+        case WrongKindOfAnswer(question=kind):
+            article = "an" if kind in ("open", "output") else "a"
+            text = f"This is {article} {kind} question. Answer it with {_ANSWERS[kind]}."
+            return "Wrong kind of answer", f"{text} {_UNCHANGED}"
+        case StillOpen():
+            text = "This question is open in a round. Answer it with `/quiz today`,"
+            return "Question still open", f"{text} and practice it after the round has closed."
+        case NotMet(question=question):
+            text = f"You can see the answer of {code_words(question)} after you have answered it."
+            return "Not answered yet", f"{text} Type `/quiz practice` to meet it."
+        case NotPracticed():
+            return "Not answered yet", "Answer the question first. Then rate how well you remembered it."
+        case NoSandbox():
+            text = "No sandbox is connected. Try again in a minute; if that does not help, ask an admin to type"
+            return "Code cannot run now", f"{text} `/quiz-admin doctor`."
+        case SandboxBusy(detail=detail):
+            return "Please wait", stopped(escape(detail))
+        case _ as never:
+            assert_never(never)
+
+
+def _unreadable(refusal: AnswerUnreadable) -> str:
+    example = "Write it as Python would, such as `3`, `(1, 4)`, `True` or `float32`."
+    match refusal.problem:
+        case "no value":
+            return "Your answer is empty. Write a value, such as `3`, `0.5`, `(1, 4)`, `True` or `float32`."
+        case "no output":
+            return "Your answer is empty. Write what the program prints."
+        case "no text":
+            return "Your answer is empty. Write a sentence or two."
+        case "too long":
+            return f"Your answer has {plural(refusal.length, 'character')}; a value has at most {refusal.limit:,}."
+        case "not a value":
+            return f"“{escape(refusal.text)}” is not a Python value. {example}"
+        case "not computed":
+            return f"“{escape(refusal.text)}” is not a value yet. Work it out and write the result."
+        case "ellipsis":
+            return "`...` is not a value. Write all of it."
+        case "size":
+            return "A `Size` takes a list. Write `torch.Size([1, 4])` or `(1, 4)`."
+        case "no option":
+            return "You chose no option. Choose one."
+        case "unknown option":
+            return "The question does not have that option. Open it again and choose one that is shown."
+        case "several options":
+            return "Exactly one option is right. Choose one."
+        case _ as never:
+            assert_never(never)
+
+
+def _schedule(refusal: ScheduleRefusal) -> Words:
+    match refusal:
+        case InvalidTimetable():
+            return _timetable(refusal)
+        case NothingFits(needs_gpu=needs_gpu):
+            why = NEEDS_GPU if needs_gpu else NOTHING_FITS
+            return "No question fits", (
+                f"{why} Choose other levels, topics or kinds, or import questions with `/quiz-admin bank import`."
+            )
+        case NoSlotAhead():
+            text = "This schedule has no date within a year: its holidays and skipped days leave none."
+            return "No date", f"{text} Change it with `/quiz-admin schedule edit`."
+        case SlotTaken(day=day):
+            text = f"The question of {day_words(day)} was already posted or skipped."
+            return "Already posted", f"{text} `/quiz-admin schedule preview` shows the next one."
+        case SkipRefused():
+            return _skip_refused(refusal)
+        case NoOpenRound():
+            text = "No question is open in this channel. Post one with `/quiz-admin schedule post-now`."
+            return "No open question", text
+        case ShareRefused():
+            return _share_refused(refusal)
+        case _ as never:
+            assert_never(never)
+
+
+def _skip_refused(refusal: SkipRefused) -> Words:
+    day = day_words(refusal.day)
+    match refusal.why:
+        case "posted":
+            text = f"The question of {day} has already been posted. Close its round with `/quiz-admin close-now`."
+            return "Already posted", text
+        case "past":
+            return "Day over", f"{day} is over. Only today and later days can be skipped."
+        case "no slot":
+            return "Nothing to skip", (
+                f"This schedule has no question on {day}. `/quiz-admin schedule list` shows the next ones."
+            )
+        case _ as never:
+            assert_never(never)
+
+
+def _share_refused(refusal: ShareRefused) -> Words:
+    number = refusal.schedule
+    match refusal.why:
+        case "shared":
+            return "Already shared", f"Schedule {number} already posts to this channel."
+        case "not shared":
+            return "Not shared", f"Schedule {number} does not post to this channel."
+        case "only channel":
+            text = f"This is the only channel of schedule {number}. To end the schedule, type"
+            return "Only channel", f"{text} `/quiz-admin schedule remove {number}`."
+        case _ as never:
+            assert_never(never)
+
+
+def _timetable(refusal: InvalidTimetable) -> Words:
+    value = code_words(refusal.value)
+    match refusal.field:
+        case "weekdays":
+            return "No weekday", "A schedule needs at least one weekday, such as `mon-fri`."
+        case "time":
+            return "Time with a zone", f"The time {value} has a zone of its own. Write it as `09:00` and name the zone."
+        case "zone" if refusal.similar:
+            meant = and_list(_codes(refusal.similar), "or")
+            return "Unknown time zone", f"There is no time zone {value}. Did you mean {meant}?"
+        case "zone":
+            names = "`Europe/Berlin`, `America/New_York` or `UTC`"
+            return "Unknown time zone", f"There is no time zone {value}. Use an IANA name such as {names}."
+        case "holidays":
+            text = f"There is no holiday calendar {value}. Use a code such as `DE` or `US-CA`."
+            return "Unknown holidays", text
+        case _ as never:
+            assert_never(never)
+
+
+def _member(refusal: MemberRefusal) -> Words:
+    match refusal:
+        case NoSeason():
+            text = "Choose another period, or ask an admin to start one with `/quiz-admin season start NAME`."
+            return "No season", f"No season is running. {text}"
+        case SeasonNameTaken(name=name):
+            return "Name taken", f"There already is a season {code_words(name)}. Choose another name."
+        case SeasonTooShort(name=name):
+            return "Season too short", f"The season {code_words(name)} has only just begun. End it a moment later."
+        case PeriodUnsuitable(contest="rookies"):
+            text = "Rookies are members who joined within a period. Choose a day, week, month or season."
+            return "Choose a period", text
+        case PeriodUnsuitable():
+            text = "This board compares with the period before. Choose a day, week or month."
+            return "Choose a period", text
+        case MemberAmbiguous(name=name, ids=ids):
+            text = f"{len(ids)} members are called {code_words(name)}. Type the id of one of them:"
+            return "Several members", f"{text} {and_list(_codes(ids), 'or')}."
+        case NoRoundOn(day=day):
+            return "Nothing to restore", f"No question was posted on {day_words(day)}, so no streak broke that day."
+        case PointsOutOfRange(points=points, most=most):
+            text = f"{points:,} points cannot be added. Use a number from 1 to {most:,}, or from -1 to -{most:,}."
+            return "Points out of range", text
+        case _ as never:
+            assert_never(never)
+
+
+def _bank(refusal: BankRefusal) -> Words:
+    match refusal:
+        case RestoreRefused(question=question):
+            text = (
+                f"Its document no longer contains {code_words(question)}. Add it there and import the document again."
+            )
+            return "Not in the document", text
+        case UndoRefused():
+            return _undo_refused(refusal)
+        case _ as never:
+            assert_never(never)
+
+
+def _undo_refused(refusal: UndoRefused) -> Words:
+    bank = code_words(refusal.bank)
+    match refusal.why:
+        case "shared":
+            command = code_words(f"dailygrad bank undo {refusal.bank}")
+            return _NOT_PERMITTED, f"All workspaces share the bank {bank}. Its operator can undo the import: {command}."
+        case "no record":
+            text = f"The latest import of {bank} did not record its steps."
+            return _NOT_POSSIBLE, f"{text} Import the earlier document again instead."
+        case "no change":
+            return "Nothing to undo", f"No import of {bank} changed anything."
+        case _ as never:
+            assert_never(never)
+
+
+def _link(refusal: LinkRefusal) -> Words:
+    match refusal:
+        case LinkWaits(channel=channel, closes_at=closes_at):
+            return "Question still open", (
+                f"Chats are linked between rounds, and a question is open in {code_words(channel)} until "
+                f"{time_words(closes_at, 'UTC')}. Close it there with `/quiz-admin close-now`, or wait; then "
+                "type the code again."
+            )
+        case LinkRefused():
+            return _linked(refusal)
+        case _ as never:
+            assert_never(never)
+
+
+def _linked(refusal: LinkRefused) -> Words:
+    command = "/quiz-admin link" if refusal.what == "chat" else "/quiz link"
+    match refusal.why:
+        case "wrong code":
+            text = "The code is wrong, was used, or is older than 15 minutes. Get a new one in the other chat with"
+            return "Wrong code", f"{text} `{command}`, and type it here."
+        case "too many codes":
+            return "Too many codes", "Too many codes were tried here. Wait 15 minutes, then type a new code."
+        case "linked" if refusal.what == "chat":
+            return "Already linked", "These two chats are already linked: they share one board."
+        case "linked":
+            return "Already linked", "These two accounts are already linked."
+        case "same chat":
+            return "Wrong chat", "This code was made in this chat. Type it in the other one."
+        case "unlinked chats":
+            text = "The code was made in a chat that is not linked with this one. An admin can link the two chats with"
+            return "Chats not linked", f"{text} `/quiz-admin link`. Then type the code again."
+        case "both known":
+            text = "Both accounts are members of the same chat, so they cannot belong to one person."
+            return _NOT_POSSIBLE, text
+        case _ as never:
+            assert_never(never)

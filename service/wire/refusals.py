@@ -1,0 +1,344 @@
+"""Refusals of calls: why one was refused, as facts. `bot.core.text.refusals` turns them into sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+from pydantic_core import ErrorDetails
+
+from questions.model import Kind
+from service.wire.base import Contest, Model
+
+# Any call
+
+
+class AdminsOnly(Model):
+    """The caller is not a quiz admin."""
+
+    kind: Literal["admins-only"] = "admins-only"
+
+
+class NotFound(Model):
+    """The workspace does not have what the call names."""
+
+    kind: Literal["not-found"] = "not-found"
+    what: Literal["schedule", "question", "topic", "level", "kind", "report", "waiting question", "bank", "member"]
+    name: str = ""
+    """Name or number that was given; empty if it stood for all."""
+    similar: tuple[str, ...] = ()
+    """Names that exist and may have been meant."""
+
+
+class ChannelNeeded(Model):
+    """The call concerns a channel, and the caller is in none."""
+
+    kind: Literal["channel-needed"] = "channel-needed"
+
+
+class TextNeeded(Model):
+    """A text is empty."""
+
+    kind: Literal["text-needed"] = "text-needed"
+    what: Literal["report", "reason of an adjustment", "name of a season"]
+
+
+class EventReused(Model):
+    """The event's id was used for another call or by another member."""
+
+    kind: Literal["event-reused"] = "event-reused"
+    event_id: str
+
+
+class InvalidInput(Model):
+    """A field of the call is outside its limits."""
+
+    kind: Literal["invalid-input"] = "invalid-input"
+    field: str
+    """Words of the field's name; empty if it is the whole call."""
+    problem: Literal["too long", "too short", "too small", "too large", "not storable", "invalid"]
+    limit: float = 0
+    """The limit that was exceeded, in characters if it is too long or too short."""
+    detail: str = ""
+    """Validator's message, for `invalid`."""
+
+
+class CallTooLarge(Model):
+    """The whole call is too large."""
+
+    kind: Literal["call-too-large"] = "call-too-large"
+    most: int
+    """Limit, bytes."""
+
+
+class CallRejected(Model):
+    """The processes are set up wrongly: a wrong token, a missing key. `message` is for operators, never for members."""
+
+    kind: Literal["call-rejected"] = "call-rejected"
+    code: str
+    message: str
+
+
+# Questions and answers
+
+
+class QuestionGone(Model):
+    """The question of a button or form cannot be answered here any more."""
+
+    kind: Literal["question-gone"] = "question-gone"
+    practice: bool
+
+
+class AnswerUnreadable(Model):
+    """An answer that cannot be graded. It was not recorded."""
+
+    kind: Literal["answer-unreadable"] = "answer-unreadable"
+    problem: Literal[
+        "no value", "no output", "no text", "too long", "not a value", "not computed", "ellipsis", "size",
+        "no option", "unknown option", "several options",
+    ]  # fmt: skip
+    text: str = ""
+    """Part of the answer that is not a value, or the unknown options."""
+    length: int = 0
+    limit: int = 0
+
+
+class WrongKindOfAnswer(Model):
+    """The answer does not fit the kind of question."""
+
+    kind: Literal["wrong-kind-of-answer"] = "wrong-kind-of-answer"
+    question: Kind
+
+
+class StillOpen(Model):
+    """The question is open in a round, so it can neither be practiced nor explained."""
+
+    kind: Literal["still-open"] = "still-open"
+
+
+class NotMet(Model):
+    """The member may not see the key: they have not answered the question, and no round with it has closed."""
+
+    kind: Literal["not-met"] = "not-met"
+    question: str
+
+
+class NotPracticed(Model):
+    """A rating for a question that the member has not practiced."""
+
+    kind: Literal["not-practiced"] = "not-practiced"
+
+
+class NoSandbox(Model):
+    """No sandbox is connected, so code cannot be run."""
+
+    kind: Literal["no-sandbox"] = "no-sandbox"
+
+
+class SandboxBusy(Model):
+    """The run has to be sent again later."""
+
+    kind: Literal["sandbox-busy"] = "sandbox-busy"
+    detail: str
+    """The sandbox's message."""
+
+
+# Schedules and rounds
+
+
+class InvalidTimetable(Model):
+    """A schedule that cannot be planned."""
+
+    kind: Literal["invalid-timetable"] = "invalid-timetable"
+    field: Literal["weekdays", "time", "zone", "holidays"]
+    value: str = ""
+    similar: tuple[str, ...] = ()
+    """Names of zones that may have been meant."""
+
+
+class NothingFits(Model):
+    """The bank has no question for the schedule."""
+
+    kind: Literal["nothing-fits"] = "nothing-fits"
+    needs_gpu: bool
+    """Whether questions fit that need a GPU, which no sandbox has."""
+
+
+class NoSlotAhead(Model):
+    """The schedule has no slot within a year."""
+
+    kind: Literal["no-slot-ahead"] = "no-slot-ahead"
+
+
+class SlotTaken(Model):
+    """The day's slot was posted or skipped before."""
+
+    kind: Literal["slot-taken"] = "slot-taken"
+    day: date
+
+
+class SkipRefused(Model):
+    """The day cannot be skipped."""
+
+    kind: Literal["skip-refused"] = "skip-refused"
+    day: date
+    why: Literal["posted", "past", "no slot"]
+
+
+class NoOpenRound(Model):
+    """No round is open in the channel."""
+
+    kind: Literal["no-open-round"] = "no-open-round"
+
+
+class ShareRefused(Model):
+    """The channels of the schedule cannot be changed like that."""
+
+    kind: Literal["share-refused"] = "share-refused"
+    schedule: int
+    why: Literal["shared", "not shared", "only channel"]
+
+
+# Boards, seasons and members
+
+
+class NoSeason(Model):
+    """No season is running."""
+
+    kind: Literal["no-season"] = "no-season"
+
+
+class SeasonNameTaken(Model):
+    """A season of that name exists."""
+
+    kind: Literal["season-name-taken"] = "season-name-taken"
+    name: str
+
+
+class SeasonTooShort(Model):
+    """The running season began just now, so it cannot end yet."""
+
+    kind: Literal["season-too-short"] = "season-too-short"
+    name: str
+
+
+class PeriodUnsuitable(Model):
+    """The contest has no board for that period."""
+
+    kind: Literal["period-unsuitable"] = "period-unsuitable"
+    contest: Contest
+
+
+class MemberAmbiguous(Model):
+    """Several members have that name."""
+
+    kind: Literal["member-ambiguous"] = "member-ambiguous"
+    name: str
+    ids: tuple[str, ...]
+    """The platform's ids of those members."""
+
+
+class NoRoundOn(Model):
+    """No question was posted that day, so no streak can be restored."""
+
+    kind: Literal["no-round-on"] = "no-round-on"
+    day: date
+
+
+class PointsOutOfRange(Model):
+    """An adjustment by zero points, or by too many."""
+
+    kind: Literal["points-out-of-range"] = "points-out-of-range"
+    points: int
+    most: int
+
+
+# Banks
+
+
+class RestoreRefused(Model):
+    """The question was retired by its document, so it cannot be restored by hand."""
+
+    kind: Literal["restore-refused"] = "restore-refused"
+    question: str
+
+
+class UndoRefused(Model):
+    """The bank has no import that can be undone here."""
+
+    kind: Literal["undo-refused"] = "undo-refused"
+    bank: str
+    why: Literal["shared", "no record", "no change"]
+    """`shared`: it belongs to the operator; `no record`: its latest import did not record its steps."""
+
+
+# Linking
+
+
+class LinkRefused(Model):
+    """The code cannot link these two chats or accounts."""
+
+    kind: Literal["link-refused"] = "link-refused"
+    what: Literal["chat", "member"]
+    why: Literal["wrong code", "too many codes", "linked", "same chat", "unlinked chats", "both known"]
+    """`both known`: the two accounts are in one chat, so they are two people."""
+
+
+class LinkWaits(Model):
+    """A question is open in the joining chat, and chats are linked between rounds."""
+
+    kind: Literal["link-waits"] = "link-waits"
+    channel: str
+    closes_at: datetime
+
+
+CallRefusal = (
+    AdminsOnly | NotFound | ChannelNeeded | TextNeeded | EventReused | InvalidInput | CallTooLarge | CallRejected
+)
+AnswerRefusal = (
+    QuestionGone | AnswerUnreadable | WrongKindOfAnswer | StillOpen | NotMet | NotPracticed | NoSandbox | SandboxBusy
+)
+ScheduleRefusal = InvalidTimetable | NothingFits | NoSlotAhead | SlotTaken | SkipRefused | NoOpenRound | ShareRefused
+MemberRefusal = (
+    NoSeason | SeasonNameTaken | SeasonTooShort | PeriodUnsuitable | MemberAmbiguous | NoRoundOn | PointsOutOfRange
+)
+BankRefusal = RestoreRefused | UndoRefused
+LinkRefusal = LinkRefused | LinkWaits
+Refusal = Annotated[
+    CallRefusal | AnswerRefusal | ScheduleRefusal | MemberRefusal | BankRefusal | LinkRefusal,
+    Field(discriminator="kind"),
+]
+
+
+class Failure(Model):
+    """The body of every response that refuses a call."""
+
+    refusal: Refusal
+
+
+def describe(refusal: Refusal) -> str:
+    """Returns a refusal as it is logged: its kind and its facts."""
+    if isinstance(refusal, CallRejected):
+        return refusal.message
+    facts = refusal.model_dump(mode="json", exclude={"kind"}, exclude_defaults=True)
+    return f"{refusal.kind} {facts}" if facts else refusal.kind
+
+
+_LIMITS: Final[dict[str, tuple[Any, str]]] = {
+    "string_too_long": ("too long", "max_length"),
+    "string_too_short": ("too short", "min_length"),
+    "greater_than_equal": ("too small", "ge"),
+    "less_than_equal": ("too large", "le"),
+}
+
+
+def invalid_input(errors: Sequence[ErrorDetails], skip: int = 0) -> InvalidInput:
+    """Returns the first of a validator's errors. Leaves out the first `skip` parts of its location."""
+    first = errors[0]
+    field = " ".join(str(part) for part in first["loc"][skip:]).replace("_", " ")
+    if first["type"] in _LIMITS:
+        problem, limit = _LIMITS[first["type"]]
+        return InvalidInput(field=field, problem=problem, limit=first["ctx"][limit])
+    return InvalidInput(field=field, problem="invalid", detail=first["msg"].removeprefix("Value error, "))

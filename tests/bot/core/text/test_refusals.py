@@ -1,0 +1,529 @@
+"""Every refusal as it is read: the problem in the title, then the cause and the fix, with commands that exist."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from types import UnionType
+from typing import get_args
+
+import pytest
+
+from bot.core.command_spec import specs_of
+from bot.core.text.refusals import plain_refusal, refusal_words
+from service.wire import (
+    AdminsOnly,
+    AnswerUnreadable,
+    CallRejected,
+    CallTooLarge,
+    ChannelNeeded,
+    EventReused,
+    InvalidInput,
+    InvalidTimetable,
+    LinkRefused,
+    LinkWaits,
+    MemberAmbiguous,
+    NoOpenRound,
+    NoRoundOn,
+    NoSandbox,
+    NoSeason,
+    NoSlotAhead,
+    NotFound,
+    NothingFits,
+    NotMet,
+    NotPracticed,
+    PeriodUnsuitable,
+    PointsOutOfRange,
+    QuestionGone,
+    Refusal,
+    RestoreRefused,
+    SandboxBusy,
+    SeasonNameTaken,
+    SeasonTooShort,
+    ShareRefused,
+    SkipRefused,
+    SlotTaken,
+    StillOpen,
+    TextNeeded,
+    UndoRefused,
+    WrongKindOfAnswer,
+)
+
+DAY = date(2026, 3, 2)
+
+REFUSALS: list[tuple[Refusal, str, str]] = [
+    (
+        AdminsOnly(),
+        "Not allowed",
+        "Only quiz admins can do that. Ask one of them for help.",
+    ),
+    (
+        NotFound(what="schedule", name="7"),
+        "Not found",
+        "There is no schedule `7` here. `/quiz-admin schedule list` shows their numbers.",
+    ),
+    (
+        NotFound(what="question", name="views"),
+        "Not found",
+        "There is no question `views` here. Its id is written below each question.",
+    ),
+    (
+        NotFound(what="topic", name="tensor", similar=("tensors", "tensors/memory")),
+        "Not found",
+        "There is no topic `tensor` here. Did you mean `tensors` or `tensors/memory`?",
+    ),
+    (
+        NotFound(what="topic", name="poems"),
+        "Not found",
+        "There is no topic `poems` here. `/quiz topics` lists all of them.",
+    ),
+    (
+        NotFound(what="level", name="junior", similar=("mid", "senior")),
+        "Not found",
+        "There is no level `junior`. Choose `mid` or `senior`.",
+    ),
+    (
+        NotFound(what="kind", name="poem", similar=("choice", "value")),
+        "Not found",
+        "There is no kind of question `poem`. Choose `choice` or `value`.",
+    ),
+    (
+        NotFound(what="report", name="7"),
+        "Not found",
+        "There is no report `7` here. `/quiz-admin review list` shows their numbers.",
+    ),
+    (
+        NotFound(what="waiting question", name="views"),
+        "Not found",
+        "No question `views` is waiting for approval in your own banks. `/quiz-admin bank list` shows "
+        "how many wait in each.",
+    ),
+    (
+        NotFound(what="waiting question"),
+        "Not found",
+        "No question is waiting for approval in your own banks. `/quiz-admin bank list` shows how many wait in each.",
+    ),
+    (
+        NotFound(what="bank", name="torch`s"),
+        "Not found",
+        "There is no bank `torchs` here. `/quiz-admin bank list` shows all of them.",
+    ),
+    (
+        NotFound(what="member", name="Ada"),
+        "Not found",
+        "There is no member `Ada` here. Type the name as the board shows it.",
+    ),
+    (
+        ChannelNeeded(),
+        "No channel",
+        "This command is about a channel. Type it in the channel you mean.",
+    ),
+    (
+        TextNeeded(what="report"),
+        "No description",
+        "Say in a sentence what is wrong with the question.",
+    ),
+    (
+        TextNeeded(what="reason of an adjustment"),
+        "No reason",
+        "Say in a few words what the points are for.",
+    ),
+    (
+        TextNeeded(what="name of a season"),
+        "No name",
+        "A season needs a name: `/quiz-admin season start NAME`.",
+    ),
+    (
+        EventReused(event_id="e1"),
+        "Already answered",
+        "This was already used for something else. Type the command again.",
+    ),
+    (
+        InvalidInput(field="open minutes", problem="too small", limit=1),
+        "Not accepted",
+        "**open minutes** is too small. The least is 1.",
+    ),
+    (
+        InvalidInput(field="open minutes", problem="too large", limit=10_080),
+        "Not accepted",
+        "**open minutes** is too large. The most is 10,080.",
+    ),
+    (
+        InvalidInput(field="name", problem="too long", limit=200),
+        "Not accepted",
+        "**name** is too long. It takes at most 200 characters.",
+    ),
+    (
+        InvalidInput(field="name", problem="too short", limit=1),
+        "Not accepted",
+        "**name** is empty. Type something.",
+    ),
+    (
+        InvalidInput(field="code", problem="too short", limit=8),
+        "Not accepted",
+        "**code** is too short. It takes at least 8 characters.",
+    ),
+    (
+        InvalidInput(field="", problem="not storable"),
+        "Not accepted",
+        "The text contains a character that cannot be stored, or a number is too large. Send it without.",
+    ),
+    (
+        InvalidInput(field="", problem="invalid", detail="Input should be *one*"),
+        "Not accepted",
+        "The input is not valid: Input should be &#42;one&#42;.",
+    ),
+    (
+        CallTooLarge(most=10_500_000),
+        "Too large",
+        "At most 10 MB can be sent at once. Nothing was changed.",
+    ),
+    (
+        CallRejected(code="unauthorised", message="The token is wrong."),
+        "Not available",
+        "Dailygrad is not set up correctly. This is our fault, and nothing is lost. Ask the operator to "
+        "run `dailygrad doctor`.",
+    ),
+    (
+        QuestionGone(practice=False),
+        "Question not found",
+        "This question cannot be answered here any more. Type `/quiz today`.",
+    ),
+    (
+        QuestionGone(practice=True),
+        "Question not found",
+        "This question cannot be answered here any more. Type `/quiz practice`.",
+    ),
+    (
+        AnswerUnreadable(problem="no value"),
+        "Answer not readable",
+        "Your answer is empty. Write a value, such as `3`, `0.5`, `(1, 4)`, `True` or `float32`. Nothing"
+        " was changed: an earlier answer, if you gave one, still counts.",
+    ),
+    (
+        AnswerUnreadable(problem="no output"),
+        "Answer not readable",
+        "Your answer is empty. Write what the program prints. Nothing was changed: an earlier answer, if"
+        " you gave one, still counts.",
+    ),
+    (
+        AnswerUnreadable(problem="no text"),
+        "Answer not readable",
+        "Your answer is empty. Write a sentence or two. Nothing was changed: an earlier answer, if you "
+        "gave one, still counts.",
+    ),
+    (
+        AnswerUnreadable(problem="too long", length=2001, limit=2000),
+        "Answer not readable",
+        "Your answer has 2,001 characters; a value has at most 2,000. Nothing was changed: an earlier "
+        "answer, if you gave one, still counts.",
+    ),
+    (
+        AnswerUnreadable(problem="not a value", text="(2,"),
+        "Answer not readable",
+        "“(2,” is not a Python value. Write it as Python would, such as `3`, `(1, 4)`, `True` or "
+        "`float32`. Nothing was changed: an earlier answer, if you gave one, still counts.",
+    ),
+    (
+        AnswerUnreadable(problem="not computed", text="2 * 3"),
+        "Answer not readable",
+        "“2 &#42; 3” is not a value yet. Work it out and write the result. Nothing was changed: an "
+        "earlier answer, if you gave one, still counts.",
+    ),
+    (
+        AnswerUnreadable(problem="ellipsis"),
+        "Answer not readable",
+        "`...` is not a value. Write all of it. Nothing was changed: an earlier answer, if you gave one, still counts.",
+    ),
+    (
+        AnswerUnreadable(problem="size"),
+        "Answer not readable",
+        "A `Size` takes a list. Write `torch.Size([1, 4])` or `(1, 4)`. Nothing was changed: an earlier "
+        "answer, if you gave one, still counts.",
+    ),
+    (
+        AnswerUnreadable(problem="no option"),
+        "Answer not readable",
+        "You chose no option. Choose one. Nothing was changed: an earlier answer, if you gave one, still counts.",
+    ),
+    (
+        AnswerUnreadable(problem="unknown option", text="z"),
+        "Answer not readable",
+        "The question does not have that option. Open it again and choose one that is shown. Nothing was"
+        " changed: an earlier answer, if you gave one, still counts.",
+    ),
+    (
+        AnswerUnreadable(problem="several options"),
+        "Answer not readable",
+        "Exactly one option is right. Choose one. Nothing was changed: an earlier answer, if you gave "
+        "one, still counts.",
+    ),
+    (
+        WrongKindOfAnswer(question="choice"),
+        "Wrong kind of answer",
+        "This is a choice question. Answer it with one of its options. Nothing was changed: an earlier "
+        "answer, if you gave one, still counts.",
+    ),
+    (
+        WrongKindOfAnswer(question="value"),
+        "Wrong kind of answer",
+        "This is a value question. Answer it with a Python value, such as `(2, 3)`. Nothing was changed:"
+        " an earlier answer, if you gave one, still counts.",
+    ),
+    (
+        WrongKindOfAnswer(question="output"),
+        "Wrong kind of answer",
+        "This is an output question. Answer it with the text that the program prints. Nothing was "
+        "changed: an earlier answer, if you gave one, still counts.",
+    ),
+    (
+        WrongKindOfAnswer(question="code"),
+        "Wrong kind of answer",
+        "This is a code question. Answer it with a Python program. Nothing was changed: an earlier "
+        "answer, if you gave one, still counts.",
+    ),
+    (
+        WrongKindOfAnswer(question="open"),
+        "Wrong kind of answer",
+        "This is an open question. Answer it with a sentence or two. Nothing was changed: an earlier "
+        "answer, if you gave one, still counts.",
+    ),
+    (
+        StillOpen(),
+        "Question still open",
+        "This question is open in a round. Answer it with `/quiz today`, and practice it after the round has closed.",
+    ),
+    (
+        NotMet(question="views"),
+        "Not answered yet",
+        "You can see the answer of `views` after you have answered it. Type `/quiz practice` to meet it.",
+    ),
+    (
+        NotPracticed(),
+        "Not answered yet",
+        "Answer the question first. Then rate how well you remembered it.",
+    ),
+    (
+        NoSandbox(),
+        "Code cannot run now",
+        "No sandbox is connected. Try again in a minute; if that does not help, ask an admin to type "
+        "`/quiz-admin doctor`.",
+    ),
+    (
+        SandboxBusy(detail="64 runs are waiting"),
+        "Please wait",
+        "64 runs are waiting.",
+    ),
+    (
+        InvalidTimetable(field="weekdays"),
+        "No weekday",
+        "A schedule needs at least one weekday, such as `mon-fri`.",
+    ),
+    (
+        InvalidTimetable(field="time", value="09:00:00+00:00"),
+        "Time with a zone",
+        "The time `09:00:00+00:00` has a zone of its own. Write it as `09:00` and name the zone.",
+    ),
+    (
+        InvalidTimetable(field="zone", value="Berln", similar=("Europe/Berlin",)),
+        "Unknown time zone",
+        "There is no time zone `Berln`. Did you mean `Europe/Berlin`?",
+    ),
+    (
+        InvalidTimetable(field="zone", value="Mars"),
+        "Unknown time zone",
+        "There is no time zone `Mars`. Use an IANA name such as `Europe/Berlin`, `America/New_York` or `UTC`.",
+    ),
+    (
+        InvalidTimetable(field="holidays", value="XX"),
+        "Unknown holidays",
+        "There is no holiday calendar `XX`. Use a code such as `DE` or `US-CA`.",
+    ),
+    (
+        NothingFits(needs_gpu=False),
+        "No question fits",
+        "No question fits this schedule. Choose other levels, topics or kinds, or import questions with "
+        "`/quiz-admin bank import`.",
+    ),
+    (
+        NothingFits(needs_gpu=True),
+        "No question fits",
+        "Every question that fits needs a GPU, and no sandbox has one. Choose other levels, topics or "
+        "kinds, or import questions with `/quiz-admin bank import`.",
+    ),
+    (
+        NoSlotAhead(),
+        "No date",
+        "This schedule has no date within a year: its holidays and skipped days leave none. Change it "
+        "with `/quiz-admin schedule edit`.",
+    ),
+    (
+        SlotTaken(day=DAY),
+        "Already posted",
+        "The question of Monday 2 March was already posted or skipped. `/quiz-admin schedule preview` "
+        "shows the next one.",
+    ),
+    (
+        SkipRefused(day=DAY, why="posted"),
+        "Already posted",
+        "The question of Monday 2 March has already been posted. Close its round with `/quiz-admin close-now`.",
+    ),
+    (
+        SkipRefused(day=DAY, why="past"),
+        "Day over",
+        "Monday 2 March is over. Only today and later days can be skipped.",
+    ),
+    (
+        SkipRefused(day=DAY, why="no slot"),
+        "Nothing to skip",
+        "This schedule has no question on Monday 2 March. `/quiz-admin schedule list` shows the next ones.",
+    ),
+    (
+        NoOpenRound(),
+        "No open question",
+        "No question is open in this channel. Post one with `/quiz-admin schedule post-now`.",
+    ),
+    (
+        ShareRefused(schedule=3, why="shared"),
+        "Already shared",
+        "Schedule 3 already posts to this channel.",
+    ),
+    (
+        ShareRefused(schedule=3, why="not shared"),
+        "Not shared",
+        "Schedule 3 does not post to this channel.",
+    ),
+    (
+        ShareRefused(schedule=3, why="only channel"),
+        "Only channel",
+        "This is the only channel of schedule 3. To end the schedule, type `/quiz-admin schedule remove 3`.",
+    ),
+    (
+        NoSeason(),
+        "No season",
+        "No season is running. Choose another period, or ask an admin to start one with `/quiz-admin "
+        "season start NAME`.",
+    ),
+    (
+        SeasonNameTaken(name="Spring"),
+        "Name taken",
+        "There already is a season `Spring`. Choose another name.",
+    ),
+    (
+        SeasonTooShort(name="Spring"),
+        "Season too short",
+        "The season `Spring` has only just begun. End it a moment later.",
+    ),
+    (
+        PeriodUnsuitable(contest="rookies"),
+        "Choose a period",
+        "Rookies are members who joined within a period. Choose a day, week, month or season.",
+    ),
+    (
+        PeriodUnsuitable(contest="improved"),
+        "Choose a period",
+        "This board compares with the period before. Choose a day, week or month.",
+    ),
+    (
+        MemberAmbiguous(name="Ada", ids=("ada", "twin")),
+        "Several members",
+        "2 members are called `Ada`. Type the id of one of them: `ada` or `twin`.",
+    ),
+    (
+        NoRoundOn(day=DAY),
+        "Nothing to restore",
+        "No question was posted on Monday 2 March, so no streak broke that day.",
+    ),
+    (
+        PointsOutOfRange(points=0, most=1_000_000),
+        "Points out of range",
+        "0 points cannot be added. Use a number from 1 to 1,000,000, or from -1 to -1,000,000.",
+    ),
+    (
+        RestoreRefused(question="views"),
+        "Not in the document",
+        "Its document no longer contains `views`. Add it there and import the document again.",
+    ),
+    (
+        UndoRefused(bank="home", why="shared"),
+        "Not allowed",
+        "All workspaces share the bank `home`. Its operator can undo the import: `dailygrad bank undo home`.",
+    ),
+    (
+        UndoRefused(bank="home", why="no record"),
+        "Not possible",
+        "The latest import of `home` did not record its steps. Import the earlier document again instead.",
+    ),
+    (
+        UndoRefused(bank="home", why="no change"),
+        "Nothing to undo",
+        "No import of `home` changed anything.",
+    ),
+    (
+        LinkRefused(what="chat", why="wrong code"),
+        "Wrong code",
+        "The code is wrong, was used, or is older than 15 minutes. Get a new one in the other chat with "
+        "`/quiz-admin link`, and type it here.",
+    ),
+    (
+        LinkRefused(what="member", why="wrong code"),
+        "Wrong code",
+        "The code is wrong, was used, or is older than 15 minutes. Get a new one in the other chat with "
+        "`/quiz link`, and type it here.",
+    ),
+    (
+        LinkRefused(what="chat", why="too many codes"),
+        "Too many codes",
+        "Too many codes were tried here. Wait 15 minutes, then type a new code.",
+    ),
+    (
+        LinkRefused(what="chat", why="linked"),
+        "Already linked",
+        "These two chats are already linked: they share one board.",
+    ),
+    (
+        LinkRefused(what="member", why="linked"),
+        "Already linked",
+        "These two accounts are already linked.",
+    ),
+    (
+        LinkRefused(what="member", why="same chat"),
+        "Wrong chat",
+        "This code was made in this chat. Type it in the other one.",
+    ),
+    (
+        LinkRefused(what="member", why="unlinked chats"),
+        "Chats not linked",
+        "The code was made in a chat that is not linked with this one. An admin can link the two chats "
+        "with `/quiz-admin link`. Then type the code again.",
+    ),
+    (
+        LinkRefused(what="member", why="both known"),
+        "Not possible",
+        "Both accounts are members of the same chat, so they cannot belong to one person.",
+    ),
+    (
+        LinkWaits(channel="#quiz", closes_at=datetime(2026, 3, 2, 17, tzinfo=UTC)),
+        "Question still open",
+        "Chats are linked between rounds, and a question is open in `#quiz` until 17:00 (UTC). Close it "
+        "there with `/quiz-admin close-now`, or wait; then type the code again.",
+    ),
+]
+COMMANDS = {spec.words for name in ("quiz", "quiz-admin") for spec in specs_of(name)}
+
+
+@pytest.mark.parametrize(("refusal", "title", "text"), REFUSALS)
+def test_a_refusal_names_the_problem_the_cause_and_the_fix(refusal: Refusal, title: str, text: str) -> None:
+    assert refusal_words(refusal) == (title, text)
+    assert plain_refusal(refusal)[0] == title
+
+
+@pytest.mark.parametrize("text", [text for _, _, text in REFUSALS])
+def test_a_refusal_names_commands_that_exist(text: str) -> None:
+    for command in re.findall(r"`(/quiz[^`]*)`", text):
+        assert any(command == known or command.startswith(f"{known} ") for known in COMMANDS), command
+
+
+def test_every_refusal_is_in_the_table() -> None:
+    union: UnionType = get_args(Refusal)[0]
+    assert {type(refusal) for refusal, _, _ in REFUSALS} == set(get_args(union))
