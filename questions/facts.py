@@ -307,11 +307,17 @@ def _times_bound(tree: ast.Module) -> Counter[str]:
 
 
 def _constants(tree: ast.Module, times: Mapping[str, int]) -> _Constants:
-    """Returns the names that are bound once, at module level, to a literal."""
+    """Returns the names that are bound once, at module level, to a literal that the program leaves alone."""
     found = _Constants(frozenset())
+    # A list that the program appends to holds what was computed.
+    used = {
+        node.value.id for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
     for statement in tree.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if times[name] == 1 and found.includes(value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+                times[name] == 1 and name not in used and found.includes(value)
+            ):
                 found = _Constants(found.names | {name})
     return found
 

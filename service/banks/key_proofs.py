@@ -31,6 +31,7 @@ from service.domain.answer_matching import matches_value, parse_value
 
 _CAPS = Caps(total=1024 * 1024)
 _BOUND = ("choice", "value", "open")
+NO_VALUE = "it is no value to compare with a key, such as 3, (1, 4) or True"
 """Kinds whose proof has to compute the key."""
 
 
@@ -149,8 +150,8 @@ def _value_faults(question: Question, facts: Facts) -> list[KeyFault]:
     try:
         if matches_value(parse_value(answer), facts.answer):
             return []
-    except ValueError as problem:
-        return [KeyFault("key", f"`answer` is {facts.answer}: {problem}", answer)]
+    except ValueError:
+        return [KeyFault("key", f"`answer` is {facts.answer}: {NO_VALUE}", answer)]
     return [KeyFault("key", f"the proof computes {facts.answer}, the key says {answer}", answer)]
 
 

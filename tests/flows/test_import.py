@@ -77,8 +77,8 @@ def test_look_import_edit_undo_and_read_the_record(database_url: str, tmp_path: 
 def test_what_cannot_be_done_is_refused_in_a_sentence(database_url: str, tmp_path: Path) -> None:
     for words, said in (
         (("import", str(tmp_path / "none.md")), "none.md: pass a document or a folder"),
-        (("undo", "nowhere"), "There is no bank 'nowhere' here."),
-        (("log", "nowhere"), "There is no bank 'nowhere' here."),
+        (("undo", "nowhere"), "there is no shared bank 'nowhere': import one"),
+        (("log", "nowhere"), "there is no shared bank 'nowhere': import one"),
     ):
         ended = bank(*words, url=database_url)
         assert ended.returncode == 2

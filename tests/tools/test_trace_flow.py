@@ -72,7 +72,7 @@ async def test_daily_post(room: Room) -> None:
         await room.carries()
     assert room.wall.questions
     show("daily post: due slot, round, outbox, chat", modules)
-    assert len(modules) <= 36
+    assert len(modules) <= 40
 
 
 async def test_button_answer(room: Room, who: MakeWho) -> None:
@@ -113,4 +113,4 @@ async def test_code_answer(
     child = [name for name in inside.replace("'", " ").replace(",", " ").split() if name.startswith("sandbox.inside.")]
     show("code answer: submit, judge, verdict card", [*modules, *(f"{name} (in the jail)" for name in child)])
     assert child
-    assert len(modules) + len(child) <= 64
+    assert len(modules) + len(child) <= 70

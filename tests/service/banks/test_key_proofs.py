@@ -97,8 +97,7 @@ FALSE: dict[str, tuple[str, str, str, Told]] = {
         [
             (
                 "key",
-                "`answer` is <class 'object'>: “<class 'object'>” is not a Python value; write it as Python would, "
-                "such as 3, (1, 4), True or float32",
+                "`answer` is <class 'object'>: it is no value to compare with a key, such as 3, (1, 4) or True",
             )
         ],
     ),

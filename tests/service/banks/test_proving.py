@@ -28,6 +28,8 @@ PROVER = ("questions", "sandbox", "service/banks")
 CACHE = "dailygrad/proofs"
 TOLERATED = {("warning", code) for code in ("P126", "P129", "P131", "P132")}
 """Until every key is bound to its proof."""
+NOTHING_TO_CHANGE = {"vector-times-jacobian", "bilinear-form", "total"}
+"""Code questions whose reference has no operator, constant or condition to change."""
 FALSE_KEYS = """\
 ---
 bank: wrong
@@ -174,7 +176,8 @@ async def test_everything_the_shipped_bank_says_holds(
     unbound = {finding.message.split("`")[1] for finding in document.findings if finding.code in ("P126", "P129")}
     survived = [mutant for mutant in document.mutants if mutant.state == "survived"]
     assert [mutant for mutant in survived if mutant.question not in unbound] == []
-    assert {mutant.question for mutant in document.mutants} >= {one.id for one in changed if one.kind != "open"}
+    mutable = {one.id for one in changed if one.kind != "open"} - NOTHING_TO_CHANGE
+    assert {mutant.question for mutant in document.mutants} >= mutable
     proofs_made.update(digests.values())
 
 

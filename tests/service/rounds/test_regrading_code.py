@@ -269,7 +269,7 @@ async def test_the_operator_repeats_verdicts_from_the_command_line(closed: Daily
     first = (await closed.rows(AnswerRow))[0]
     gone = await asyncio.to_thread(typed, closed, socket, str(first.id + 1000))
     assert (gone.returncode, gone.stdout) == (2, "")
-    assert f"There is no judged code answer {first.id + 1000} here." in gone.stderr
+    assert f"there is no judged code answer {first.id + 1000}: list those of a question" in gone.stderr
     both = await asyncio.to_thread(typed, closed, socket, str(first.id), "--question", "double")
     assert both.returncode == 2
     assert "name the number of an answer, or --question ID" in both.stderr
