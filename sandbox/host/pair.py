@@ -34,6 +34,8 @@ _DRIVER_LIMITS = Limits(memory_mb=1024, result_bytes=MAX_BODY)
 _DRIVER_EXTRA_MS = 1000
 """Additional CPU time of the driver's child."""
 _POSITION_BYTES = 8
+_MAX_UNREAD_BYTES = MAX_BODY + (16 << 20)
+"""Most that waits for a child to read. The halves take turns, so no more than one message ever has to wait."""
 
 
 async def execute_pair(answer: Child, driver: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
@@ -140,17 +142,27 @@ class _Relay:
     def __call__(self, kind: bytes, payload: bytes) -> bool:
         """Handles a frame. Returns False if this child may not send it."""
         if kind in (b"Q", b"S"):
-            self._to.write(_frame(kind, payload))
-        elif self._memory >= 0 and kind == b"W" and len(payload) >= _POSITION_BYTES:
-            os.pwrite(self._memory, payload[_POSITION_BYTES:], _number(payload))
-        elif self._memory >= 0 and kind == b"G" and len(payload) == 2 * _POSITION_BYTES:
-            length = min(_number(payload[_POSITION_BYTES:]), MEMORY_BYTES)
-            # The answer's process may have made the file shorter.
-            data = os.pread(self._memory, length, _number(payload)).ljust(length, b"\0")
-            self._back.write(_frame(b"D", data))
-        else:
+            return _pass_on(self._to, kind, payload)
+        if self._memory < 0 or len(payload) < _POSITION_BYTES:
             return False
-        return True
+        position, rest = _number(payload), payload[_POSITION_BYTES:]
+        if kind == b"W" and position + len(rest) <= MEMORY_BYTES:
+            os.pwrite(self._memory, rest, position)
+            return True
+        if kind == b"G" and len(rest) == _POSITION_BYTES and position + _number(rest) <= MEMORY_BYTES:
+            # The answer's process may have made the file shorter.
+            return _pass_on(
+                self._back, b"D", os.pread(self._memory, _number(rest), position).ljust(_number(rest), b"\0")
+            )
+        return False
+
+
+def _pass_on(writer: PipeWriter, kind: bytes, payload: bytes) -> bool:
+    """Sends a frame to a child. Returns False if the child leaves too much unread."""
+    if writer.unread + len(payload) > _MAX_UNREAD_BYTES:
+        return False
+    writer.write(_frame(kind, payload))
+    return True
 
 
 def _number(data: bytes) -> int:

@@ -120,6 +120,11 @@ class PipeWriter:
         self._finishing = False
         os.set_blocking(self._descriptor, False)
 
+    @property
+    def unread(self) -> int:
+        """Number of bytes that wait for the child to read."""
+        return len(self._data)
+
     def write(self, data: bytes) -> None:
         """Writes `data` now, or the rest of it later."""
         if self._descriptor < 0:
