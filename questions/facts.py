@@ -245,6 +245,8 @@ def constant_facts(question: Question) -> list[str]:
 
 _CONVERSIONS = {"bool", "dict", "float", "int", "list", "str", "tuple", "zip"}
 """Functions that make a literal of literals."""
+_FILLING = {"add", "append", "extend", "insert", "update"}
+"""Methods that put something into a collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,19 +309,31 @@ def _times_bound(tree: ast.Module) -> Counter[str]:
 
 
 def _constants(tree: ast.Module, times: Mapping[str, int]) -> _Constants:
-    """Returns the names that are bound once, at module level, to a literal that the program leaves alone."""
+    """Returns the names that are bound once, at module level, to a literal that is not filled with something else."""
+    return _literals(tree, times, without=_filled(tree, _literals(tree, times)))
+
+
+def _literals(tree: ast.Module, times: Mapping[str, int], without: frozenset[str] = frozenset()) -> _Constants:
     found = _Constants(frozenset())
-    # A list that the program appends to holds what was computed.
-    used = {
-        node.value.id for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    }
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
-                times[name] == 1 and name not in used and found.includes(value)
+                times[name] == 1 and name not in without and found.includes(value)
             ):
                 found = _Constants(found.names | {name})
     return found
+
+
+def _filled(tree: ast.Module, literals: _Constants) -> frozenset[str]:
+    """Returns the names of collections that the program fills with what is no literal: a list of measured losses."""
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=arguments) if (
+                method in _FILLING and not all(map(literals.includes, arguments))
+            ):
+                found.add(name)
+    return frozenset(found)
 
 
 def _said(key: ast.expr) -> str:
