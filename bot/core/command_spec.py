@@ -60,7 +60,7 @@ def one_of(name: str, words: Mapping[str, Value]) -> Kind:
     def read(word: str) -> Value:
         if word.lower() not in words:
             known = ", ".join(words)
-            raise BadArgument(f"{shown(word)} is none of {known}.{hint(word, tuple(words))}")
+            raise BadArgument(f"{shown(word)} is not one of {known}.{hint(word, tuple(words))}")
         return words[word.lower()]
 
     return Kind(name, read, next(iter(words)), tuple(words))
@@ -72,7 +72,7 @@ def list_of(name: str, known: tuple[str, ...]) -> Kind:
     def read(word: str) -> Value:
         for part in (parts := tuple(word.lower().split(","))):
             if part not in known:
-                raise BadArgument(f"{shown(part)} is none of {', '.join(known)}.{hint(part, known)}")
+                raise BadArgument(f"{shown(part)} is not one of {', '.join(known)}.{hint(part, known)}")
         return parts
 
     return Kind(name, read, ",".join(known[:2]), known)

@@ -60,7 +60,7 @@ def one_of(*values: object) -> Check:
 
     def check(value: Any, path: str) -> Iterator[str]:
         if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in values):
-            yield f"{path}: {value!r} is none of {values}"
+            yield f"{path}: {value!r} is not one of {values}"
 
     return check
 

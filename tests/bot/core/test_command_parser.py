@@ -110,11 +110,11 @@ REFUSED = [
     (
         "quiz",
         "practice kind:codes",
-        "Kind: `codes` is none of choice, value, output, code, open. Did you mean `code`?",
+        "Kind: `codes` is not one of choice, value, output, code, open. Did you mean `code`?",
     ),
-    ("quiz", "practice level:junior", "Level: `junior` is none of mid, senior, principal. Did you mean `senior`?"),
+    ("quiz", "practice level:junior", "Level: `junior` is not one of mid, senior, principal. Did you mean `senior`?"),
     ("quiz", "explain", "Id is missing. Id of the question, as its card shows it. Type `/quiz explain ID`."),
-    ("quiz", "privacy forgte", "`forgte` is none of see, export, csv, hide, show, forget. Did you mean `forget`?"),
+    ("quiz", "privacy forgte", "`forgte` is not one of see, export, csv, hide, show, forget. Did you mean `forget`?"),
     (
         "quiz",
         "boa`rd `x",
@@ -140,7 +140,7 @@ REFUSED = [
         "`mon-fry` names no weekdays. Write `mon-fri`, `mon,wed,fri`, `weekdays` or `daily`.",
     ),
     ("quiz-admin", "schedule add open:8", "Open: `8` is no length of time. Write it as `8h`, `90m`, `1h30m` or `2d`."),
-    ("quiz-admin", "schedule add level:mid,boss", "Level: `boss` is none of mid, senior, principal."),
+    ("quiz-admin", "schedule add level:mid,boss", "Level: `boss` is not one of mid, senior, principal."),
     (
         "quiz-admin",
         "schedule skip 3 tomorrow",
