@@ -10,7 +10,6 @@ import errno
 import math
 import os
 import re
-import sqlite3
 import traceback
 from typing import Any, NoReturn
 
@@ -100,7 +99,8 @@ def _wall_of(problem: BaseException) -> Wall | None:
         return known  # type: ignore[no-any-return]
     if type(problem).__module__.startswith("torch.distributed") or type(problem).__name__.startswith("Dist"):
         return "distributed"
-    if isinstance(problem, sqlite3.OperationalError):
+    # By name: the module is not loaded for it, as a small image may lack its library.
+    if (type(problem).__module__, type(problem).__name__) == ("sqlite3", "OperationalError"):
         code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
         return "locks" if code in _SQLITE_LOCK_ERRORS else None
     if isinstance(problem, OSError):
