@@ -170,6 +170,8 @@ def _leaf(token: Token, source: Source) -> Block:
     first, last = _lines(token, source)
     if kind == "front_matter":
         return Block(kind, first, last, text=token.content)
+    if kind == "rule":
+        return Block(kind, first, last, text=token.markup)
     if kind != "fence":
         return Block(kind, first, last, text=token.content.rstrip("\n"))
     end = token.map[1] if token.map else first

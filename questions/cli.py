@@ -22,6 +22,7 @@ from questions.export import export_bank, unsupported_questions
 from questions.export.native import native_text
 from questions.model import KINDS, LEVELS, Bank, Question, as_data
 from questions.overview import Differences, Overview, QuestionFilter, differences, overview_of
+from questions.patterns.recipes import Recipe
 from questions.reader import Reading, read_path, shipped_bank
 from questions.report import (
     FORMATS,
@@ -77,21 +78,27 @@ def bank_at(paths: list[Path] | None) -> Bank:
 def bank_check(
     paths: Annotated[list[Path], typer.Argument(help="Documents or folders.")],
     format: Annotated[str, typer.Option(help="text, json or github (workflow annotations).")] = "text",
+    question: Annotated[str, typer.Option(help="Pattern of a question: '### {n}. {prompt}'.")] = "",
+    answer: Annotated[str, typer.Option(help="Pattern of an answer: '> **Answer: {key}**'.")] = "",
 ) -> None:
     """Check banks and show each problem with line and caret. Exits with status 1 on errors, 2 if a path is missing."""
     if format not in FORMATS:
         raise typer.BadParameter("text, json or github", param_hint="--format")
     readings: list[Reading] = []
     missing = False
+    recipe = Recipe(question, answer) if question else None
     for path in paths:
         try:
-            readings += read_path(path)
+            readings += read_path(path, recipe)
         except OSError as error:
             missing = True
             sys.stderr.write(f"{path}: {error.strerror or error}: pass a Markdown file or a folder\n")
     _print_readings(readings, format)
     if missing:
         raise SystemExit(2)
+    if not readings:
+        sys.stderr.write(f"no documents in {', '.join(map(str, paths))}: pass a file, or a folder with documents\n")
+        raise SystemExit(1)
     raise SystemExit(int(any(reading.has_errors for reading in readings)))
 
 

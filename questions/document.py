@@ -64,9 +64,11 @@ class Stretch:
 class Layout:
     """The structure of a document, computed once and shared by all dialects."""
 
-    def __init__(self, source: Source, blocks: tuple[Block, ...]) -> None:
+    def __init__(self, source: Source, blocks: tuple[Block, ...], titles: frozenset[int] = frozenset()) -> None:
         self.source = source
         self.blocks = blocks
+        self.titles = titles
+        """Lines of headings that are never part of an answer."""
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
@@ -87,8 +89,11 @@ class Layout:
             if block.kind == "heading":
                 at = bisect_left(folded, (block.first, 0)) - 1
                 inside = at >= 0 and block.first <= folded[at][1]
-                depths[block.first] = _BELOW if inside or is_answer_heading(block) else block.level
+                depths[block.first] = _BELOW if self._answers(block, inside) else block.level
         return depths
+
+    def _answers(self, block: Block, inside: bool) -> bool:
+        return block.first not in self.titles and (inside or is_answer_heading(block))
 
     @cached_property
     def folds(self) -> tuple[Fold, ...]:
@@ -202,6 +207,15 @@ class Document:
             first, last = question.place.line, question.place.end_line
             taken[first : last + 1] = b"\x01" * (last + 1 - first)
         return Document(self.source, self.blocks, self.layout, bytes(taken))
+
+    def without_lists(self, lists: Iterable[tuple[int, int]]) -> Document:
+        """Returns the document with lists of keys marked as taken; the heading of each ends the section above."""
+        taken = bytearray(self.taken)
+        titles = set[int]()
+        for first, last in lists:
+            taken[first : last + 1] = b"\x01" * (last + 1 - first)
+            titles.add(first)
+        return Document(self.source, self.blocks, Layout(self.source, self.blocks, frozenset(titles)), bytes(taken))
 
     def code_between(self, first: int, last: int) -> tuple[CodeBlock, ...]:
         """Returns the fenced blocks between two lines as data of a question."""

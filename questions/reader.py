@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 from questions.blocks import Block, plain
 from questions.checks import check_bank
 from questions.dialects import native
-from questions.document import Document, open_document, scalar
+from questions.document import Document, Draft, open_document, scalar
 from questions.formats import SUFFIXES as FOREIGN_SUFFIXES
 from questions.formats import ImportDraft, read_import
 from questions.formats.anki import MOST_PACKAGE
+from questions.formats.pages import read_page
 from questions.ids import with_ids
 from questions.model import Bank, Question
 from questions.patterns import Inferred, read_patterns
+from questions.patterns.recipes import InvalidRecipe, Recipe
 from questions.patterns.stems import is_advertisement, numbered
 from questions.source import Finding, Source, Span, open_source
 
@@ -70,14 +72,20 @@ class Reading:
         return tuple(number for number, line in enumerate(self.source.lines, 1) if not known[number] and line.strip())
 
 
-def read_bank(text: str | bytes, *, name: str) -> Reading:
-    """Reads one document. `name` appears in findings and places. Never raises, for any text."""
+def read_bank(text: str | bytes, *, name: str, recipe: Recipe | None = None) -> Reading:
+    """Reads one document, by its own pattern or by a recipe. `name` appears in findings and places.
+
+    Never raises, whatever the text.
+    """
     foreign = read_import(text, name)
     if foreign is not None:
         return _foreign_reading(foreign)
     source, encoding = open_source(text, name)
+    page = read_page("\n".join(source.lines), name)
+    if page is not None:
+        source, encoding = open_source(page, name)
     document = open_document(source)
-    questions, dialects, found, explanation = _read_questions(document)
+    questions, dialects, found, explanation = _read_questions(document, recipe)
     licence = scalar(document.front, "licence") or scalar(document.front, "license")
     if licence:
         questions = tuple(dataclasses.replace(question, licence=licence) for question in questions)
@@ -108,7 +116,7 @@ def _foreign_reading(sheet: ImportDraft) -> Reading:
     return Reading(bank, tuple(findings), _study(sheet.source, questions, sheet.findings), sheet.source)
 
 
-def read_path(path: Path) -> list[Reading]:
+def read_path(path: Path, recipe: Recipe | None = None) -> list[Reading]:
     """Reads a file, or all documents of a directory by name. Raises OSError.
 
     Symbolic links that lead out of the directory are skipped: the author of a document must not be able to read other
@@ -120,7 +128,7 @@ def read_path(path: Path) -> list[Reading]:
         files = sorted(one for one in named if one.resolve().is_relative_to(inside))
     else:
         files = [path]
-    return [read_bank(_content(file), name=str(file)) for file in files]
+    return [read_bank(_content(file), name=str(file), recipe=recipe) for file in files]
 
 
 def _content(file: Path) -> bytes:
@@ -150,12 +158,28 @@ def shipped_bank() -> Bank:
     return Bank(SHIPPED, "PyTorch", questions, licence="MIT", dialects=("native",))
 
 
-def _read_questions(document: Document) -> tuple[tuple[Question, ...], tuple[str, ...], list[Finding], tuple[str, ...]]:
+def _read_questions(
+    document: Document, recipe: Recipe | None
+) -> tuple[tuple[Question, ...], tuple[str, ...], list[Finding], tuple[str, ...]]:
     """Returns the questions, the names and the explanation of the patterns, and the findings."""
     ours = native.sniff(document)
-    read = Inferred(native.read(document), (native.NAME,), ()) if ours else read_patterns(document)
+    try:
+        read = Inferred(native.read(document), (native.NAME,), ()) if ours else read_patterns(document, recipe)
+    except InvalidRecipe as error:
+        read = Inferred(Draft([], [_invalid_recipe(document, str(error))]), (), ())
     questions = sorted(read.draft.questions, key=lambda question: (question.place.line, question.place.end_line))
     return with_ids(questions), read.names, read.draft.findings, read.explanation
+
+
+def _invalid_recipe(document: Document, message: str) -> Finding:
+    line = next((n for n, text in enumerate(document.source.lines, 1) if text.lstrip().startswith("question:")), 1)
+    return Finding(
+        "Q009",
+        "error",
+        f"the recipe cannot be read: {message}",
+        document.source.span(line),
+        help='write a pattern such as `question: "### {n}. {prompt}"` and `answer: "**Answer:** {answer}"`',
+    )
 
 
 def _title(document: Document) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.formats import anki, gift, json, moodle, table, trivia
+from questions.formats import anki, gift, json, moodle, packages, pages, qti, records, table, trivia
 from questions.formats.draft import ImportDraft
 from questions.source import Source, open_source
 
@@ -33,19 +33,26 @@ class ImportFormat(NamedTuple):
 
 
 IMPORT_FORMATS: tuple[ImportFormat, ...] = (
+    ImportFormat(qti.NAME, (".xml", ".qti"), qti.sniff, qti.read),
     ImportFormat(moodle.NAME, (".xml",), moodle.sniff, moodle.read),
     ImportFormat(json.NAME, (".json",), json.sniff, json.read),
     ImportFormat(trivia.OPENTDB, (".json",), trivia.sniff_opentdb, trivia.read_opentdb),
+    ImportFormat(records.NAME, (".json", ".jsonl", ".yaml", ".yml", ".toml"), records.sniff, records.read),
     ImportFormat(trivia.TRIVIA, (".yaml", ".yml"), trivia.sniff_trivia, trivia.read_trivia),
     ImportFormat(anki.ANKI_TEXT, (), anki.sniff_anki_text, anki.read_anki_text),
     ImportFormat(trivia.AIKEN, (".aiken",), trivia.sniff_aiken, trivia.read_aiken),
+    ImportFormat(trivia.OPENTRIVIA, (), trivia.sniff_opentrivia, trivia.read_opentrivia),
     ImportFormat(gift.NAME, (".gift",), gift.sniff, gift.read),
     ImportFormat(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
 )
 
+_PACKAGES = (".xlsx", ".zip")
+
 SUFFIXES: tuple[str, ...] = (
     *dict.fromkeys(suffix for foreign in IMPORT_FORMATS for suffix in foreign.suffixes),
     *anki.SUFFIXES,
+    *pages.SUFFIXES,
+    *_PACKAGES,
 )
 """Suffixes of all formats; `.txt` files are recognized by content."""
 
@@ -53,10 +60,18 @@ SUFFIXES: tuple[str, ...] = (
 def read_import(text: str | bytes, name: str) -> ImportDraft | None:
     """Reads a document of another format, or refuses one that is too large. Returns None for Markdown. Never raises."""
     suffix = PurePath(name).suffix.lower()
+    if isinstance(text, bytes) and len(text) <= MOST_BYTES and (what := _binary(text)):
+        return _unknown(name, what)
     if suffix in _MARKDOWN:
         return _too_large(name, "markdown") if len(text) > MOST_BYTES else None
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         return anki.read_anki_package(text, name)
+    if isinstance(text, bytes) and packages.is_package(text):
+        try:
+            text, suffix = packages.open_package(text), ".xml"
+        except packages.UnreadablePackage as error:
+            return _unknown(name, "", str(error))
+        suffix = ".xml" if text.startswith("<") else ".csv"
     named = [foreign for foreign in IMPORT_FORMATS if suffix in foreign.suffixes]
     if len(text) > MOST_BYTES:
         return _too_large(name, named[0].name if named else "markdown")
@@ -68,6 +83,40 @@ def read_import(text: str | bytes, name: str) -> ImportDraft | None:
     draft = fitting[0].read(source) if fitting else named[-1].read(source)
     draft.findings[:0] = encoding
     return draft
+
+
+_BINARIES: tuple[tuple[bytes, str], ...] = (
+    (b"%PDF", "a PDF"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90", "a program"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document"),
+    (b"{\\rtf", "an RTF document"),
+)
+"""First bytes of files that hold no questions this can read, and what they are."""
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_SQLITE = b"SQLite format 3"
+
+
+def _binary(data: bytes) -> str:
+    """Returns what a binary file is; empty for text and for packages that can be read."""
+    known = next((what for start, what in _BINARIES if data.startswith(start)), "")
+    if known or data.startswith((*_UTF_16, _SQLITE)) or packages.is_package(data):
+        return known
+    return "a binary file" if b"\0" in data[:8192] else ""
+
+
+def _unknown(name: str, what: str, message: str = "") -> ImportDraft:
+    draft = ImportDraft(Source(name, ("",)), "unknown")
+    return draft.unreadable(
+        message or f"this is {what}, not a document with questions", "export it as text: Markdown, CSV, JSON or QTI"
+    )
 
 
 def _too_large(name: str, dialect: str) -> ImportDraft:

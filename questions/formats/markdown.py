@@ -30,7 +30,8 @@ _TAG = re.compile(
     r"<!--|<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9]*)(?P<attributes>(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)>"
 )
 _KNOWN_TAG = re.compile(
-    r"</?(?:p|br|div|span|b|i|u|em|strong|code|pre|tt|ul|ol|li|img|a|sub|sup|table|tr|td|th|h[1-6]|font|hr|blockquote)"
+    r"</?(?:p|br|div|span|b|i|u|em|strong|code|pre|tt|ul|ol|li|img|a|sub|sup|table|tr|td|th|h[1-6]|font|hr"
+    r"|blockquote)"
     r"(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
-from xml.parsers import expat
+from typing import TYPE_CHECKING
 
 from questions.formats.draft import (
     ImportDraft,
@@ -21,127 +19,13 @@ from questions.formats.draft import (
 )
 from questions.formats.gift import true_false_options
 from questions.formats.markdown import markdown_converter
+from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from questions.source import Source
 
-
-# A small XML tree with line numbers; declarations that expand or refer to files are refused
-
-_DEEPEST = 40
-_MOST = 400_000
-"""Maximum number of elements in a document."""
-
-
-class RefusedXml(Exception):
-    """The document declares or nests what no quiz needs."""
-
-    def __init__(self, message: str, line: int) -> None:
-        super().__init__(message)
-        self.line = line
-
-
-class BrokenXml(Exception):
-    """The document is not XML."""
-
-    def __init__(self, message: str, line: int) -> None:
-        super().__init__(message)
-        self.line = line
-
-
-@dataclass(slots=True)
-class XmlElement:
-    """An element with its line numbers."""
-
-    name: str
-    attributes: dict[str, str]
-    first: int
-    last: int = 0
-    pieces: list[str] = field(default_factory=list)
-    children: list[XmlElement] = field(default_factory=list)
-
-    @property
-    def size(self) -> int:
-        """Number of characters of all text in it."""
-        return sum(map(len, self.pieces)) + sum(child.size for child in self.children)
-
-    def child(self, name: str) -> XmlElement | None:
-        """Returns the first child of that name."""
-        return next((child for child in self.children if child.name == name), None)
-
-    def all(self, name: str) -> list[XmlElement]:
-        """Returns the children of that name."""
-        return [child for child in self.children if child.name == name]
-
-    def text_of(self, name: str = "") -> str:
-        """Returns its text, or a child's; Moodle uses a `text` element, older exports do not."""
-        element = self.child(name) if name else self
-        if element is None:
-            return ""
-        inner = element.child("text")
-        return "".join((inner or element).pieces).strip()
-
-
-def parse_xml(text: str) -> XmlElement:
-    """Returns the outermost element. Raises RefusedXml or BrokenXml."""
-    parser = expat.ParserCreate("utf-8")
-    parser.buffer_text = True
-    builder = _Builder(parser)
-    parser.StartElementHandler = builder.start
-    parser.EndElementHandler = builder.end
-    parser.CharacterDataHandler = builder.text
-    # Without declarations, a document cannot define entities that expand or refer to files.
-    parser.StartDoctypeDeclHandler = builder.refuse
-    parser.EntityDeclHandler = builder.refuse
-    parser.UnparsedEntityDeclHandler = builder.refuse
-    parser.ExternalEntityRefHandler = builder.refuse
-    try:
-        parser.Parse(text.encode("utf-8", "replace"), True)
-    except expat.ExpatError as error:
-        raise BrokenXml(expat.ErrorString(error.code), error.lineno) from None
-    if builder.root is None:
-        raise BrokenXml("it has no elements", 1)
-    return builder.root
-
-
-class _Builder:
-    """Collects elements from expat events."""
-
-    def __init__(self, parser: expat.XMLParserType) -> None:
-        self._parser = parser
-        self._open: list[XmlElement] = []
-        self._count = 0
-        self.root: XmlElement | None = None
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        self._count += 1
-        if len(self._open) >= _DEEPEST or self._count > _MOST:
-            raise RefusedXml("the XML is nested too deeply or has too many elements", self._line)
-        element = XmlElement(name, attributes, self._line)
-        if self._open:
-            self._open[-1].children.append(element)
-        else:
-            self.root = self.root or element
-        self._open.append(element)
-
-    def end(self, _name: str) -> None:
-        self._open.pop().last = self._line
-
-    def text(self, text: str) -> None:
-        if self._open:
-            self._open[-1].pieces.append(text)
-
-    def refuse(self, *_declared: object) -> NoReturn:
-        raise RefusedXml("the XML declares a document type or entities", self._line)
-
-    @property
-    def _line(self) -> int:
-        return self._parser.CurrentLineNumber
-
-
-# Questions of a quiz
 
 NAME = "moodle-xml"
 

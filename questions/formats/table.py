@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 NAME = "csv"
 
+_SHEETS = (".csv", ".tsv", ".xlsx")
+_MOST_ADVICE = 20
+"""Maximum number of filled lines before the header."""
 _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR = re.compile(r"sep=(?P<mark>.)")
 _NEEDED = "a column `question` and one of `answer`, `options` or `correct`"
@@ -46,6 +50,8 @@ def read(source: Source) -> ImportDraft:
     draft.title = draft.stem
     first = _first(source)
     delimiter = _delimiter(source, first)
+    if delimiter is None and (pairs := _pairs(source)):
+        return _read_pairs(draft, pairs)
     if delimiter is None:
         return draft.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
     rows = _rows(draft, delimiter, first)
@@ -70,20 +76,44 @@ def read(source: Source) -> ImportDraft:
     return draft
 
 
+def _pairs(source: Source) -> list[tuple[str, str, int]]:
+    """Returns the rows of a table without a header that has two columns, as flash cards are exported."""
+    for delimiter in ("\t", ";"):
+        rows = [(line.split(delimiter), number) for number, line in enumerate(source.lines, 1) if line.strip()]
+        if len(rows) > 1 and all(len(cells) == 2 and all(cell.strip() for cell in cells) for cells, _ in rows):
+            return [(cells[0].strip(), cells[1].strip(), number) for cells, number in rows]
+    return []
+
+
+def _read_pairs(draft: ImportDraft, pairs: list[tuple[str, str, int]]) -> ImportDraft:
+    for question, answer, line in pairs:
+        row = Row(line, line)
+        row.put(Column("question"), question)
+        row.put(Column("answer"), answer)
+        add_row(draft, row)
+    return draft
+
+
 def _first(source: Source) -> int:
-    """Returns the line of the header."""
+    """Returns the line of the header: the first that names a question and an answer; templates begin with advice."""
     filled = [number for number, line in enumerate(source.lines[:50], 1) if line.strip()]
     if filled and _SEPARATOR.fullmatch(source.line(filled[0]).strip(" \n")):
-        filled = filled[1:]
-    return filled[0] if filled else 1
+        return (filled[1:] or [1])[0]
+    most = _MOST_ADVICE if PurePath(source.name).suffix.lower() in _SHEETS else 1
+    suits = (number for number in filled[:most] if _best_delimiter(source.line(number), _DELIMITERS))
+    return next(suits, filled[0] if filled else 1)
 
 
 def _delimiter(source: Source, first: int) -> str | None:
     """Returns the delimiter that gives the most known columns; None without a question or an answer column."""
-    best: tuple[int, str] | None = None
     said = _SEPARATOR.fullmatch(source.line(first - 1).strip(" \n")) if first > 1 else None
-    for delimiter in (said["mark"],) if said else _DELIMITERS:
-        roles = {column.role for column in columns(_header(source.line(first), delimiter))}
+    return _best_delimiter(source.line(first), (said["mark"],) if said else _DELIMITERS)
+
+
+def _best_delimiter(line: str, delimiters: tuple[str, ...]) -> str | None:
+    best: tuple[int, str] | None = None
+    for delimiter in delimiters:
+        roles = {column.role for column in columns(_header(line, delimiter))}
         if "question" in roles and roles & {"answer", "options", "correct", "option"}:
             best = max(best or (0, ""), (len(roles), delimiter))
     return best[1] if best else None
@@ -129,9 +159,65 @@ def _swallowed(cells: Sequence[str]) -> bool:
 _SHORT = 60
 """Maximum length of an answer that counts as a word, characters."""
 _ROLES: dict[str, tuple[str, ...]] = {
-    "question": ("question", "questions", "prompt", "front", "q", "question text", "text"),
-    "answer": ("answer", "back", "solution", "answers", "response"),
-    "correct": ("correct", "right", "correct option", "correct options", "correct answer", "correct answers", "key"),
+    "question": (
+        *(
+            "question",
+            "questions",
+            "prompt",
+            "front",
+            "q",
+            "question text",
+            "text",
+            "pregunta",
+            "pergunta",
+            "frage",
+            "intitulé",
+        ),
+        *(
+            "domanda",
+            "vraag",
+            "pytanie",
+            "вопрос",
+            "soru",
+            "pertanyaan",
+            "câu hỏi",
+            "题目",
+            "问题",
+            "問題",
+            "質問",
+            "질문",
+            "문제",
+        ),
+    ),
+    "answer": (
+        *(
+            "answer",
+            "back",
+            "solution",
+            "answers",
+            "response",
+            "respuesta",
+            "resposta",
+            "réponse",
+            "antwort",
+            "risposta",
+        ),
+        *("antwoord", "odpowiedź", "ответ", "cevap", "jawaban", "đáp án", "答案", "回答", "答え", "답", "답변"),
+    ),
+    "correct": (
+        *(
+            "bonne réponse",
+            "réponse correcte",
+            "richtige antwort",
+            "respuesta correcta",
+            "resposta correta",
+            "正确答案",
+            "正解",
+            "정답",
+        ),
+        *("правильный ответ", "doğru cevap", "risposta corretta", "gabarito", "correct answer index"),
+        *("correct", "right", "correct option", "correct options", "correct answer", "correct answers", "key"),
+    ),
     "options": ("options", "choices", "alternatives"),
     "why": ("why", "explanation", "reason", "feedback", "extra", "back extra", "rationale", "comment"),
     "topic": ("topic", "category", "subject", "deck"),
@@ -147,8 +233,16 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "title": ("title", "name"),
 }
 _ROLE_OF = {word: role for role, words in _ROLES.items() for word in words}
-_NUMBERED = re.compile(r"(?P<word>option|choice|answer|reason|feedback)\s?(?P<index>[a-z]|\d{1,2})")
+_NUMBERED = re.compile(
+    r"(?P<word>option|choice|answer|reason|feedback|réponse|proposition|opci[oó]n|opç[ãa]o|alternativa|antwort"
+    r"|respuesta|resposta"
+    r"|вариант|ответ|seçenek|选项|選択肢|보기)\s?(?P<index>[a-z]|\d{1,2})"
+)
+_ADVICE = re.compile(r"[ ]*(?:[-–—][ ]|[(（\[]|:[ ]*$).*$", re.DOTALL)
+"""What templates add to the name of a column: `Question - max 120 characters`."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_LETTER = re.compile(r"[(\[]?[A-Za-z][)\].:]?")
+"""A letter, which is always the label of an option."""
 _MARKER = re.compile(r"(?:[-*•]|\(?[A-Za-z0-9]{1,2}[.)])\s+")
 _URL = re.compile(r"https?://[^\s<>)\]]+")
 
@@ -184,9 +278,16 @@ class Row:
 
 def columns(names: Sequence[str]) -> list[Column]:
     """Returns the roles of a header's columns, by names in any order and spelling."""
-    shown = [re.sub(r"[\s_-]+", " ", name).strip().casefold() for name in names]
+    shown = [re.sub(r"[\s_-]+", " ", _ADVICE.sub("", name)).strip().casefold() for name in names]
     letters = {"a", "b"} <= set(shown)
-    return [_column(name, letters) for name in shown]
+    found = [_column(name, letters) for name in shown]
+    asking = [name for name, column in zip(shown, found, strict=True) if column.role == "question"]
+    best = min(asking, key=_ROLES["question"].index, default="")
+    # Where `question` and `Frage` stand side by side, the first of the table of words counts.
+    return [
+        Column("") if column.role == "question" and name != best else column
+        for name, column in zip(shown, found, strict=True)
+    ]
 
 
 def _column(name: str, letters: bool) -> Column:
@@ -256,8 +357,14 @@ def _right(cells: dict[str, str], options: list[tuple[int, str]]) -> set[int] | 
     letters = {_LETTERS[index]: index for index, _ in options if index < len(_LETTERS)}
     texts = {plain(text).casefold(): index for index, text in options}
     numbers = {str(index + 1): index for index, _ in options}
-    for role, ways in (("correct", (letters, texts, numbers)), ("answer", (texts, letters, numbers))):
+    orders: tuple[tuple[str, tuple[dict[str, int], ...]], ...] = (
+        ("correct", (letters, texts, numbers)),
+        ("answer", (texts, letters, numbers)),
+    )
+    for role, ways in orders:
         said = cells.get(role, "").strip()
+        if _named(said, letters) is not None and _LETTER.fullmatch(said):
+            ways = (letters,)
         for names in ways if said else ():
             found = _named(said, names)
             if found is not None:

@@ -346,3 +346,39 @@ def _close(draft: ImportDraft, current: _Open, last: int, letters: str) -> None:
         draft.add("Q604", message, "use the letter of an option", (last, last))
     offers = [OptionDraft(from_plain(text), letter in right) for letter, text in current.options]
     add_choice(draft, Item(*lines, from_plain("\n".join(current.prompt))), offers)
+
+
+# OpenTriviaQA: `#Q question`, `^ right answer`, then lettered options
+
+OPENTRIVIA = "opentriviaqa"
+
+_ASKED = re.compile(r"#Q[ ]+(?P<text>.*)")
+_OFFERED = re.compile(r"(?P<letter>[A-J])[ ]+(?P<text>.*)")
+
+
+def sniff_opentrivia(source: Source) -> bool:
+    """Returns whether the text begins with `#Q` and an answer after `^`."""
+    filled = [line for line in source.lines[:50] if line.strip()][:2]
+    return len(filled) == 2 and filled[0].startswith("#Q ") and any(line.startswith("^ ") for line in source.lines[:50])
+
+
+def read_opentrivia(source: Source) -> ImportDraft:
+    """Reads all questions of a category."""
+    draft = ImportDraft(source, OPENTRIVIA)
+    draft.title = draft.stem
+    starts = [number for number, line in enumerate(source.lines, 1) if _ASKED.match(line)]
+    for start, following in zip(starts, [*starts[1:], len(source.lines) + 1], strict=True):
+        prompt: list[str] = []
+        right, options = "", list[str]()
+        for number in range(start, following):
+            line = source.line(number).removeprefix("#Q ")
+            if line.startswith("^ "):
+                right = line[2:].strip()
+            elif right and (found := _OFFERED.fullmatch(line)):
+                options.append(found["text"].strip())
+            elif not right:
+                prompt.append(line)
+        if draft.accepts(start, following - 1, sum(map(len, (*prompt, *options)))):
+            item = Item(start, following - 1, from_plain("\n".join(prompt).strip()))
+            add_choice(draft, item, [OptionDraft(from_plain(text), text == right) for text in options])
+    return draft

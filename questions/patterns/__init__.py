@@ -8,6 +8,9 @@ from questions.document import Document, Draft
 from questions.patterns.front_matter import FRONT_MATTER, read_front_matter
 from questions.patterns.inference import REASONS, best_candidate
 from questions.patterns.items import add_candidate
+from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
+from questions.patterns.recipes import NAME as RECIPE
+from questions.patterns.recipes import Recipe, read_recipe, recipe_of
 from questions.patterns.tables import TABLES, read_tables
 
 if TYPE_CHECKING:
@@ -28,11 +31,18 @@ class Inferred(NamedTuple):
     """One line for each candidate that won."""
 
 
-def read_patterns(document: Document) -> Inferred:
-    """Reads all questions of a document by the patterns it repeats."""
+def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
+    """Reads all questions of a document by the patterns it repeats, or by a recipe. Raises InvalidRecipe."""
+    recipe = recipe or recipe_of(document)
+    if recipe is not None:
+        draft = read_recipe(document, recipe)
+        return Inferred(draft, (RECIPE,), (recipe.explain(len(draft.questions)),))
     draft = read_front_matter(document)
     names = [FRONT_MATTER] if draft.questions else []
     document = document.without(draft.questions)
+    lists = find_key_lists(document)
+    if lists:
+        document = document.without_lists((one.first, one.last) for one in lists)
     won: list[Candidate] = []
     for reason in REASONS:
         for _ in range(_MOST):
@@ -48,6 +58,17 @@ def read_patterns(document: Document) -> Inferred:
     tables = read_tables(document)
     draft.questions += tables.questions
     draft.findings += tables.findings
+    draft = _keyed(document, draft, lists)
     names += [candidate.kind for candidate in won] + ([TABLES] if tables.questions else [])
     explanation = tuple(candidate.explain() for candidate in won)
     return Inferred(draft, tuple(dict.fromkeys(names)), explanation)
+
+
+def _keyed(document: Document, draft: Draft, lists: tuple[KeyList, ...]) -> Draft:
+    """Returns the draft with the keys of lists; findings about questions that they answer are dropped."""
+    if not lists:
+        return draft
+    questions, findings = with_keys(document, sorted(draft.questions, key=lambda one: one.place.line), lists)
+    answered = {question.place.line for question in questions if question.answered}
+    kept = [one for one in draft.findings if one.code != "Q101" or one.span.line not in answered]
+    return Draft(questions, [*kept, *findings])

@@ -118,10 +118,15 @@ def _quoted_answer(document: Document, block: Block, last: int) -> FoundAnswer |
 # Blocks that separate questions and belong to none
 
 
+def _separates(block: Block) -> bool:
+    """Returns whether a block is a rule, and not a blank to write on."""
+    return block.kind == "rule" and not block.text.startswith("______")
+
+
 def without_rules(body: tuple[Block, ...]) -> tuple[Block, ...]:
     """Returns a question's blocks without the rules that separate it from the next question."""
     end = len(body)
-    while end and body[end - 1].kind == "rule":
+    while end and _separates(body[end - 1]):
         end -= 1
     return body[:end]
 
@@ -131,7 +136,7 @@ def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Bloc
 
     `said`: whether the question is already answered before these blocks.
     """
-    rules = [index for index, block in enumerate(body) if block.kind == "rule"]
+    rules = [index for index, block in enumerate(body) if _separates(block)]
     if not rules or len(body) - rules[-1] > _FOOTER or not (said or without_rules(body[: rules[-1]])):
         return body
     footer = body[rules[-1] + 1 :]

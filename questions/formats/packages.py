@@ -1,0 +1,131 @@
+"""Opens zip packages from strangers: spreadsheets (`.xlsx`) as CSV, and QTI packages as XML. Sizes are limited."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+import zlib
+from typing import TYPE_CHECKING
+
+from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_UNPACKED = 32 * 2**20
+"""Maximum size of one file in a package, bytes."""
+_MOST_ENTRIES = 2_000
+_MOST_COLUMNS = 100
+_CELL = re.compile(r"(?P<letters>[A-Z]{1,3})\d+")
+
+
+class UnreadablePackage(Exception):
+    """The package is broken or too large; the message is for its author."""
+
+
+def is_package(data: bytes) -> bool:
+    """Returns whether the bytes begin as a zip file."""
+    return data.startswith(b"PK\x03\x04")
+
+
+def open_package(data: bytes) -> str:
+    """Returns the text in a package: the sheets of a workbook as CSV, or the tests of a QTI package as XML.
+
+    Raises UnreadablePackage.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as package:
+            names = package.namelist()
+            if len(names) > _MOST_ENTRIES:
+                raise UnreadablePackage(f"the package has more than {_MOST_ENTRIES:,} files")
+            if "xl/workbook.xml" in names:
+                return _workbook(package, names)
+            return _tests(package, names)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise UnreadablePackage(f"the package cannot be opened: {error}") from None
+    except (BrokenXml, RefusedXml) as error:
+        raise UnreadablePackage(f"the package holds unreadable XML: {error}") from None
+
+
+def _text(package: zipfile.ZipFile, name: str) -> str:
+    with package.open(name) as stream:
+        data = stream.read(MOST_UNPACKED + 1)
+    if len(data) > MOST_UNPACKED:
+        raise UnreadablePackage(f"`{name}` is larger than {MOST_UNPACKED >> 20} MiB")
+    return data.decode("utf-8-sig", "replace")
+
+
+def _tests(package: zipfile.ZipFile, names: list[str]) -> str:
+    left = MOST_UNPACKED
+    found: list[str] = []
+    for name in names:
+        if name.lower().endswith((".xml", ".xml.qti")) and left > 0:
+            text = _text(package, name)
+            left -= len(text)
+            if "<questestinterop" in text or "<assessmentItem" in text:
+                found.append(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
+    if not found:
+        raise UnreadablePackage("the package holds neither a workbook nor a QTI test")
+    return f"<packages>{''.join(found)}</packages>" if len(found) > 1 else found[0]
+
+
+# Workbooks: each sheet as rows of texts
+
+
+def _workbook(package: zipfile.ZipFile, names: list[str]) -> str:
+    shared = _shared(package, names)
+    sheets = sorted(
+        (name for name in names if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name)),
+        key=lambda name: int(re.sub(r"\D", "", name)),
+    )
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for name in sheets:
+        rows = [row for row in _rows(parse_xml(_text(package, name)), shared) if any(cell.strip() for cell in row)]
+        writer.writerows(rows)
+        if len(rows) > 1:
+            break
+    return out.getvalue()
+
+
+def _shared(package: zipfile.ZipFile, names: list[str]) -> list[str]:
+    if "xl/sharedStrings.xml" not in names:
+        return []
+    root = parse_xml(_text(package, "xl/sharedStrings.xml"))
+    return ["".join(part.all_text() for part in one.walk("t")) for one in root.all("si")]
+
+
+def _rows(sheet: XmlElement, shared: list[str]) -> Iterator[list[str]]:
+    for row in sheet.walk("row"):
+        cells: list[str] = []
+        for cell in row.all("c"):
+            column = _column(cell.attributes.get("r", ""), len(cells))
+            if column >= _MOST_COLUMNS:
+                break
+            cells += [""] * (column - len(cells))
+            cells.append(_value(cell, shared))
+        yield cells
+
+
+def _column(name: str, following: int) -> int:
+    found = _CELL.fullmatch(name)
+    if found is None:
+        return following
+    number = 0
+    for letter in found["letters"]:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return max(number - 1, following)
+
+
+def _value(cell: XmlElement, shared: list[str]) -> str:
+    kind = cell.attributes.get("t", "")
+    if kind == "inlineStr":
+        return "".join(part.all_text() for part in cell.walk("t")).strip()
+    text = cell.text_of("v")
+    if kind == "s":
+        return shared[int(text)].strip() if text.isdigit() and int(text) < len(shared) else ""
+    if kind == "b":
+        return "true" if text == "1" else "false"
+    return text.removesuffix(".0") if re.fullmatch(r"-?\d+\.0", text) else text

@@ -1,0 +1,62 @@
+"""Reads pages as Markdown: Jupyter notebooks and HTML. Scripts, styles and navigation are left out."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import PurePath
+from typing import Any
+
+from questions.formats.markdown import fence, from_html
+
+SUFFIXES = (".ipynb", ".html", ".htm")
+
+_LEFT_OUT = re.compile(
+    r"<(?:(?P<tag>script|style|head|nav|header|footer|noscript|template|svg|button)\b|!--)", re.IGNORECASE
+)
+"""The start of what a page does not say: scripts, styles, navigation, comments."""
+
+
+def read_page(text: str, name: str) -> str | None:
+    """Returns the Markdown of a notebook or HTML page; None if the document is neither."""
+    suffix = PurePath(name).suffix.lower()
+    if suffix == ".ipynb":
+        return _notebook(text)
+    if suffix in (".html", ".htm") or re.match(r"\s*(?:<!doctype html|<html)\b", text[:500], re.IGNORECASE):
+        return from_html(_without_scripts(text))
+    return None
+
+
+def _without_scripts(html: str) -> str:
+    low = html.lower()
+    kept: list[str] = []
+    at = 0
+    while found := _LEFT_OUT.search(html, at):
+        kept.append(html[at : found.start()])
+        mark = f"</{found['tag'].lower()}" if found["tag"] else "--"
+        end = low.find(mark, found.end())
+        close = low.find(">", end) if end >= 0 else -1
+        if close < 0:
+            return "".join(kept)
+        at = close + 1
+    return "".join((*kept, html[at:]))
+
+
+def _notebook(text: str) -> str | None:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    cells = data.get("cells") if isinstance(data, dict) else None
+    if not isinstance(cells, list):
+        return None
+    shown = (_cell(cell) for cell in cells if isinstance(cell, dict))
+    return "\n\n".join(part for part in shown if part.strip())
+
+
+def _cell(cell: dict[str, Any]) -> str:
+    source = cell.get("source", "")
+    text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    if cell.get("cell_type") == "code" and text.strip():
+        return fence(text.strip("\n"), "python")
+    return text if cell.get("cell_type") == "markdown" else ""

@@ -1,0 +1,148 @@
+"""Reads QTI 1.2 tests, as Canvas, Blackboard and text2qti write them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_open, add_short, topic_of
+from questions.formats.markdown import markdown_converter
+from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+NAME = "qti"
+
+_ROOT = re.compile(r"<(?:questestinterop|packages)\b")
+_STATEMENTS = ("text_only_question", "file_upload_question")
+
+
+def sniff(source: Source) -> bool:
+    """Returns whether the document is a QTI test."""
+    return _ROOT.search("\n".join(source.lines[:20])) is not None
+
+
+def read(source: Source) -> ImportDraft:
+    """Reads all items of a test."""
+    draft = ImportDraft(source, NAME)
+    draft.title = draft.stem
+    try:
+        root = parse_xml("\n".join(source.lines))
+    except BrokenXml as error:
+        return draft.unreadable(f"invalid XML: {error}", "export the test again", error.line)
+    except RefusedXml as error:
+        return draft.refused(str(error), "export the test again", error.line)
+    titles = [one.attributes.get("title", "") for one in root.walk("assessment")]
+    draft.title = next((title for title in titles if title), draft.title)
+    for item in root.walk("item"):
+        _item(draft, item)
+    if not draft.questions and not draft.findings:
+        draft.unreadable("the test has no items", "export a test that contains questions")
+    return draft
+
+
+def _item(draft: ImportDraft, element: XmlElement) -> None:
+    lines = (element.first, element.last)
+    if not draft.accepts(*lines, element.size):
+        return
+    kind = _kind(element)
+    presentation = element.child("presentation") or element
+    item = Item(*lines, _material(presentation))
+    title = " ".join(element.attributes.get("title", "").split())
+    item.title = "" if title.casefold() in ("question", "") else title
+    item.topic = topic_of("")
+    item.why = _feedback(element, "general_fb")
+    if kind in _STATEMENTS:
+        draft.add(
+            "Q608",
+            f"`{kind}` asks for no answer that can be checked",
+            "ask a question",
+            lines,
+            severity="note",
+            note="it was read as study text",
+        )
+        return
+    groups = list(presentation.walk("response_lid"))
+    if len(groups) == 1:
+        _choice(draft, item, element, groups[0])
+    elif groups:
+        note = "matching and several gaps are not supported"
+        draft.add_skipped(f"unsupported question type `{kind or 'several responses'}`", note, lines)
+    else:
+        answers = _values(element)
+        add_short(draft, item, answers) if answers else add_open(draft, item, item.why)
+
+
+def _kind(element: XmlElement) -> str:
+    for one in element.walk("qtimetadatafield"):
+        if one.text_of("fieldlabel") == "question_type":
+            return one.text_of("fieldentry")
+    return ""
+
+
+def _material(element: XmlElement) -> str:
+    """Returns the texts of the direct materials, in order; those of the responses are left out."""
+    texts: list[str] = []
+    for child in element.children:
+        if child.name == "material":
+            texts += [_mattext(one) for one in child.walk("mattext")]
+        elif child.name in ("flow", "flow_mat"):
+            texts.append(_material(child))
+    return "\n\n".join(text for text in texts if text)
+
+
+def _mattext(element: XmlElement) -> str:
+    html = element.attributes.get("texttype", "text/plain") == "text/html"
+    text = element.all_text().strip()
+    converted: str = markdown_converter("html" if html else "")(text)
+    return converted.strip()
+
+
+def _choice(draft: ImportDraft, item: Item, element: XmlElement, group: XmlElement) -> None:
+    right, wrong = _keys(element)
+    offers = []
+    for label in group.walk("response_label"):
+        name = label.attributes.get("ident", "")
+        text = "\n\n".join(_mattext(one) for one in label.walk("mattext"))
+        is_right = name in right and name not in wrong
+        offers.append(OptionDraft(text, is_right, "" if is_right else _feedback(element, f"{name}_fb")))
+    add_choice(draft, item, offers)
+
+
+def _keys(element: XmlElement) -> tuple[set[str], set[str]]:
+    """Returns the options that give points, and those that must not be chosen."""
+    right: set[str] = set()
+    wrong: set[str] = set()
+    for condition in element.walk("respcondition"):
+        scores = [one.text_of() for one in condition.walk("setvar")]
+        if not any(_points(score) > 0 for score in scores):
+            continue
+        for variables in condition.all("conditionvar"):
+            denied = {one.text_of() for inner in variables.walk("not") for one in inner.walk("varequal")}
+            wrong |= denied
+            right |= {one.text_of() for one in variables.walk("varequal")} - denied
+    return right, wrong
+
+
+def _points(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def _values(element: XmlElement) -> list[str]:
+    """Returns the accepted answers of a short answer or number."""
+    found: list[str] = []
+    for condition in element.walk("respcondition"):
+        if any(_points(one.text_of()) > 0 for one in condition.walk("setvar")):
+            found += [one.text_of() for one in condition.walk("varequal")]
+    return found
+
+
+def _feedback(element: XmlElement, name: str) -> str:
+    for one in element.all("itemfeedback"):
+        if one.attributes.get("ident") == name:
+            return "\n\n".join(_mattext(text) for text in one.walk("mattext"))
+    return ""

@@ -1,0 +1,562 @@
+"""Reads lists of questions in data: JSON, JSON Lines, YAML and TOML, with fields in any order and usual spelling.
+
+The key is a flag on an option, a letter, the text of an option, or an index. An index is counted from 0 or 1 only if
+the document shows which; otherwise the questions stay unanswered.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from questions.blocks import plain
+from questions.formats.draft import (
+    ImportDraft,
+    Item,
+    OptionDraft,
+    add_choice,
+    add_open,
+    add_short,
+    add_unanswered,
+    topic_of,
+)
+from questions.labels import is_placeholder
+from questions.patterns.stems import level_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.source import Source
+
+NAME = "records"
+
+_DEEPEST = 6
+"""Depth to which lists of questions are searched."""
+_MOST_VALUES = 500_000
+"""Maximum number of values looked at; YAML aliases can repeat one without end."""
+_SHORT = 60
+_WORDS: dict[str, tuple[str, ...]] = {
+    "question": (
+        *(
+            "question",
+            "question text",
+            "questiontext",
+            "prompt",
+            "stem",
+            "q",
+            "front",
+            "query",
+            "statement",
+            "text",
+            "title",
+        ),
+        *(
+            "pregunta",
+            "enunciado",
+            "pergunta",
+            "frage",
+            "domanda",
+            "vraag",
+            "pytanie",
+            "вопрос",
+            "soru",
+            "题目",
+            "问题",
+            "質問",
+            "問題",
+            "문제",
+            "질문",
+        ),
+    ),
+    "options": (
+        *(
+            "options",
+            "choices",
+            "answers",
+            "alternatives",
+            "responses",
+            "possible answers",
+            "answer options",
+            "variants",
+            "opciones",
+        ),
+        *(
+            "respuestas",
+            "alternativas",
+            "opções",
+            "réponses",
+            "propositions",
+            "antworten",
+            "risposte",
+            "варианты",
+            "şıklar",
+            "选项",
+            "選択肢",
+            "보기",
+        ),
+    ),
+    "wrong": ("incorrect answers", "incorrect", "wrong answers", "distractors", "wrong", "false"),
+    "correct": (
+        *(
+            "correct",
+            "correct answer",
+            "correct answers",
+            "correct option",
+            "correct options",
+            "correct choice",
+            "right answer",
+            "right",
+        ),
+        *(
+            "answer",
+            "solution",
+            "key",
+            "answer key",
+            "back",
+            "answer text",
+            "respuesta",
+            "respuesta correcta",
+            "correcta",
+            "resposta",
+        ),
+        *(
+            "resposta correta",
+            "bonne réponse",
+            "réponse",
+            "richtig",
+            "antwort",
+            "lösung",
+            "risposta",
+            "ответ",
+            "cevap",
+            "答案",
+            "正确答案",
+            "正解",
+            "정답",
+            "답변",
+        ),
+    ),
+    "index": (
+        *(
+            "correct index",
+            "answer index",
+            "correct answer index",
+            "correct option index",
+            "solution index",
+            "right index",
+        ),
+        *("correct answer idx", "answer idx", "correct idx"),
+    ),
+    "why": (
+        *(
+            "explanation",
+            "detailed explanation",
+            "rationale",
+            "why",
+            "reason",
+            "feedback",
+            "explain",
+            "explicación",
+            "explicacion",
+        ),
+        *("explicação", "explication", "erklärung", "spiegazione", "объяснение", "açıklama", "解析", "解説", "해설"),
+    ),
+    "level": ("level", "difficulty", "nivel", "difficult", "niveau", "schwierigkeit", "уровень", "难度"),
+    "topic": (
+        "topic",
+        "category",
+        "subject",
+        "categoría",
+        "tema",
+        "kategorie",
+        "thema",
+        "catégorie",
+        "категория",
+        "分类",
+    ),
+    "tags": ("tags", "keywords", "labels"),
+    "id": ("id", "identifier", "uuid"),
+}
+_ROLE_OF = {word: role for role, words in _WORDS.items() for word in words}
+_FLAGS = frozenset(
+    (
+        "correct",
+        "is correct",
+        "iscorrect",
+        "right",
+        "is right",
+        "is answer",
+        "isanswer",
+        "valid",
+        "correcta",
+        "richtig",
+        "true",
+        "answer",
+        "weight",
+        "fraction",
+    )
+)
+_OPTION_TEXT = (
+    "text",
+    "code",
+    "answer",
+    "option",
+    "value",
+    "label",
+    "content",
+    "answer text",
+    "title",
+    "body",
+    "respuesta",
+    "name",
+    "choice",
+)
+_LETTERED = re.compile(
+    r"(?:option|choice|answer|opci[oó]n|antwort|alternativa|réponse)?[ ]?(?P<letter>[a-h]|[1-8])", re.IGNORECASE
+)
+_LETTER = re.compile(r"[(\[]?(?P<letter>[A-Ha-h])[)\].:]?")
+_LETTER_BEFORE = re.compile(r"[(\[]?[A-Ha-h][)\].:][ ]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A question as data: values by role, with lettered options gathered."""
+
+    values: dict[str, Any]
+    options: tuple[Any, ...]
+    letters: tuple[str, ...]
+    """Letters of the options in the data; empty if they have none."""
+
+
+def sniff(source: Source) -> bool:
+    """Returns whether the document is data with a list of questions."""
+    return bool(_records(source))
+
+
+def read(source: Source) -> ImportDraft:
+    """Reads all questions of the longest lists of records that ask."""
+    draft = ImportDraft(source, NAME)
+    draft.title = draft.stem
+    found = _records(source)
+    if not found:
+        return draft.unreadable(
+            "this data has no list of questions", "give each question a field `question`, and `options` or `answer`"
+        )
+    base = _base(found)
+    for record, (first, last) in zip(found, _places(source, found), strict=True):
+        _add(draft, record, first, last, base)
+    return draft
+
+
+# The data of a document
+
+
+def _data(source: Source) -> Any:
+    """Returns the data of a document; None if it is none."""
+    text = "\n".join(source.lines)
+    suffix = PurePath(source.name).suffix.lower()
+    start = text.lstrip()[:1]
+    try:
+        if suffix == ".toml":
+            return tomllib.loads(text)
+        if start in ("{", "["):
+            return _json(text)
+        if suffix in (".yaml", ".yml") and _ASKS.search(text):
+            return _yaml(text)
+    except (ValueError, RecursionError, yaml.YAMLError, OverflowError):
+        return None
+    return None
+
+
+def _yaml(text: str) -> Any:
+    """Returns the data of a YAML document from its events, so that depth, aliases and tags cost nothing.
+
+    Raises ValueError for aliases and for more depth or values than questions need.
+    """
+    stack: list[Any] = [[]]
+    keys: list[Any] = [_NO_KEY]
+    for count, event in enumerate(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))):
+        if isinstance(event, yaml.AliasEvent) or count > _MOST_VALUES or len(stack) > _DEEPEST_YAML:
+            raise ValueError("aliases, or too many values")
+        if isinstance(event, yaml.ScalarEvent):
+            _put(stack, keys, _scalar(event))
+        elif isinstance(event, yaml.CollectionStartEvent):
+            value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
+            _put(stack, keys, value)
+            stack.append(value)
+            keys.append(_NO_KEY)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            stack.pop()
+            keys.pop()
+    return stack[0][0] if len(stack[0]) == 1 else stack[0]
+
+
+_NO_KEY = object()
+_DEEPEST_YAML = 20
+_ASKS = re.compile(r"^[ \t]*(?:-[ \t]+)?[\"']?[^\W\d][\w ]{0,30}[\"']?[ ]?:[ \t]*\S", re.MULTILINE)
+
+
+def _put(stack: list[Any], keys: list[Any], value: Any) -> None:
+    top = stack[-1]
+    if isinstance(top, list):
+        top.append(value)
+    elif keys[-1] is _NO_KEY:
+        keys[-1] = value if isinstance(value, str | int | float | bool) else str(id(value))
+    else:
+        top[keys[-1]] = value
+        keys[-1] = _NO_KEY
+
+
+def _scalar(event: yaml.ScalarEvent) -> Any:
+    """Returns a plain scalar as a number or truth value, any other as text; words such as `yes` stay words."""
+    text = str(event.value)
+    if event.implicit[0] and text in ("true", "false", "True", "False"):
+        return text.lower() == "true"
+    return int(text) if event.implicit[0] and re.fullmatch(r"-?\d{1,9}", text) else text
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        # JSON Lines: one object in each line.
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
+
+
+def _records(source: Source) -> list[Record]:
+    lists = list(_lists(_data(source), 0, [_MOST_VALUES]))
+    return [record for records in lists for record in records]
+
+
+def _lists(value: Any, depth: int, left: list[int]) -> Iterator[list[Record]]:
+    """Yields the lists of records that ask, wherever they are in the data."""
+    left[0] -= 1
+    if depth > _DEEPEST or left[0] < 0:
+        return
+    if isinstance(value, list):
+        records = [record for one in value if isinstance(one, dict) and (record := _record(one)) is not None]
+        if records and len(records) * 2 >= len(value):
+            yield records
+        else:
+            for one in value:
+                yield from _lists(one, depth + 1, left)
+    elif isinstance(value, dict):
+        for one in value.values():
+            if isinstance(one, dict | list):
+                yield from _lists(one, depth + 1, left)
+
+
+def _record(data: dict[Any, Any]) -> Record | None:
+    """Returns the record of a mapping; None if it asks nothing."""
+    values: dict[str, Any] = {}
+    lettered: dict[str, Any] = {}
+    for key, value in data.items():
+        name = _name(key)
+        role = _ROLE_OF.get(name, "")
+        if role:
+            if _rank(role, name) < _rank(role, values.get(f"_{role}", "")):
+                values[role], values[f"_{role}"] = value, name
+        elif (found := _LETTERED.fullmatch(name)) and isinstance(value, str) and value.strip():
+            lettered[_letter(found["letter"])] = value
+    if isinstance(values.get("question"), dict):
+        inner = values["question"]
+        values["question"] = next((inner[key] for key in ("text", "prompt", "stem") if key in inner), "")
+    asked = values.get("question")
+    if not isinstance(asked, str) or not asked.strip():
+        return None
+    options, letters = _options_of(values.get("options"))
+    if len(lettered) > 1 and not options:
+        letters = tuple(sorted(lettered))
+        options = tuple(lettered[letter] for letter in letters)
+    if not options and not any(role in values for role in ("correct", "wrong", "index")):
+        return None
+    return Record(values, options, letters)
+
+
+def _name(key: Any) -> str:
+    split = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", " ", str(key))
+    return re.sub(r"[\s_-]+", " ", split).strip().casefold()
+
+
+def _rank(role: str, name: str) -> int:
+    return _WORDS[role].index(name) if name else len(_WORDS[role])
+
+
+def _letter(text: str) -> str:
+    return "abcdefgh"[int(text) - 1] if text.isdigit() else text.lower()
+
+
+def _options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    if isinstance(value, dict):
+        letters = tuple(str(key).strip().lower() for key in value)
+        return tuple(value.values()), letters if all(len(letter) == 1 for letter in letters) else ()
+    if isinstance(value, list) and len(value) > 1:
+        return tuple(value), ()
+    return (), ()
+
+
+def _base(records: list[Record]) -> int | None:
+    """Returns whether indices of options start at 0 or at 1; None if the document does not show it."""
+    indices = [(record.values["correct"], len(record.options)) for record in records if _is_index(record)]
+    if any(index == 0 for index, _ in indices):
+        return 0
+    return 1 if any(index == count for index, count in indices) else None
+
+
+def _is_index(record: Record) -> bool:
+    value = record.values.get("correct")
+    return isinstance(value, int) and not isinstance(value, bool) and bool(record.options)
+
+
+def _places(source: Source, records: list[Record]) -> Iterator[tuple[int, int]]:
+    """Yields the lines of each record: from the line with its question to the line before the next."""
+    starts: list[int] = []
+    at = 1
+    for record in records:
+        needle = json.dumps(record.values["question"].strip()[:40], ensure_ascii=False)[1:-1].split("\\n")[0].strip()
+        needles = (needle, json.dumps(needle)[1:-1])
+        at = next((n for n in range(at, len(source.lines) + 1) if any(one in source.line(n) for one in needles)), at)
+        at = min(at, len(source.lines))
+        starts.append(at)
+        at += 1
+    for start, following in zip(starts, [*starts[1:], len(source.lines) + 1], strict=True):
+        yield start, max(following - 1, start)
+
+
+# Questions
+
+
+def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | None) -> None:
+    values = record.values
+    if not draft.accepts(first, last, len(str(values))):
+        return
+    item = Item(first, last, values["question"].strip(), why=_text(values.get("why")))
+    item.topic = topic_of(_text(values.get("topic")))
+    item.section = (plain(_text(values["topic"])),) if _text(values.get("topic")) else ()
+    item.level = level_of(_text(values.get("level")))
+    tags = values.get("tags")
+    item.tag([str(tag) for tag in tags] if isinstance(tags, list) else re.split("[,;]", _text(tags)))
+    flags = [_flag(option) for option in record.options]
+    texts = [_option_text(option) for option in record.options]
+    wrong = values.get("wrong")
+    if not texts and isinstance(wrong, list) and _text(values.get("correct")):
+        texts, flags = [_text(values["correct"]), *map(_text, wrong)], [True, *(False for _ in wrong)]
+    if len(texts) > 1:
+        right = {index for index, flag in enumerate(flags) if flag}
+        if not any(flag is not None for flag in flags):
+            right = _right(draft, item, record, texts, base)
+        if all(_LETTER_BEFORE.match(text) for text in texts):
+            texts = [_LETTER_BEFORE.sub("", text, count=1) for text in texts]
+        reasons = [_feedback(option) for option in record.options] or [""] * len(texts)
+        offers = [
+            OptionDraft(text, index in right, "" if index in right else reason)
+            for index, (text, reason) in enumerate(zip(texts, reasons, strict=True))
+        ]
+        add_choice(draft, item, offers)
+        return
+    _add_worded(draft, item, values.get("correct", _single(values.get("options"))))
+
+
+def _single(value: Any) -> Any:
+    """Returns the accepted answers of a question whose options are all right."""
+    return [_option_text(one) for one in value] if isinstance(value, list) else value
+
+
+def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
+    if isinstance(answer, bool):
+        add_choice(draft, item, [OptionDraft("True", answer), OptionDraft("False", not answer)])
+        return
+    answers = [_text(one) for one in answer] if isinstance(answer, list) else [_text(answer)]
+    answers = [one for one in answers if one and not is_placeholder(one)]
+    if not answers:
+        add_unanswered(draft, item)
+    elif len(answers[0]) > _SHORT or "\n" in answers[0]:
+        add_open(draft, item, "\n\n".join(answers))
+    else:
+        add_short(draft, item, answers)
+
+
+def _right(draft: ImportDraft, item: Item, record: Record, texts: list[str], base: int | None) -> set[int]:
+    """Returns the indices of the right options; an empty set, with a finding, if they cannot be established."""
+    said = record.values.get("index")
+    if isinstance(said, int) and not isinstance(said, bool):
+        return {said} if 0 <= said < len(texts) else set()
+    said = record.values.get("correct")
+    if said is None:
+        return set()
+    found: set[int] = set()
+    for one in said if isinstance(said, list) else _split(said, len(texts)):
+        place = _place(one, record, texts, base)
+        if place is None:
+            note = f"`{str(said)[:60]}`"
+            cure = "write the letter or the text of the option"
+            draft.add("Q606", "the right answer is not among the options", cure, item.lines, note=note)
+            return set()
+        found.add(place)
+    return found
+
+
+def _split(said: Any, count: int) -> list[Any]:
+    if isinstance(said, str) and re.fullmatch(r"[A-H](?:[ ]*[,;/&]?[ ]*[A-H])+", said.strip()):
+        return re.findall("[A-H]", said)
+    return [said]
+
+
+def _place(said: Any, record: Record, texts: list[str], base: int | None) -> int | None:
+    """Returns the option that a key names: a letter is a label, never a text; a number needs a known base."""
+    if isinstance(said, bool):
+        said = str(said)
+    if isinstance(said, int):
+        place = said - base if base is not None else -1
+        return place if 0 <= place < len(texts) else None
+    if isinstance(said, dict):
+        said = _option_text(said)
+    if not isinstance(said, str):
+        return None
+    letter = _LETTER.fullmatch(said.strip())
+    if letter:
+        letters = record.letters or tuple("abcdefgh"[: len(texts)])
+        low = letter["letter"].lower()
+        if low in letters:
+            return letters.index(low)
+    shown = plain(said).casefold().strip(" .")
+    same = [index for index, text in enumerate(texts) if plain(text).casefold().strip(" .") == shown]
+    if len(same) == 1:
+        return same[0]
+    if said.strip().isdigit():
+        return _place(int(said), record, texts, base)
+    return None
+
+
+def _flag(option: Any) -> bool | None:
+    """Returns whether an option is marked as right; None if it has no mark."""
+    for key, value in option.items() if isinstance(option, dict) else ():
+        if _name(key) in _FLAGS and not (
+            isinstance(value, str) and value.casefold() not in ("true", "false", "yes", "no")
+        ):
+            return value.casefold() in ("true", "yes") if isinstance(value, str) else bool(value) and value not in (-1,)
+    return None
+
+
+def _option_text(option: Any) -> str:
+    if not isinstance(option, dict):
+        return _text(option)
+    named = {_name(key): value for key, value in option.items()}
+    return next((_text(named[key]) for key in _OPTION_TEXT if isinstance(named.get(key), str | int | float)), "")
+
+
+def _feedback(option: Any) -> str:
+    if not isinstance(option, dict):
+        return ""
+    named = {_name(key): value for key, value in option.items()}
+    return next((_text(named[key]) for key in ("feedback", "reason", "explanation", "rationale") if named.get(key)), "")
+
+
+def _text(value: Any) -> str:
+    return "" if value is None or isinstance(value, dict | list) else str(value).strip()

@@ -1,0 +1,158 @@
+"""Reads a document by a recipe: the pattern of its questions and answers in one or two lines, stated by its author.
+
+A recipe is written in the front matter, or given to a command:
+
+    question: "### {n}. {prompt}"
+    answer: "> **Answer: {key}**"
+
+`{n}` is a number, `{prompt}` the question, `{key}` the letters of the right options, `{answer}` an answer that goes on
+to the next question, and `{level}` a level. A space stands for any space, and everything else for itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from questions.document import Document, Draft, entries, scalar
+from questions.patterns.items import add_question
+from questions.patterns.stems import level_of, unbold
+from questions.source import trim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "recipe"
+
+_ASKING = ("prompt", "n", "title", "level")
+_ANSWERING = ("key", "answer", "n")
+_FIELD = re.compile(r"\{(?P<name>[a-z]+)\}")
+_NUMBER = re.compile(r"\d{1,4}")
+_LONGEST = 200
+
+
+class InvalidRecipe(ValueError):
+    """The recipe cannot be read; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How the questions of a document are written."""
+
+    question: str
+    answer: str = ""
+
+    def explain(self, count: int) -> str:
+        """Returns the reading in words."""
+        said = f"{count} questions by the recipe `{self.question}`"
+        return f"{said}, answered by `{self.answer}`" if self.answer else said
+
+
+def recipe_of(document: Document) -> Recipe | None:
+    """Returns the recipe in the front matter: `question:` and `answer:`, or both under `recipe:`."""
+    front = next((value for key, value in entries(document.front) if key == "recipe"), document.front)
+    question = scalar(front, "question")
+    return Recipe(question, scalar(front, "answer")) if _FIELD.search(question) else None
+
+
+def read_recipe(document: Document, recipe: Recipe) -> Draft:
+    """Reads the questions that a recipe describes. Raises InvalidRecipe."""
+    asks = parse_pattern(recipe.question, _ASKING)
+    if not {"prompt", "n"} & {name for name, _ in asks}:
+        raise InvalidRecipe("the question needs `{prompt}` or `{n}`")
+    says = parse_pattern(recipe.answer, _ANSWERING) if recipe.answer else None
+    draft = Draft()
+    found = list(_lines(document, asks))
+    headings = {block.first: block.level for block in document.blocks if block.kind == "heading"}
+    for (line, fields), following in zip(found, [*found[1:], None], strict=True):
+        last = following[0] - 1 if following else len(document.source.lines)
+        depth = headings.get(line, 0)
+        above = (n for n in range(line + 1, last + 1) if headings.get(n, 7) < depth)
+        _add(document, draft, line, document.source.last_filled(line, next(above, last + 1) - 1), fields, says)
+    return draft
+
+
+Pattern = tuple[tuple[str, str], ...]
+"""Fields with the text after each; the first has no name, and its text begins the line."""
+
+
+def parse_pattern(pattern: str, allowed: tuple[str, ...]) -> Pattern:
+    """Returns the fields of a pattern and the text between them. Raises InvalidRecipe."""
+    if len(pattern) > _LONGEST:
+        raise InvalidRecipe(f"a pattern is longer than {_LONGEST} characters")
+    parts = _FIELD.split(" ".join(pattern.split()))
+    names = parts[1::2]
+    for name in names:
+        if name not in allowed or names.count(name) > 1:
+            fields = ", ".join(f"{{{one}}}" for one in allowed)
+            reason = "appears twice" if name in allowed else f"is not a field here; the fields are {fields}"
+            raise InvalidRecipe(f"`{{{name}}}` {reason}")
+    if any(not text for text in parts[2:-1:2]):
+        raise InvalidRecipe("two fields need text between them")
+    return tuple(zip(["", *names], parts[::2], strict=True))
+
+
+def match_line(line: str, pattern: Pattern) -> dict[str, str] | None:
+    """Returns the fields of a line; None if it does not match. Each field ends at the first text that follows it."""
+    text = " ".join(line.split())
+    found: dict[str, str] = {}
+    at = 0
+    for index, (name, after) in enumerate(pattern):
+        if name == "n":
+            number = _NUMBER.match(text, at)
+            end = number.end() if number else -1
+        elif not name:
+            end = at
+        elif index == len(pattern) - 1:
+            end = len(text) - len(after)
+        else:
+            end = text.find(after, at)
+        if end < at or text[end : end + len(after)].casefold() != after.casefold():
+            return None
+        if name:
+            found[name] = text[at:end].strip()
+            if not found[name] and name != "answer":
+                return None
+        at = end + len(after)
+    return found if at == len(text) else None
+
+
+def _lines(document: Document, pattern: Pattern) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yields the lines outside programs that match."""
+    programs = {n for fence in document.layout.fences for n in range(fence.first, fence.last + 1)}
+    start = document.blocks[0].last if document.front is not None else 0
+    for number, line in enumerate(document.source.lines, 1):
+        if number > start and number not in programs and (fields := match_line(line, pattern)) is not None:
+            yield number, fields
+
+
+def _add(document: Document, draft: Draft, first: int, last: int, fields: dict[str, str], says: Pattern | None) -> None:
+    source = document.source
+    stem = unbold(fields.get("prompt", ""))
+    answer, before, labelled = "", last, False
+    for number in range(first + 1, last + 1) if says else ():
+        said = match_line(source.line(number), says or ())
+        if said is not None:
+            below = source.text(number + 1, last)
+            answer = trim("\n".join(part for part in (said.get("key") or said.get("answer") or "", below) if part))
+            before, labelled = number - 1, True
+            break
+    shown = source.text(first + 1, before)
+    if not stem:
+        stem, _, shown = shown.partition("\n\n")
+    if says is None:
+        answer, shown = shown, ""
+    add_question(
+        document,
+        draft,
+        first,
+        last,
+        prompt="\n\n".join(part for part in (stem, shown) if part),
+        answer=answer,
+        section=(),
+        labelled=labelled,
+        number=fields.get("n", ""),
+        title=fields.get("title", ""),
+        level=level_of(fields.get("level", "")),
+    )
