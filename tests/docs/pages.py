@@ -64,6 +64,6 @@ def commands_of(page: Path) -> Iterator[str]:
     shown = [line for block in blocks_of(page, "sh") for line in block.splitlines()]
     shown += re.findall(r"`([^`\n]+)`", prose_of(page))
     for line in shown:
-        found = re.match(r" *(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?dailygrad (?P<words>[^#]*)", line)
+        found = re.match(r" *(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?dailygrad (?P<words>(?:'[^']*'|[^#'])*)", line)
         if found:
             yield found["words"].strip()

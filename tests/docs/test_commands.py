@@ -83,7 +83,7 @@ def runnable() -> list[str]:
 
 def shown_in(block: str) -> list[str]:
     return [
-        found["words"].strip() for found in re.finditer(r"^ *(?:\.venv/bin/)?dailygrad (?P<words>[^#\n]*)", block, re.M)
+        found["words"].strip() for found in re.finditer(r"^ *(?:\.venv/bin/)?dailygrad (?P<words>(?:'[^'\n]*'|[^#'\n])*)", block, re.M)
     ]
 
 
