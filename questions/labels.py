@@ -140,6 +140,10 @@ _PLACEHOLDER = re.compile(
 _OPTION_B = re.compile(r"\s*(?:[-*+][ \t]+)?[*_(\[]{0,3}b[)\]]?[*_]{0,3}[:.)][ *_]", re.IGNORECASE)
 
 
+_OPTION_LINES = 40
+"""Lines after the first option within which the second begins."""
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """A label that starts a question, an answer or an explanation."""
@@ -192,7 +196,13 @@ def _is_option(source: Source, label: Label) -> bool:
     if label.word != "a" or label.number:
         return False
     following = source.next_filled(label.line + 1)
-    return _OPTION_B.match(source.line(following)) is not None
+    if _OPTION_B.match(source.line(following)) is not None:
+        return True
+    # `*A:*` above a program, and `*B:*` in a line of its own further down.
+    line = source.line(label.line)
+    twin = line[: label.start] + line[label.start :].replace("A", "B", 1).replace("a", "b", 1 if "A" not in line else 0)
+    ahead = range(label.line + 1, min(label.line + _OPTION_LINES, len(source.lines)) + 1)
+    return not line[label.end :].strip() and any(source.line(number).rstrip() == twin.rstrip() for number in ahead)
 
 
 def text_after(source: Source, label: Label, last: int) -> str:

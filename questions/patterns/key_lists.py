@@ -20,7 +20,7 @@ from questions.source import Finding, trim
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from questions.blocks import Block
+    from questions.blocks import Block, Fold
     from questions.document import Document
     from questions.model import Question
 
@@ -63,7 +63,7 @@ def find_key_lists(document: Document) -> tuple[KeyList, ...]:
         short = sum(_SHORT_KEY.fullmatch(text.partition("\n")[0]) is not None for _, text, _ in keys)
         if len(keys) >= _FEWEST and (short * 2 >= len(keys) or (len(titles) == 1 and len(keys) > _FEWEST)):
             found.append(KeyList(heading.first, last, keys))
-    for fold in document.layout.folds:
+    for fold in _innermost(document.layout.folds):
         keys = tuple(_keys(document, fold.body[0], fold.body[1]))
         short = sum(_SHORT_KEY.fullmatch(text.partition("\n")[0]) is not None for _, text, _ in keys)
         if (
@@ -76,6 +76,13 @@ def find_key_lists(document: Document) -> tuple[KeyList, ...]:
         if block.kind == "paragraph" and any(label.role == "answer" for label in document.labels(block)):
             found += _in_line(document, block.first, block.last)
     return tuple(sorted(found, key=lambda one: one.first))
+
+
+def _innermost(folds: tuple[Fold, ...]) -> Iterator[Fold]:
+    """Yields the folds that hold no other, so that no line is looked at twice."""
+    for fold, following in zip(folds, [*folds[1:], None], strict=False):
+        if following is None or following.first > fold.last or following.depth <= fold.depth:
+            yield fold
 
 
 def _end(document: Document, heading: Block) -> int:
