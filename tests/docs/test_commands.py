@@ -83,7 +83,8 @@ def runnable() -> list[str]:
 
 def shown_in(block: str) -> list[str]:
     return [
-        found["words"].strip() for found in re.finditer(r"^ *(?:\.venv/bin/)?dailygrad (?P<words>(?:'[^'\n]*'|[^#'\n])*)", block, re.M)
+        found["words"].strip()
+        for found in re.finditer(r"^ *(?:\.venv/bin/)?dailygrad (?P<words>(?:'[^'\n]*'|[^#'\n])*)", block, re.M)
     ]
 
 
@@ -112,6 +113,7 @@ def statuses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     folder = tmp_path_factory.mktemp("commands")
     for name in ("my-questions.md", "new-edition.md", "questions.md"):
         (folder / name).write_text(EXAMPLES[0], encoding="utf-8")
+    (folder / "notes.md").write_text("### 1. Which is even?\n\na) 1\nb) 2\n\n> **Answer: b**\n", encoding="utf-8")
     shutil.copytree(ROOT / "questions" / "banks", folder / "questions" / "banks")
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("DAILYGRAD_", "DATABASE", "SLACK_"))
