@@ -20,7 +20,6 @@ from service.credentials import ServiceTokens, TokenAuth
 from service.tracing import event_header
 from service.wire import (
     AnswerInput,
-    AnswerKey,
     AnswerResult,
     AskForm,
     AuditView,
@@ -32,6 +31,7 @@ from service.wire import (
     Check,
     Contest,
     Delivery,
+    Explanation,
     Failure,
     Generated,
     ImportView,
@@ -49,6 +49,7 @@ from service.wire import (
     Rating,
     Refusal,
     ReportView,
+    RoundResult,
     RoundView,
     Rules,
     RunResult,
@@ -236,8 +237,12 @@ class ServiceClient:
         """Rates how well the member remembered a card. Returns when it is due again."""
 
     @call("explain", repeatable=True)
-    async def explain(self, who: Who, question: str) -> AnswerKey:
-        """Returns the key of a question that the member has answered or whose round has closed."""
+    async def explain(self, who: Who, question: str) -> Explanation:
+        """Returns the key of a question that the member has answered or whose round has closed, with their answer."""
+
+    @call("result", repeatable=True)
+    async def result(self, who: Who, ref: str) -> RoundResult:
+        """Returns the member's own result of a closed round."""
 
     @call("board", repeatable=True)
     async def board(

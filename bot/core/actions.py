@@ -92,6 +92,13 @@ class Explain:
 
 
 @dataclass(frozen=True, slots=True)
+class MyResult:
+    """Shows the member's own result of a closed round."""
+
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
 class Snippet:
     """Runs the form's code as a free run."""
 
@@ -193,6 +200,7 @@ Action = (
     | Rate
     | Report
     | Explain
+    | MyResult
     | Snippet
     | ShowBoard
     | ShowContest
@@ -231,6 +239,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "g": (Rate, (_REF, "again|hard|good|easy")),
     "e": (Report, (_ANY,)),
     "k": (Explain, (_SOME,)),
+    "r": (MyResult, ("r[0-9]{1,18}",)),
     "u": (Snippet, ()),
     "l": (ShowBoard, (_PERIOD, "channel|workspace", _ANY)),
     "y": (ShowContest, ("rookies|improved", _PERIOD, "channel|workspace", _ANY)),

@@ -22,7 +22,7 @@ from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.links import Links
 from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
-from bot.core.text import members, onboarding, questions, refusals, results
+from bot.core.text import members, onboarding, questions, refusals, results, reveals
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import AnswerInput, AskForm, Rating, TodayView, Where, invalid_input
@@ -57,6 +57,8 @@ class ButtonHandler:
                 bare, wanted = actions.split_ref(ref)
                 due = await self._client.rate(event.who, event.id, bare, cast(Rating, rating))
                 return results.rated_card(due, event.at, wanted)
+            case actions.MyResult(ref):
+                return reveals.result_card(await self._client.result(event.who, ref))
             case actions.Report(question):
                 return questions.report_form(question)
             case actions.Snippet():

@@ -12,22 +12,21 @@ from service.api.http import EventBody, RefBody, TheCall, WhereBody, WhoBody
 from service.banks import moderation
 from service.metrics import record_answer
 from service.people import members
-from service.rounds import grading, idempotency, leaderboard, practice, schedules, submissions
+from service.rounds import grading, idempotency, leaderboard, practice, results, schedules, submissions
 from service.rounds.idempotency import run_once
 from service.rounds.sandbox_turns import add_wait_estimate
-from service.rounds.views import build_answer_key
 from service.store import members as member_rows
 from service.store import privacy as store_privacy
 from service.store.members import resolve_caller
 from service.tracing import add_fields
 from service.wire import (
     AnswerInput,
-    AnswerKey,
     AnswerResult,
     AskForm,
     Board,
     Code,
     Contest,
+    Explanation,
     Me,
     Period,
     PrivacyAction,
@@ -35,6 +34,7 @@ from service.wire import (
     QuestionRef,
     Rating,
     ReportView,
+    RoundResult,
     Rules,
     RunResult,
     SeasonView,
@@ -197,11 +197,15 @@ async def rate(
 
 
 @router.post("/explain")
-async def explain(call: TheCall, who: WhoBody, question: Annotated[Short, Body(embed=True, min_length=1)]) -> AnswerKey:
+async def explain(call: TheCall, who: WhoBody, question: QuestionBody) -> Explanation:
     async with call.transaction() as session:
-        caller = await resolve_caller(session, who, None, call.now)
-        found = await moderation.visible_version(session, caller, question)
-        return build_answer_key(found, str(QuestionRef("practice", found.id)))
+        return await moderation.explain(session, await resolve_caller(session, who, None, call.now), question)
+
+
+@router.post("/result")
+async def result(call: TheCall, who: WhoBody, ref: RefBody) -> RoundResult:
+    async with call.transaction() as session:
+        return await results.view_result(session, await resolve_caller(session, who, None, call.now), ref)
 
 
 # Boards and seasons.

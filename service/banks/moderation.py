@@ -9,11 +9,24 @@ from typing import Literal, cast
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
-from service.store import banks, reports, variants
+from service.rounds.views import build_answer_key
+from service.store import answers, banks, reports, variants
 from service.store.members import Caller
-from service.store.questions import Version, get_version, is_open_in_round
+from service.store.questions import Version, get_version, is_open_in_round, newest_version_id
 from service.store.tables import QuestionRow, QuestionVersion, ReportRow
-from service.wire import Generated, NotFound, NotMet, ReportView, RestoreRefused, Settled, StillOpen, TextNeeded
+from service.wire import (
+    AnswerInput,
+    Explanation,
+    Generated,
+    NotFound,
+    NotMet,
+    QuestionRef,
+    ReportView,
+    RestoreRefused,
+    Settled,
+    StillOpen,
+    TextNeeded,
+)
 
 State = Literal["open", "dismissed", "fixed"]
 ALL = "all"
@@ -57,6 +70,22 @@ async def visible_version(session: AsyncSession, caller: Caller, question: str) 
         if await banks.has_met_question(session, caller, row.id):
             return await get_version(session, await variants.pick_to_explain(session, caller, asked.id, question))
     raise Refused(NotMet(question=question))
+
+
+async def explain(session: AsyncSession, caller: Caller, question: str) -> Explanation:
+    """Returns the key of a question with the caller's own latest answer to it. Refused as in `visible_version`."""
+    version = await visible_version(session, caller, question)
+    newest = await get_version(session, await newest_version_id(session, version.question_id))
+    # Another variant of a family is another question.
+    row = await answers.find_latest(
+        session, caller.member_id, version.question_id, version.id if newest.question.draw else None
+    )
+    verdict = (await answers.latest_verdicts(session, [row.id])).get(row.id) if row else None
+    return Explanation(
+        key=build_answer_key(version, str(QuestionRef("practice", version.id))),
+        given=AnswerInput.model_validate(row.given) if row else None,
+        verdict=answers.read_verdict(verdict) if verdict else None,
+    )
 
 
 async def _find_named(

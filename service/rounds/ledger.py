@@ -97,7 +97,20 @@ class LedgerPosting:
         await ledger.insert_entries(session, rows)
         return moved
 
-    def _points(self, credit: float, seconds: float) -> int:
+    @property
+    def share_right(self) -> float | None:
+        """Measured share of right answers to the question before the round."""
+        return self._share_right
+
+    def full_points(self) -> int:
+        """Returns the points of a right answer, without a bonus."""
+        return self.points_without_bonus(1.0)
+
+    def points_without_bonus(self, credit: float) -> int:
+        """Returns the points of an answer with `credit` that came too late for a bonus."""
+        return self._points(credit, None)
+
+    def _points(self, credit: float, seconds: float | None) -> int:
         question = self._question
         if question.task and not scores_points(question.task.driver):
             return 0

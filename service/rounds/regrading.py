@@ -122,7 +122,7 @@ async def repeat_verdicts(
         version, seed = by[row.version_id], _stored_seed(row)
         assert version.question.task is not None and seed is not None, "only code is judged with a seed"
         again = await grade_code(sandbox, version.question.task, code, seed)
-        yield RepeatedVerdict(row.answer_id, version.question.id, version.number, _stored_view(row), again)
+        yield RepeatedVerdict(row.answer_id, version.question.id, version.number, answers.read_verdict(row), again)
 
 
 def exit_status(repeated: Sequence[RepeatedVerdict]) -> int:
@@ -216,17 +216,16 @@ async def _list_pending(session: AsyncSession, round_id: int, fixed: Version) ->
         by = await questions.get_version(session, latest.version_id)
         same = by.question.task == fixed.question.task
         yield _PendingAnswer(
-            entry.answer.id, code, _stored_seed(latest) or secrets.randbits(128), _stored_view(latest) if same else None
+            entry.answer.id,
+            code,
+            _stored_seed(latest) or secrets.randbits(128),
+            answers.read_verdict(latest) if same else None,
         )
 
 
 def _stored_seed(verdict: VerdictRow) -> int | None:
     seed = verdict.detail.get("seed")
     return None if seed is None else int(seed)
-
-
-def _stored_view(verdict: VerdictRow) -> VerdictView:
-    return VerdictView.model_validate({name: value for name, value in verdict.detail.items() if name != "seed"})
 
 
 async def _save_corrections(

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.calendar import Slot, due_slots, get_zone, slots_between
 from service.errors import Refused
 from service.metrics import POST_SECONDS
-from service.rounds import leaderboard, practice
+from service.rounds import leaderboard, practice, results
 from service.rounds.alerts import notify_admins
 from service.rounds.ledger import LedgerPosting, grade_answer
 from service.rounds.schedules import build_timetable, choose_for_day, next_posting, only_gpu_questions_fit
@@ -272,11 +272,12 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     round_.closed_at = now
     version = await questions.get_version(session, round_.version_id)
     closing = _ClosingRound(round_, schedule, version, await answers.list_entries(session, round_id))
-    results = await _grade_entries(session, closing, now)
+    graded = await _grade_entries(session, closing, now)
     await session.flush()
     await practice.add_missed_cards(session, answers.absent_members(round_), version.question_id, now)
-    reveal = await _build_reveal(session, closing, results, now)
-    for channel_id in await outbox.list_round_channels(session, round_id, schedule):
+    reveal = await _build_reveal(session, closing, graded, now)
+    channels = await outbox.list_round_channels(session, round_id, schedule)
+    for channel_id in channels:
         board = await leaderboard.get_top(session, channel_id, now)
         await outbox.enqueue(
             session,
@@ -290,6 +291,7 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
             now,
             now + outbox.PRIVATE_TIMEOUT,
         )
+    await results.enqueue_unasked(session, round_, schedule, channels, now)
     return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.members import Caller
+from service.store.members import Caller, merged_ids
 from service.store.tables import (
     AnswerRow,
     CurrentAnswer,
@@ -121,9 +121,39 @@ def _verdict_row(answer: AnswerRow, view: VerdictView, now: datetime, version_id
     }
 
 
-async def list_entries(session: AsyncSession, round_id: int) -> Sequence[RoundEntry]:
-    """Returns the current answers of the round, earliest first."""
-    return [RoundEntry(*row) for row in await session.execute(_entries().where(CurrentAnswer.round_id == round_id))]
+async def list_entries(
+    session: AsyncSession, round_id: int, member_ids: Collection[int] | None = None
+) -> Sequence[RoundEntry]:
+    """Returns the current answers of the round, or those of some members, earliest first."""
+    query = _entries().where(CurrentAnswer.round_id == round_id)
+    if member_ids is not None:
+        query = query.where(CurrentAnswer.member_id.in_(member_ids))
+    return [RoundEntry(*row) for row in await session.execute(query)]
+
+
+async def latest_verdicts(session: AsyncSession, answer_ids: Collection[int]) -> dict[int, VerdictRow]:
+    """Returns the newest verdict on each answer that has one, by answer id."""
+    query = select(VerdictRow).where(VerdictRow.answer_id.in_(answer_ids)).order_by(VerdictRow.id)
+    return {row.answer_id: row for row in await session.scalars(query)}
+
+
+def read_verdict(row: VerdictRow) -> VerdictView:
+    """Returns a verdict as it was made."""
+    return VerdictView.model_validate({name: value for name, value in row.detail.items() if name != "seed"})
+
+
+async def find_latest(
+    session: AsyncSession, member_id: int, question_id: int, version_id: int | None = None
+) -> AnswerRow | None:
+    """Returns the member's latest answer to any version of a question, or to one version."""
+    query = (
+        select(AnswerRow)
+        .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
+        .where(AnswerRow.member_id.in_(merged_ids(member_id)), QuestionVersion.question_id == question_id)
+    )
+    if version_id is not None:
+        query = query.where(AnswerRow.version_id == version_id)
+    return await session.scalar(query.order_by(AnswerRow.at.desc(), AnswerRow.id.desc()).limit(1))
 
 
 async def get_entry(session: AsyncSession, answer_id: int) -> RoundEntry | None:

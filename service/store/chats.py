@@ -5,7 +5,7 @@ Rules for linking are in `service.people.linking`, token encryption in `service.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,6 +21,8 @@ from service.store.tables import (
     Base,
     Channel,
     Chat,
+    CurrentAnswer,
+    Identity,
     InstallationRow,
     Ledger,
     LinkCodeRow,
@@ -68,6 +70,25 @@ class Holdings:
     def has_history(self) -> bool:
         """Whether it contains anything besides members who never did anything."""
         return any((self.schedules, self.points, self.banks, self.seasons, self.answers))
+
+
+async def list_answering(
+    session: AsyncSession, round_id: int, channel_ids: Collection[int], platform: str
+) -> dict[int, list[int]]:
+    """Returns the members who answered a round, by each chat of that platform that has one of the channels."""
+    query = (
+        select(Chat.id, CurrentAnswer.member_id)
+        .join(Channel, Channel.chat_id == Chat.id)
+        .join(Identity, Identity.chat_id == Chat.id)
+        .join(CurrentAnswer, CurrentAnswer.member_id == Identity.member_id)
+        .where(Channel.id.in_(channel_ids), Chat.platform == platform, CurrentAnswer.round_id == round_id)
+        .distinct()
+        .order_by(Chat.id, CurrentAnswer.member_id)
+    )
+    found: dict[int, list[int]] = {}
+    for chat_id, member_id in await session.execute(query):
+        found.setdefault(chat_id, []).append(member_id)
+    return found
 
 
 async def mark_greeted(session: AsyncSession, chat_id: int, now: datetime) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,9 @@ from service.domain.standings import LedgerEntry, MemberTotals
 from service.store.members import Caller
 from service.store.schedules import posts_to
 from service.store.tables import Ledger, Member, QuestionVersion, Round, Schedule, Season, Workspace
+
+FULL_CREDIT_TOLERANCE = 1e-9
+"""Rounding error that a sum of credits may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,50 @@ async def sum_round(session: AsyncSession, round_id: int) -> dict[int, tuple[int
     query = select(Ledger.member_id, func.sum(Ledger.points), func.sum(Ledger.credit))
     rows = await session.execute(query.where(Ledger.round_id == round_id).group_by(Ledger.member_id))
     return {member_id: (int(points), float(credit or 0)) for member_id, points, credit in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPoints:
+    """One member's points for one round."""
+
+    round: int
+    """Posted at the close."""
+    credit: float
+    """Share right at the close."""
+    corrected: int
+    """Posted later by corrections."""
+
+
+async def list_round_points(
+    session: AsyncSession, round_id: int, member_ids: Collection[int]
+) -> dict[int, RoundPoints]:
+    """Returns the points of these members for a round, by member id. Leaves out those without any."""
+    first = Ledger.reason == "round"
+    query = (
+        select(
+            Ledger.member_id,
+            func.coalesce(func.sum(Ledger.points).filter(first), 0),
+            func.coalesce(func.sum(Ledger.credit).filter(first), 0.0),
+            func.coalesce(func.sum(Ledger.points).filter(~first), 0),
+        )
+        .where(Ledger.round_id == round_id, Ledger.member_id.in_(member_ids))
+        .group_by(Ledger.member_id)
+    )
+    rows = await session.execute(query)
+    return {member: RoundPoints(int(at), float(credit or 0), int(later)) for member, at, credit, later in rows}
+
+
+async def count_right(session: AsyncSession, round_ids: Collection[int], member_ids: Collection[int]) -> dict[int, int]:
+    """Returns how many of these rounds each member answered fully right, by member id."""
+    each = (
+        select(Ledger.member_id)
+        .where(Ledger.round_id.in_(round_ids), Ledger.member_id.in_(member_ids))
+        .group_by(Ledger.member_id, Ledger.round_id)
+        .having(func.sum(Ledger.credit) > 1 - FULL_CREDIT_TOLERANCE)
+        .subquery()
+    )
+    rows = await session.execute(select(each.c.member_id, func.count()).group_by(each.c.member_id))
+    return {member_id: int(count) for member_id, count in rows}
 
 
 async def sum_by_member(session: AsyncSession, scope: Scope) -> list[MemberTotals]:

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
-from service.wire import Notice, QuestionPost, RevealPost, VerdictNote
+from service.wire import Body
 
 PRIVATE_TIMEOUT = timedelta(days=1)
 """How long a message that belongs to no slot is retried."""
@@ -27,7 +27,7 @@ class NewMessage:
 
     key: str
     """Unique: a second message with this key is not added."""
-    body: QuestionPost | RevealPost | VerdictNote | Notice
+    body: Body
     workspace_id: int
     channel_id: int | None = None
     member_id: int | None = None
@@ -51,7 +51,22 @@ async def enqueue(
         chat_id = await session.scalar(select(Channel.chat_id).where(Channel.id == message.channel_id))
     if chat_id is None:
         return False
-    values: dict[str, Any] = {
+    values = _values(message, chat_id, due_at, give_up_at)
+    made = await session.scalar(insert(Outbox).values(values).on_conflict_do_nothing().returning(Outbox.id))
+    return made is not None
+
+
+async def enqueue_in_chat(
+    session: AsyncSession, chat_id: int, messages: Sequence[NewMessage], due_at: datetime, give_up_at: datetime
+) -> None:
+    """Adds many messages to one chat in one statement, each exactly once. The recipients must be known there."""
+    if messages:
+        rows = [_values(message, chat_id, due_at, give_up_at) for message in messages]
+        await session.execute(insert(Outbox).on_conflict_do_nothing(), rows)
+
+
+def _values(message: NewMessage, chat_id: int, due_at: datetime, give_up_at: datetime | None) -> dict[str, Any]:
+    return {
         "key": message.key,
         "kind": message.body.kind,
         "body": message.body.model_dump(mode="json"),
@@ -64,8 +79,6 @@ async def enqueue(
         "not_before": due_at,
         "give_up_at": give_up_at,
     }
-    made = await session.scalar(insert(Outbox).values(values).on_conflict_do_nothing().returning(Outbox.id))
-    return made is not None
 
 
 def round_message_key(round_id: int, kind: str, schedule: Schedule, channel_id: int) -> str:

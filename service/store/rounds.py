@@ -108,6 +108,18 @@ async def list_due_to_close(session: AsyncSession, now: datetime) -> Sequence[in
     return (await session.scalars(query.order_by(Round.closes_at, Round.id))).all()
 
 
+async def list_posted_between(session: AsyncSession, schedule_id: int, first: date, last: date) -> Sequence[int]:
+    """Returns the ids of the schedule's posted rounds of these days, both included."""
+    query = select(Round.id).where(Round.schedule_id == schedule_id, Round.skipped.is_(None))
+    return (await session.scalars(query.where(Round.day >= first, Round.day <= last))).all()
+
+
+async def count_posted_until(session: AsyncSession, schedule_id: int, last: date) -> int:
+    """Returns how many rounds the schedule has posted up to and including a day."""
+    query = select(func.count()).where(Round.schedule_id == schedule_id, Round.skipped.is_(None), Round.day <= last)
+    return int(await session.scalar(query) or 0)
+
+
 async def list_timings(session: AsyncSession) -> Sequence[tuple[dict[str, Any], datetime]]:
     """Returns each distinct timing of active schedules, with the earliest instant up to which all of them are
     processed."""

@@ -10,7 +10,7 @@ from pydantic import Field
 from service.wire.base import Model, Platform, Ref, Secret, Short
 from service.wire.members import BoardRow
 from service.wire.notices import Notice
-from service.wire.questions import AnswerKey, QuestionView, VerdictView
+from service.wire.questions import AnswerKey, QuestionView, RoundResult, VerdictView
 
 
 class InstallationKey(Model):
@@ -93,7 +93,7 @@ class VerdictNote(Model):
     """Event id of the answer, for the log."""
 
 
-Body = Annotated[QuestionPost | RevealPost | VerdictNote | Notice, Field(discriminator="kind")]
+Body = Annotated[QuestionPost | RevealPost | RoundResult | VerdictNote | Notice, Field(discriminator="kind")]
 
 
 class Delivery(Model):

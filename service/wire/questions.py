@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -117,6 +117,62 @@ class AnswerKey(Model):
     links: tuple[str, ...] = ()
     place: str = ""
     """Document and line of the question."""
+
+
+class PointsView(Model):
+    """The points of one answer in a round, and where they come from."""
+
+    total: int
+    full: int
+    """Points of a right answer in this round, without a bonus."""
+    share_right: float | None = None
+    """Measured share of right answers to the question before this round, which `full` depends on."""
+    bonus: int = 0
+    """Part of `total` that the speed earned."""
+    corrected: int = 0
+    """Part of `total` that a correction of the question added or took."""
+
+
+class RankChange(Model):
+    """A member's rank on the channel's board of the week before and after a round. None: not ranked."""
+
+    before: int | None = None
+    after: int | None = None
+    total: int = 0
+    """Number of ranked members after the round."""
+
+
+class RoundResult(Model):
+    """One member's own result of a closed round, shown to nobody else."""
+
+    kind: Literal["result"] = "result"
+    ref: Ref
+    day: date
+    key: AnswerKey
+    """The key; its question has the options in the member's own order."""
+    given: AnswerInput | None = None
+    """The answer that counted; None if the member did not answer."""
+    verdict: VerdictView | None = None
+    """None if the answer is not judged yet, or could not be judged."""
+    points: PointsView | None = None
+    """None without points posted."""
+    streak: int = 0
+    rank: RankChange = RankChange()
+    number: int = 1
+    """Number of the round among those that the schedule posted."""
+    week_right: int = 0
+    """Rounds of this week that the member answered fully right, up to this one."""
+    week_asked: int = 1
+    """Rounds of this week, up to this one."""
+    zone: str = "UTC"
+
+
+class Explanation(Model):
+    """The key of a past question, and the member's own latest answer to it, if any."""
+
+    key: AnswerKey
+    given: AnswerInput | None = None
+    verdict: VerdictView | None = None
 
 
 class AnswerResult(Model):

@@ -118,6 +118,14 @@ class StillOpen(Model):
     kind: Literal["still-open"] = "still-open"
 
 
+class ResultNotReady(Model):
+    """The round is still open, so nobody has a result yet."""
+
+    kind: Literal["result-not-ready"] = "result-not-ready"
+    closes_at: datetime
+    zone: str = "UTC"
+
+
 class NotMet(Model):
     """The member may not see the key: they have not answered the question, and no round with it has closed."""
 
@@ -298,7 +306,15 @@ CallRefusal = (
     AdminsOnly | NotFound | ChannelNeeded | TextNeeded | EventReused | InvalidInput | CallTooLarge | CallRejected
 )
 AnswerRefusal = (
-    QuestionGone | AnswerUnreadable | WrongKindOfAnswer | StillOpen | NotMet | NotPracticed | NoSandbox | SandboxBusy
+    QuestionGone
+    | AnswerUnreadable
+    | WrongKindOfAnswer
+    | StillOpen
+    | ResultNotReady
+    | NotMet
+    | NotPracticed
+    | NoSandbox
+    | SandboxBusy
 )
 ScheduleRefusal = InvalidTimetable | NothingFits | NoSlotAhead | SlotTaken | SkipRefused | NoOpenRound | ShareRefused
 MemberRefusal = (

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from bot.core.actions import Open, PracticeFilter, encode
 from bot.core.cards import Button, Card, Form, Link, Text
 from bot.core.command_spec import specs_of
-from bot.core.text import admin, members, onboarding, outbox_card, questions, results
+from bot.core.text import admin, members, onboarding, outbox_card, questions, results, reveals
 from bot.pictures.service import drawings_of, with_pictures
 from service.wire import (
     AnswerInput,
@@ -22,6 +22,7 @@ from service.wire import (
     ChannelView,
     ChatLinked,
     Check,
+    Explanation,
     ImportChange,
     ImportEntry,
     ImportView,
@@ -33,12 +34,15 @@ from service.wire import (
     OptionKey,
     OptionView,
     PersonView,
+    PointsView,
     PostFailed,
     PrivacyView,
     QuestionPost,
     QuestionView,
+    RankChange,
     ReportView,
     RevealPost,
+    RoundResult,
     RoundView,
     Rules,
     RunResult,
@@ -113,6 +117,11 @@ CHOICE_KEY = AnswerKey(
 VALUE_KEY = AnswerKey(question=VALUE, answer="(3,)", why="The first dimension is summed away.")
 OPEN_KEY = AnswerKey(question=OPEN, answer="Small gradients vanish.", key_points=("gradients underflow", "scaled back"))
 
+CODE_KEY = AnswerKey(
+    question=CODE, answer="def softmax(x):\n    return (x - x.max()).exp().div((x - x.max()).exp().sum())",
+    why="Subtracting the maximum changes nothing but the size of the numbers.",
+)  # fmt: skip
+
 EVIL = "Bob *[x](http://evil)* @everyone"
 ROWS = (
     BoardRow(rank=1, name="Ann", points=1240, answered=12, accuracy=1.0, streak=7),
@@ -134,6 +143,20 @@ REVEAL = RevealPost(
 )
 VALUE_REVEAL = REVEAL.model_copy(
     update={"key": VALUE_KEY, "wrong_texts": (("(2,)", 1), ("`3` *", 1)), "answers": 4, "right": 2}
+)
+RESULT = RoundResult(
+    ref="r12",
+    day=date(2026, 3, 5),
+    key=CHOICE_KEY,
+    given=AnswerInput(options=("copies",)),
+    verdict=VerdictView(verdict="wrong", credit=0),
+    points=PointsView(total=0, full=15),
+    streak=7,
+    rank=RankChange(before=4, after=2, total=14),
+    number=42,
+    week_right=3,
+    week_asked=4,
+    zone=BERLIN,
 )
 FAILED = VerdictView(
     verdict="wrong",
@@ -318,7 +341,40 @@ GALLERY: dict[str, Card | Form] = {
     "late": results.practiced_card(JUDGED.model_copy(update={"status": "late"}), NOW),
     "rated": results.rated_card(NOW + timedelta(days=1), NOW),
     "tried": results.tried_card(FAILED, "r13"),
-    "explain": results.explain_card(CHOICE_KEY),
+    "explain": results.explain_card(Explanation(key=CHOICE_KEY)),
+    "explain answered": results.explain_card(
+        Explanation(
+            key=CHOICE_KEY, given=AnswerInput(options=("copies",)), verdict=VerdictView(verdict="wrong", credit=0)
+        )
+    ),
+    "my result": reveals.result_card(RESULT),
+    "my result right": reveals.result_card(
+        RESULT.model_copy(
+            update={
+                "given": AnswerInput(options=("raises",)),
+                "verdict": VerdictView(verdict="accepted", credit=1),
+                "points": PointsView(total=20, full=17, share_right=0.4, bonus=3),
+            }
+        )
+    ),
+    "my result code": reveals.result_card(
+        RESULT.model_copy(
+            update={
+                "key": CODE_KEY,
+                "given": AnswerInput(code=FAILED.judged),
+                "verdict": FAILED,
+                "points": PointsView(total=5, full=15, corrected=-2),
+            }
+        )
+    ),
+    "my result pending": reveals.result_card(
+        RESULT.model_copy(
+            update={"key": CODE_KEY, "given": AnswerInput(code="x"), "verdict": None, "points": None}
+        )
+    ),
+    "my result absent": reveals.result_card(
+        RESULT.model_copy(update={"given": None, "verdict": None, "points": None, "streak": 0})
+    ),
     "today": questions.today_card(TodayView(forms=(ASK,), zone=BERLIN), NOW),
     "today two": questions.today_card(TodayView(forms=(ANSWERED, ASK_CODE)), NOW),
     "today nothing": questions.today_card(TodayView(next_at=NEXT, zone=BERLIN), NOW),

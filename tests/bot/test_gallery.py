@@ -12,7 +12,7 @@ from bot.core import actions
 from bot.core.cards import Bars, Card, Form, Table, Text
 from bot.core.markup import parse, to_html
 from bot.core.markup.plain import cells
-from bot.core.text import results
+from bot.core.text import reveals
 from tests.bot.samples import GALLERY, OPEN_KEY, REVEAL
 
 CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
@@ -83,7 +83,7 @@ def test_a_reveal_keeps_no_letters_for_everyone_saw_their_own() -> None:
 
 
 def test_points_for_ones_own_words_are_called_provisional_and_can_be_disputed() -> None:
-    card = results.reveal_card(REVEAL.model_copy(update={"key": OPEN_KEY}))
+    card = reveals.reveal_card(REVEAL.model_copy(update={"key": OPEN_KEY}))
     assert "These points are provisional" in card_text(card, 200)
     assert "Report a mistake" in [button.label for button in card.buttons]
     assert "provisional" not in shown("reveal")
@@ -176,7 +176,8 @@ senior · tensors · question stride-view
 
 Next question: Friday 6 March, 09:00 (Europe/Berlin).
 
-[1] Practice   [2] More on tensors   [3] The board   [4] Report a mistake"""
+[1] My result   [2] Practice   [3] More on tensors   [4] The board
+[5] Report a mistake"""
     )
 
 

@@ -104,8 +104,8 @@ async def test_practice_draws_a_new_variant_and_explains_the_practiced_one(
         assert len(set(seen)) == 3
 
         by_family = await daily.client.explain(daily.who(), "shape-of-zeros")
-        assert by_family.question.id == seen[-1]
-        assert (await daily.client.explain(daily.who(), seen[0].upper())).question.id == seen[0]
+        assert by_family.key.question.id == seen[-1]
+        assert (await daily.client.explain(daily.who(), seen[0].upper())).key.question.id == seen[0]
         with refused(NotMet(question="shape-of-zeros")):
             await daily.client.explain(daily.who("Bob"), "shape-of-zeros")
 

@@ -8,8 +8,9 @@ from typing import assert_never
 from bot.core.cards import Card
 from bot.core.text.notices import notice_card
 from bot.core.text.questions import question_card
-from bot.core.text.results import reveal_card, verdict_card
-from service.wire import Body, Notice, QuestionPost, RevealPost, VerdictNote
+from bot.core.text.results import verdict_card
+from bot.core.text.reveals import result_card, reveal_card
+from service.wire import Body, Notice, QuestionPost, RevealPost, RoundResult, VerdictNote
 
 
 def outbox_card(body: Body) -> Card:
@@ -19,6 +20,8 @@ def outbox_card(body: Body) -> Card:
             return question_card(body)
         case RevealPost():
             return reveal_card(body)
+        case RoundResult():
+            return result_card(body)
         case VerdictNote():
             return verdict_card(body)
         case Notice():

@@ -90,16 +90,14 @@ def question_card(post: QuestionPost) -> Card:
     )
 
 
-def lettered(ask: AskForm) -> tuple[tuple[str, str, str], ...]:
+def lettered(question: QuestionView) -> tuple[tuple[str, str, str], ...]:
     """Returns the options in the member's order: letter, id, text."""
     letters = [*LETTERS, *(a + b for a in LETTERS for b in LETTERS)]
-    return tuple(
-        (letter, option.id, option.text) for letter, option in zip(letters, ask.question.options, strict=False)
-    )
+    return tuple((letter, option.id, option.text) for letter, option in zip(letters, question.options, strict=False))
 
 
 def _options(ask: AskForm) -> tuple[Block, ...]:
-    rows = tuple(Lettered(letter, text) for letter, _, text in lettered(ask))
+    rows = tuple(Lettered(letter, text) for letter, _, text in lettered(ask.question))
     return (Options(rows),) if rows else ()
 
 
@@ -155,14 +153,16 @@ def option_buttons(ask: AskForm) -> tuple[Button, ...]:
             encode(Choose(ask.ref, id)),
             pressed=id in chosen,
         )
-        for letter, id, _ in lettered(ask)
+        for letter, id, _ in lettered(ask.question)
     )
 
 
 def given_words(ask: AskForm) -> str:
     """Describes the member's answer by the letters they saw. Markdown."""
     chosen = ask.given.options or () if ask.given else ()
-    return and_list([f"**{letter}**" for letter, id, _ in lettered(ask) if id in chosen]) or "none of the options"
+    return (
+        and_list([f"**{letter}**" for letter, id, _ in lettered(ask.question) if id in chosen]) or "none of the options"
+    )
 
 
 def _rules_line(ask: AskForm, now: datetime) -> str:
@@ -187,7 +187,7 @@ def _field(ask: AskForm) -> Field:
     question, given = ask.question, ask.given
     if question.kind == "choice":
         label = "Select all that are right." if question.several else "Which one is right?"
-        options = tuple((id, f"**{letter}** {text}") for letter, id, text in lettered(ask))
+        options = tuple((id, f"**{letter}** {text}") for letter, id, text in lettered(ask.question))
         return PickField("options", label, options, (given.options or ()) if given else (), question.several)
     if question.kind == "code":
         before = given.code if given else None

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from bot.core.markup import escape
 from bot.core.text.notices import NEEDS_GPU, NOTHING_FITS
-from bot.core.text.words import and_list, code_words, day_words, in_brief, plural, stopped, time_words
+from bot.core.text.words import and_list, code_words, day_words, in_brief, instant_words, plural, stopped, time_words
 from service.wire import (
     AdminsOnly,
     AnswerRefusal,
@@ -39,6 +39,7 @@ from service.wire import (
     QuestionGone,
     Refusal,
     RestoreRefused,
+    ResultNotReady,
     SandboxBusy,
     ScheduleRefusal,
     SeasonNameTaken,
@@ -191,6 +192,9 @@ def _answer(refusal: AnswerRefusal) -> Words:
         case StillOpen():
             text = "This question is open in a round. Answer it with `/quiz today`,"
             return "Question still open", f"{text} and practice it after the round has closed."
+        case ResultNotReady(closes_at=closes_at, zone=zone):
+            text = f"This round is open until {instant_words(closes_at, zone)}. Your result is here after that."
+            return "No result yet", text
         case NotMet(question=question):
             text = f"You can see the answer of {code_words(question)} after you have answered it."
             return "Not answered yet", f"{text} Type `/quiz practice` to meet it."

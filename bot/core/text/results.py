@@ -1,5 +1,4 @@
-"""Cards with keys and results: the reveal in the thread, verdicts and practice. Shown only after the member may see
-the key."""
+"""Private cards with keys: explanations, verdicts and practice. Shown only after the member may see the key."""
 
 from __future__ import annotations
 
@@ -19,14 +18,12 @@ from bot.core.actions import (
     question_ref,
     ref_with_filter,
 )
-from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Form, Small, Table, Text
+from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.text.causes import cause_words, gpu_words
-from bot.core.text.members import board_table
-from bot.core.text.questions import about, question_blocks
+from bot.core.text.questions import about, lettered, question_blocks
 from bot.core.text.words import (
     VERDICTS,
-    brief_markdown,
     in_brief,
     instant_words,
     joined,
@@ -38,12 +35,13 @@ from bot.core.text.words import (
     wait_words,
 )
 from service.wire import (
+    AnswerInput,
     AnswerKey,
     AnswerResult,
     CaseView,
+    Explanation,
     OptionKey,
     QuestionView,
-    RevealPost,
     VerdictNote,
     VerdictView,
 )
@@ -53,10 +51,15 @@ _CASES_SHOWN = 30
 _PASSED_SHOWN = 10
 
 
-def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = ()) -> tuple[Block, ...]:
-    """Returns the key with the reason of every option; `chosen` are the reader's own."""
+def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = (), *, brief: bool = False) -> tuple[Block, ...]:
+    """Returns the key with the reason of every option; `chosen` are the reader's own.
+
+    With `brief`, leaves out the wrong options that the reader did not choose.
+    """
     blocks: list[Block] = []
-    for option in _right_first(key):
+    for option in right_first(key):
+        if brief and not (option.right or option.id in chosen):
+            continue
         mine = " (your choice)" if option.id in chosen else ""
         said = led(f"**{'Right' if option.right else 'Wrong'}{mine}:**", option.text)
         blocks.append(Text(f"{said}\n\n{option.reason}" if option.reason else said))
@@ -72,7 +75,8 @@ def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = ()) -> tuple[Block, 
     return tuple(blocks)
 
 
-def _right_first(key: AnswerKey) -> list[OptionKey]:
+def right_first(key: AnswerKey) -> list[OptionKey]:
+    """Returns the options, the right ones first."""
     return sorted(key.options, key=lambda option: not option.right)
 
 
@@ -88,100 +92,17 @@ def proof_blocks(key: AnswerKey) -> tuple[Block, ...]:
     return (*proof, *links, *((Small(source),) if source else ()))
 
 
-def reveal_card(post: RevealPost) -> Card:
-    """Returns the reveal for the round's thread."""
-    return Card(
-        title="The answer",
-        summary=f"{_answer_in_brief(post.key)} {_right_of(post)}".strip(),
-        blocks=(
-            *answer_blocks(post.key),
-            *_how_it_went(post),
-            *_points(post),
-            *_top(post),
-            *proof_blocks(post.key),
-            Small(about(post.key.question)),
-            *_next(post),
-        ),
-        buttons=_after_buttons(post.key.question, board=True),
-    )
-
-
-def _answer_in_brief(key: AnswerKey) -> str:
+def answer_in_brief(key: AnswerKey) -> str:
+    """Returns the answer as a plain sentence."""
     right = [in_brief(option.text) for option in key.options if option.right]
     said = " and ".join(right) or ("" if key.question.kind == "code" else in_brief(key.answer))
     return f"The answer: {sentence(said)}" if said else "The round is closed."
 
 
-def _right_of(post: RevealPost) -> str:
-    if not post.answers:
-        return "Nobody answered."
-    return f"{post.right} of {post.answers} answered right."
-
-
-def _how_it_went(post: RevealPost) -> tuple[Block, ...]:
-    if not post.answers:
-        return (Text("Nobody answered this one."),)
-    partly = (
-        f", {percent(post.mean_credit)} of the credit on average"
-        if post.mean_credit * post.answers > post.right
-        else ""
-    )
-    first = f" First with the right answer: **{escape(post.first.name)}**." if post.first else ""
-    said = Text(f"**How it went:** {_right_of(post)[:-1]}{partly}.{first}")
-    rows = _distribution(post)
-    return (said, *((Bars(rows),) if rows else ()), *_provisional(post.key))
-
-
-def _provisional(key: AnswerKey) -> tuple[Block, ...]:
-    if key.question.kind != "open":
-        return ()
-    said = (
-        "These points are provisional: a written answer is scored by the key points it mentions. "
-        "**Report a mistake** asks the moderators to check yours."
-    )
-    return (Small(said),)
-
-
-def _distribution(post: RevealPost) -> tuple[Bar, ...]:
-    def share(count: int) -> float:
-        return min(1.0, count / post.answers)
-
-    if post.key.options:
-        return tuple(
-            Bar(
-                brief_markdown(option.text),
-                option.chosen_by,
-                share(option.chosen_by),
-                "right" if option.right else "wrong",
-            )
-            for option in _right_first(post.key)
-        )
-    if not post.wrong_texts:
-        return ()
-    right = Bar(brief_markdown(f"`{post.key.answer}`"), post.right, share(post.right), "right")
-    wrong = (Bar(escape(text.strip()[:60]), count, share(count), "wrong") for text, count in post.wrong_texts)
-    return (right, *wrong)
-
-
-def _points(post: RevealPost) -> tuple[Block, ...]:
-    if not post.points:
-        return ()
-    rows = tuple((person.name, f"+{person.points}", plural(person.streak, "round")) for person in post.points)
-    more = (Small(f"And {post.unnamed:,} more."),) if post.unnamed else ()
-    return (Table(("Name", "Points", "Streak"), rows, "Points for this question", (1,)), *more)
-
-
-def _top(post: RevealPost) -> tuple[Block, ...]:
-    return (board_table(post.board, "Top of the board"),) if post.board else ()
-
-
-def _next(post: RevealPost) -> tuple[Block, ...]:
-    return (Small(f"Next question: {instant_words(post.next_at, post.zone)}."),) if post.next_at else ()
-
-
-def _after_buttons(
+def after_buttons(
     question: QuestionView, *, board: bool = False, wanted: PracticeFilter = NO_FILTER
 ) -> tuple[Button, ...]:
+    """Returns the buttons for what to do after a question. `board` is for a message in the channel."""
     more = Next(topic=question.topic)
     buttons = [Button("Practice", encode(Next()))] if board else [Button("Next card", encode(wanted.next), "primary")]
     if question.kind == "code" and not board:
@@ -196,19 +117,50 @@ def _after_buttons(
     return tuple(buttons)
 
 
-def explain_card(key: AnswerKey) -> Card:
-    """Explains the key of a past question."""
+def explain_card(explained: Explanation) -> Card:
+    """Explains the key of a past question, and shows the member's own answer to it."""
+    key = explained.key
     return Card(
         title="Answer and explanation",
-        summary=_answer_in_brief(key),
+        summary=answer_in_brief(key),
         blocks=(
             *question_blocks(key.question),
-            *answer_blocks(key),
+            *own_answer_blocks(key, explained.given, explained.verdict),
+            *answer_blocks(key, (explained.given and explained.given.options) or ()),
             *proof_blocks(key),
             Small(about(key.question)),
         ),
-        buttons=_after_buttons(key.question),
+        buttons=after_buttons(key.question),
     )
+
+
+def own_answer_blocks(
+    key: AnswerKey, given: AnswerInput | None, verdict: VerdictView | None, *, letters: bool = False
+) -> tuple[Block, ...]:
+    """Returns the member's own answer with the verdict on it; nothing if they did not answer.
+
+    With `letters`, the key's question has the options in the member's own order, so each option is named by its letter.
+    """
+    if given is None or given == AnswerInput():
+        return ()
+    head = f"**{verdict_title(verdict)}**" if verdict else "**Your answer**"
+    if given.options is not None:
+        seen = {id: f" **{letter}**" for letter, id, _ in lettered(key.question)} if letters else {}
+        chosen = [option for option in key.options if option.id in given.options]
+        lines = [led(f"{head} You chose{seen.get(option.id, '')}:", option.text) for option in chosen]
+        return tuple(Text(text) for text in lines or [head])
+    text, language = (given.code, "python") if given.code is not None else (given.text or "", "")
+    passed = _verdict_sentence(verdict) if verdict and verdict.cases else ""
+    return (Text(f"{head} {passed or 'You answered:'}"), Code(text, language))
+
+
+def verdict_title(verdict: VerdictView) -> str:
+    """Says how right an answer is, as a sentence."""
+    if verdict.verdict == "system error":
+        return "Not judged (our fault)."
+    if verdict.credit >= 1:
+        return "Right!"
+    return f"Partly right ({percent(verdict.credit)})." if verdict.credit > 0 else "Not this time."
 
 
 def verdict_card(note: VerdictNote) -> Card:
@@ -230,7 +182,7 @@ def verdict_card(note: VerdictNote) -> Card:
             *(Small(text) for text in (change, back) if text),
             Small(about(note.question)),
         ),
-        buttons=retry or _after_buttons(note.question),
+        buttons=retry or after_buttons(note.question),
     )
 
 
@@ -340,7 +292,7 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
     buttons: tuple[Button, ...] = (Button("Next card", encode(wanted.next), "primary"),)
     if receipt.key:
         blocks += (*answer_blocks(receipt.key, receipt.given.options or ()), *proof_blocks(receipt.key))
-        buttons = _after_buttons(receipt.key.question, wanted=wanted)
+        buttons = after_buttons(receipt.key.question, wanted=wanted)
     if receipt.next_due:
         blocks.append(Small(f"This card comes back {wait_words(now, receipt.next_due)}."))
     if receipt.rate:
@@ -348,7 +300,7 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
         buttons = rating_buttons(ref_with_filter(receipt.ref, wanted))
     if receipt.key:
         blocks.append(Small(about(receipt.key.question)))
-    return Card(head, f"{head}. {_answer_in_brief(receipt.key) if receipt.key else ''}".strip(), tuple(blocks), buttons)
+    return Card(head, f"{head}. {answer_in_brief(receipt.key) if receipt.key else ''}".strip(), tuple(blocks), buttons)
 
 
 def practiced_title(receipt: AnswerResult) -> str:

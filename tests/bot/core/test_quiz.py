@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -68,12 +69,41 @@ async def test_a_choice_is_answered_changed_and_revealed(room: Room, ann: Who, b
     assert "1 (50 %) right" in reveal
 
 
+async def test_everyone_sees_their_own_result_after_the_close(room: Room, ann: Who, bob: Who) -> None:
+    post = await room.opens("one-right")
+    for member, option in ((ann, "`(3, 2)`"), (bob, "`(2, 3)`")):
+        room.sees(member, post)
+        await room.presses(member, "Answer")
+        await room.chooses(member, option)
+    reveal = await room.closes()
+    for member in (ann, bob, room.boss):
+        room.sees(member, reveal)
+    hers, his, boss = [await room.presses(who, "My result") for who in (ann, bob, room.boss)]
+    assert re.search(r"Right! You chose [A-C]: \(3, 2\)", hers)
+    assert re.search(r"Not this time\. You chose [A-C]: \(2, 3\)", his)
+    assert "a transpose swaps the two sizes" in his and "Right: (3, 2)" in his
+    assert "10 points (a right answer earned 10)" in hers and "0 points" in his
+    assert "Streak: 1 round" in hers and "Rank: 1 of " in hers and "new on the board" in hers
+    assert "Dailygrad 1 · 1/1 · streak 1" in hers and "Dailygrad 1 · 0/1 · streak 1" in his
+    assert "You did not answer this one." in boss and "What does torch.zeros(2, 3).t().shape give?" in boss
+    assert "Practice" in await room.presses(bob, "Practice a similar one")
+
+
+async def test_the_web_shows_each_member_their_result_without_asking(room: Room, ann: Who, bob: Who) -> None:
+    room.sees(ann, await room.opens("one-right"))
+    await room.presses(ann, "Answer")
+    await room.presses(ann, "A")
+    await room.closes()
+    private = [(target.member, card) for target, card in room.wall.posts if target.member]
+    assert [member for member, card in private if card.title.startswith("Your result")] == [ann.member]
+
+
 async def test_the_same_press_twice_is_answered_once(room: Room, ann: Who) -> None:
     room.sees(ann, await room.opens("one-right"))
     await room.presses(ann, "Answer")
     press = Press("double", room.clock(), ann, room.where, room.button(ann, "B").action)
     assert await room.does(press) == await room.does(press)
-    assert "1 of 1" in card_text(await room.closes()) or "0 of 1" in card_text(room.wall.posts[-1][1])
+    assert re.search("[01] of 1 answered right", card_text(await room.closes()))
 
 
 async def test_several_are_picked_in_a_form(room: Room, ann: Who) -> None:
@@ -226,7 +256,8 @@ async def test_explain_and_report(room: Room, ann: Who) -> None:
         await room.fills(ann, text="The *key* is wrong.")
     ).replace("\n", " ")
     await room.closes()
-    assert "t swaps the two dimensions." in await room.types(ann, "/quiz explain one-right")
+    explained = await room.types(ann, "/quiz explain one-right")
+    assert "t swaps the two dimensions." in explained and " You chose: " in explained
     queue = await room.types(room.boss, "/quiz-admin review")
     assert "The *key* is wrong." in queue
     assert "is settled" in await room.presses(room.boss, "Dismiss 1")

@@ -22,6 +22,11 @@ async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(worksp
     reveal = await workspace.closes()
     assert reveal.thread_ts == post.ts
     assert "Right: (3, 2)" in reveal.words
+    mine = await workspace.presses(ann, reveal, "My result", "Your result:")
+    assert isinstance(mine, Ephemeral) and "You chose B:" in mine.words
+    his = await workspace.presses(bob, reveal, "My result", "You did not answer this one.")
+    assert isinstance(his, Ephemeral) and "You chose" not in his.words
+    assert mine not in workspace.slack.private(bob)
 
 
 async def test_several_options_are_ticked_in_a_view(workspace: Workspace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from service.store.tables import AnswerRow, Identity, ReportRow
-from service.wire import EventReused, QuestionPost, StillOpen, TopicCount
+from service.wire import AnswerInput, EventReused, QuestionPost, StillOpen, TopicCount
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice
 from tests.service.refusals import refused
@@ -85,5 +85,9 @@ async def test_a_key_is_shown_after_the_close_only(daily: DailyChannel, clock: C
         await daily.client.explain(daily.who("Ada"), "views")
     clock.advance(hours=8)
     await daily.ticked()
-    key = await daily.client.explain(daily.who("Nobody special"), "views")
+    explained = await daily.client.explain(daily.who("Nobody special"), "views")
+    key = explained.key
+    assert explained.given is None
+    hers = await daily.client.explain(daily.who("Ada"), "views")
+    assert hers.given == AnswerInput(options=("a",)) and hers.verdict is not None and hers.verdict.credit == 1
     assert {option.id: option.right for option in key.options} == {"a": True, "b": False, "c": False}

@@ -119,6 +119,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/practice": row(OWN, where=channel),
     "POST /v1/rate": row(THEIR_QUESTION, ref=lambda team: f"p{team.question}", rating="good"),
     "POST /v1/explain": row(THEIRS, question=lambda team: f"what-is-a-{team.word}"),
+    "POST /v1/result": row(THEIR_QUESTION, ref=lambda team: f"r{team.closed_round}"),
     "POST /v1/board": row(OWN, where=channel),
     "POST /v1/seasons": row(OWN),
     "POST /v1/hello": row(OWN, where=NOWHERE),

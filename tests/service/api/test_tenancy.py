@@ -98,6 +98,7 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "topics": lambda they, who: they.client.topics(who),
     "explain": lambda they, who: they.client.explain(who, "views"),
     "explain theirs": lambda they, who: they.client.explain(who, "what-is-a-zebra"),
+    "result theirs": lambda they, who: they.client.result(who, f"r{they.round}"),
     "report theirs": lambda they, who: they.client.report(who, "look report", "what-is-a-zebra", "wrong"),
     "export": lambda they, who: they.client.privacy(who, "look", "export"),
     "seasons": lambda they, who: they.client.season_list(who),

@@ -37,6 +37,7 @@ from service.wire import (
     QuestionGone,
     Refusal,
     RestoreRefused,
+    ResultNotReady,
     SandboxBusy,
     SeasonNameTaken,
     SeasonTooShort,
@@ -292,6 +293,11 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         StillOpen(),
         "Question still open",
         "This question is open in a round. Answer it with `/quiz today`, and practice it after the round has closed.",
+    ),
+    (
+        ResultNotReady(closes_at=datetime(2026, 3, 6, 9, tzinfo=UTC), zone="Europe/Berlin"),
+        "No result yet",
+        "This round is open until Friday 6 March, 10:00 (Europe/Berlin). Your result is here after that.",
     ),
     (
         NotMet(question="views"),

@@ -1,0 +1,205 @@
+"""Cards of a closed round: the reveal in the thread, and each member's own result."""
+
+from __future__ import annotations
+
+from bot.core.actions import MyResult, Next, Report, encode, fits
+from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Table, Text
+from bot.core.markup import escape
+from bot.core.text.members import board_table
+from bot.core.text.questions import about, question_blocks
+from bot.core.text.results import (
+    after_buttons,
+    answer_blocks,
+    answer_in_brief,
+    own_answer_blocks,
+    proof_blocks,
+    right_first,
+    verdict_title,
+)
+from bot.core.text.words import brief_markdown, day_words, instant_words, joined, percent, plural
+from service.wire import AnswerKey, PointsView, RankChange, RevealPost, RoundResult
+
+
+def reveal_card(post: RevealPost) -> Card:
+    """Returns the reveal for the round's thread."""
+    return Card(
+        title="The answer",
+        summary=f"{answer_in_brief(post.key)} {_right_of(post)}".strip(),
+        blocks=(
+            *answer_blocks(post.key),
+            *_how_it_went(post),
+            *_points(post),
+            *_top(post),
+            *proof_blocks(post.key),
+            Small(about(post.key.question)),
+            *_next(post),
+        ),
+        buttons=(_result_button(post.ref), *after_buttons(post.key.question, board=True)),
+    )
+
+
+def _result_button(ref: str) -> Button:
+    return Button("My result", encode(MyResult(ref)), "primary")
+
+
+def _right_of(post: RevealPost) -> str:
+    if not post.answers:
+        return "Nobody answered."
+    return f"{post.right} of {post.answers} answered right."
+
+
+def _how_it_went(post: RevealPost) -> tuple[Block, ...]:
+    if not post.answers:
+        return (Text("Nobody answered this one."),)
+    partly = (
+        f", {percent(post.mean_credit)} of the credit on average"
+        if post.mean_credit * post.answers > post.right
+        else ""
+    )
+    first = f" First with the right answer: **{escape(post.first.name)}**." if post.first else ""
+    said = Text(f"**How it went:** {_right_of(post)[:-1]}{partly}.{first}")
+    rows = _distribution(post)
+    return (said, *((Bars(rows),) if rows else ()), *_provisional(post.key))
+
+
+def _provisional(key: AnswerKey) -> tuple[Block, ...]:
+    if key.question.kind != "open":
+        return ()
+    said = (
+        "These points are provisional: a written answer is scored by the key points it mentions. "
+        "**Report a mistake** asks the moderators to check yours."
+    )
+    return (Small(said),)
+
+
+def _distribution(post: RevealPost) -> tuple[Bar, ...]:
+    def share(count: int) -> float:
+        return min(1.0, count / post.answers)
+
+    if post.key.options:
+        return tuple(
+            Bar(
+                brief_markdown(option.text),
+                option.chosen_by,
+                share(option.chosen_by),
+                "right" if option.right else "wrong",
+            )
+            for option in right_first(post.key)
+        )
+    if not post.wrong_texts:
+        return ()
+    right = Bar(brief_markdown(f"`{post.key.answer}`"), post.right, share(post.right), "right")
+    wrong = (Bar(escape(text.strip()[:60]), count, share(count), "wrong") for text, count in post.wrong_texts)
+    return (right, *wrong)
+
+
+def _points(post: RevealPost) -> tuple[Block, ...]:
+    if not post.points:
+        return ()
+    rows = tuple((person.name, f"+{person.points}", plural(person.streak, "round")) for person in post.points)
+    more = (Small(f"And {post.unnamed:,} more."),) if post.unnamed else ()
+    return (Table(("Name", "Points", "Streak"), rows, "Points for this question", (1,)), *more)
+
+
+def _top(post: RevealPost) -> tuple[Block, ...]:
+    return (board_table(post.board, "Top of the board"),) if post.board else ()
+
+
+def _next(post: RevealPost) -> tuple[Block, ...]:
+    return (Small(f"Next question: {instant_words(post.next_at, post.zone)}."),) if post.next_at else ()
+
+
+def result_card(result: RoundResult) -> Card:
+    """Shows a member their own result of a closed round, and the next step."""
+    if result.given is None:
+        return _absent_card(result)
+    key, chosen = result.key, result.given.options or ()
+    title = "Your result"
+    head = verdict_title(result.verdict) if result.verdict else _unjudged(result)
+    facts = [_points_line(result.points), _streak_line(result.streak), _rank_line(result.rank)]
+    return Card(
+        title=f"{title}: {_subject(result)}",
+        summary=" ".join(part for part in (head, _points_in_brief(result), answer_in_brief(key)) if part),
+        blocks=(
+            *(() if result.verdict else (Text(head),)),
+            *own_answer_blocks(key, result.given, result.verdict, letters=True),
+            Text("\n".join(f"- {fact}" for fact in facts if fact)),
+            *answer_blocks(key, chosen, brief=True),
+            Small("Share it without giving the answer away:"),
+            Code(share_line(result), ""),
+            Small(about(key.question)),
+        ),
+        buttons=_next_step(result),
+    )
+
+
+def share_line(result: RoundResult) -> str:
+    """Returns a line about the member's week that says nothing about the question."""
+    return joined(f"Dailygrad {result.number}", f"{result.week_right}/{result.week_asked}", f"streak {result.streak}")
+
+
+def _absent_card(result: RoundResult) -> Card:
+    said = "You did not answer this one. It costs you no points, and practicing it now teaches you the same."
+    return Card(
+        title=f"You did not answer: {_subject(result)}",
+        summary=f"You did not answer this one. {answer_in_brief(result.key)}",
+        blocks=(
+            Text(said),
+            Text("**The question was:**"),
+            *question_blocks(result.key.question),
+            *answer_blocks(result.key),
+            Small(about(result.key.question)),
+        ),
+        buttons=_next_step(result),
+    )
+
+
+def _subject(result: RoundResult) -> str:
+    return joined(day_words(result.day), result.key.question.topic)
+
+
+def _unjudged(result: RoundResult) -> str:
+    if result.key.question.kind == "code":
+        return "Your code is still being judged. The verdict comes in a private message."
+    return "Your answer could not be judged. This is our fault and costs you nothing."
+
+
+def _points_in_brief(result: RoundResult) -> str:
+    return f"{plural(result.points.total, 'point')}." if result.points else ""
+
+
+def _points_line(points: PointsView | None) -> str:
+    if points is None:
+        return ""
+    reasons = [f"a right answer earned {points.full}"]
+    if points.share_right is not None:
+        reasons[0] += f", because {percent(points.share_right)} of earlier answers were right"
+    if points.bonus:
+        reasons.append(f"{points.bonus} for a fast answer")
+    if points.corrected:
+        reasons.append(f"{points.corrected:+} because the question was corrected")
+    return f"**{plural(points.total, 'point')}** ({'; '.join(reasons)})"
+
+
+def _streak_line(streak: int) -> str:
+    return f"**Streak:** {plural(streak, 'round')}" if streak else ""
+
+
+def _rank_line(rank: RankChange) -> str:
+    if rank.after is None:
+        return ""
+    place = f"**Rank:** {rank.after} of {rank.total} this week"
+    if rank.before is None:
+        return f"{place}, new on the board"
+    if rank.before == rank.after:
+        return f"{place}, as before"
+    return f"{place}, {'up' if rank.after < rank.before else 'down'} from {rank.before}"
+
+
+def _next_step(result: RoundResult) -> tuple[Button, ...]:
+    question = result.key.question
+    similar = Next(topic=question.topic)
+    buttons = [Button("Practice a similar one", encode(similar if fits(similar) else Next()), "primary")]
+    if fits(Report(question.id)):
+        buttons.append(Button("Report a mistake", encode(Report(question.id))))
+    return tuple(buttons)

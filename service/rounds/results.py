@@ -1,0 +1,182 @@
+"""Builds the result that each member sees of a closed round: their own answer, its points, streak and rank.
+
+A result is shown to its member only, and only after the close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.domain.calendar import period_bounds
+from service.domain.standings import RankedMember, rank_members
+from service.errors import Refused
+from service.rounds import leaderboard
+from service.rounds.ledger import LedgerPosting
+from service.rounds.views import build_answer_key, build_question_view
+from service.store import answers, chats, ledger, outbox, questions, rounds, schedules
+from service.store.ledger import RoundPoints, Scope
+from service.store.members import Caller
+from service.store.questions import Version
+from service.store.tables import Round, Schedule
+from service.wire import (
+    AnswerInput,
+    PointsView,
+    QuestionGone,
+    QuestionRef,
+    RankChange,
+    ResultNotReady,
+    RoundResult,
+    ScheduleSpec,
+)
+
+SHOWN_UNASKED = "web"
+"""The platform whose members see their result without asking: its page is theirs alone, so nothing is sent to them."""
+_INSTANT = timedelta(microseconds=1)
+
+
+async def view_result(session: AsyncSession, caller: Caller, ref: str) -> RoundResult:
+    """Returns the caller's own result of a round. Refused before the round has closed."""
+    reference = QuestionRef.parse(ref)
+    found = None
+    if reference.kind == "round":
+        found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id)
+    if found is None:
+        raise Refused(QuestionGone(practice=reference.kind == "practice"))
+    round_, schedule = found
+    if round_.closed_at is None:
+        zone = ScheduleSpec.model_validate(schedule.spec).zone
+        raise Refused(ResultNotReady(closes_at=round_.closes_at, zone=zone))
+    return (await build_results(session, round_, schedule, [caller.member_id]))[caller.member_id]
+
+
+async def enqueue_unasked(
+    session: AsyncSession, round_: Round, schedule: Schedule, channel_ids: Collection[int], now: datetime
+) -> None:
+    """Enqueues the results of everyone who answered in a chat that shows them unasked."""
+    for chat_id, members in (await chats.list_answering(session, round_.id, channel_ids, SHOWN_UNASKED)).items():
+        channel_id = await schedules.find_channel_in_chat(session, schedule, chat_id)
+        found = await build_results(session, round_, schedule, members)
+        messages = [
+            outbox.NewMessage(
+                key=f"round:{round_.id}:result:{chat_id}:{member_id}",
+                body=result,
+                workspace_id=schedule.workspace_id,
+                channel_id=channel_id,
+                member_id=member_id,
+                round_id=round_.id,
+            )
+            for member_id, result in found.items()
+        ]
+        await outbox.enqueue_in_chat(session, chat_id, messages, now, now + outbox.PRIVATE_TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class _RoundFacts:
+    """What the results of all members of one round share."""
+
+    version: Version
+    posting: LedgerPosting
+    points: Mapping[int, RoundPoints]
+    before: Mapping[int, RankedMember]
+    after: Mapping[int, RankedMember]
+    number: int
+    week: Collection[int]
+    """Ids of the week's rounds up to this one."""
+    week_right: Mapping[int, int]
+
+
+async def build_results(
+    session: AsyncSession, round_: Round, schedule: Schedule, member_ids: Collection[int]
+) -> dict[int, RoundResult]:
+    """Returns the results of these members of a closed round. Takes the same number of statements for any number."""
+    entries = {entry.member.id: entry.answer for entry in await answers.list_entries(session, round_.id, member_ids)}
+    verdicts = await answers.latest_verdicts(session, [answer.id for answer in entries.values()])
+    streaks = await leaderboard.load_schedule_streaks(session, schedule.id, member_ids)
+    facts = await _load_facts(session, round_, schedule, member_ids)
+    zone, ref = ScheduleSpec.model_validate(schedule.spec).zone, str(QuestionRef("round", round_.id))
+    key = build_answer_key(facts.version, ref)
+    found = {}
+    for member_id in member_ids:
+        answer = entries.get(member_id)
+        verdict = verdicts.get(answer.id) if answer else None
+        found[member_id] = RoundResult(
+            ref=ref,
+            day=round_.day,
+            key=key.model_copy(update={"question": build_question_view(facts.version, ref, member_id)}),
+            given=AnswerInput.model_validate(answer.given) if answer else None,
+            verdict=answers.read_verdict(verdict) if verdict else None,
+            points=_points(facts, member_id),
+            streak=streaks[member_id].current,
+            rank=_rank_change(facts, member_id),
+            number=facts.number,
+            week_right=facts.week_right.get(member_id, 0),
+            week_asked=len(facts.week),
+            zone=zone,
+        )
+    return found
+
+
+async def _load_facts(
+    session: AsyncSession, round_: Round, schedule: Schedule, member_ids: Collection[int]
+) -> _RoundFacts:
+    version = await _graded_version(session, round_)
+    monday = round_.day - timedelta(days=round_.day.weekday())
+    week = await rounds.list_posted_between(session, schedule.id, monday, round_.day)
+    before, after = await _rank_around(session, round_, schedule)
+    return _RoundFacts(
+        version=version,
+        posting=await LedgerPosting.for_round(session, round_, schedule, version.question),
+        points=await ledger.list_round_points(session, round_.id, member_ids),
+        before=before,
+        after=after,
+        number=await rounds.count_posted_until(session, schedule.id, round_.day),
+        week=week,
+        week_right=await ledger.count_right(session, week, member_ids),
+    )
+
+
+async def _graded_version(session: AsyncSession, round_: Round) -> Version:
+    """Returns the version whose key decides the round: the newest, as for regrading, or else the one asked."""
+    assert round_.version_id is not None, "a closed round asked a question"
+    asked = await questions.get_version(session, round_.version_id)
+    newest = await questions.get_version(session, await questions.newest_version_id(session, asked.question_id))
+    usable = newest.question.answered and newest.question.kind == asked.question.kind
+    return newest if usable and not (newest.question.draw or asked.question.draw) else asked
+
+
+async def _rank_around(
+    session: AsyncSession, round_: Round, schedule: Schedule
+) -> tuple[dict[int, RankedMember], dict[int, RankedMember]]:
+    """Returns the channel's board of the week just before the round and with it, by member id."""
+    workspace_id, channel_id = schedule.workspace_id, schedule.channel_id
+    zone = await schedules.get_zone(session, workspace_id, channel_id)
+    since, _ = period_bounds("week", round_.opens_at, zone)
+    boards = []
+    for until in (round_.opens_at, round_.opens_at + _INSTANT):
+        scope = Scope(workspace_id, channel_id, since=since, until=until)
+        ranked = rank_members(await ledger.sum_by_member(session, scope))
+        boards.append({int(line.member_key): line for line in ranked})
+    return boards[0], boards[1]
+
+
+def _rank_change(facts: _RoundFacts, member_id: int) -> RankChange:
+    before, after = facts.before.get(member_id), facts.after.get(member_id)
+    return RankChange(before=before and before.rank, after=after and after.rank, total=len(facts.after))
+
+
+def _points(facts: _RoundFacts, member_id: int) -> PointsView | None:
+    posted = facts.points.get(member_id)
+    if posted is None:
+        return None
+    full, earned = facts.posting.full_points(), facts.posting.points_without_bonus(posted.credit)
+    return PointsView(
+        total=posted.round + posted.corrected,
+        full=full,
+        share_right=facts.posting.share_right,
+        bonus=max(0, posted.round - earned) if posted.credit == 1 else 0,
+        corrected=posted.corrected,
+    )
