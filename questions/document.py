@@ -96,6 +96,22 @@ class Layout:
         return block.first not in self.titles and (inside or is_answer_heading(block))
 
     @cached_property
+    def recurring(self) -> frozenset[int]:
+        """Lines of headings that recur below at least half of the headings above them, such as `Example`."""
+        parents: dict[tuple[int, int], set[int]] = {}
+        below: dict[tuple[int, int, str], dict[int, int]] = {}
+        for section in self.sections:
+            if section.above:
+                above, block = section.above[-1], section.heading
+                levels = above.level, block.level
+                parents.setdefault(levels, set()).add(above.first)
+                named = below.setdefault((*levels, plain(block.text).casefold().strip(" .:?")), {})
+                named[above.first] = block.first
+        most = {key: len(lines) for key, lines in parents.items()}
+        found = (one for (up, down, _), one in below.items() if len(one) > 1 and len(one) * 2 >= most[up, down])
+        return frozenset(line for one in found for line in one.values())
+
+    @cached_property
     def folds(self) -> tuple[Fold, ...]:
         """All `<details>` elements, in order."""
         return find_folds(self.source, self.blocks)

@@ -265,6 +265,16 @@ def _front_matter(document: Document, block: Block) -> Finding:
 
 
 def _open_fence(document: Document, fence: Block) -> Finding:
+    end = document.source.line(fence.last).lstrip(" >\t")
+    if fence.last > fence.first and end.startswith(("```", "~~~")):
+        return Finding(
+            "Q003",
+            "warning",
+            "text follows the closing marks of the fence",
+            document.source.span(fence.last),
+            note="it was read as closed, but other programs may read everything below as code",
+            help="put the closing marks on a line of their own",
+        )
     return Finding(
         "Q003",
         "warning",

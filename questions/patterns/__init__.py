@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft
+from questions.patterns.contents import without_contents
 from questions.patterns.front_matter import FRONT_MATTER, read_front_matter
 from questions.patterns.inference import REASONS, best_candidate
 from questions.patterns.items import add_candidate
@@ -44,6 +45,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     if lists:
         document = document.without_lists((one.first, one.last) for one in lists)
     won: list[Candidate] = []
+    drafts: list[Draft] = []
     for reason in REASONS:
         for _ in range(_MOST):
             candidate = best_candidate(document, reason, won)
@@ -53,13 +55,15 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
             here = Draft()
             add_candidate(document, here, candidate)
             document = document.without(here.questions)
-            draft.questions += here.questions
-            draft.findings += here.findings
-    tables = read_tables(document)
-    draft.questions += tables.questions
-    draft.findings += tables.findings
+            drafts.append(here)
+    drafts.append(read_tables(document))
+    drafts = without_contents(drafts)
+    won = [candidate for candidate, here in zip(won, drafts, strict=False) if here.questions]
+    for here in drafts:
+        draft.questions += here.questions
+        draft.findings += here.findings
     draft = _keyed(document, draft, lists)
-    names += [candidate.kind for candidate in won] + ([TABLES] if tables.questions else [])
+    names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-1].questions else [])
     explanation = tuple(candidate.explain() for candidate in won)
     return Inferred(draft, tuple(dict.fromkeys(names)), explanation)
 

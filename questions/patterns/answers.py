@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _FOOTER = 4
 """Number of blocks after a rule from which they are not closing remarks."""
+_PICTURE = re.compile(r"\[?!\[[^\[\]]{0,300}\]\([^()]{0,800}\)(?:\]\([^()\s]{0,500}\))?")
 _QUOTE = re.compile(r"[ ]{0,3}>[ ]?")
 _MAX_BACK_LINK = 300
 _BACK_LINK = re.compile(
@@ -27,6 +28,20 @@ _BACK_LINK = re.compile(
     r"(?:</(?:div|center|b|p|a)>\s*){1,5})?)\s*",
     re.IGNORECASE,
 )
+_PROMOTION = re.compile(
+    r"[^\w\[]{0,12}(?:\[!\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)\]\([^()\s]{0,500}\)[ ]*)+"
+    r"|(?:[^\w]|_){0,12}(?:"
+    r"(?:please |kindly |don['’]t forget to |and )?(?:(?:follow|support|connect with) (?:me|us|my)\b"
+    r"|subscribe to (?:me|us|my|our)\b|(?:give|leave|drop) (?:it|this|the|a|us|me)\b[^.]{0,40}(?:star\b|⭐)"
+    r"|star (?:this|the) repo)"
+    r"|buy (?:me|us) a coffee|(?:thanks|thank you) for (?:reading|watching|visiting|your)"
+    r"|happy (?:coding|learning|hacking)|good luck[!. ]|made with (?:❤|♥|love)"
+    r"|(?:if you|did you|do you) (?:like|enjoy|find|found)(?:d|ed)?\b.{0,120}"
+    r"(?:\bstar\b|⭐|\bfollow\b|subscrib|share (?:it|this)\b)"
+    r").{0,200}",
+    re.IGNORECASE,
+)
+"""A line that offers more or asks for a favor, or holds only linked badges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,23 +159,31 @@ def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Bloc
 
 
 def last_of_text(source: Source, first: int, last: int) -> int:
-    """Returns the last line with text; links back to the top and rules at the end are not part of an answer."""
-    while last > first and (not source.line(last).strip() or _leads_back(source.line(last))):
+    """Returns the last line with text; links back to the top, rules and promotions at the end are no part of it."""
+    while last > first and _ends_nothing(source.line(last)):
         last -= 1
     return last
 
 
-def without_back_links(text: str) -> str:
-    """Returns a text without links back to the top and rules at its end."""
+def without_promotion(text: str) -> str:
+    """Returns a text without links back to the top, rules and promotions at its end."""
     if "\n" not in text:
         return text
     lines = text.split("\n")
-    while len(lines) > 1 and (not lines[-1].strip() or _leads_back(lines[-1])):
+    while len(lines) > 1 and _ends_nothing(lines[-1]):
         lines.pop()
     return "\n".join(lines)
 
 
-def _leads_back(line: str) -> bool:
-    if len(line) > _MAX_BACK_LINK or not line.rstrip().endswith((")", "*", "_", ">", "-")):
+def _ends_nothing(line: str) -> bool:
+    """Returns whether a line at the end of an answer is no part of it."""
+    if len(line) > _MAX_BACK_LINK:
         return False
-    return _BACK_LINK.fullmatch(line) is not None
+    if not line.strip() or _PROMOTION.fullmatch(line.strip()):
+        return True
+    return line.rstrip().endswith((")", "*", "_", ">", "-")) and _BACK_LINK.fullmatch(line) is not None
+
+
+def only_pictures(text: str) -> bool:
+    """Returns whether a text is nothing but pictures, which say nothing that could be compared or shown in a chat."""
+    return "![" in text and not _PICTURE.sub("", text).strip(" \n*_-.>")

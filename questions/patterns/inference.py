@@ -16,6 +16,7 @@ the same reason the one that covers more comes first. Its lines are then taken, 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, get_args
@@ -133,8 +134,23 @@ def _runs(starts: list[Start]) -> Iterator[tuple[tuple[int, int], list[Start]]]:
 
 def _candidate(kind: Kind, reason: Reason, verdicts: list[Verdict]) -> Candidate:
     read = sorted((start for verdict in verdicts for start in verdict.read), key=lambda start: start.first)
+    if kind == "heading" and reason == "asking":
+        read = _without_parts(read)
     left = sorted((start for verdict in verdicts for start in verdict.left), key=lambda start: start.first)
     return Candidate(kind, read[0].depth, reason, tuple(read), tuple(left))
+
+
+def _without_parts(starts: list[Start]) -> list[Start]:
+    """Returns the headings without the few that only ask within the answer to a numbered one."""
+    inside: dict[Start, list[Start]] = {}
+    outer: Start | None = None
+    for start in starts:
+        if outer is None or start.first > outer.end or start.depth <= outer.depth:
+            outer = start if start.number else None
+        elif not start.number:
+            inside.setdefault(outer, []).append(start)
+    parts = {start for within in inside.values() if len(within) < _FEWEST["heading"] for start in within}
+    return [start for start in starts if start not in parts]
 
 
 # Evidence: what is read of a run for each reason
@@ -144,6 +160,7 @@ _FEWEST = {"label": 1, "heading": 3, "item": 3, "line": 2, "fold": 1}
 _FEWEST_CONTINUED = 5
 _SHORTEST = 3
 """Fewest words of a heading that asks without a number."""
+_TASK = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ xX]\][ \t]")
 _COURTESY = 4
 """Most words of a last item that thanks or refers to more."""
 
@@ -168,13 +185,20 @@ def _answered(document: Document, kind: Kind, run: list[Start], known: tuple[Can
 
 def _answered_headings(document: Document, run: list[Start]) -> Verdict:
     answered = {start.first: start for start in run if _is_answered(document, start)}
-    members = [start for start in run if start.first in answered or start.number]
+    members = {start for start in run if start.first in answered or start.number}
     # A label deep inside the text may be part of the prose; one right below the heading is not.
     sure = any(start.body and start.answer and start.body[0].first == start.answer.first for start in answered.values())
-    keyed = [start for start in run if start.offers and not _titles_a_line(start)]
+    keyed = {start for start in run if start.offers and not _titles_a_line(start) and not _lists_tasks(start)}
     if sure or (answered and len(answered) * 2 >= len(members)):
-        return Verdict(tuple(start for start in run if start in members or start in keyed))
-    return Verdict(tuple(keyed))
+        keyed |= members
+    return Verdict(tuple(start for start in run if start in keyed))
+
+
+def _lists_tasks(start: Start) -> bool:
+    """Returns whether the check boxes below a heading are things to do, because nothing asks."""
+    if start.asks or start.number or start.stem.labelled or start.answer is not None:
+        return False
+    return _TASK.search(start.own_text) is not None
 
 
 def _titles_a_line(start: Start) -> bool:
@@ -208,16 +232,20 @@ def _holds_others(document: Document, start: Start) -> bool:
 
 def _answered_items(run: list[Start]) -> Verdict:
     may_ask = [start for start in run if start.asks or start.bold or start.number]
-    answered = [start for start in may_ask if start.answer or start.offers]
+    answered = {start for start in may_ask if start.answer or start.offers}
     if not answered or (len(answered) * 4 < len(run) and not any(start.asks or start.bold for start in answered)):
         return Verdict()
-    read = [start for start in run if start in answered or start.asks or start.bold]
-    return Verdict(tuple(read), tuple(start for start in run if start not in read))
+    return _split(run, {start for start in run if start in answered or start.asks or start.bold})
+
+
+def _split(run: list[Start], read: set[Start]) -> Verdict:
+    """Returns the starts that are read, and the others to be named."""
+    return Verdict(tuple(start for start in run if start in read), tuple(start for start in run if start not in read))
 
 
 def _answered_lines(run: list[Start]) -> Verdict:
-    answered = [start for start in run if start.answer is not None or start.offers]
-    numbered = [start for start in run if start.number and start.bold]
+    answered = {start for start in run if start.answer is not None or start.offers}
+    numbered = {start for start in run if start.number and start.bold}
     most = len(answered) * 2 >= len(run)
     return Verdict(tuple(start for start in run if start in answered or (most and start in numbered)))
 
@@ -226,11 +254,11 @@ def _asking(document: Document, kind: Kind, run: list[Start], known: tuple[Candi
     told = _is_told(document, run)
     match kind:
         case "heading":
-            return _asking_headings(run, told)
+            return _asking_headings(document, run, told)
         case "item":
             return _asking_items(run)
         case "line":
-            return _asking_lines(run)
+            return _asking_lines(run, told)
         case "fold":
             return _asking_folds(run)
     return Verdict()
@@ -241,24 +269,30 @@ def _is_told(document: Document, run: list[Start]) -> bool:
     return asks_for_questions((document.title, *(block.text for block in run[0].headings)))
 
 
-def _asking_headings(run: list[Start], told: bool) -> Verdict:
+def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdict:
     numbered = [start for start in run if start.number]
     asking = sum(start.asks for start in numbered)
     if numbered and asking * 2 > len(numbered):
         # A run of study headings may contain one that asks, and a run of questions one that does not.
         return Verdict(tuple(numbered))
     bare = [start for start in run if not start.number]
-    asks = [start for start in bare if _asks_itself(start)]
+    asks = [start for start in bare if _asks_itself(document, start)]
     enough = len(asks) >= (1 if told else _FEWEST["heading"])
     if enough and (told or len(asks) * 3 >= len(bare) * 2):
         return Verdict(tuple(asks))
     return Verdict()
 
 
-def _asks_itself(start: Start) -> bool:
-    """Returns whether a heading asks and is answered by text, not by subheadings or a link."""
-    own = [*takewhile(lambda block: block.kind != "heading", start.body)]
-    if not own or not ends_asking(start.stem.text) or _words(start.stem.text) < _SHORTEST or start.block is None:
+def _asks_itself(document: Document, start: Start) -> bool:
+    """Returns whether a heading asks and is answered by text, not by headings of its own or a link.
+
+    Headings that recur below others, such as `What is it?`, are parts of an answer.
+    """
+    parts = document.layout.recurring
+    own = [*takewhile(lambda block: block.kind != "heading" or block.first in parts, start.body)]
+    if start.first in parts or start.block is None or not own:
+        return False
+    if not ends_asking(start.stem.text) or _words(start.stem.text) < _SHORTEST:
         return False
     return not is_bold_question(own[0].text) and not is_advertisement(start.block, own)
 
@@ -269,14 +303,13 @@ def _words(text: str) -> int:
 
 def _asking_items(run: list[Start]) -> Verdict:
     items = [start for start in run if not is_only_link(start)]
-    asking = [start for start in items if start.asks or (start.block and start.block.children[0].kind == "heading")]
+    asking = {start for start in items if start.asks or (start.block and start.block.children[0].kind == "heading")}
     answered = [start for start in asking if start.text]
     if len(asking) * 2 <= len(run) or not (answered or len(asking) >= _FEWEST["item"]):
         return Verdict()
-    read = [start for start in items if start in asking or not _is_courtesy(start, run)]
     if len(asking) * 3 < len(run) * 2:
-        read = asking
-    return Verdict(tuple(read), tuple(start for start in run if start not in read))
+        return _split(run, asking)
+    return _split(run, {start for start in items if start in asking or not _is_courtesy(start, run)})
 
 
 def _is_courtesy(start: Start, run: list[Start]) -> bool:
@@ -284,12 +317,12 @@ def _is_courtesy(start: Start, run: list[Start]) -> bool:
     return start is run[-1] and not start.text and _words(start.stem.text) <= _COURTESY
 
 
-def _asking_lines(run: list[Start]) -> Verdict:
+def _asking_lines(run: list[Start], told: bool) -> Verdict:
     lines = [line for _, below in groupby(run, key=lambda start: start.run) for line in _not_in_an_answer(list(below))]
     numbered = [start for start in lines if start.number]
     bare = [start for start in lines if not start.number and start.bold and start.asks]
     read: list[Start] = []
-    if len(numbered) >= _FEWEST["line"] and sum(start.asks for start in numbered) * 2 > len(numbered):
+    if len(numbered) >= (1 if told else _FEWEST["line"]) and sum(start.asks for start in numbered) * 2 > len(numbered):
         read += numbered
     if len(bare) >= _FEWEST["line"]:
         read += bare

@@ -14,14 +14,15 @@ from questions.patterns.answers import (
     FoundAnswer,
     find_answer,
     last_of_text,
-    without_back_links,
+    only_pictures,
     without_footer,
+    without_promotion,
     without_rules,
 )
 from questions.patterns.options import find_choice
 from questions.patterns.starts import Start, column_of, text_of
 from questions.patterns.stems import ends_asking, level_of, level_under, unbold
-from questions.source import Finding
+from questions.source import Finding, trim
 
 if TYPE_CHECKING:
     from questions.blocks import Block
@@ -48,11 +49,15 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     """Adds the questions of a candidate, each up to the next, and findings for what it leaves out."""
     starts = candidate.read
     lines = candidate.lines
+    offering = _mostly_offers(starts)
     labelled = candidate.reason == "answered" and any(start.answer for start in starts)
+    mostly_labelled = candidate.kind == "heading" and _mostly_labelled(starts)
     mostly_bare = len(starts) > 4 and sum(not start.text for start in starts) * 10 >= len(starts) * 7
     for start, following in zip(starts, [*starts[1:], None], strict=True):
         limit = min(start.end, following.first - 1) if following else start.end
         parts = _parts(document, start, limit, candidate, is_last=following is None, mostly_bare=mostly_bare)
+        if mostly_labelled and not parts.labelled and parts.answer and _asks_in_its_text(start, parts):
+            parts = parts._replace(prompt="\n\n".join((parts.prompt, parts.answer)), answer="")
         add_question(
             document,
             draft,
@@ -67,6 +72,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
             level=parts.level or start.stem.level,
             links=start.stem.links,
             tags=parts.tags,
+            offering=offering,
             asked=(start.first, start.last)
             if start.kind == "heading"
             else (start.last, start.last)
@@ -79,6 +85,15 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     unsure = candidate.kind == "heading" and candidate.reason == "asking"
     if unsure and not any(ends_asking(start.stem.text) for start in starts):
         draft.findings.append(_unsure(document, candidate))
+
+
+def _mostly_labelled(starts: tuple[Start, ...]) -> bool:
+    return sum(start.answer is not None for start in starts) * 2 >= len(starts) > 1
+
+
+def _mostly_offers(starts: tuple[Start, ...]) -> bool:
+    """Returns whether most questions have options right below them."""
+    return sum(start.offers for start in starts) * 2 > len(starts) > 1
 
 
 def _parts(
@@ -104,6 +119,8 @@ def _parts(
     if answer:
         prompt = "\n\n".join(part for part in (stem, shown if stem else _unbold_first(shown)) if part)
         return _Parts(last, prompt, answer.text, True, title, meta.level, meta.tags)
+    if not title and _is_title(start, body, first):
+        title, stem = stem, ""
     if not stem:
         asked = next((block for block in body if block.first >= first), None)
         end = asked.last if asked else first - 1
@@ -124,7 +141,27 @@ def _of_label(document: Document, start: Start, limit: int) -> _Parts:
         found = FoundAnswer(text_after(document.source, answer, last), answer.line)
     before = found.first - 1 if found else last
     prompt = unbold(text_after(document.source, label, before)) if label else ""
+    if label and found is None:
+        asked, said = _parted_below(prompt, closed=bool(label.closing))
+        return _Parts(last, asked, said, False, start.title)
     return _Parts(last, prompt, found.text if found else "", True, start.title)
+
+
+_SAYS = re.compile(r"(?:>[ ]?)?(?:\*\*|`(?!`)|[^\W\d_](?![).])|[\"'“])")
+"""Beginning of a paragraph that may answer; programs, lists, tables and pictures may be part of the question."""
+
+
+def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
+    """Returns the line that asks and the paragraphs below it, if they answer it without a label.
+
+    `closed`: whether emphasis ends with the line that asks.
+    """
+    first, _, below = text.partition("\n")
+    said = trim(below)
+    opening = said.partition("\n")[0]
+    if not (closed or ends_asking(first) or opening.startswith("**")) or not _SAYS.match(opening):
+        return text, ""
+    return (text, "") if any(map(ends_asking, said.split("\n\n"))) else (unbold(first), said)
 
 
 def _body(start: Start, limit: int, *, is_last: bool) -> tuple[Block, ...]:
@@ -200,6 +237,20 @@ def _meta(document: Document, start: Start, body: tuple[Block, ...]) -> tuple[in
 
 
 # Text below a question that does not answer it
+
+
+def _is_title(start: Start, body: tuple[Block, ...], first: int) -> bool:
+    """Returns whether a heading only names what the paragraph right below it asks."""
+    below = next((block for block in body if block.first >= first), None)
+    if start.kind != "heading" or start.asks or below is None or below.kind != "paragraph":
+        return False
+    return ends_asking(below.text)
+
+
+def _asks_in_its_text(start: Start, parts: _Parts) -> bool:
+    """Returns whether a title without an answer label, among questions with one, is followed by the question."""
+    return start.kind == "heading" and not start.asks and not parts.title
+
 
 _BLANK_LINE = re.compile(r"_{6,}|\.{12,}")
 
@@ -300,15 +351,17 @@ def add_question(
     level: Level | None = None,
     links: tuple[str, ...] = (),
     tags: tuple[str, ...] = (),
+    offering: bool = False,
     asked: tuple[int, int] | None = None,
 ) -> None:
     """Adds a question to the draft: as a choice if it has options, with a finding if it has no key.
 
-    `labelled`: whether a label marks the start of the answer; otherwise options may come first.
+    `labelled`: whether a label marks the start of the answer; otherwise options may come first. `offering`: whether the
+    questions around it have options.
     """
     last = last_of_text(document.source, first, last)
-    answer = without_back_links(answer)
-    if is_placeholder(answer):
+    answer = without_promotion(answer)
+    if is_placeholder(answer) or only_pictures(answer):
         answer = ""
     question = make_question(
         document,
@@ -323,7 +376,7 @@ def add_question(
         links=links,
     )
     question = dataclasses.replace(question, tags=tags)
-    choice = find_choice(prompt, answer, labelled=labelled)
+    choice = find_choice(prompt, answer, labelled=labelled, offering=offering)
     if choice:
         question = dataclasses.replace(
             question,

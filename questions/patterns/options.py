@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from questions.labels import label_of
 from questions.model import Option
 from questions.patterns.keys import ALPHABETS, Key, key_below, key_of, latin_letter
-from questions.patterns.stems import reads_as_question
+from questions.patterns.stems import ends_asking, reads_as_question
 from questions.source import trim
 
 if TYPE_CHECKING:
@@ -338,11 +338,14 @@ class ChoiceParts(NamedTuple):
     problems: tuple[KeyProblem, ...]
 
 
-def find_choice(prompt: str, answer: str, *, labelled: bool, keyless: bool = True) -> ChoiceParts | None:
+def find_choice(
+    prompt: str, answer: str, *, labelled: bool, keyless: bool = True, offering: bool = False
+) -> ChoiceParts | None:
     """Returns the options of a question and its key; None if there are no options.
 
     Without a label, `answer` is all text below the question, including the options. `keyless`: whether lettered
-    options need no key, because a list of answers may follow, or the question is homework.
+    options need no key, because a list of answers may follow, or the question is homework. `offering`: whether the
+    questions around it have options, so that lettered lines are options although nothing says which is right.
     """
     lines = prompt.split("\n")
     run = options_in(lines) if may_hold_options(prompt) else None
@@ -350,7 +353,7 @@ def find_choice(prompt: str, answer: str, *, labelled: bool, keyless: bool = Tru
         before, between = "\n".join(lines[: run.start]), trim("\n".join(lines[run.end :]))
         key = key_of(answer, run.options) if labelled else key_below(answer.split("\n"), run.options)
         if key is None and answer and not _is_marked(run):
-            return None
+            return _unkeyed(trim(f"{before}\n{run.lead}"), run, answer) if offering else None
         return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "", keyless)
     if labelled:
         return _of_bullets(lines, answer)
@@ -362,8 +365,29 @@ def find_choice(prompt: str, answer: str, *, labelled: bool, keyless: bool = Tru
     below = lines[run.end :]
     key = key_below(below, run.options)
     rest = "" if key else trim("\n".join(below))
+    if key is None and rest and offering and not before and not _is_marked(run) and not _asks_inside(run):
+        return _unkeyed(prompt, run, rest)
     offered = not rest and not before and (reads_as_question(prompt) or len(run.options) > 2)
     return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless and offered)
+
+
+def _asks_inside(run: OptionRun) -> bool:
+    """Returns whether the lettered lines are questions themselves: parts, not options."""
+    return any(ends_asking(option.text) for option in run.options)
+
+
+def _in_parts(answer: str) -> bool:
+    return may_hold_options(answer) and options_in(answer.split("\n")) is not None
+
+
+def _unkeyed(prompt: str, run: OptionRun, said: str) -> ChoiceParts | None:
+    """Returns options of which the answer names none; None if they are parts of the question."""
+    if _asks_inside(run) or any(len(option.text) >= _LONGEST for option in run.options) or _in_parts(said):
+        return None
+    options = tuple(Option(option.id, option.text, False) for option in run.options)
+    line = said.partition("\n")[0]
+    problem = KeyProblem("Q122", "the answer names none of the options", line, "write the letter first: `Answer: b`")
+    return ChoiceParts(prompt, options, said, (problem,))
 
 
 def _of_bullets(lines: list[str], answer: str) -> ChoiceParts | None:

@@ -6,9 +6,10 @@ Nothing is decided here: `questions.patterns.inference` chooses among these plac
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Literal
 
 from questions.blocks import Block, Fold, content_column, dedent, fold_text, unwrapped
@@ -40,14 +41,16 @@ _ONE_LINE = re.compile(
     re.DOTALL,
 )
 _OPTION_LIST = re.compile(r"(?:\[[ xX✓✔*]\]|[*_(\[（]{0,4}[AaАа①][)\].:*_）．、：])(?:[ \t*_]|$)?")
+_BOLD_ALONE = re.compile(r"[ ]{0,3}(?P<mark>\*\*|__)(?P<text>(?:(?!(?P=mark)).){1,600})(?P=mark)[ ]*")
+"""A line that is bold as a whole."""
 _LINK_ONLY = re.compile(r"[*_]{0,3}!?\[[^\[\]]{0,300}\]\([^()\s]{0,500}\)[*_]{0,3}[.,;]?")
 _DEEPEST = 3
 """Depth of nested lists whose items may ask."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Start:
-    """A place where a question may start, with all that may belong to it."""
+    """A place where a question may start, with all that may belong to it. Compared by identity."""
 
     kind: Kind
     depth: int
@@ -112,7 +115,7 @@ class Start:
         if not may_hold_options(text):
             return False
         run = options_in(text.split("\n"))
-        return run is not None and (run.kind == "box" or self.answer is not None or len(run.options) > 2)
+        return run is not None and (run.kind == "box" or len(run.options) > 2 or self.answer is not None)
 
     @property
     def text(self) -> str:
@@ -168,7 +171,7 @@ def _labels(document: Document) -> Iterator[Start]:
         for place, following in zip(places, [*places[1:], len(asked)], strict=False):
             label = asked[place]
             end = asked[following].line - 1 if following < len(asked) else body[-1].last
-            within = without_rules(tuple(b for b in body if label.line <= b.last and b.first <= end))
+            within = without_rules(_between(body, label.line, end))
             heading = section.heading if section and alone and _right_below(document, section, label) else None
             stem = question_line(heading.text) if heading else QuestionLine(label.number, "")
             yield Start(
@@ -185,6 +188,12 @@ def _labels(document: Document) -> Iterator[Start]:
                 label=label,
                 document=document,
             )
+
+
+def _between(body: tuple[Block, ...], first: int, last: int) -> tuple[Block, ...]:
+    """Returns the blocks with a line from `first` to `last`."""
+    start = bisect_left(body, first, key=lambda block: block.last)
+    return body[start : bisect_right(body, last, key=lambda block: block.first)]
 
 
 def _bodies(document: Document) -> Iterator[tuple[Section | None, tuple[Block, ...], tuple[Block, ...]]]:
@@ -434,7 +443,7 @@ def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLin
 def _line(block: Block) -> tuple[QuestionLine, str, str, bool, int] | None:
     """Returns the question in a paragraph, if it may be one: stem, title, text after it in its line, whether it is
     bold, and its number of lines."""
-    found = BOLD_LINE.fullmatch(block.text)
+    found = BOLD_LINE.fullmatch(_bold_once(block.text))
     if found is None:
         first = block.text.partition("\n")[0]
         stem = question_line(first)
@@ -456,6 +465,19 @@ def _line(block: Block) -> tuple[QuestionLine, str, str, bool, int] | None:
     whole = rest.lstrip(" .:：–—-")
     asked = QuestionLine(stem.number, whole, stem.links, stem.level, stem.labelled)
     return asked, stem.text.rstrip(".:："), "", True, block.text.count("\n") + 1
+
+
+def _bold_once(text: str) -> str:
+    """Returns a paragraph whose first lines are bold one by one as if they were bold together."""
+    lines = text.split("\n")
+    bold = [*takewhile(bool, map(_BOLD_ALONE.fullmatch, lines))]
+    texts = [found["text"].strip() for found in bold if found]
+    parts = (ends_asking(one) or bool(question_line(two).number) for one, two in pairwise(texts))
+    texts = texts[: next((index for index, ends in enumerate(parts, 1) if ends), len(texts))]
+    if len(texts) < 2:
+        return text
+    together = "\n".join(texts)
+    return "\n".join((f"**{together}**", *lines[len(texts) :]))
 
 
 # Folds whose summary asks

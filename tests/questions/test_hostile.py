@@ -17,6 +17,15 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "one question again and again": lambda n: "Q: what?\nA: x\n" * n,
     "bold lines": lambda n: "**What is it?**\n\nx\n\n" * n,
     "one list for each question": lambda n: "".join(f"{i}. What is it?\n\nx\n\n" for i in range(n)),
+    "items that ask": lambda n: "".join(f"- What is {i}? It is {i}\n" for i in range(n)),
+    "items in lists of topics": lambda n: "".join(f"- Topic {i}\n  - What is {i}?\n    - It\n" for i in range(n)),
+    "labels in paragraphs of their own": lambda n: "".join(f"**Q:** What is {i}?\n\n**A:** It.\n\n" for i in range(n)),
+    "headings that recur": lambda n: "".join(f"## {i}. What?\n\n### Why is it so?\n\nx\n\n" for i in range(n)),
+    "a table of contents": lambda n: (
+        "".join(f"- What is {i}?\n" for i in range(n)) + "".join(f"\n## What is {i}?\n\nx\n" for i in range(n))
+    ),
+    "stray marks behind fences": lambda n: "# 1. What?\n" + '```\nx\n```"\n' * n,
+    "lines in bold": lambda n: "**What is**\n" * n,
     "boxes": lambda n: "# 1. What?\n" + "- [ ] x\n" * n,
     "first options": lambda n: "# 1. What?\n" + "a) x\n" * n,
     "options": lambda n: "What is it?\n\na) x\n\nb) y\n\nAnswer: a\n\n" * n,

@@ -1,0 +1,58 @@
+"""Recognizes tables of contents: runs of bare questions that only repeat questions asked elsewhere in the document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from questions.blocks import plain
+from questions.document import Draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.model import Question
+
+_FEWEST = 2
+"""Fewest entries of a table of contents."""
+_GAP = 3
+"""Most lines from one entry to the next."""
+
+
+def without_contents(drafts: list[Draft]) -> list[Draft]:
+    """Returns the drafts without tables of contents: their lines are study text again."""
+    asked = Counter(_key(question) for draft in drafts for question in draft.questions)
+    return [_without(draft, {line for run in _bare_runs(draft) for line in _repeated(run, asked)}) for draft in drafts]
+
+
+def _key(question: Question) -> str:
+    return plain(question.prompt or question.title).casefold().strip(" .:?？*")
+
+
+def _bare_runs(draft: Draft) -> Iterator[list[Question]]:
+    """Yields the questions without answer and options that stand one below the other."""
+    run: list[Question] = []
+    for question in draft.questions:
+        bare = not question.answered and not question.options and "\n" not in question.prompt
+        if run and (not bare or question.place.line - run[-1].place.end_line > _GAP):
+            yield run
+            run = []
+        if bare:
+            run.append(question)
+    if run:
+        yield run
+
+
+def _repeated(run: list[Question], asked: Counter[str]) -> Iterator[int]:
+    """Yields the lines of a run whose questions are mostly asked elsewhere too."""
+    own = Counter(map(_key, run))
+    repeated = sum(asked[key] > count for key, count in own.items())
+    if len(own) >= _FEWEST and repeated * 3 >= len(own) * 2:
+        yield from (question.place.line for question in run)
+
+
+def _without(draft: Draft, lines: set[int]) -> Draft:
+    return Draft(
+        [question for question in draft.questions if question.place.line not in lines],
+        [finding for finding in draft.findings if finding.span.line not in lines],
+    )
