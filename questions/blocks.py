@@ -90,23 +90,25 @@ def _inline_parser() -> MarkdownIt:
 
 def split_blocks(source: Source) -> tuple[Block, ...]:
     """Returns the outermost blocks of a document, in order."""
-    tokens = _parser().parse("\n".join(_with_closed_fences(source.lines)))
+    tokens = _parser().parse("\n".join(_repaired(source.lines)))
     blocks, _ = _collect(tokens, 0, source)
     return blocks
 
 
 _FENCE = re.compile(r"[ >\t]*(?P<marks>`{3,}|~{3,})(?P<rest>.*)")
+_TIGHT_HEADING = re.compile(r"(?P<marks>#{2,6})(?=[^\s#!])")
 _STRAY = re.compile(r"[\"'”’)\].,;*_]{1,3}[ \t]*")
 """Marks behind the end of a fence, such as the quotation mark of `…```"`, which would keep it open."""
 
 
-def _with_closed_fences(lines: Sequence[str]) -> Iterator[str]:
-    """Yields the lines with fences closed where only a stray mark follows the closing marks."""
+def _repaired(lines: Sequence[str]) -> Iterator[str]:
+    """Yields the lines with what authors often leave out: the space in `##Heading`, and the end of a fence where a
+    stray mark follows its closing marks."""
     opened = ""
     for line in lines:
         found = _FENCE.match(line)
         if found is None:
-            yield line
+            yield line if opened or not line.startswith("##") else _TIGHT_HEADING.sub(r"\g<marks> ", line, count=1)
         elif not opened:
             opened = found["marks"] if found["marks"][0] == "~" or "`" not in found["rest"] else ""
             yield line

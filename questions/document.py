@@ -112,6 +112,16 @@ class Layout:
         return frozenset(line for one in found for line in one.values())
 
     @cached_property
+    def marked_lists(self) -> int:
+        """Number of lists with checked and unchecked boxes."""
+        boxes = (
+            {item.children[0].text[:3].lower() for item in block.children if item.children}
+            for block in self.blocks
+            if block.kind == "list"
+        )
+        return sum({"[ ]", "[x]"} <= one for one in boxes)
+
+    @cached_property
     def folds(self) -> tuple[Fold, ...]:
         """All `<details>` elements, in order."""
         return find_folds(self.source, self.blocks)

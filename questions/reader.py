@@ -97,10 +97,9 @@ def read_bank(text: str | bytes, *, name: str, recipe: Recipe | None = None) -> 
         dialects=dialects,
     )
     findings = [*encoding, *text_findings(document), *found, *check_bank(bank, source)]
-    if questions and "native" not in dialects:
-        findings += unread_findings(document.without(questions), questions)
-    elif not questions and "native" not in dialects:
-        findings.append(_no_questions(source))
+    if "native" not in dialects:
+        unread = list(unread_findings(document.without(questions), questions))
+        findings += unread if questions else [_no_questions(source, [finding.span.line for finding in unread])]
     findings.sort(key=lambda finding: (finding.span, finding.code))
     return Reading(bank, tuple(findings), _study(source, questions, found), source, explanation)
 
@@ -220,13 +219,19 @@ def _study(source: Source, questions: tuple[Question, ...], findings: Iterable[F
     return (*stretches, (start, last)) if start else tuple(stretches)
 
 
-def _no_questions(source: Source) -> Finding:
+_MOST_NAMED = 20
+"""Most lines named in one finding."""
+
+
+def _no_questions(source: Source, lines: list[int]) -> Finding:
+    named = ", ".join(map(str, lines[:_MOST_NAMED])) + (" …" if len(lines) > _MOST_NAMED else "")
     return Finding(
         "Q005",
         "note",
         "no questions recognized",
         Span(1, 1, max(len(source.lines), 1), 1),
-        note="the whole document was read as study text",
+        note="the whole document was read as study text"
+        + (f"; these lines look like questions: {named}" if lines else ""),
         help="start each question with `### 1. Question?` and its answer with `**Answer:**`",
     )
 

@@ -26,6 +26,7 @@ from questions.formats.draft import (
     add_unanswered,
     topic_of,
 )
+from questions.formats.markdown import from_html
 from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
 
@@ -161,6 +162,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
             "why",
             "reason",
             "feedback",
+            "general feedback",
             "explain",
             "explicación",
             "explicacion",
@@ -221,6 +223,8 @@ _LETTERED = re.compile(
     r"(?:option|choice|answer|opci[oó]n|antwort|alternativa|réponse)?[ ]?(?P<letter>[a-h]|[1-8])", re.IGNORECASE
 )
 _LETTER = re.compile(r"[(\[]?(?P<letter>[A-Ha-h])[)\].:]?")
+_HTML = re.compile(r"<(?:p|div|span|h[1-6]|ul|ol|pre|strong|em|b|i|code)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
+"""Beginning of a text that is HTML."""
 _LETTER_BEFORE = re.compile(r"[(\[]?[A-Ha-h][)\].:][ ]+")
 
 
@@ -347,6 +351,10 @@ def _lists(value: Any, depth: int, left: list[int]) -> Iterator[list[Record]]:
             for one in value:
                 yield from _lists(one, depth + 1, left)
     elif isinstance(value, dict):
+        alone = _record(value) if depth == 0 else None
+        if alone is not None and alone.values["_question"] not in ("title", "text"):
+            yield [alone]
+            return
         for one in value.values():
             if isinstance(one, dict | list):
                 yield from _lists(one, depth + 1, left)
@@ -436,7 +444,7 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
     values = record.values
     if not draft.accepts(first, last, len(str(values))):
         return
-    item = Item(first, last, values["question"].strip(), why=_text(values.get("why")))
+    item = Item(first, last, _text(values["question"]), why=_text(values.get("why")))
     item.topic = topic_of(_text(values.get("topic")))
     item.section = (plain(_text(values["topic"])),) if _text(values.get("topic")) else ()
     item.level = level_of(_text(values.get("level")))
@@ -540,8 +548,13 @@ def _flag(option: Any) -> bool | None:
         if _name(key) in _FLAGS and not (
             isinstance(value, str) and value.casefold() not in ("true", "false", "yes", "no")
         ):
-            return value.casefold() in ("true", "yes") if isinstance(value, str) else bool(value) and value not in (-1,)
+            return value.casefold() in ("true", "yes") if isinstance(value, str) else _is_positive(value)
     return None
+
+
+def _is_positive(value: Any) -> bool:
+    """Returns whether a mark is set: `true`, or a weight above 0; a wrong option may cost points."""
+    return isinstance(value, int | float) and value > 0
 
 
 def _option_text(option: Any) -> str:
@@ -559,4 +572,5 @@ def _feedback(option: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None or isinstance(value, dict | list) else str(value).strip()
+    text = "" if value is None or isinstance(value, dict | list) else str(value).strip()
+    return from_html(text) if _HTML.match(text) else text

@@ -160,7 +160,9 @@ _FEWEST = {"label": 1, "heading": 3, "item": 3, "line": 2, "fold": 1}
 _FEWEST_CONTINUED = 5
 _SHORTEST = 3
 """Fewest words of a heading that asks without a number."""
-_TASK = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ xX]\][ \t]")
+_TASK = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<mark>[ xX])\][ \t]")
+_FEWEST_MARKED = 2
+"""Lists of boxes with and without a check from which they are options, although their headings do not ask."""
 _COURTESY = 4
 """Most words of a last item that thanks or refers to more."""
 
@@ -188,17 +190,18 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
     members = {start for start in run if start.first in answered or start.number}
     # A label deep inside the text may be part of the prose; one right below the heading is not.
     sure = any(start.body and start.answer and start.body[0].first == start.answer.first for start in answered.values())
-    keyed = {start for start in run if start.offers and not _titles_a_line(start) and not _lists_tasks(start)}
+    keyed = {start for start in run if start.offers and not _titles_a_line(start) and not _lists_tasks(document, start)}
     if sure or (answered and len(answered) * 2 >= len(members)):
         keyed |= members
     return Verdict(tuple(start for start in run if start in keyed))
 
 
-def _lists_tasks(start: Start) -> bool:
+def _lists_tasks(document: Document, start: Start) -> bool:
     """Returns whether the check boxes below a heading are things to do, because nothing asks."""
     if start.asks or start.number or start.stem.labelled or start.answer is not None:
         return False
-    return _TASK.search(start.own_text) is not None
+    marks = {found["mark"].strip().lower() for found in _TASK.finditer(start.own_text)}
+    return marks in ({""}, {"x"}) or (marks == {"", "x"} and document.layout.marked_lists < _FEWEST_MARKED)
 
 
 def _titles_a_line(start: Start) -> bool:
@@ -278,9 +281,12 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
     bare = [start for start in run if not start.number]
     asks = [start for start in bare if _asks_itself(document, start)]
     enough = len(asks) >= (1 if told else _FEWEST["heading"])
-    if enough and (told or len(asks) * 3 >= len(bare) * 2):
-        return Verdict(tuple(asks))
-    return Verdict()
+    if not enough or not (told or len(asks) * 3 >= len(bare) * 2):
+        return Verdict()
+    if len(asks) >= _FEWEST["heading"] and len(asks) * 3 >= len(bare) * 2:
+        # Among headings that ask, one such as `Name two examples!` asks too.
+        asks = [start for start in bare if start.asks and _is_answered_by_text(document, start)]
+    return Verdict(tuple(asks))
 
 
 def _asks_itself(document: Document, start: Start) -> bool:
@@ -288,11 +294,13 @@ def _asks_itself(document: Document, start: Start) -> bool:
 
     Headings that recur below others, such as `What is it?`, are parts of an answer.
     """
+    return ends_asking(start.stem.text) and _is_answered_by_text(document, start)
+
+
+def _is_answered_by_text(document: Document, start: Start) -> bool:
     parts = document.layout.recurring
     own = [*takewhile(lambda block: block.kind != "heading" or block.first in parts, start.body)]
-    if start.first in parts or start.block is None or not own:
-        return False
-    if not ends_asking(start.stem.text) or _words(start.stem.text) < _SHORTEST:
+    if start.first in parts or start.block is None or not own or _words(start.stem.text) < _SHORTEST:
         return False
     return not is_bold_question(own[0].text) and not is_advertisement(start.block, own)
 

@@ -25,7 +25,7 @@ _BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<box>[ xX✓✔*])\](?
 _OPTION_LETTER = re.compile(
     rf"[ \t]*(?:[-*+][ \t]+|\d{{1,2}}[.)][ \t]+)?(?P<open>[*_]{{0,3}})(?:Option[ ])?[(\[（]?(?P<letter>[{_LETTERS}])"
     r"(?:[)\].:][*_]{0,3}(?=[ \t]|$)|[）．、：][*_]{0,3}|[*_]{1,3}[ ]?[).:–-](?=[ \t]|$)|(?<=[①-⑩])(?=[ \t]"
-    r"|\S))(?:[ \t]*(?P<rest>.*)|$)"
+    r"|\S)|(?<=[-*+][ ][A-J])(?=[ ]\S))(?:[ \t]*(?P<rest>.*)|$)"
 )
 _BULLET = re.compile(r"[ \t]*(?:[-*+])[ \t]+(?P<rest>\S.*)")
 _INLINE = re.compile(r"(?:^|(?<=\s))[(（]?(?P<letter>[A-Ja-j])(?:[).](?=\s+\S)|[）．、](?=\s*\S))")
@@ -54,7 +54,9 @@ _TRUE_OR_FALSE = re.compile(
     re.IGNORECASE,
 )
 _BOLD = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,400})\1")
-_MAYBE = re.compile(rf"\[[ xX✓✔*]\]|(?<![^\W_])[{_LETTERS}](?:[)\].:*_）．、：]|(?<=[①-⑩]))")
+_MAYBE = re.compile(
+    rf"(?m)\[[ xX✓✔*]\]|^[ \t]*[-*+][ ][A-J][ ]\S|(?<![^\W_])[{_LETTERS}](?:[)\].:*_）．、：]|(?<=[①-⑩]))"
+)
 _FEWEST_INLINE = 3
 _MOST = 20
 """Number of check boxes from which a list is a to-do list."""

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _NUMBERED = re.compile(
     rf"(?P<mark>\*{{1,3}}|_{{1,3}})?(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS}|no\.|nº|№|第|[A-Z](?=\d))[ ]?)?#?"
     r"(?:(?P<nested>\d{1,4}(?:\.\d{1,4})+)[.):：]?[ ]+"
-    r"|(?P<number>\d{1,4})(?:\\?[.):：、．）](?!\d)[ ]*|[ ]*[题題問问道번][:：.]?[ ]*|[ ]+[-–—][ ]+))"
+    r"|(?P<number>\d{1,4})(?:\\?[.):：、．）](?!\d)[ ]*|[ ]*[题題問问道번][:：.]?[ ]*|[ ]+[-–—][ ]+)"
+    r"|(?P<bare>(?<=[Qq])\d{1,3})[ ]+(?=[^\W\d_]))"
     r"(?P<rest>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -205,7 +206,7 @@ _PROMOTION = re.compile(
     r"|perguntas|quest(?:ões|ions)|entrevista|entretien|domande|colloquio|fragen|fragenkatalog"
     r"|bewerbungsgespräch|prüfung|vragen"
     r"|pytania|rozmowa|вопросы|собеседовани[ея]|тест|питання|співбесід[аи]|sorular[ıi]?|mülakat|pertanyaan|soal"
-    r"|cuestionario|examen"
+    r"|cuestionario|examen|qcm"
     r"|prova|simulado|mcqs?|test)\b|câu hỏi|面试|面試|試験|試題|试题|习题|题库|題庫|問題|问题|题|質問|질문|면접"
     r"|문제|퀴즈",
     re.IGNORECASE,
@@ -237,7 +238,7 @@ def numbered(heading: str) -> tuple[str, str]:
         rest = rest.removeprefix(mark).strip()
     elif mark:
         rest = rest.removesuffix(mark) if rest.endswith(mark) else mark + rest
-    return found["nested"] or found["number"], rest
+    return found["nested"] or found["number"] or found["bare"], rest
 
 
 class QuestionLine(NamedTuple):
