@@ -44,6 +44,7 @@ from service.wire import (
     Operations,
     Period,
     PostingChannel,
+    PostOutcome,
     PrivacyAction,
     PrivacyView,
     Rating,
@@ -420,11 +421,10 @@ class ServiceClient:
         attempt: int,
         error: str,
         *,
-        uncertain: bool,
-        final: bool = False,
+        outcome: PostOutcome,
         retry_s: float | None = None,
     ) -> None:
-        """Reports a failed delivery. `uncertain`: it may have arrived; `final`: it will never arrive.
+        """Reports a delivery that was not, or perhaps not, made.
 
         Ignored unless `attempt` is the attempt that holds the message now.
         """
@@ -435,10 +435,17 @@ class ServiceClient:
             delivery=delivery,
             attempt=attempt,
             error=error[:1000],
-            uncertain=uncertain,
-            final=final,
+            outcome=outcome,
             retry_s=retry_s,
         )
+
+    @call("outbox/retry", repeatable=True)
+    async def outbox_retry(self, platform: str, workspace: str, channel: str = "") -> None:
+        """Says that what a chat refused may be accepted now: everything, or only messages to that channel."""
+
+    @call("chat/presence", repeatable=True)
+    async def chat_presence(self, platform: str, workspace: str, present: bool) -> None:
+        """Says that the bot is in the chat, or was removed from it: then its schedules post nothing there."""
 
     # Installations: any bot process with the service token. Neither client nor service logs tokens
 

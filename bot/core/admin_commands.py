@@ -63,7 +63,7 @@ class Onboarding:
 
     async def post_now(self, event: Event, schedule: int) -> Card:
         """Posts the day's question now."""
-        return admin.round_card(await self._client.post_now(event.who, event.id, schedule), "Posted")
+        return admin.round_card(await self._client.post_now(event.who, event.id, schedule), "Posting now")
 
 
 def _spec(event: Submit, at: str) -> ScheduleSpec:
@@ -190,7 +190,7 @@ class AdminCommands:
 
     async def _post_now(self, event: Command, typed: Typed) -> Said:
         known = await self._schedule(event, typed)
-        return admin.round_card(await self._client.post_now(event.who, event.id, known.id), "Posted")
+        return admin.round_card(await self._client.post_now(event.who, event.id, known.id), "Posting now")
 
     async def _remove(self, event: Command, typed: Typed) -> Said:
         known = await self._schedule(event, typed)

@@ -37,7 +37,11 @@ class Target:
 
 
 class DeliveryRefused(Exception):
-    """The platform refuses this message for good; retrying does not help."""
+    """The platform refuses this message: for good, or with `waits` until an admin acts, such as by inviting the bot."""
+
+    def __init__(self, reason: str, *, waits: bool = False) -> None:
+        super().__init__(reason)
+        self.waits = waits
 
 
 class DeliveryDelayed(Exception):
@@ -198,14 +202,15 @@ class Dispatcher:
             async with asyncio.timeout(_POST_S):
                 ref = await self._find_or_post(delivery)
         except DeliveryRefused as error:
-            await fail(str(error) or "the chat refused the message", uncertain=False, final=True)
+            waits = error.waits and delivery.member is None
+            await fail(str(error) or "the chat refused the message", outcome="waits" if waits else "refused")
             return "refused"
         except DeliveryDelayed as error:
-            await fail(str(error), uncertain=False, retry_s=error.seconds)
+            await fail(str(error), outcome="failed", retry_s=error.seconds)
             return "later"
         except Exception as error:  # any library error: the message may have been posted
             _LOG.warning("delivery %s may not have arrived", delivery.id, exc_info=True)
-            await fail(f"{type(error).__name__}: {error}"[:500], uncertain=True)
+            await fail(f"{type(error).__name__}: {error}"[:500], outcome="uncertain")
             return "uncertain"
         await self._client.outbox_sent(delivery.id, ref)
         return "sent"

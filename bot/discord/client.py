@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 import aiohttp
 import discord
 import yarl
+from discord.abc import GuildChannel
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
@@ -25,6 +26,7 @@ from bot.discord.greeting import Greeter
 from bot.discord.handler import ClockSkew, InteractionHandler
 from bot.discord.interactions import RawInteraction
 from bot.discord.platform import DiscordPlatform
+from bot.discord.presence import Presence
 from bot.discord.rate_limit import RateLimiter
 from bot.discord.render import EPHEMERAL
 from bot.discord.replies import Replies
@@ -233,6 +235,7 @@ class DiscordApp:
         self.greeter = Greeter(self.bot, answer, journal, self.platform, clock)
         self.bot.handle = self.handler.handle
         self.bot.greet_server = self.greeter.greet_server
+        self.bot.presence = Presence(self.bot, client)
 
     async def close(self) -> None:
         """Disconnects and cancels what is still running; the journal keeps it for the next start."""
@@ -262,8 +265,9 @@ class DiscordBot(discord.AutoShardedClient):
         )
         self.handle: InteractionCallback | None = None
         self.greet_server: GuildCallback | None = None
+        self.presence: Presence | None = None
         self.running: set[asyncio.Task[Any]] = set()
-        """Interactions and greetings being handled now."""
+        """Interactions and other events being handled now."""
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         if self.handle is not None:
@@ -271,7 +275,25 @@ class DiscordBot(discord.AutoShardedClient):
             await self.handle(raw_interaction(interaction))
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
+        if self.presence is not None:
+            self._track_task()
+            await self.presence.joined(guild)
         await self._report_guild(guild, True)
+
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        if self.presence is not None:
+            self._track_task()
+            await self.presence.left(guild)
+
+    async def on_guild_channel_update(self, before: GuildChannel, after: GuildChannel) -> None:
+        if self.presence is not None:
+            self._track_task()
+            await self.presence.channel_changed(before, after)
+
+    async def on_guild_role_update(self, before: discord.Role, after: discord.Role) -> None:
+        if self.presence is not None:
+            self._track_task()
+            await self.presence.role_changed(before, after)
 
     async def on_guild_available(self, guild: discord.Guild) -> None:
         await self._report_guild(guild, False)
@@ -286,7 +308,11 @@ class DiscordBot(discord.AutoShardedClient):
         CONNECTIONS.labels("discord", "lost").inc()
 
     async def on_shard_ready(self, shard_id: int) -> None:
-        # Sent at every start and after every lost session; the only sign of servers joined while the bot was away.
+        # Sent at every start and after every lost session; the only sign of servers joined or left while the bot was
+        # away.
+        if self.presence is not None:
+            self._track_task()
+            await self.presence.compare(shard_id)
         for guild in [guild for guild in self.guilds if guild.shard_id == shard_id and not guild.unavailable]:
             await self._report_guild(guild, False)
 

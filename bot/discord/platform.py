@@ -67,6 +67,8 @@ _FIXES: Final[dict[int, str]] = {
     50083: "the thread is archived and locked: unlock it",
     50278: "the member no longer shares a server with the bot",
 }
+_WAITS: Final = frozenset({10004, 50001, 50013, 50083})
+"""Error codes of refusals that an admin can end while the message still waits."""
 
 
 class PartlyPosted(Exception):
@@ -296,7 +298,9 @@ def classify_error(error: Exception) -> Exception:
     if error.status in (400, 403, 404):
         reason = error.text.splitlines()[0][:200] if error.text else error.response.reason
         cure = _FIXES.get(error.code, "see `/quiz-admin doctor`")
-        return DeliveryRefused(f"Discord says “{reason}” ({error.code or error.status}): {cure}")
+        return DeliveryRefused(
+            f"Discord says “{reason}” ({error.code or error.status}): {cure}", waits=error.code in _WAITS
+        )
     return error
 
 

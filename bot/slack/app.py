@@ -43,7 +43,7 @@ from bot.slack.auth import (
 )
 from bot.slack.handler import SlackHandler
 from bot.slack.manifest import EVENTS_PATH
-from bot.slack.payloads import installed_in, is_revocation, parse_payload
+from bot.slack.payloads import installed_in, is_revocation, joined_channel, parse_payload
 from bot.slack.people import FileFetcher, MemberDirectory
 from bot.slack.platform import SlackPlatform
 from bot.slack.rate_limit import RateLimiter
@@ -151,7 +151,7 @@ def build(
     answer = pictures.with_answers(quiz) if pictures else quiz
     handler = SlackHandler(answer, people, Replies(web, tokens), FileFetcher(web, tokens), journal)
     secret = settings.signing_secret.get_secret_value() if settings.signing_secret else ""
-    receiver = SlackReceiver(web, tokens, journal, handler, clock, secret)
+    receiver = SlackReceiver(web, tokens, journal, handler, client, clock, secret)
     platform = SlackPlatform(web, tokens, clock, RateLimiter(time.monotonic))
     socket = None
     if settings.app_token is not None:
@@ -249,9 +249,11 @@ class SlackReceiver:
         tokens: InstallationTokens,
         journal: Journal,
         handler: SlackHandler,
+        client: ServiceClient,
         clock: Callable[[], datetime],
         signing_secret: str = "",
     ) -> None:
+        self._client = client
         self._tokens = tokens
         self._journal = journal
         self._handler = handler
@@ -304,8 +306,14 @@ class SlackReceiver:
 
     async def _event(self, ack: Ack, context: AsyncBoltContext, body: Body) -> None:
         await self._acknowledge_and_start(ack, context)
+        team, enterprise = installed_in(context, body)
+        if channel := joined_channel(body):
+            try:
+                await self._client.outbox_retry("slack", team, channel)
+            except (ServiceUnavailable, ServiceRefused) as error:
+                # Harmless: what was refused is tried again in a few minutes.
+                _LOG.warning("cannot report that the bot is in %s now: %s", channel, error)
         if is_revocation(body):
-            team, enterprise = installed_in(context, body)
             _LOG.info("the app was removed from %s", team)
             try:
                 await self._tokens.delete(team, enterprise)

@@ -50,6 +50,13 @@ def is_revocation(body: Payload) -> bool:
     return bool(event.get("type") == "app_uninstalled")
 
 
+def joined_channel(body: Payload) -> str:
+    """Returns the channel that the payload says the bot was added to; empty for any other payload."""
+    event = body.get("event") or {}
+    joined = event.get("type") == "member_joined_channel" and event.get("user") == _bot_user(body)
+    return str(event["channel"]) if joined else ""
+
+
 def installed_in(context: AsyncBoltContext, body: Payload) -> tuple[str, str]:
     """Returns the workspace the app is installed in, and its enterprise; a shared channel's author may have others."""
     # Bolt finds no team in the events of an app that is installed organization-wide; the body names one.

@@ -55,6 +55,19 @@ _FIXES = {
     "ekm_access_denied": "the organization's key management denies the bot access",
     "two_factor_setup_required": "the workspace requires two-factor authentication; the app's owner must set it up",
 }
+# Refusals that an admin can end while the message still waits.
+_WAITS = frozenset(
+    {
+        "not_in_channel",
+        "channel_not_found",
+        "is_archived",
+        "restricted_action",
+        "restricted_action_read_only_channel",
+        "team_access_not_granted",
+        "ekm_access_denied",
+        "two_factor_setup_required",
+    }
+)
 
 
 class RespondFailed(Exception):
@@ -209,7 +222,7 @@ def classify_error(error: Exception) -> Exception:
             # The call never reached Slack.
             return DeliveryDelayed(_LATER_S)
         case NotInstalled():
-            return DeliveryRefused(str(error))
+            return DeliveryRefused(str(error), waits=True)
         case _:
             return error
 
@@ -219,8 +232,9 @@ def _refusal(error: SlackApiError) -> DeliveryRefused | None:
     if code == "missing_scope":
         needed = getattr(error.response, "data", {}).get("needed", "")
         return DeliveryRefused(
-            f"missing_scope: the app lacks the scope {needed}; add it under OAuth & Permissions and reinstall"
+            f"missing_scope: the app lacks the scope {needed}; add it under OAuth & Permissions and reinstall",
+            waits=True,
         )
     if code in DEAD_TOKEN_CODES:
-        return DeliveryRefused(f"{code}: the app's token no longer works; install the app again")
-    return DeliveryRefused(f"{code}: {_FIXES[code]}") if code in _FIXES else None
+        return DeliveryRefused(f"{code}: the app's token no longer works; install the app again", waits=True)
+    return DeliveryRefused(f"{code}: {_FIXES[code]}", waits=code in _WAITS) if code in _FIXES else None

@@ -19,7 +19,7 @@ from service.people.audit import administer, admins_only
 from service.rounds import delivery as rounds_delivery
 from service.rounds import schedules
 from service.rounds.idempotency import run_once
-from service.store import chats
+from service.store import chats, outbox
 from service.store import schedules as schedule_rows
 from service.store.members import Caller, resolve_caller
 from service.store.session import libpq_url
@@ -32,6 +32,7 @@ from service.wire import (
     MemberLinked,
     Platform,
     PostingChannel,
+    PostOutcome,
     ScheduleView,
     Secret,
     Where,
@@ -96,14 +97,35 @@ async def outbox_failed(
     delivery: Id,
     attempt: Id,
     error: Annotated[str, Body(embed=True, max_length=LONGEST_ERROR)],
-    uncertain: Annotated[bool, Body(embed=True)],
-    final: Annotated[bool, Body(embed=True)] = False,
+    outcome: Annotated[PostOutcome, Body(embed=True)],
     retry_s: Annotated[float | None, Body(embed=True, ge=0, le=LONGEST_WAIT_S)] = None,
 ) -> None:
     async with call.transaction() as session:
         await rounds_delivery.mark_failed(
-            session, delivery, rounds_delivery.FailedAttempt(attempt, error, uncertain, final, retry_s), call.now
+            session, delivery, rounds_delivery.FailedAttempt(attempt, error, outcome, retry_s), call.now
         )
+
+
+@router.post("/outbox/retry")
+async def outbox_retry(
+    call: TheCall,
+    platform: Annotated[Platform, Body(embed=True)],
+    workspace: Annotated[str, Body(embed=True, min_length=1, max_length=200)],
+    channel: Annotated[str, Body(embed=True, max_length=200)] = "",
+) -> None:
+    async with call.transaction() as session:
+        await outbox.retry_refused(session, platform, workspace, channel, call.now)
+
+
+@router.post("/chat/presence")
+async def chat_presence(
+    call: TheCall,
+    platform: Annotated[Platform, Body(embed=True)],
+    workspace: Annotated[str, Body(embed=True, min_length=1, max_length=200)],
+    present: Annotated[bool, Body(embed=True)],
+) -> None:
+    async with call.transaction() as session:
+        await installations.record_presence(session, platform, workspace, present, call.now)
 
 
 # Linking members and chats, and shared schedules.
@@ -225,7 +247,7 @@ async def installation_find(call: TheCall, key: KeyBody) -> Installation | None:
 @router.post("/installation/forget")
 async def installation_forget(call: TheCall, key: KeyBody) -> None:
     async with call.transaction() as session:
-        await chats.revoke_installation(session, key, call.now)
+        await installations.forget(session, key, call.now)
 
 
 @router.post("/installation/due")

@@ -105,7 +105,7 @@ def slot_view(posting: Posting, now: datetime, everywhere: bool) -> SlotView:
 
 def _state(posting: Posting, due_at: datetime, now: datetime) -> tuple[SlotState, timedelta]:
     row = posting.row
-    if row is None or row.state == "skipped":
+    if row is None or row.state in ("skipped", "lost"):
         return "skipped", timedelta()
     if row.sent_at is not None:
         late = row.sent_at - due_at
@@ -142,7 +142,7 @@ async def _errors(
     found = [
         *[
             _message_error("message", row, chat, channel, everywhere).model_copy(
-                update={"name": row.kind, "given_up": row.state == "skipped", "error": row.error or ""}
+                update={"name": row.kind, "given_up": row.state in ("skipped", "lost"), "error": row.error or ""}
             )
             for row, chat, channel in failed
         ],

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.credentials import TokenCipher
-from service.store import chats
+from service.store import chats, outbox
 from service.store.tables import InstallationRow
 from service.wire import Installation, InstallationKey, Platform
 
@@ -33,6 +33,24 @@ async def keep(session: AsyncSession, cipher: TokenCipher, installation: Install
         "installed_at": now,
     }
     await chats.save_installation(session, installation, values)
+    await chats.mark_left_by_installation(session, installation, now)
+    if installation.team:
+        await outbox.retry_refused(session, installation.platform, installation.team, "", now)
+
+
+async def forget(session: AsyncSession, key: InstallationKey, now: datetime) -> None:
+    """Deletes the tokens of an installation. Schedules of chats that no other installation covers post nothing."""
+    await chats.revoke_installation(session, key, now)
+    await chats.mark_left_by_installation(session, key, now)
+
+
+async def record_presence(
+    session: AsyncSession, platform: Platform, workspace: str, present: bool, now: datetime
+) -> None:
+    """Records that the bot is in the chat, or was removed from it. What the chat refused before is tried again."""
+    await chats.mark_left(session, platform, workspace, None if present else now)
+    if present:
+        await outbox.retry_refused(session, platform, workspace, "", now)
 
 
 async def find(session: AsyncSession, cipher: TokenCipher, key: InstallationKey) -> Installation | None:

@@ -23,6 +23,7 @@ from service.wire import (
     AppRemoved,
     AppRestored,
     ChannelRecovered,
+    ChannelRefused,
     Notice,
     NoticeFact,
     Platform,
@@ -185,17 +186,36 @@ async def _check_refusals(session: AsyncSession, now: datetime, most: int) -> No
             await _notify_resolved(session, trouble, fact, now)
 
 
-async def record_refusal(session: AsyncSession, row: Outbox, now: datetime) -> None:
-    """Records that the chat permanently refused a message to a channel."""
+async def record_refusal(session: AsyncSession, row: Outbox, now: datetime, *, waits: bool) -> None:
+    """Records that the chat refused a message to a channel. If the message waits for an admin to act, they are told
+    once; if not, giving it up tells them."""
     if row.channel_id is None or row.member_id is not None or row.kind == "notice":
         return
     channel = await session.get_one(Channel, row.channel_id)
-    detail = {"channel": _channel_name(channel), "error": row.error or ""}
-    await troubles.open_trouble(session, row.workspace_id, "refused", channel.id, detail, now)
+    detail = {"channel": _channel_name(channel), "error": row.error or "", "waits": waits}
+    trouble = await troubles.open_trouble(session, row.workspace_id, "refused", channel.id, detail, now)
+    if trouble is None or not waits or await troubles.has_left(session, row.chat_id):
+        return
+    schedule = await troubles.get_schedule_of_message(session, row.id)
+    if schedule is not None:
+        fact = ChannelRefused(
+            message=row.kind,
+            channel=_channel_name(channel),
+            error=row.error or "",
+            until=row.give_up_at,
+            zone=_zone_of(schedule),
+        )
+        await notify_admins(session, schedule, _notice_key(trouble, over=False), fact, now)
+
+
+async def is_refusal_known(session: AsyncSession, row: Outbox) -> bool:
+    """Returns whether admins were told that the message's channel refuses it until they act."""
+    open_troubles = await troubles.list_open(session, "refused", row.workspace_id)
+    return any(trouble.subject == row.channel_id and trouble.detail["waits"] for trouble in open_troubles)
 
 
 async def _check_revocations(session: AsyncSession, now: datetime, most: int) -> None:
-    gone = {chat.id: chat for chat in await troubles.list_revoked_chats(session)}
+    gone = {chat.id: chat for chat in await troubles.list_left_chats(session)}
     known = {trouble.subject: trouble for trouble in await troubles.list_open(session, "revoked")}
     for chat_id in sorted(gone.keys() - known.keys())[:most]:
         chat = gone[chat_id]

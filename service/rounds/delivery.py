@@ -1,4 +1,4 @@
-"""Hands outbox messages to dispatchers and records the results: due → sending → sent, or uncertain, or given up.
+"""Hands outbox messages to dispatchers and records the results: due → sending → sent, or uncertain, skipped or lost.
 
 A dispatcher leases a message. If the lease expires, the message becomes uncertain: it may have been posted, so the
 next dispatcher looks first. Only messages that were certainly not posted are given up by the clock.
@@ -22,13 +22,15 @@ from service.rounds.alerts import notify_admins
 from service.store import answers, outbox
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
-from service.wire import Body, Delivery, Notice, Platform, PostFailed
+from service.wire import Body, Delivery, Platform, PostFailed, PostOutcome
 
 log = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=30)
 FIRST_RETRY_SECONDS = 2.0
 MAX_RETRY_SECONDS = 300.0
+REFUSED_RETRY_SECONDS = 300.0
+"""Interval at which a refused message is tried again, seconds. What ends a refusal is not always reported."""
 MAX_PLATFORM_WAIT_SECONDS = 3600.0
 """Longest wait that a platform may request, seconds."""
 POLL_SECONDS = 1.0
@@ -43,10 +45,7 @@ class FailedAttempt:
 
     attempt: int
     error: str
-    uncertain: bool
-    """Whether the message may have arrived all the same."""
-    final: bool = False
-    """Whether the platform refuses it for good."""
+    outcome: PostOutcome
     retry_s: float | None = None
     """Wait that the platform asked for, seconds."""
 
@@ -105,7 +104,8 @@ async def mark_sent(session: AsyncSession, delivery: int, message_ref: str, now:
 
 
 async def mark_failed(session: AsyncSession, delivery: int, failure: FailedAttempt, now: datetime) -> None:
-    """Records a failed attempt: the message is retried later, or if it is final, never.
+    """Records a failed attempt: the message is retried later, or if it was refused for good, never. One that waits for
+    an admin is retried every few minutes, and at once when the cause is cured, until it is given up.
 
     Ignored unless the dispatcher still holds the lease: a later attempt may already be running.
     """
@@ -113,12 +113,14 @@ async def mark_failed(session: AsyncSession, delivery: int, failure: FailedAttem
     if row.state != "sending" or row.attempt != failure.attempt:
         return
     row.error = failure.error[:1000]
-    row.not_before, row.claimed_until = now + _retry_delay(row.attempt, failure.retry_s), None
-    row.state = "uncertain" if failure.uncertain else "due"
-    DELIVERIES.labels(row.kind, "uncertain" if failure.uncertain else "failed").inc()
-    if failure.final:
-        await alerts.record_refusal(session, row, now)
-    if failure.final or (row.give_up_at is not None and row.not_before >= row.give_up_at):
+    row.not_before, row.claimed_until = now + _retry_delay(failure), None
+    row.state = "uncertain" if failure.outcome == "uncertain" else "due"
+    DELIVERIES.labels(row.kind, "uncertain" if failure.outcome == "uncertain" else "failed").inc()
+    waits = failure.outcome == "waits"
+    if waits or failure.outcome == "refused":
+        await alerts.record_refusal(session, row, now, waits=waits)
+    in_time = waits or row.give_up_at is None or row.not_before < row.give_up_at
+    if failure.outcome == "refused" or not in_time:
         await _give_up(session, row, now)
 
 
@@ -144,10 +146,12 @@ async def _lock_message(session: AsyncSession, delivery: int) -> Outbox:
     return row
 
 
-def _retry_delay(attempt: int, retry_s: float | None) -> timedelta:
-    if retry_s is not None:
-        return timedelta(seconds=min(retry_s, MAX_PLATFORM_WAIT_SECONDS))
-    return timedelta(seconds=min(FIRST_RETRY_SECONDS * 2.0 ** min(attempt - 1, 16), MAX_RETRY_SECONDS))
+def _retry_delay(failure: FailedAttempt) -> timedelta:
+    if failure.retry_s is not None:
+        return timedelta(seconds=min(failure.retry_s, MAX_PLATFORM_WAIT_SECONDS))
+    if failure.outcome == "waits":
+        return timedelta(seconds=REFUSED_RETRY_SECONDS)
+    return timedelta(seconds=min(FIRST_RETRY_SECONDS * 2.0 ** min(failure.attempt - 1, 16), MAX_RETRY_SECONDS))
 
 
 async def _build_delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Delivery | None:
@@ -183,27 +187,15 @@ async def _find_thread(session: AsyncSession, row: Outbox) -> str | None:
 
 
 async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
-    row.state, row.claimed_until = "skipped", None
+    row.state, row.claimed_until = "lost" if row.state == "uncertain" else "skipped", None
     DELIVERIES.labels(row.kind, "given_up").inc()
     log.error("message given up", key=row.key, error=row.error)
     if row.kind == "question" and row.round_id is not None:
         await _cancel_round(session, row.round_id)
     round_ = await session.get(Round, row.round_id) if row.round_id is not None else None
-    if row.kind in ("question", "reveal") and round_ is not None:
+    if row.kind in ("question", "reveal") and round_ is not None and not await alerts.is_refusal_known(session, row):
         schedule = await session.get_one(Schedule, round_.schedule_id)
         await notify_admins(session, schedule, f"gave-up:{row.key}", await _describe_failure(session, row), now)
-    elif row.kind != "notice":
-        await outbox.enqueue(
-            session,
-            outbox.NewMessage(
-                key=f"gave-up:{row.key}",
-                body=Notice(fact=await _describe_failure(session, row)),
-                workspace_id=row.workspace_id,
-                channel_id=row.channel_id,
-            ),
-            now,
-            now + outbox.PRIVATE_TIMEOUT,
-        )
 
 
 async def _cancel_round(session: AsyncSession, round_id: int) -> None:

@@ -139,9 +139,12 @@ async def _post_due_slots(session: AsyncSession, schedule: Schedule, skips: froz
 
 
 async def post_slot(
-    session: AsyncSession, schedule: Schedule, slot: Slot, now: datetime, *, late: bool = False
+    session: AsyncSession, schedule: Schedule, slot: Slot, now: datetime, *, late: bool = False, reopen: bool = False
 ) -> Round | None:
-    """Creates the round of a slot and enqueues its post. Returns None if the slot has a round or no question fits."""
+    """Creates the round of a slot, or with `reopen` takes a skipped one, and enqueues its post.
+
+    Returns None if the slot has a round or no question fits.
+    """
     spec = ScheduleSpec.model_validate(schedule.spec)
     choice = await choose_for_day(session, schedule, spec, slot.day)
     if choice is None:
@@ -154,6 +157,8 @@ async def post_slot(
     closes_at = opens_at + timedelta(minutes=spec.open_minutes)
     version_id = await variants.pick_for_round(session, schedule.workspace_id, int(choice.id))
     round_ = await rounds.create(session, schedule.id, slot.day, opens_at, closes_at, version_id=version_id)
+    if round_ is None and reopen:
+        round_ = await rounds.reopen(session, schedule.id, slot.day, opens_at, closes_at, version_id)
     if round_ is None:
         return None
     await _enqueue_post(session, schedule, round_, slot, now, late)
@@ -164,16 +169,20 @@ async def post_slot(
 
 
 async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
-    """Posts today's question now. Refused if today's slot is processed or no question fits."""
+    """Posts today's question now, also where it could not be posted before. Refused if it was posted, or if no question
+    fits."""
     found = await schedule_rows.lock_schedule(session, caller.workspace_id, schedule_id)
     if found is None:
         raise Refused(NotFound(what="schedule", name=str(schedule_id)))
     schedule = found[0]
     spec = ScheduleSpec.model_validate(schedule.spec)
     day = now.astimezone(get_zone(spec.zone)).date()
-    if await schedule_rows.find_round(session, schedule_id, day) is not None:
-        raise Refused(SlotTaken(day=day))
-    round_ = await post_slot(session, schedule, Slot(day, now), now)
+    before = await schedule_rows.find_round(session, schedule_id, day)
+    if before is not None and before.skipped is None:
+        if not await outbox.retry_now(session, before.id, now):
+            raise Refused(SlotTaken(day=day))
+        return await view_round(session, before, schedule)
+    round_ = await post_slot(session, schedule, Slot(day, now), now, reopen=True)
     if round_ is None:
         raise Refused(NothingFits(needs_gpu=await only_gpu_questions_fit(session, schedule, spec)))
     return await view_round(session, round_, schedule)
@@ -208,7 +217,7 @@ async def _enqueue_post(
     )
     catch_up = slot.instant + timedelta(minutes=spec.catch_up_minutes)
     for channel_id in await schedule_rows.list_channels(session, schedule):
-        await outbox.enqueue(
+        await outbox.enqueue_unless_posted(
             session,
             outbox.NewMessage(
                 key=outbox.round_message_key(round_.id, "question", schedule, channel_id),

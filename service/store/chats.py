@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, literal, or_, select, text, update
+from sqlalchemy import ColumnElement, delete, exists, func, literal, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -211,6 +211,31 @@ async def revoke_installation(session: AsyncSession, key: InstallationKey, now: 
         .where(InstallationRow.platform == key.platform, InstallationRow.team == key.team, *within)
         .values(token=None, refresh=None, leased_until=None, revoked_at=now)
     )
+
+
+async def mark_left(session: AsyncSession, platform: str, workspace: str, left_at: datetime | None) -> None:
+    """Records when the bot was removed from the chat, or with None that it is there. Keeps the first instant."""
+    changed = Chat.left_at.is_not(None) if left_at is None else Chat.left_at.is_(None)
+    here = update(Chat).where(Chat.platform == platform, Chat.external_id == workspace, changed)
+    await session.execute(here.values(left_at=left_at))
+
+
+async def mark_left_by_installation(session: AsyncSession, key: InstallationKey, now: datetime) -> None:
+    """Marks the chats of an installation as left, if it was revoked and no other one covers them, or else as not."""
+    own = (InstallationRow.platform == Chat.platform) & (InstallationRow.team == Chat.external_id)
+    revoked = select(InstallationRow.enterprise).where(own, InstallationRow.revoked_at.is_not(None))
+    wide = (InstallationRow.team == "") & (InstallationRow.enterprise != "")
+    wide &= InstallationRow.enterprise.in_(revoked.correlate(Chat).scalar_subquery())
+    live = exists().where(
+        InstallationRow.platform == Chat.platform,
+        InstallationRow.revoked_at.is_(None),
+        (InstallationRow.team == Chat.external_id) | wide,
+    )
+    gone = revoked.exists() & ~live
+    team = [Chat.external_id == key.team] if key.team else []
+    here = update(Chat).where(Chat.platform == key.platform, *team).execution_options(synchronize_session=False)
+    await session.execute(here.where(gone, Chat.left_at.is_(None)).values(left_at=now))
+    await session.execute(here.where(live, Chat.left_at.is_not(None)).values(left_at=None))
 
 
 async def list_expiring_installations(

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from psycopg import Connection
-from sqlalchemy import ColumnElement, and_, case, delete, exists, false, func, or_, select, text
+from sqlalchemy import ColumnElement, and_, case, delete, exists, false, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -158,7 +158,7 @@ async def list_failed_messages(
     session: AsyncSession, workspace_id: int | None, since: datetime, limit: int
 ) -> Sequence[tuple[Outbox, Chat, Channel | None]]:
     """Returns messages due since then that were given up or whose last attempt failed, newest first."""
-    failed = or_(Outbox.state == "skipped", Outbox.state.in_(UNSENT))
+    failed = Outbox.state.in_((*UNSENT, "skipped", "lost"))
     return await _messages(session, workspace_id, since, limit, and_(failed, Outbox.error.is_not(None)))
 
 

@@ -153,6 +153,34 @@ async def lock_message(session: AsyncSession, outbox_id: int) -> Outbox | None:
     return await session.get(Outbox, outbox_id, with_for_update=True)
 
 
+async def enqueue_unless_posted(
+    session: AsyncSession, message: NewMessage, due_at: datetime, give_up_at: datetime
+) -> None:
+    """Adds a message, in place of an earlier one with its key if that was certainly not posted."""
+    if await enqueue(session, message, due_at, give_up_at):
+        return
+    again = {"body": message.body.model_dump(mode="json"), "due_at": due_at, "not_before": due_at}
+    fresh = {"state": "due", "give_up_at": give_up_at, "taken_at": None, "error": None}
+    skipped = update(Outbox).where(Outbox.key == message.key, Outbox.state == "skipped")
+    await session.execute(skipped.values(**again, **fresh))
+
+
+async def retry_now(session: AsyncSession, round_id: int, now: datetime) -> bool:
+    """Makes the round's question due at once in every channel that could not take it. Returns False if none."""
+    waiting = [Outbox.round_id == round_id, Outbox.kind == "question", Outbox.state == "due", Outbox.error.is_not(None)]
+    found = await session.scalars(update(Outbox).where(*waiting).values(not_before=now).returning(Outbox.id))
+    return bool(found.all())
+
+
+async def retry_refused(session: AsyncSession, platform: str, workspace: str, channel: str, now: datetime) -> None:
+    """Makes the messages that a chat refused due at once; with `channel` only those to that channel."""
+    there = select(Chat.id).where(Chat.platform == platform, Chat.external_id == workspace)
+    here = select(Channel.id).where(Channel.chat_id.in_(there), Channel.external_id == channel)
+    refused = [Outbox.chat_id.in_(there), Outbox.state == "due", Outbox.error.is_not(None), Outbox.not_before > now]
+    narrower = [Outbox.channel_id.in_(here)] if channel else []
+    await session.execute(update(Outbox).where(*refused, *narrower).values(not_before=now))
+
+
 def claim(row: Outbox, now: datetime, lease: timedelta) -> bool:
     """Leases the message to a dispatcher. Returns True if an earlier attempt may have arrived."""
     uncertain = row.state != "due"

@@ -12,7 +12,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import Attendance
 from service.store.schedules import posts_to
-from service.store.tables import CurrentAnswer, QuestionVersion, Round, Schedule, StreakGrace
+from service.store.tables import (
+    Channel,
+    Chat,
+    CurrentAnswer,
+    QuestionVersion,
+    Round,
+    Schedule,
+    ScheduleChannel,
+    StreakGrace,
+)
 
 TIMING_FIELDS: Final = ("at", "weekdays", "zone", "country")
 """Fields of a schedule's spec that determine its slots."""
@@ -42,6 +51,19 @@ async def create(
     }
     made = await session.scalar(insert(Round).values(values).on_conflict_do_nothing().returning(Round.id))
     return None if made is None else await session.get(Round, made)
+
+
+async def reopen(
+    session: AsyncSession, schedule_id: int, day: date, opens_at: datetime, closes_at: datetime, version_id: int
+) -> Round | None:
+    """Puts a question to the slot's round that was skipped. Returns None if it was not."""
+    skipped = select(Round).where(Round.schedule_id == schedule_id, Round.day == day, Round.skipped.is_not(None))
+    round_ = await session.scalar(skipped.with_for_update())
+    if round_ is not None:
+        round_.version_id, round_.skipped = version_id, None
+        round_.opens_at, round_.closes_at = opens_at, closes_at
+        await session.flush()
+    return round_
 
 
 async def find_in_workspace(
@@ -187,7 +209,17 @@ async def list_streak_schedules(session: AsyncSession, workspace_id: int, channe
 
 
 def _posting() -> tuple[ColumnElement[bool], ...]:
-    return Schedule.removed_at.is_(None), Schedule.paused_at.is_(None)
+    """Tests for active schedules with a channel in a chat that the bot is in.
+
+    One without any makes no rounds. After the bot is back it catches up, as after an outage.
+    """
+    there = select(Channel.id).join(Chat, Chat.id == Channel.chat_id).where(Chat.left_at.is_(None))
+    shared = select(ScheduleChannel.schedule_id).where(ScheduleChannel.channel_id.in_(there))
+    return (
+        Schedule.removed_at.is_(None),
+        Schedule.paused_at.is_(None),
+        Schedule.channel_id.in_(there) | Schedule.id.in_(shared),
+    )
 
 
 def _asked() -> Select[Round, Schedule]:

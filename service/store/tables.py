@@ -82,6 +82,8 @@ class Chat(Base):
     created_at: Mapped[datetime]
     greeted_at: Mapped[datetime | None]
     """When the bot greeted the chat."""
+    left_at: Mapped[datetime | None]
+    """When the bot was removed from the chat; None while it is there."""
 
 
 class Channel(Base):
@@ -390,12 +392,15 @@ class Ledger(Base):
 
 
 class Outbox(Base):
-    """A message to post exactly once. due → sending → sent, or → uncertain → found or resent, or given up."""
+    """A message to post exactly once. due → sending → sent, or → uncertain → found or resent.
+
+    Given up it is skipped, which means certainly not posted, or lost, if that was never found out.
+    """
 
     __tablename__ = "outbox"
     __table_args__ = (
         UniqueConstraint("key"),
-        CheckConstraint("state in ('due', 'sending', 'uncertain', 'sent', 'skipped')", name="state"),
+        CheckConstraint("state in ('due', 'sending', 'uncertain', 'sent', 'skipped', 'lost')", name="state"),
         CheckConstraint("(state = 'sent') = (message_ref is not null)", name="sent_has_a_reference"),
         Index("ix_outbox_waiting", "not_before", postgresql_where=text("state in ('due', 'sending', 'uncertain')")),
         Index("ix_outbox_round", "round_id", postgresql_where=text("round_id is not null")),

@@ -13,10 +13,9 @@ from typing import Any
 from sqlalchemy import and_, exists, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import aliased
 
 from service.store.schedules import list_channels
-from service.store.tables import UNSENT, Channel, Chat, Identity, InstallationRow, Outbox, Round, Schedule, Trouble
+from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule, Trouble
 from service.wire import TroubleKind
 
 PRIVATE_CHATS = ("discord", "slack")
@@ -56,9 +55,10 @@ async def close_trouble(session: AsyncSession, trouble: Trouble, now: datetime) 
     return await session.scalar(ending.returning(Trouble.id)) is not None
 
 
-async def list_open(session: AsyncSession, what: TroubleKind) -> Sequence[Trouble]:
-    """Returns open troubles of a kind, oldest first."""
-    query = select(Trouble).where(Trouble.what == what, Trouble.over_at.is_(None)).order_by(Trouble.id)
+async def list_open(session: AsyncSession, what: TroubleKind, workspace_id: int | None = None) -> Sequence[Trouble]:
+    """Returns open troubles of a kind, oldest first; of one workspace, or of all."""
+    mine = [] if workspace_id is None else [Trouble.workspace_id == workspace_id]
+    query = select(Trouble).where(*mine, Trouble.what == what, Trouble.over_at.is_(None)).order_by(Trouble.id)
     return (await session.scalars(query)).all()
 
 
@@ -72,8 +72,10 @@ async def list_recent(session: AsyncSession, workspace_id: int | None, since: da
 async def list_late_posts(
     session: AsyncSession, before: datetime, most: int
 ) -> Sequence[tuple[Outbox, Schedule, Channel]]:
-    """Returns questions due before then that are not posted yet and have no open trouble."""
-    known = exists().where(Trouble.what == "late", Trouble.subject == Outbox.id, Trouble.over_at.is_(None))
+    """Returns questions due before then that are not posted yet and have no open trouble, nor their channel."""
+    late = and_(Trouble.what == "late", Trouble.subject == Outbox.id)
+    refused = and_(Trouble.what == "refused", Trouble.subject == Outbox.channel_id)
+    known = exists().where(late | refused, Trouble.over_at.is_(None))
     query = (
         select(Outbox, Schedule, Channel)
         .join(Round, Round.id == Outbox.round_id)
@@ -112,24 +114,14 @@ async def list_delayed_answers(session: AsyncSession, before: datetime) -> Seque
     return [DelayedAnswers(*row) for row in await session.execute(text(_BEHIND), {"before": before})]
 
 
-async def list_revoked_chats(session: AsyncSession) -> Sequence[Chat]:
-    """Returns chats whose installation was revoked and that no other installation covers."""
-    live = aliased(InstallationRow)
-    same = and_(live.platform == InstallationRow.platform, live.revoked_at.is_(None))
-    wide = and_(live.team == "", live.enterprise == InstallationRow.enterprise, InstallationRow.enterprise != "")
-    query = (
-        select(Chat)
-        .join(
-            InstallationRow,
-            and_(InstallationRow.platform == Chat.platform, InstallationRow.team == Chat.external_id),
-        )
-        .where(
-            InstallationRow.revoked_at.is_not(None), ~exists().where(same, (live.team == InstallationRow.team) | wide)
-        )
-        .group_by(Chat.id)
-        .order_by(Chat.id)
-    )
-    return (await session.scalars(query)).all()
+async def list_left_chats(session: AsyncSession) -> Sequence[Chat]:
+    """Returns the chats that the bot was removed from."""
+    return (await session.scalars(select(Chat).where(Chat.left_at.is_not(None)).order_by(Chat.id))).all()
+
+
+async def has_left(session: AsyncSession, chat_id: int) -> bool:
+    """Returns whether the bot was removed from the chat."""
+    return (await session.get_one(Chat, chat_id)).left_at is not None
 
 
 async def get_oldest_schedule(session: AsyncSession, workspace_id: int) -> Schedule | None:

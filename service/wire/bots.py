@@ -96,6 +96,11 @@ class VerdictNote(Model):
 Body = Annotated[QuestionPost | RevealPost | RoundResult | VerdictNote | Notice, Field(discriminator="kind")]
 
 
+PostOutcome = Literal["failed", "uncertain", "refused", "waits"]
+"""How an attempt to post a message ended: not posted; perhaps posted; refused for good; refused until an admin acts,
+such as by inviting the bot."""
+
+
 class Delivery(Model):
     """One message to post, exactly once.
 

@@ -49,6 +49,19 @@ class PostFailed(Model):
     """Error of the last attempt, as the bot reported it; empty if no bot came for the message."""
 
 
+class ChannelRefused(Model):
+    """A chat refuses a message until an admin acts, such as by inviting the bot. It is still being tried."""
+
+    kind: Literal["channel-refused"] = "channel-refused"
+    message: Literal["question", "reveal"]
+    channel: str
+    error: str
+    """Why, and what ends it, as the bot reported it."""
+    until: datetime | None
+    """When it will be given up."""
+    zone: str
+
+
 class ChannelRecovered(Model):
     """A channel that had refused a message took one."""
 
@@ -134,6 +147,7 @@ NoticeFact = Annotated[
     QuestionLate
     | QuestionArrived
     | PostFailed
+    | ChannelRefused
     | ChannelRecovered
     | AppRemoved
     | AppRestored

@@ -16,7 +16,7 @@ from service.metrics import REGISTRY, exposition, serve_metrics
 from service.ops.metrics_collect import CountedRuns, State
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import make_engine, make_sessions
-from service.wire import AnswerInput, Delivery, ScheduleSpec, Where
+from service.wire import AnswerInput, Delivery, PostOutcome, ScheduleSpec, Where
 from tests.conftest import MONDAY, TOKEN, Clock
 from tests.service.daily_channel import DailyChannel, choice, post_code_question
 from tests.service.ops.test_doctor import WELL, supervisor
@@ -87,10 +87,10 @@ async def test_failed_attempts_are_counted_by_kind(daily: DailyChannel, clock: C
     await daily.schedule()
     clock.now = MONDAY + timedelta(hours=1)
     await daily.service.tick()
-    for uncertain, final in ((False, False), (True, False), (False, True)):
+    outcomes: tuple[PostOutcome, ...] = ("failed", "uncertain", "refused")
+    for outcome in outcomes:
         delivery = await taken_question(daily)
-        failing = daily.client.outbox_failed(delivery.id, delivery.attempt, "no", uncertain=uncertain, final=final)
-        await failing
+        await daily.client.outbox_failed(delivery.id, delivery.attempt, "no", outcome=outcome)
         clock.advance(minutes=2)
     found = [counted("deliveries_total", kind="question", outcome=it) for it in ("failed", "uncertain", "given_up")]
     assert found == [2, 1, 1]

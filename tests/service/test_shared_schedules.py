@@ -98,7 +98,7 @@ async def test_the_speed_of_an_answer_is_measured_from_the_post_in_its_own_chat(
 async def test_a_channel_that_cannot_be_posted_to_holds_up_no_other(chats: TwoChats) -> None:
     ref = await chats.asked("discord")
     (post,) = await chats.daily.client.outbox_claim("slack")
-    await chats.daily.client.outbox_failed(post.id, post.attempt, "not_in_channel", uncertain=False, final=True)
+    await chats.daily.client.outbox_failed(post.id, post.attempt, "not_in_channel", outcome="refused")
     (row,) = await chats.daily.rows(Round)
     assert row.skipped is None
     assert (await chats.answer("Ada", "discord", ref)).status == "recorded"
@@ -114,7 +114,7 @@ async def test_a_round_that_no_channel_saw_is_called_off(chats: TwoChats) -> Non
     await chats.daily.service.tick()
     for platform in ("discord", "slack"):
         (post,) = await chats.daily.client.outbox_claim(platform)
-        await chats.daily.client.outbox_failed(post.id, post.attempt, "no", uncertain=False, final=True)
+        await chats.daily.client.outbox_failed(post.id, post.attempt, "no", outcome="refused")
     (row,) = await chats.daily.rows(Round)
     assert row.skipped == "not posted"
 

@@ -31,6 +31,8 @@ PLATFORMS_OWN = {
     "/v1/outbox/places",
     "/v1/outbox/sent",
     "/v1/outbox/failed",
+    "/v1/outbox/retry",
+    "/v1/chat/presence",
     "/v1/installation/keep",
     "/v1/installation/find",
     "/v1/installation/forget",

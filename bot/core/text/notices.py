@@ -12,6 +12,7 @@ from service.wire import (
     AppRestored,
     BankLow,
     ChannelRecovered,
+    ChannelRefused,
     NothingToAsk,
     Notice,
     PostFailed,
@@ -49,6 +50,8 @@ def notice_words(notice: Notice) -> tuple[str, str]:
             return "The late question was posted", text
         case PostFailed() as fact:
             return f"{_MESSAGES[fact.message]} could not be posted", _failed(fact)
+        case ChannelRefused() as fact:
+            return f"{_MESSAGES[fact.message]} cannot be posted", _refused(fact)
         case ChannelRecovered(channel=channel, error=error):
             text = f"{code_words(channel)} refused a message before: {stopped(escape(error))} It accepts them again."
             return "The channel accepts messages again", text
@@ -102,6 +105,15 @@ def _failed(fact: PostFailed) -> str:
     return (
         f"{tried} Check that the bot is running and may write in {where}; `/quiz-admin doctor` shows more. "
         "No streak breaks."
+    )
+
+
+def _refused(fact: ChannelRefused) -> str:
+    then = "" if fact.message != "question" else " After that, `/quiz-admin schedule post-now` still posts it that day."
+    until = f" Dailygrad keeps trying until {time_words(fact.until, fact.zone)}.{then}" if fact.until else ""
+    return (
+        f"{code_words(fact.channel)} refuses it: {stopped(escape(fact.error))} As soon as that is done, it is posted."
+        f"{until} No streak breaks."
     )
 
 

@@ -251,7 +251,7 @@ def _schedule(refusal: ScheduleRefusal) -> Words:
             text = "This schedule has no date within a year: its holidays and skipped days leave none."
             return "No date", f"{text} Change it with `/quiz-admin schedule edit`."
         case SlotTaken(day=day):
-            text = f"The question of {day_words(day)} was already posted or skipped."
+            text = f"The question of {day_words(day)} was already posted."
             return "Already posted", f"{text} `/quiz-admin schedule preview` shows the next one."
         case SkipRefused():
             return _skip_refused(refusal)

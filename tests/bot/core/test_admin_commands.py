@@ -41,7 +41,7 @@ async def test_three_clicks_from_hello_to_the_first_question(room: Room) -> None
     assert "First question: " in begun
     (schedule,) = await room.client.schedule_list(boss)
     assert (schedule.channel, schedule.spec.weekdays, schedule.spec.zone) == ("C1", (0, 1, 2, 3, 4), "Europe/Berlin")
-    assert "Posted" in await room.presses(boss, "Post it now")
+    assert "Posting now" in await room.presses(boss, "Post it now")
     await room.carries()
     assert room.wall.questions == ["C1"]
 

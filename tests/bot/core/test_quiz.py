@@ -386,7 +386,7 @@ async def test_a_reply_to_a_press_replaces_the_card_it_came_from(room: Room, ann
 async def test_an_admin_posts_and_closes_at_once(room: Room, ann: Who) -> None:
     await room.only("one-right")
     await room.types(room.boss, "/quiz-admin schedule add 10:00 daily Europe/Berlin")
-    assert "Posted\n\nWhat does torch.zeros(2, 3).t().shape give?" in await room.types(
+    assert "Posting now\n\nWhat does torch.zeros(2, 3).t().shape give?" in await room.types(
         room.boss, "/quiz-admin schedule post-now"
     )
     assert "Already posted" in await room.types(room.boss, "/quiz-admin schedule post-now")

@@ -122,7 +122,7 @@ async def test_the_owner_learns_that_a_question_cannot_be_posted(sim: Simulated)
     sim.channel = await sim.opened_channel("quiet", BOT_NEEDS & ~SEND)
     await sim.starts("one-right")
     told = "\n".join(map(said, sim.owner.alone))
-    assert "The daily question could not be posted" in told and "Send Messages" in told
+    assert "The daily question cannot be posted" in told and "Send Messages" in told
 
 
 @pytest.mark.parametrize(

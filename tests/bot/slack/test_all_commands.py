@@ -42,7 +42,7 @@ ADMINS = (
     ("/quiz-admin schedule resume 1", "Schedule resumed"),
     ("/quiz-admin schedule skip 1 2026-03-03", "Day skipped"),
     ("/quiz-admin schedule preview 1", "The next question"),
-    ("/quiz-admin schedule post-now 1", "Posted"),
+    ("/quiz-admin schedule post-now 1", "Posting now"),
     ("/quiz-admin close-now", "Closed"),
     ("/quiz-admin schedule share 1", "already posts to this channel"),
     ("/quiz-admin schedule unshare 1", "the only channel of schedule 1"),
@@ -105,7 +105,7 @@ async def test_every_button(workspace: Workspace) -> None:
     await hands.presses(boss, hello, "10:00", "Time zone")
     begun = await hands.fills(boss, "Schedule added", zone="Europe/Berlin")
     await workspace.only("the-shape")
-    await hands.presses(boss, begun, "Post it now", "Posted")
+    await hands.presses(boss, begun, "Post it now", "Posting now")
     # An answer, changed; the board.
     post = await workspace.sees(ann, "Question for")
     await hands.presses(ann, post, "Answer", "A Python literal")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tests.bot.slack.conftest import Workspace
+from datetime import time
+
+from service.wire import ScheduleSpec, Where
+from tests.bot.slack.conftest import Workspace, fresh
+from tests.conftest import MONDAY
 from tests.doubles.slack.surfaces import Ephemeral, View
 
 
@@ -21,3 +25,19 @@ async def test_a_greeting_leads_to_a_schedule_in_three_clicks(workspace: Workspa
     await workspace.fills(boss, {"zone": zone}, "Schedule added")
     schedules = await workspace.client.schedule_list(workspace.who(boss))
     assert [one.channel for one in schedules] == [general.id]
+
+
+async def test_a_question_that_waits_for_an_invitation_follows_it(workspace: Workspace) -> None:
+    """The admin is told what to do, does it, and sees the question once."""
+    boss, slack = workspace.boss, workspace.slack
+    quiz = slack.channel(workspace.team, "quiz", boss, bot=False)
+    await workspace.only("one-right")
+    spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60)
+    await workspace.client.schedule_add(workspace.who(boss), fresh(), Where(channel=quiz.id, name="#quiz"), spec)
+    workspace.moving.now = MONDAY.replace(hour=9)
+    await workspace.works()
+    await workspace.sees(boss, "/invite @Dailygrad")
+    assert slack.world.messages(quiz) == []
+    slack.invite(boss, quiz)
+    await workspace.sees(boss, "Question for")
+    assert sum("Question for" in message.words for message in slack.world.messages(quiz)) == 1

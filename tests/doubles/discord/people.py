@@ -102,8 +102,19 @@ class Discord(Server):
         return message
 
     async def joins(self, guild: Guild) -> None:
-        """Adds the bot to a server."""
-        await self.gateway.dispatch("GUILD_CREATE", guild_json(self.world, guild), guild.id)
+        """Adds the bot to a server. Only a server that was away says `unavailable`."""
+        added = {name: value for name, value in guild_json(self.world, guild).items() if name != "unavailable"}
+        await self.gateway.dispatch("GUILD_CREATE", added, guild.id)
+
+    async def leaves(self, guild: Guild) -> None:
+        """Removes the bot from a server."""
+        await self.gateway.dispatch("GUILD_DELETE", {"id": str(guild.id)}, guild.id)
+
+    async def permits(self, channel: Channel, allows: int) -> None:
+        """Changes what the bot may do in a channel."""
+        assert channel.guild
+        channel.allows = allows
+        await self.gateway.dispatch("CHANNEL_UPDATE", channel_json(channel), channel.guild.id)
 
     async def opens(self, channel: Channel) -> None:
         """Tells the bot of a new channel."""

@@ -100,9 +100,7 @@ async def test_a_failure_shows_its_reason_and_no_member(daily: DailyChannel, clo
             if delivery.body.kind != "question":
                 await daily.client.outbox_sent(delivery.id, "m")
                 continue
-            failing = daily.client.outbox_failed(
-                delivery.id, delivery.attempt, "Missing Access", uncertain=False, final=True
-            )
+            failing = daily.client.outbox_failed(delivery.id, delivery.attempt, "Missing Access", outcome="refused")
             await failing
     with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
         connection.execute(

@@ -134,7 +134,7 @@ async def test_a_late_question_that_is_given_up_is_reported_as_given_up(two: Two
 
 async def test_the_notice_names_the_error_of_the_last_attempt(two: TwoChats) -> None:
     post = await question_taken(two)
-    await two.daily.client.outbox_failed(post.id, post.attempt, "Discord is away", uncertain=False)
+    await two.daily.client.outbox_failed(post.id, post.attempt, "Discord is away", outcome="failed")
     await later(two.daily, two.clock, LATE_AFTER + CHECK_INTERVAL)
     (fact,) = told(await two.deliver("slack"))
     assert isinstance(fact, QuestionLate) and fact.claimed and fact.error == "Discord is away"
@@ -142,13 +142,16 @@ async def test_the_notice_names_the_error_of_the_last_attempt(two: TwoChats) -> 
 
 async def test_a_refusing_channel_is_a_trouble_until_it_accepts_a_message(two: TwoChats) -> None:
     post = await question_taken(two)
-    await two.daily.client.outbox_failed(post.id, post.attempt, "Missing Access", uncertain=False, final=True)
+    await two.daily.client.outbox_failed(post.id, post.attempt, "Missing Access", outcome="refused")
     await later(two.daily, two.clock, CHECK_INTERVAL)
     made = await two.deliver()
     assert told(made) == []
     assert failed_posts(made) == ["question"]
     (trouble,) = await two.daily.rows(Trouble)
-    assert (trouble.what, trouble.detail) == ("refused", {"channel": "#quiz", "error": "Missing Access"})
+    assert (trouble.what, trouble.detail) == (
+        "refused",
+        {"channel": "#quiz", "error": "Missing Access", "waits": False},
+    )
 
     await later(two.daily, two.clock, timedelta(days=1))
     await two.deliver("discord")

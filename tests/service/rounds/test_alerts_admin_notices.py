@@ -36,7 +36,7 @@ async def test_a_refused_post_is_reported_elsewhere_by_the_name_of_the_channel(c
     await chats.daily.service.tick()
     post, low = await chats.daily.client.outbox_claim("discord")
     await chats.daily.client.outbox_sent(low.id, "m0")
-    await chats.daily.client.outbox_failed(post.id, post.attempt, "Missing Access", uncertain=False, final=True)
+    await chats.daily.client.outbox_failed(post.id, post.attempt, "Missing Access", outcome="refused")
     (row,) = await chats.daily.rows(Round)
     assert row.skipped == "not posted"
     failure = PostFailed(message="question", channel="#quiz", attempts=1, error="Missing Access")

@@ -29,7 +29,7 @@ from service.store import outbox
 from service.store.members import resolve_caller
 from service.store.session import Sessions, make_engine, make_sessions
 from service.store.tables import Outbox, Round
-from service.wire import BankLow, Delivery, Notice, PostFailed, QuestionPost, SandboxRestored, Where, Who
+from service.wire import BankLow, Delivery, Notice, PostFailed, PostOutcome, QuestionPost, SandboxRestored, Where, Who
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DailyChannel, choice
 
@@ -78,7 +78,7 @@ async def test_a_lease_that_ends_brings_the_message_back_as_uncertain(daily: Dai
 async def test_a_certain_failure_is_retried_without_looking(daily: DailyChannel, clock: Clock) -> None:
     await posted(daily, clock)
     delivery = await question_of(daily)
-    await daily.client.outbox_failed(delivery.id, delivery.attempt, "connection refused", uncertain=False)
+    await daily.client.outbox_failed(delivery.id, delivery.attempt, "connection refused", outcome="failed")
     assert (await states(daily))[delivery.key] == "due"
     clock.advance(seconds=2)
     again = await question_of(daily)
@@ -92,7 +92,7 @@ async def test_a_dispatcher_with_an_expired_lease_does_not_affect_the_next_attem
     first = await question_of(daily)
     clock.advance(seconds=30)
     second = await question_of(daily)
-    await daily.client.outbox_failed(first.id, first.attempt, "too slow", uncertain=False, final=True)
+    await daily.client.outbox_failed(first.id, first.attempt, "too slow", outcome="refused")
     assert (await states(daily))[first.key] == "sending"
     await daily.client.outbox_sent(second.id, "42")
     assert (await states(daily))[first.key] == "sent"
@@ -101,7 +101,7 @@ async def test_a_dispatcher_with_an_expired_lease_does_not_affect_the_next_attem
 async def test_an_uncertain_message_is_looked_for(daily: DailyChannel, clock: Clock) -> None:
     await posted(daily, clock)
     delivery = await question_of(daily)
-    await daily.client.outbox_failed(delivery.id, delivery.attempt, "timed out", uncertain=True)
+    await daily.client.outbox_failed(delivery.id, delivery.attempt, "timed out", outcome="uncertain")
     assert (await states(daily))[delivery.key] == "uncertain"
     clock.advance(seconds=2)
     assert (await question_of(daily)).uncertain
@@ -112,13 +112,13 @@ async def test_retry_delays_grow_and_a_platforms_delay_is_kept(daily: DailyChann
     waits = []
     for _ in range(4):
         delivery = await question_of(daily)
-        await daily.client.outbox_failed(delivery.id, delivery.attempt, "no", uncertain=False)
+        await daily.client.outbox_failed(delivery.id, delivery.attempt, "no", outcome="failed")
         row = next(row for row in await daily.rows(Outbox) if row.id == delivery.id)
         waits.append((row.not_before - clock.now).total_seconds())
         clock.now = row.not_before
     assert waits == [2, 4, 8, 16]
     delivery = await question_of(daily)
-    await daily.client.outbox_failed(delivery.id, delivery.attempt, "slow down", uncertain=False, retry_s=77)
+    await daily.client.outbox_failed(delivery.id, delivery.attempt, "slow down", outcome="failed", retry_s=77)
     clock.advance(seconds=76)
     assert [each for each in await daily.claim() if each.body.kind == "question"] == []
     clock.advance(seconds=1)
@@ -128,7 +128,7 @@ async def test_retry_delays_grow_and_a_platforms_delay_is_kept(daily: DailyChann
 async def test_a_reveal_waits_for_its_question_and_goes_into_its_thread(daily: DailyChannel, clock: Clock) -> None:
     await posted(daily, clock)
     question = await question_of(daily)
-    await daily.client.outbox_failed(question.id, question.attempt, "timed out", uncertain=True)
+    await daily.client.outbox_failed(question.id, question.attempt, "timed out", outcome="uncertain")
     async with daily.service.sessions.begin() as session:
         row = await session.get_one(Outbox, question.id)
         row.give_up_at = row.not_before = NINE + timedelta(hours=9)
@@ -168,9 +168,7 @@ async def test_a_round_that_was_answered_outlives_its_post(daily: DailyChannel, 
 async def test_a_final_failure_is_given_up_at_once(daily: DailyChannel, clock: Clock) -> None:
     await posted(daily, clock)
     delivery = await question_of(daily)
-    await daily.client.outbox_failed(
-        delivery.id, delivery.attempt, "missing permission to write", uncertain=False, final=True
-    )
+    await daily.client.outbox_failed(delivery.id, delivery.attempt, "missing permission to write", outcome="refused")
     (notice,) = [each.body for each in await daily.claim() if each.key.startswith("gave-up")]
     assert isinstance(notice, Notice) and isinstance(notice.fact, PostFailed)
     assert notice.fact.error == "missing permission to write"
@@ -181,7 +179,7 @@ async def test_a_notice_that_fails_makes_no_notice(daily: DailyChannel, clock: C
     clock.now = NINE
     await daily.service.tick()
     (notice,) = await daily.claim()
-    await daily.client.outbox_failed(notice.id, notice.attempt, "no", uncertain=False, final=True)
+    await daily.client.outbox_failed(notice.id, notice.attempt, "no", outcome="refused")
     assert await daily.claim() == ()
     assert await states(daily) == {"empty:1:0": "skipped"}
 
@@ -191,7 +189,7 @@ async def test_the_first_reference_stays(daily: DailyChannel, clock: Clock) -> N
     delivery = await question_of(daily)
     for ref in ("first", "second"):
         await daily.client.outbox_sent(delivery.id, ref)
-    await daily.client.outbox_failed(delivery.id, delivery.attempt, "too late to fail", uncertain=False)
+    await daily.client.outbox_failed(delivery.id, delivery.attempt, "too late to fail", outcome="failed")
     row = next(row for row in await daily.rows(Outbox) if row.id == delivery.id)
     assert (row.state, row.message_ref, row.error) == ("sent", "first", None)
 
@@ -331,7 +329,8 @@ class Couriers(RuleBasedStateMachine):
 
     async def _failed(self, delivery: Delivery, uncertain: bool) -> None:
         async with self.sessions.begin() as session:
-            failure = rounds_delivery.FailedAttempt(delivery.attempt, "no", uncertain)
+            outcome: PostOutcome = "uncertain" if uncertain else "failed"
+            failure = rounds_delivery.FailedAttempt(delivery.attempt, "no", outcome)
             await rounds_delivery.mark_failed(session, delivery.id, failure, self.now)
 
     @rule(seconds=st.sampled_from([3, 31, 400]))

@@ -13,6 +13,7 @@ from service.wire import (
     AppRestored,
     BankLow,
     ChannelRecovered,
+    ChannelRefused,
     NothingToAsk,
     Notice,
     NoticeFact,
@@ -68,6 +69,15 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
         "A verdict could not be posted",
         "No bot fetched it in time. Check that the bot is running and may write in this chat; `/quiz-admin doctor` "
         "shows more. No streak breaks.",
+    ),
+    (
+        ChannelRefused(
+            message="question", channel="#quiz", error="not_in_channel: type /invite", until=NINE, zone="Europe/Berlin"
+        ),
+        "The daily question cannot be posted",
+        "`#quiz` refuses it: not&#95;in&#95;channel: type /invite. As soon as that is done, it is posted. Dailygrad "
+        "keeps trying until 10:00 (Europe/Berlin). After that, `/quiz-admin schedule post-now` still posts it that day. "
+        "No streak breaks.",
     ),
     (
         ChannelRecovered(channel="#quiz", error="Missing Access"),

@@ -366,8 +366,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         SlotTaken(day=DAY),
         "Already posted",
-        "The question of Monday 2 March was already posted or skipped. `/quiz-admin schedule preview` "
-        "shows the next one.",
+        "The question of Monday 2 March was already posted. `/quiz-admin schedule preview` shows the next one.",
     ),
     (
         SkipRefused(day=DAY, why="posted"),

@@ -1,0 +1,65 @@
+"""Tells the service where the bot is and where it may post again, so that what was refused there is posted at once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable
+from typing import Final
+
+import discord
+from discord.abc import GuildChannel
+
+from bot.discord.platform import can_post
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+
+_LOG = logging.getLogger(__name__)
+_DISCORD: Final = "discord"
+
+
+class Presence:
+    """Follows the bot's servers and its permissions. A report that fails is only logged: posts are retried anyway."""
+
+    def __init__(self, bot: discord.AutoShardedClient, client: ServiceClient) -> None:
+        self._bot = bot
+        self._client = client
+
+    async def joined(self, guild: discord.Guild) -> None:
+        """Reports that the bot was added to a server."""
+        await self._report(self._client.chat_presence(_DISCORD, str(guild.id), True))
+
+    async def left(self, guild: discord.Guild) -> None:
+        """Reports that the bot was removed from a server."""
+        await self._report(self._client.chat_presence(_DISCORD, str(guild.id), False))
+
+    async def compare(self, shard_id: int) -> None:
+        """Reports the servers with schedules that the bot joined or left while it was away."""
+        try:
+            places = await self._client.outbox_places(_DISCORD)
+        except (ServiceUnavailable, ServiceRefused) as error:
+            _LOG.warning("cannot tell which servers the bot left: %s", error)
+            return
+        ids = {place.workspace for place in places if place.workspace.isdecimal()}
+        for id in sorted(ids, key=int):
+            if (int(id) >> 22) % (self._bot.shard_count or 1) == shard_id:
+                await self._report(self._client.chat_presence(_DISCORD, id, self._bot.get_guild(int(id)) is not None))
+
+    async def channel_changed(self, before: GuildChannel, after: GuildChannel) -> None:
+        """Reports a channel that the bot may post to now and might not before."""
+        if not isinstance(before, discord.TextChannel) or not isinstance(after, discord.TextChannel):
+            return
+        guild = after.guild
+        if can_post(after, guild) and not can_post(before, guild):
+            await self._report(self._client.outbox_retry(_DISCORD, str(guild.id), str(after.id)))
+
+    async def role_changed(self, before: discord.Role, after: discord.Role) -> None:
+        """Reports a server in which a role of the bot got more permissions."""
+        guild = after.guild
+        if guild.me is not None and after in guild.me.roles and after.permissions.value & ~before.permissions.value:
+            await self._report(self._client.outbox_retry(_DISCORD, str(guild.id)))
+
+    @staticmethod
+    async def _report(call: Awaitable[None]) -> None:
+        try:
+            await call
+        except (ServiceUnavailable, ServiceRefused) as error:
+            _LOG.warning("cannot report where the bot is: %s", error)

@@ -1,0 +1,59 @@
+"""A bot that may post again, or was removed, tells the service, which posts what waited or stops the schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from sqlalchemy import select
+
+from service.store.tables import Chat
+from tests.bot.discord.simulated import Simulated
+from tests.doubles.discord.world import BOT_NEEDS, Message
+
+
+def posts(sim: Simulated) -> list[Message]:
+    """Returns the questions in the channel."""
+    return [message for message in sim.channel.seen() if "Question for" in message.text]
+
+
+async def is_away(sim: Simulated) -> bool:
+    """Returns whether the service knows that the bot left the server."""
+    await sim.app.bot.finish(10)
+    async with sim.service.sessions() as session:
+        return (await session.scalars(select(Chat))).one().left_at is not None
+
+
+async def heard(sim: Simulated, event: str, happening: Awaitable[None]) -> None:
+    """Lets something happen and waits until the bot has handled its event."""
+    waiting = sim.app.bot.wait_for(event, timeout=60)
+    await happening
+    await waiting
+    await sim.app.bot.finish(10)
+
+
+async def test_a_refused_question_is_posted_when_the_bot_gets_the_permission(sim: Simulated) -> None:
+    await heard(sim, "guild_channel_update", sim.double.permits(sim.channel, 0))
+    await sim.starts("one-right")
+    assert posts(sim) == []
+    assert await sim.carries() == 0
+    await heard(sim, "guild_channel_update", sim.double.permits(sim.channel, BOT_NEEDS))
+    await sim.carries()
+    assert len(posts(sim)) == 1
+
+
+async def test_a_removed_bot_stops_its_schedules_until_it_is_back(sim: Simulated) -> None:
+    await sim.starts("one-right")
+    await heard(sim, "guild_remove", sim.double.leaves(sim.guild))
+    assert await is_away(sim)
+    await heard(sim, "guild_join", sim.double.joins(sim.guild))
+    assert not await is_away(sim)
+
+
+async def test_a_bot_removed_while_it_was_away_notices_at_its_start(sim: Simulated) -> None:
+    await sim.starts("one-right")
+    guild = sim.double.world.guilds.pop(sim.guild.id)
+    await sim.restarts()
+    assert await is_away(sim)
+    sim.double.world.guilds[guild.id] = guild
+    await sim.restarts()
+    assert not await is_away(sim)
