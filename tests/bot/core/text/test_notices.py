@@ -76,8 +76,8 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
         ),
         "The daily question cannot be posted",
         "`#quiz` refuses it: not&#95;in&#95;channel: type /invite. As soon as that is done, it is posted. Dailygrad "
-        "keeps trying until 10:00 (Europe/Berlin). After that, `/quiz-admin schedule post-now` still posts it that day. "
-        "No streak breaks.",
+        "keeps trying until 10:00 (Europe/Berlin). After that, `/quiz-admin schedule post-now` still posts it that "
+        "day. No streak breaks.",
     ),
     (
         ChannelRecovered(channel="#quiz", error="Missing Access"),
