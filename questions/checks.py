@@ -55,12 +55,20 @@ class _Report:
         self._source = source
 
     def finding(
-        self, code: str, message: str, cure: str, *, at: str = "", severity: Severity = "error", label: str = ""
+        self,
+        code: str,
+        message: str,
+        cure: str,
+        *,
+        at: str = "",
+        severity: Severity = "error",
+        label: str = "",
+        part: str = "",
     ) -> Finding:
         """Returns a finding at the line that contains `at`, or at the question's first line."""
         place = self._place
         span = self._source.span_of(place.line, place.end_line, at) if at else self._source.span(place.line)
-        return Finding(code, severity, message, span, label=label, help=cure)
+        return Finding(code, severity, message, span, label=label, help=cure, part=part)
 
     def syntax(self, what: str, program: str, error: SyntaxError) -> Finding:
         """Returns a finding at the program line that Python cannot parse."""
@@ -116,7 +124,8 @@ def _value(question: Question, report: _Report) -> Iterator[Finding]:
     if question.draw:
         yield from _family(question, report)
     elif question.answer is None:
-        yield report.finding("Q209", "a `value` question needs an answer", "write it under `### Answer` in backticks")
+        cure = "write it under `### Answer` in backticks"
+        yield report.finding("Q209", "a `value` question needs an answer", cure, part="Answer")
     elif question.answer and not is_literal(question.answer):
         yield report.finding(
             "Q210",
@@ -128,11 +137,13 @@ def _value(question: Question, report: _Report) -> Iterator[Finding]:
 
 def _output(question: Question, report: _Report) -> Iterator[Finding]:
     if not question.program:
-        yield report.finding("Q211", "an `output` question needs a program", "put it in a fence under `### Program`")
+        cure = "put it in a fence under `### Program`"
+        yield report.finding("Q211", "an `output` question needs a program", cure, part="Program")
     else:
         yield from _parses("program", question.program, report)
     if not question.answer:
-        yield report.finding("Q212", "an `output` question needs its output", "put it in a fence under `### Output`")
+        cure = "put it in a fence under `### Output`"
+        yield report.finding("Q212", "an `output` question needs its output", cure, part="Output")
 
 
 def _code(question: Question, report: _Report) -> Iterator[Finding]:
@@ -182,7 +193,8 @@ def _wrongs(task: CodeTask, report: _Report) -> Iterator[Finding]:
 
 def _defines(what: str, program: str, names: tuple[str, ...], report: _Report) -> Iterator[Finding]:
     if not program:
-        yield report.finding("Q221", f"the {what} is missing", f"put it in a fence under `### {what.capitalize()}`")
+        name = what.capitalize()
+        yield report.finding("Q221", f"the {what} is missing", f"put it in a fence under `### {name}`", part=name)
         return
     tree = parse_python(program)
     if isinstance(tree, SyntaxError):

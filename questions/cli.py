@@ -20,6 +20,7 @@ from questions.blocks import plain
 from questions.export import FORMATS as EXPORTS
 from questions.export import export_bank, unsupported_questions
 from questions.export.native import native_text
+from questions.formats import UNKNOWN
 from questions.model import KINDS, LEVELS, Bank, Question, as_data
 from questions.overview import Differences, Overview, QuestionFilter, differences, overview_of
 from questions.patterns.recipes import Recipe
@@ -33,6 +34,7 @@ from questions.report import (
     readings_json,
     total_text,
 )
+from questions.suggestions import did_you_mean
 
 bank_command = typer.Typer(help="Read, check, prove, import and export question banks.", no_args_is_help=True)
 
@@ -44,16 +46,17 @@ Paths = Annotated[list[Path] | None, typer.Argument(help="Documents or folders; 
 Form = Annotated[str, typer.Option("--format", help="text or json.")]
 
 
-def refuse(message: str) -> NoReturn:
-    """Ends the command with status 2 and an error message."""
+def refuse(message: str, status: int = 2) -> NoReturn:
+    """Ends the command with an error message. Status 2 stands for wrong arguments, 1 for a wrong document."""
     sys.stderr.write(f"dailygrad: {message}\n")
-    raise SystemExit(2)
+    raise SystemExit(status)
 
 
 def one_of(word: str, words: tuple[str, ...], option: str) -> str:
     """Returns the value of an option. Raises typer.BadParameter if it is not one of the allowed words."""
     if word not in words:
-        raise typer.BadParameter(f"one of {', '.join(words)}", param_hint=option)
+        known = [one for one in words if one]
+        raise typer.BadParameter(did_you_mean(word, known, f"one of {', '.join(known)}"), param_hint=option)
     return word
 
 
@@ -65,9 +68,15 @@ def bank_at(paths: list[Path] | None) -> Bank:
     banks = []
     for path in paths:
         try:
-            banks += [reading.bank for reading in read_path(path)]
+            readings = read_path(path)
         except OSError as error:
             refuse(f"{path}: {error.strerror or error}: pass a document or a folder")
+        if not readings:
+            refuse(f"no documents in {path}: pass a file, or a folder with documents", status=1)
+        unknown = next((one for one in readings if one.bank.dialects == (UNKNOWN,)), None)
+        if unknown:
+            refuse(f"{unknown.source.name}: {unknown.findings[0].message}; {unknown.findings[0].help}", status=1)
+        banks += [reading.bank for reading in readings]
     if len(banks) == 1:
         return banks[0]
     questions = tuple(question for bank in banks for question in bank.questions)
@@ -138,7 +147,17 @@ def bank_list(
     """List the questions of banks, one per line."""
     one_of(format, ("text", "json"), "--format")
     wish = QuestionFilter(one_of(kind, ("", *KINDS), "--kind"), one_of(level, ("", *LEVELS), "--level"), topic, words)
-    found = [question for question in bank_at(paths).questions if wish.matches(question)]
+    questions = bank_at(paths).questions
+    found = [question for question in questions if wish.matches(question)]
+    if questions and not found:
+        topics = {part for question in questions for part in _with_parents(question.topic)}
+        unknown = topic and topic not in topics
+        refuse(
+            f"no question has the topic {topic}: {did_you_mean(topic, topics, 'see `bank stats`')}"
+            if unknown
+            else "no question matches: leave out an option",
+            status=1,
+        )
     if format == "json":
         _write_json([as_data(question) for question in found])
         return
@@ -150,6 +169,12 @@ def bank_list(
     families = sum(bool(question.draw) for question in found)
     said = _questions(len(found))
     out.print(f"{said}, including {families} families (*)" if families else said)
+
+
+def _with_parents(topic: str) -> list[str]:
+    """Returns a topic and the topics above it."""
+    steps = topic.split("/") if topic else []
+    return ["/".join(steps[:end]) for end in range(1, len(steps) + 1)]
 
 
 def _questions(count: int) -> str:
@@ -183,10 +208,10 @@ def question_named(bank: Bank, id: str) -> Question:
     found = next((question for question in bank.questions if question.id == id), None)
     if found is not None:
         return found
-    near = [question.id for question in bank.questions if id in question.id][:5]
-    return refuse(
-        f"no question has the id {id}: " + (f"did you mean {', '.join(near)}?" if near else "see `bank list`")
-    )
+    ids = [question.id for question in bank.questions]
+    near = [one for one in ids if id in one][:5]
+    cure = f"did you mean {', '.join(near)}?" if near else did_you_mean(id, ids, "see `bank list`")
+    return refuse(f"no question has the id {id}: {cure}")
 
 
 @bank_command.command("stats")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from importlib import resources
@@ -96,12 +97,39 @@ def read_bank(text: str | bytes, *, name: str, recipe: Recipe | None = None) -> 
         licence=licence,
         dialects=dialects,
     )
-    findings = [*encoding, *text_findings(document), *found, *check_bank(bank, source)]
+    findings = [*encoding, *text_findings(document), *found]
+    findings = [*_told_of_fences(findings, dialects), *_without_consequences(check_bank(bank, source), findings, bank)]
     if "native" not in dialects:
         unread = list(unread_findings(document.without(questions), questions))
         findings += unread if questions else [_no_questions(source, [finding.span.line for finding in unread])]
     findings.sort(key=lambda finding: (finding.span, finding.code))
     return Reading(bank, tuple(findings), _study(source, questions, found), source, explanation)
+
+
+def _told_of_fences(findings: list[Finding], dialects: tuple[str, ...]) -> list[Finding]:
+    """Returns the findings; in the native format, whose parts are fences, an open one is an error."""
+    severe = "native" in dialects
+    return [
+        dataclasses.replace(one, severity="error") if severe and one.code == "Q003" and one.label else one
+        for one in findings
+    ]
+
+
+def _without_consequences(checked: Iterable[Finding], causes: list[Finding], bank: Bank) -> Iterator[Finding]:
+    """Yields the findings of checks, except those that a mistake in the form of the same question already explains: an
+    open fence, or a part that cannot be read."""
+    lines = sorted((cause.span.line, cause.code, cause.part) for cause in causes if cause.code == "Q003" or cause.part)
+    if not lines:
+        yield from checked
+        return
+    starts = [question.place.line for question in bank.questions]
+    told: dict[int, set[str]] = {}
+    for line, code, part in lines:
+        told.setdefault(bisect_right(starts, line), set()).add(part or code)
+    for finding in checked:
+        known = told.get(bisect_right(starts, finding.span.line), set())
+        if not (finding.part and finding.part in known) and not ("Q003" in known and finding.code.startswith("Q2")):
+            yield finding
 
 
 def _foreign_reading(sheet: ImportDraft) -> Reading:

@@ -40,7 +40,7 @@ def finding_text(finding: Finding, source: Source) -> Text:
     text.append(f"{finding.severity}[{finding.code}]", _STYLES[finding.severity])
     text.append(f": {finding.message}\n", "bold")
     text.append(f"{gutter}--> ", _FRAME)
-    text.append(f"{source.name}:{span.line}:{span.column}\n")
+    text.append(f"{source.name}:{span.line}:{finding.columns(source.line(span.line))[0] + 1}\n")
     line, before, marked = _shown(source.line(span.line), finding)
     if line.strip():
         text.append(f"{gutter} |\n{span.line} | ", _FRAME)
@@ -57,8 +57,7 @@ def finding_text(finding: Finding, source: Source) -> Text:
 
 def _shown(raw: str, finding: Finding) -> tuple[str, str, str]:
     """Returns the shown line, the text before the carets, and the carets, with terminal widths."""
-    start = finding.span.column - 1
-    end = finding.span.end_column - 1 if finding.span.end_line == finding.span.line else len(raw.rstrip())
+    start, end = finding.columns(raw)
     left = max(0, start - _BEFORE) if cell_len(raw) > _WIDTH else 0
     right = min(len(raw), left + _WIDTH)
     head, tail = ("…" if left else ""), ("…" if right < len(raw) else "")
@@ -166,7 +165,7 @@ def finding_github(finding: Finding, source: Source) -> str:
         "file": source.name,
         "line": span.line,
         "endLine": span.end_line,
-        "col": span.column,
+        "col": finding.columns(source.line(span.line))[0] + 1,
         "title": finding.code,
     }
     properties = ",".join(f"{key}={_escaped(str(value), ',:')}" for key, value in where.items())

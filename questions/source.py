@@ -171,6 +171,18 @@ class Finding:
     help: str = ""
     skipped: bool = False
     """Whether a question, or text that looks like one, was left out of the bank because of this."""
+    word: str = ""
+    """Word in the first line of the range that is marked with the caret; empty to mark the whole line."""
+    part: str = ""
+    """Part of a question that is missing or cannot be read because of this, such as `Answer`."""
+
+    def columns(self, line: str) -> tuple[int, int]:
+        """Returns start and end of the marked text in the first line of the range, from 0."""
+        start = self.span.column - 1
+        found = line.find(self.word, start) if self.word else -1
+        if found >= 0:
+            return found, found + len(self.word)
+        return start, self.span.end_column - 1 if self.span.end_line == self.span.line else len(line.rstrip())
 
 
 def worst(findings: tuple[Finding, ...]) -> Severity | None:

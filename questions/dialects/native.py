@@ -26,6 +26,7 @@ from questions.model import (
     parse_python,
 )
 from questions.source import Finding
+from questions.suggestions import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,10 +78,14 @@ def program(document: Document, draft: Draft, part: Part | None) -> str:
                 f"`{part.name}` needs exactly one fenced block, it has {len(fences)}",
                 document.source.span(part.heading.first),
                 help="put the program in a ```python fence below the heading",
+                word=part.name,
+                part=part.name,
             )
         )
+    if not fences:
+        return ""
     draft.findings += [_stray(document, block, f"only a fence is allowed in `{part.name}`") for block in others]
-    return fences[0].text if fences else ""
+    return fences[0].text
 
 
 def literal(document: Document, draft: Draft, part: Part | None) -> str | None:
@@ -328,7 +333,7 @@ def _header(document: Document, draft: Draft, section: Section) -> _Header | Non
     words = [word.strip() for word in plain(section.heading.text).split("·")]
     problem = _header_problem(words)
     if problem:
-        code, message, cure = problem
+        code, message, cure, word = problem
         finding = Finding(
             code,
             "error",
@@ -337,6 +342,7 @@ def _header(document: Document, draft: Draft, section: Section) -> _Header | Non
             note="the question was left out",
             help=cure,
             skipped=True,
+            word=word,
         )
         draft.findings.append(finding)
         return None
@@ -344,15 +350,19 @@ def _header(document: Document, draft: Draft, section: Section) -> _Header | Non
     return _Header(words[0], cast("Kind", words[1]), level)
 
 
-def _header_problem(words: list[str]) -> tuple[str, str, str] | None:
+def _header_problem(words: list[str]) -> tuple[str, str, str, str] | None:
+    """Returns code, message and cure for the first word of a heading that is wrong, and the word."""
     if len(words) not in (2, 3):
-        return "Q110", "this heading is not `id · kind · level`", "write `## transpose-strides · choice · mid`"
-    if not _SLUG.fullmatch(words[0]):
-        return "Q110", f"`{words[0]}` cannot be an id", "use lower-case words and numbers joined by hyphens"
-    if words[1] not in KINDS:
-        return "Q111", f"`{words[1]}` is not a kind of question", f"the kinds are {', '.join(KINDS)}"
-    if len(words) == 3 and words[2] not in LEVELS:
-        return "Q112", f"`{words[2]}` is not a level", f"the levels are {', '.join(LEVELS)}"
+        return "Q110", "this heading is not `id · kind · level`", "write `## transpose-strides · choice · mid`", ""
+    id, kind, *levels = words
+    if not _SLUG.fullmatch(id):
+        return "Q110", f"`{id}` cannot be an id", "use lower-case words and numbers joined by hyphens", id
+    if kind not in KINDS:
+        cure = did_you_mean(kind, KINDS, f"the kinds are {', '.join(KINDS)}")
+        return "Q111", f"`{kind}` is not a kind of question", cure, kind
+    if levels and levels[0] not in LEVELS:
+        cure = did_you_mean(levels[0], LEVELS, f"the levels are {', '.join(LEVELS)}")
+        return "Q112", f"`{levels[0]}` is not a level", cure, levels[0]
     return None
 
 
@@ -408,7 +418,8 @@ def _split(body: tuple[Block, ...]) -> Iterator[Part]:
 
 def _part_problem(name: str, kind: Kind, named: dict[str, Part]) -> tuple[str, str] | None:
     if name not in _PARTS:
-        return f"`{name}` is not a part of a question", f"the parts are {', '.join(_PARTS)} name"
+        cure = did_you_mean(name, _PARTS, f"the parts are {', '.join(_PARTS)} name")
+        return f"`{name}` is not a part of a question", cure
     if kind not in _PARTS[name]:
         fitting = ", ".join(sorted(_PARTS[name]))
         return f"{_a(kind)} question has no `{name}`", f"`{name}` belongs to questions of the kind {fitting}"
@@ -419,7 +430,8 @@ def _part_problem(name: str, kind: Kind, named: dict[str, Part]) -> tuple[str, s
 
 def _complain_of_part(document: Document, draft: Draft, part: Part, message: str, cure: str) -> None:
     span = document.source.span(part.heading.first, part.last)
-    draft.findings.append(Finding("Q113", "error", message, span, help=cure))
+    meant = part.name if part.name in _PARTS else nearest(part.name, _PARTS)
+    draft.findings.append(Finding("Q113", "error", message, span, help=cure, word=part.name, part=meant))
 
 
 def _complain(
@@ -485,7 +497,7 @@ def _entry(document: Document, draft: Draft, part: Part | None, starter: str) ->
     names = () if isinstance(tree, SyntaxError) else defined(tree)
     if len(names) == 1:
         return names[0]
-    if part is not None and not isinstance(tree, SyntaxError):
+    if part is not None and starter and not isinstance(tree, SyntaxError):
         message = f"the starter defines {len(names)} functions or classes at module level, it must define one"
         _complain(document, draft, part.heading, "Q121", message, "keep only the one to be written")
     return ""

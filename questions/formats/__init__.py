@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["IMPORT_FORMATS", "SUFFIXES", "ImportDraft", "ImportFormat", "read_import"]
 
+UNKNOWN = "unknown"
+"""Format of files that hold no text to read."""
 MOST_BYTES = 16 * 2**20
 """Maximum size of a text document, bytes; packages have their own limits."""
 _MARKDOWN = (".md", ".markdown")
@@ -113,7 +115,7 @@ def _binary(data: bytes) -> str:
 
 
 def _unknown(name: str, what: str, message: str = "") -> ImportDraft:
-    draft = ImportDraft(Source(name, ("",)), "unknown")
+    draft = ImportDraft(Source(name, ("",)), UNKNOWN)
     return draft.unreadable(
         message or f"this is {what}, not a document with questions", "export it as text: Markdown, CSV, JSON or QTI"
     )
