@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from questions.labels import announces_keys, is_placeholder
 from questions.patterns.keys import key_of
 from questions.patterns.options import FoundOption
-from questions.patterns.stems import question_line
+from questions.patterns.stems import ends_asking, question_line
 from questions.source import Finding, trim
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ def find_key_lists(document: Document) -> tuple[KeyList, ...]:
         last = _end(document, heading)
         keys = tuple(_keys(document, heading.last + 1, last))
         short = sum(_SHORT_KEY.fullmatch(text.partition("\n")[0]) is not None for _, text, _ in keys)
+        if _mostly_ask(keys):
+            continue
         if len(keys) >= _FEWEST and (short * 2 >= len(keys) or (len(titles) == 1 and len(keys) > _FEWEST)):
             found.append(KeyList(heading.first, last, keys))
     for fold in _innermost(document.layout.folds):
@@ -76,6 +78,11 @@ def find_key_lists(document: Document) -> tuple[KeyList, ...]:
         if block.kind == "paragraph" and any(label.role == "answer" for label in document.labels(block)):
             found += _in_line(document, block.first, block.last)
     return tuple(sorted(found, key=lambda one: one.first))
+
+
+def _mostly_ask(keys: tuple[tuple[str, str, int], ...]) -> bool:
+    """Returns whether these are the questions themselves, under a heading such as `Questions and Answers`."""
+    return sum(ends_asking(text.partition("\n")[0]) for _, text, _ in keys) * 2 > len(keys)
 
 
 def _innermost(folds: tuple[Fold, ...]) -> Iterator[Fold]:
