@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from questions.facts import NAMES
-from questions.source import Finding, Severity, Source, Span
+from questions.source import Finding, Source, Span
 
 if TYPE_CHECKING:
     from questions.model import Question
@@ -31,8 +31,6 @@ Part = Literal[
     "mutant",
 ]
 """What is proved of a question."""
-UNBOUND: Severity = "warning"
-"""Severity of a key that nothing independent confirms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,6 @@ class _About:
     code: str
     message: str
     help: str
-    severity: Severity = "error"
 
 
 _ABOUT: dict[Part, _About] = {
@@ -91,7 +88,6 @@ _ABOUT: dict[Part, _About] = {
         "P126",
         "the proof of `{id}` does not compute the key",
         "bind `{names}` to what the program computes",
-        UNBOUND,
     ),
     "constant": _About("P127", "the proof of `{id}` states a fact instead of computing it", "compute it"),
     "coverage": _About(
@@ -100,7 +96,7 @@ _ABOUT: dict[Part, _About] = {
         "name each option by its text, or by a part of it that no other option has",
     ),
     "oracle": _About(
-        "P129", "nothing independent judges the reference of `{id}`", "add `### Oracle`: solve it another way", UNBOUND
+        "P129", "nothing independent judges the reference of `{id}`", "add `### Oracle`: solve it another way"
     ),
     "difference": _About(
         "P130", "the reference of `{id}` differs from its oracle", "find out which of the two is wrong"
@@ -109,15 +105,13 @@ _ABOUT: dict[Part, _About] = {
         "P131",
         "the reference of `{id}` raises where no case declares it",
         "define `raises(*arguments)` in the cases, or correct the reference",
-        UNBOUND,
     ),
     "example": _About(
         "P132",
         "the examples of `{id}` do not say what to expect",
         "define `expected()` in the cases: the list of the examples' results",
-        UNBOUND,
     ),
-    "mutant": _About("P133", "a mistake in the key of `{id}` goes unnoticed", "make the proof depend on it", UNBOUND),
+    "mutant": _About("P133", "a mistake in the key of `{id}` goes unnoticed", "make the proof depend on it"),
 }
 _LINE = re.compile(r'File "<answer>", line (\d+)')
 
@@ -145,9 +139,7 @@ def failed_part(
     about = _ABOUT[part]
     message = about.message.format(id=question.id)
     names = "` or `".join(NAMES[question.kind])
-    return Finding(
-        about.code, about.severity, message, span, label=label, note=note, help=about.help.format(names=names)
-    )
+    return Finding(about.code, "error", message, span, label=label, note=note, help=about.help.format(names=names))
 
 
 def _first_line(question: Question, source: Source, program: str) -> int:

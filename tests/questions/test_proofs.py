@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from questions import Finding, read_bank
-from questions.proofs import Proof, failed_part, proofs_of
+from questions.proofs import Part, Proof, failed_part, proofs_of
 
 NATIVE = (Path(__file__).parent / "fixtures" / "native.md").read_text("utf-8")
 
@@ -89,6 +90,13 @@ def test_a_program_that_raises_is_marked_at_the_line_that_raised() -> None:
     said = 'Traceback:\n  File "<answer>", line 1, in f\n  File "<answer>", line 2\nValueError:  two  blanks\n\n'
     found = output_finding("1\n", said)
     assert (found.span.line, found.label, found.note) == (9, "raised here", "ValueError: two blanks")
+
+
+@pytest.mark.parametrize("part", get_args(Part))
+def test_each_part_that_does_not_hold_is_an_error(part: Part) -> None:
+    reading = read_bank(OUTPUT, name="d.md")
+    (question,) = reading.bank.questions
+    assert failed_part(question, reading.source, part, question.program, "why").severity == "error"
 
 
 def test_a_reason_without_a_line_is_kept_short() -> None:

@@ -15,7 +15,7 @@ from questions import Reading, read_bank, read_path
 from questions.facts import bound_names
 from questions.model import Kind
 from questions.mutants import key_mutants
-from questions.proof_report import ProofReport
+from questions.proof_report import ProofReport, mutation_score
 from sandbox.client import SandboxClient
 from service.banks.proving import collect_results, plan_programs, plan_proofs, prove_all, prove_question
 
@@ -26,8 +26,8 @@ BANKS = ROOT / "questions" / "banks"
 PROVER = ("questions", "sandbox", "service/banks")
 """Folders with the code that reads and proves a bank."""
 CACHE = "dailygrad/proofs"
-TOLERATED = {("warning", code) for code in ("P126", "P129", "P131", "P132")}
-"""Until every key is bound to its proof."""
+LEAST_NOTICED: dict[Kind, float] = {"choice": 1.0, "value": 1.0, "output": 1.0, "open": 1.0, "code": 0.95}
+"""The share of the mistakes in the keys and references of each kind that the shipped bank has to notice."""
 NOTHING_TO_CHANGE = {"vector-times-jacobian", "bilinear-form", "total"}
 """Code questions whose reference has no operator, constant or condition to change."""
 FALSE_KEYS = """\
@@ -164,18 +164,17 @@ async def test_everything_the_shipped_bank_says_holds(
 
     assert proving.troubles == ()
     (document,) = proving.documents
-    assert [
-        one for one in document.findings if one.severity != "note" and (one.severity, one.code) not in TOLERATED
-    ] == []
+    assert [one for one in document.findings if one.severity != "note"] == []
     names = {name for name, _ in document.parts}
     assert {name.partition(":")[0] for name in names} == {question.id for question in changed}
     for question in changed:
         if question.task is not None:
             rejected = [f"{question.id}: wrong: {wrong.name}" for wrong in question.task.wrong]
             assert names.issuperset([f"{question.id}: reference", *rejected])
-    unbound = {finding.message.split("`")[1] for finding in document.findings if finding.code in ("P126", "P129")}
-    survived = [mutant for mutant in document.mutants if mutant.state == "survived"]
-    assert [mutant for mutant in survived if mutant.question not in unbound] == []
+    for kind, least in LEAST_NOTICED.items():
+        mutants = [mutant for mutant in document.mutants if mutant.kind == kind]
+        survived = [mutant for mutant in mutants if mutant.state == "survived"]
+        assert mutation_score(mutants).share >= least, survived
     mutable = {one.id for one in changed if one.kind != "open"} - NOTHING_TO_CHANGE
     assert {mutant.question for mutant in document.mutants} >= mutable
     proofs_made.update(digests.values())
