@@ -234,6 +234,9 @@ def _holds_others(document: Document, start: Start) -> bool:
 
 
 def _answered_items(run: list[Start]) -> Verdict:
+    if heading_asks(run[0].headings) and not any(ends_asking(start.stem.text) for start in run):
+        # A list in the answer to the heading: `Example answer:` below it belongs to the heading.
+        return Verdict()
     may_ask = [start for start in run if start.asks or start.bold or start.number]
     answered = {start for start in may_ask if start.answer or start.offers}
     if not answered or (len(answered) * 4 < len(run) and not any(start.asks or start.bold for start in answered)):

@@ -19,7 +19,7 @@ from questions.patterns.answers import (
     without_promotion,
     without_rules,
 )
-from questions.patterns.options import find_choice
+from questions.patterns.options import find_choice, options_in
 from questions.patterns.starts import Start, column_of, text_of
 from questions.patterns.stems import ends_asking, level_of, level_under, unbold
 from questions.source import Finding, trim
@@ -151,6 +151,10 @@ _SAYS = re.compile(r"(?:>[ ]?)?(?:\*\*|`(?!`)|[^\W\d_](?![).])|[\"'“])")
 """Beginning of a paragraph that may answer; programs, lists, tables and pictures may be part of the question."""
 
 
+_LISTS = re.compile(r"[-*+][ \t]+\S|\((?!\w{1,2}\))")
+"""Beginning of a list or an aside, which answers a question in bold that ends in its own line."""
+
+
 def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
     """Returns the line that asks and the paragraphs below it, if they answer it without a label.
 
@@ -159,7 +163,8 @@ def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
     first, _, below = text.partition("\n")
     said = trim(below)
     opening = said.partition("\n")[0]
-    if not (closed or ends_asking(first) or opening.startswith("**")) or not _SAYS.match(opening):
+    lists = closed and ends_asking(first) and _LISTS.match(opening) is not None and options_in(said.split("\n")) is None
+    if not (closed or ends_asking(first) or opening.startswith("**")) or not (lists or _SAYS.match(opening)):
         return text, ""
     return (text, "") if any(map(ends_asking, said.split("\n\n"))) else (unbold(first), said)
 
