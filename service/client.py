@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import date, datetime
 from functools import cache, partial, wraps
@@ -19,6 +20,7 @@ from pydantic import SecretStr, TypeAdapter
 from service.credentials import ServiceTokens, TokenAuth
 from service.tracing import event_header
 from service.wire import (
+    CALLER_HEADER,
     AnswerInput,
     AnswerResult,
     AskForm,
@@ -188,7 +190,9 @@ class ServiceClient:
 
     async def send(self, path: str, answer: TypeAdapter[T], *, repeatable: bool, **body: object) -> T:
         """Posts one call. A `repeatable` call may reach the service twice, with the effect of one."""
-        post = partial(self._http.post, f"/v1/{path}", json=_to_json(body), headers=event_header())
+        who = body.pop("who", None)
+        headers = event_header() | (caller_header(who) if isinstance(who, Who) else {})
+        post = partial(self._http.post, f"/v1/{path}", json=_to_json(body), headers=headers)
         try:
             response = await with_retries(post, idempotent=repeatable)
         except httpx.HTTPError as error:
@@ -482,6 +486,11 @@ class ServiceClient:
     @call("oauth/consume")
     async def oauth_consume(self, platform: str, state: str) -> bool:
         """Returns whether the OAuth state is valid: issued here, not expired, and not used before."""
+
+
+def caller_header(who: Who) -> dict[str, str]:
+    """Returns the member who makes a call as an HTTP header."""
+    return {CALLER_HEADER: json.dumps(who.model_dump(mode="json"))}
 
 
 def _auth(token: str | ServiceTokens) -> TokenAuth:

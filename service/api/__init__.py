@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute
 
 from service.api import admin, bots, http, member
 from service.api.admin import looking
-from service.api.http import BodyLimit, CorrelationId, ServiceParts, TheCall, WhoBody, authorized, parts_of
+from service.api.http import BodyLimit, CorrelationId, ServiceParts, TheCall, TheCaller, authorized, parts_of
 from service.metrics import CONTENT_TYPE, exposition
 from service.ops import operations
 from service.ops.metrics_collect import CountedCalls, State
@@ -58,7 +58,7 @@ operations_router = APIRouter(prefix="/admin")
 
 
 @operations_router.post("/operations")
-async def overview(call: TheCall, who: WhoBody) -> Operations:
+async def overview(call: TheCall, who: TheCaller) -> Operations:
     # Before the transaction, so that a slow sandbox does not hold a database connection.
     sandbox = await operations.sandbox_view(call.parts.sandbox)
     async with looking(call, who) as (session, caller):

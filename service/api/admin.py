@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import date
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.reader import read_bank
-from service.api.http import Call, EventBody, TheCall, WhereBody, WhoBody
+from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, while_connected
 from service.banks import import_history, imports, moderation
+from service.banks.documents import DOCUMENTS
 from service.errors import Refused
 from service.ops import doctor as ops_doctor
 from service.people import audit as people_audit
@@ -99,7 +98,7 @@ def channel_of(caller: Caller) -> int:
 
 @router.post("/schedule/add")
 async def schedule_add(
-    call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody, spec: SpecBody
+    call: TheCall, who: TheCaller, event_id: EventBody, where: WhereBody, spec: SpecBody
 ) -> ScheduleView:
     async def work(session: AsyncSession, caller: Caller) -> ScheduleView:
         return await schedules.add(session, caller, channel_of(caller), spec, call.now)
@@ -110,7 +109,9 @@ async def schedule_add(
 
 
 @router.post("/schedule/edit")
-async def schedule_edit(call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id, spec: SpecBody) -> ScheduleView:
+async def schedule_edit(
+    call: TheCall, who: TheCaller, event_id: EventBody, schedule: Id, spec: SpecBody
+) -> ScheduleView:
     work = partial(schedules.edit, schedule_id=schedule, spec=spec, now=call.now)
     return await changing(
         call, who, event_id, "schedule edit", work, ScheduleView, {"schedule": schedule, **_said(spec)}
@@ -118,14 +119,14 @@ async def schedule_edit(call: TheCall, who: WhoBody, event_id: EventBody, schedu
 
 
 @router.post("/schedule/list")
-async def schedule_list(call: TheCall, who: WhoBody) -> tuple[ScheduleView, ...]:
+async def schedule_list(call: TheCall, who: TheCaller) -> tuple[ScheduleView, ...]:
     async with looking(call, who) as (session, caller):
         return await schedules.list_schedules(session, caller, call.now)
 
 
 @router.post("/schedule/pause")
 async def schedule_pause(
-    call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id, paused: FlagBody
+    call: TheCall, who: TheCaller, event_id: EventBody, schedule: Id, paused: FlagBody
 ) -> ScheduleView:
     work = partial(schedules.pause, schedule_id=schedule, paused=paused, now=call.now)
     action = "schedule pause" if paused else "schedule resume"
@@ -133,7 +134,7 @@ async def schedule_pause(
 
 
 @router.post("/schedule/skip")
-async def schedule_skip(call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id, day: DayBody) -> ScheduleView:
+async def schedule_skip(call: TheCall, who: TheCaller, event_id: EventBody, schedule: Id, day: DayBody) -> ScheduleView:
     work = partial(schedules.skip, schedule_id=schedule, day=day, now=call.now)
     return await changing(
         call, who, event_id, "schedule skip", work, ScheduleView, {"schedule": schedule, "day": day.isoformat()}
@@ -141,25 +142,25 @@ async def schedule_skip(call: TheCall, who: WhoBody, event_id: EventBody, schedu
 
 
 @router.post("/schedule/remove")
-async def schedule_remove(call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id) -> None:
+async def schedule_remove(call: TheCall, who: TheCaller, event_id: EventBody, schedule: Id) -> None:
     work = partial(schedules.remove, schedule_id=schedule, now=call.now)
     await changing(call, who, event_id, "schedule remove", work, type(None), {"schedule": schedule})
 
 
 @router.post("/schedule/preview")
-async def schedule_preview(call: TheCall, who: WhoBody, schedule: Id) -> RoundView:
+async def schedule_preview(call: TheCall, who: TheCaller, schedule: Id) -> RoundView:
     async with looking(call, who) as (session, caller):
         return await schedules.preview(session, caller, schedule, call.now)
 
 
 @router.post("/schedule/post-now")
-async def post_now(call: TheCall, who: WhoBody, event_id: EventBody, schedule: Id) -> RoundView:
+async def post_now(call: TheCall, who: TheCaller, event_id: EventBody, schedule: Id) -> RoundView:
     work = partial(rounds.post_now, schedule_id=schedule, now=call.now)
     return await changing(call, who, event_id, "schedule post-now", work, RoundView, {"schedule": schedule})
 
 
 @router.post("/close-now")
-async def close_now(call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody) -> RoundView:
+async def close_now(call: TheCall, who: TheCaller, event_id: EventBody, where: WhereBody) -> RoundView:
     work = partial(rounds.close_now, now=call.now)
     return await changing(call, who, event_id, "close-now", work, RoundView, {"channel": where.channel}, where)
 
@@ -168,13 +169,13 @@ async def close_now(call: TheCall, who: WhoBody, event_id: EventBody, where: Whe
 
 
 @router.post("/season/start")
-async def season_start(call: TheCall, who: WhoBody, event_id: EventBody, name: NameBody) -> SeasonView:
+async def season_start(call: TheCall, who: TheCaller, event_id: EventBody, name: NameBody) -> SeasonView:
     work = partial(leaderboard.start_season, name=name, now=call.now)
     return await changing(call, who, event_id, "season start", work, SeasonView, {"name": name})
 
 
 @router.post("/season/end")
-async def season_end(call: TheCall, who: WhoBody, event_id: EventBody) -> SeasonView:
+async def season_end(call: TheCall, who: TheCaller, event_id: EventBody) -> SeasonView:
     return await changing(call, who, event_id, "season end", partial(leaderboard.end_season, now=call.now), SeasonView)
 
 
@@ -182,7 +183,7 @@ async def season_end(call: TheCall, who: WhoBody, event_id: EventBody) -> Season
 
 
 @router.post("/bank/list")
-async def bank_list(call: TheCall, who: WhoBody) -> tuple[BankView, ...]:
+async def bank_list(call: TheCall, who: TheCaller) -> tuple[BankView, ...]:
     async with looking(call, who) as (session, caller):
         return tuple(await banks.list_banks(session, caller.workspace_id))
 
@@ -190,14 +191,15 @@ async def bank_list(call: TheCall, who: WhoBody) -> tuple[BankView, ...]:
 @router.post("/bank/import")
 async def bank_import(
     call: TheCall,
-    who: WhoBody,
+    request: Request,
+    who: TheCaller,
     event_id: EventBody,
     name: NameBody,
     text: Annotated[str, Body(embed=True, max_length=LARGEST)],
     apply: FlagBody,
 ) -> ImportView:
-    # In a thread: parsing a long document would block the event loop.
-    reading = await asyncio.to_thread(read_bank, text, name=name)
+    # Outside any transaction, so that a slow document does not hold a database connection.
+    reading = await while_connected(request, DOCUMENTS.read(text, name))
 
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
         options = imports.ImportOptions(await banks.get_generated_policy(session, caller.workspace_id))
@@ -210,13 +212,13 @@ async def bank_import(
 
 
 @router.post("/bank/log")
-async def bank_log(call: TheCall, who: WhoBody, name: NameBody) -> BankLog:
+async def bank_log(call: TheCall, who: TheCaller, name: NameBody) -> BankLog:
     async with looking(call, who) as (session, caller):
         return await import_history.import_log(session, caller.workspace_id, name)
 
 
 @router.post("/bank/undo")
-async def bank_undo(call: TheCall, who: WhoBody, event_id: EventBody, name: NameBody) -> ImportView:
+async def bank_undo(call: TheCall, who: TheCaller, event_id: EventBody, name: NameBody) -> ImportView:
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
         return await import_history.undo_import(session, caller.workspace_id, name, call.now)
 
@@ -224,14 +226,16 @@ async def bank_undo(call: TheCall, who: WhoBody, event_id: EventBody, name: Name
 
 
 @router.post("/bank/retire")
-async def bank_retire(call: TheCall, who: WhoBody, event_id: EventBody, question: NameBody, retired: FlagBody) -> None:
+async def bank_retire(
+    call: TheCall, who: TheCaller, event_id: EventBody, question: NameBody, retired: FlagBody
+) -> None:
     work = partial(moderation.set_retired, question=question, retired=retired, now=call.now)
     action = "bank retire" if retired else "bank put back"
     await changing(call, who, event_id, action, work, type(None), {"question": question})
 
 
 @router.post("/bank/approve")
-async def bank_approve(call: TheCall, who: WhoBody, event_id: EventBody, question: NameBody) -> int:
+async def bank_approve(call: TheCall, who: TheCaller, event_id: EventBody, question: NameBody) -> int:
     async def work(session: AsyncSession, caller: Caller) -> int:
         return await moderation.approve(session, caller.workspace_id, question)
 
@@ -240,27 +244,27 @@ async def bank_approve(call: TheCall, who: WhoBody, event_id: EventBody, questio
 
 @router.post("/bank/generated")
 async def bank_generated(
-    call: TheCall, who: WhoBody, event_id: EventBody, generated: Annotated[Generated, Body(embed=True)]
+    call: TheCall, who: TheCaller, event_id: EventBody, generated: Annotated[Generated, Body(embed=True)]
 ) -> None:
     work = partial(moderation.set_generated, generated=generated)
     await changing(call, who, event_id, "bank generated", work, type(None), {"generated": generated})
 
 
 @router.post("/bank/low")
-async def bank_low(call: TheCall, who: WhoBody) -> tuple[LowView, ...]:
+async def bank_low(call: TheCall, who: TheCaller) -> tuple[LowView, ...]:
     async with looking(call, who) as (session, caller):
         return await schedules.list_low(session, caller, call.now)
 
 
 @router.post("/reports")
-async def reports(call: TheCall, who: WhoBody) -> tuple[ReportView, ...]:
+async def reports(call: TheCall, who: TheCaller) -> tuple[ReportView, ...]:
     async with looking(call, who) as (session, caller):
         return await moderation.list_reports(session, caller)
 
 
 @router.post("/report/settle")
 async def report_settle(
-    call: TheCall, who: WhoBody, event_id: EventBody, report: Id, state: Annotated[Settled, Body(embed=True)]
+    call: TheCall, who: TheCaller, event_id: EventBody, report: Id, state: Annotated[Settled, Body(embed=True)]
 ) -> ReportView:
     work = partial(moderation.settle, report_id=report, state=state)
     return await changing(call, who, event_id, "report settle", work, ReportView, {"report": report, "state": state})
@@ -270,7 +274,7 @@ async def report_settle(
 
 
 @router.post("/member/restore")
-async def member_restore(call: TheCall, who: WhoBody, event_id: EventBody, member: NameBody, day: DayBody) -> None:
+async def member_restore(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, day: DayBody) -> None:
     async with looking(call, who) as (session, caller):
         found = await members.member_called(session, caller, member)
         work = partial(members.restore_streak, session, caller, found, day)
@@ -281,7 +285,7 @@ async def member_restore(call: TheCall, who: WhoBody, event_id: EventBody, membe
 @router.post("/member/adjust")
 async def member_adjust(
     call: TheCall,
-    who: WhoBody,
+    who: TheCaller,
     event_id: EventBody,
     member: NameBody,
     points: Annotated[int, Body(embed=True, ge=-(10**9), le=10**9)],
@@ -299,14 +303,14 @@ async def member_adjust(
 
 @router.post("/audit")
 async def audit(
-    call: TheCall, who: WhoBody, limit: Annotated[int, Body(embed=True, ge=1, le=200)] = 20
+    call: TheCall, who: TheCaller, limit: Annotated[int, Body(embed=True, ge=1, le=200)] = 20
 ) -> tuple[AuditView, ...]:
     async with looking(call, who) as (session, caller):
         return await people_audit.trail(session, caller, limit)
 
 
 @router.post("/doctor")
-async def doctor(call: TheCall, who: WhoBody) -> tuple[Check, ...]:
+async def doctor(call: TheCall, who: TheCaller) -> tuple[Check, ...]:
     async with looking(call, who) as (session, caller):
         return await ops_doctor.examine(session, caller, call.parts.sandbox, call.parts.newest_revision, call.now)
 

@@ -13,7 +13,7 @@ from pydantic import SecretStr, TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import Id, changing, channel_of
-from service.api.http import Call, EventBody, TheCall, WhereBody, WhoBody
+from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, disconnected
 from service.people import installations, linking
 from service.people.audit import administer, admins_only
 from service.rounds import delivery as rounds_delivery
@@ -57,7 +57,7 @@ async def outbox_claim(
     parts = call.parts
     url = libpq_url(parts.database_url)
     # If the caller has disconnected, release the messages instead of holding them for a whole lease.
-    hung_up = asyncio.create_task(_hung_up(request))
+    hung_up = asyncio.create_task(disconnected(request))
 
     def stopping() -> bool:
         return parts.stopping.is_set() or hung_up.done()
@@ -68,12 +68,6 @@ async def outbox_claim(
         )
     finally:
         hung_up.cancel()
-
-
-async def _hung_up(request: Request) -> None:
-    """Returns when the caller disconnects."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 @router.post("/outbox/places")
@@ -135,7 +129,7 @@ INSTANT: TypeAdapter[datetime] = TypeAdapter(datetime)
 
 
 @router.post("/hello")
-async def hello(call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody) -> bool:
+async def hello(call: TheCall, who: TheCaller, event_id: EventBody, where: WhereBody) -> bool:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, where, call.now)
         greeting = chats.mark_greeted(session, caller.chat_id, call.now)
@@ -143,7 +137,7 @@ async def hello(call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBo
 
 
 @router.post("/link")
-async def link(call: TheCall, who: WhoBody, event_id: EventBody) -> LinkCode:
+async def link(call: TheCall, who: TheCaller, event_id: EventBody) -> LinkCode:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         made = linking.made(call.parts.tokens.all, linking.MERGED, caller.chat_id, event_id)
@@ -153,7 +147,7 @@ async def link(call: TheCall, who: WhoBody, event_id: EventBody) -> LinkCode:
 
 
 @router.post("/link-with")
-async def link_with(call: TheCall, who: WhoBody, event_id: EventBody, code: CodeBody) -> MemberLinked:
+async def link_with(call: TheCall, who: TheCaller, event_id: EventBody, code: CodeBody) -> MemberLinked:
     await _note_guess(call, who)
     digests = linking.digests_of(call.parts.tokens.all, linking.MERGED, code)
     async with call.transaction() as session:
@@ -163,7 +157,7 @@ async def link_with(call: TheCall, who: WhoBody, event_id: EventBody, code: Code
 
 
 @router.post("/admin/chat/link")
-async def chat_link(call: TheCall, who: WhoBody, event_id: EventBody) -> LinkCode:
+async def chat_link(call: TheCall, who: TheCaller, event_id: EventBody) -> LinkCode:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         made = linking.made(call.parts.tokens.all, linking.WHAT, caller.chat_id, event_id)
@@ -174,7 +168,7 @@ async def chat_link(call: TheCall, who: WhoBody, event_id: EventBody) -> LinkCod
 
 @router.post("/admin/chat/join")
 async def chat_join(
-    call: TheCall, who: WhoBody, event_id: EventBody, code: CodeBody, sure: Annotated[bool, Body(embed=True)]
+    call: TheCall, who: TheCaller, event_id: EventBody, code: CodeBody, sure: Annotated[bool, Body(embed=True)]
 ) -> ChatLinked:
     await _note_guess(call, who, admins=True)
     digests = linking.digests_of(call.parts.tokens.all, linking.WHAT, code)
@@ -187,14 +181,14 @@ async def chat_join(
 
 @router.post("/admin/schedule/share")
 async def schedule_share(
-    call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody, schedule: Id
+    call: TheCall, who: TheCaller, event_id: EventBody, where: WhereBody, schedule: Id
 ) -> ScheduleView:
     return await _with_channel(call, who, event_id, where, schedule, shared=True)
 
 
 @router.post("/admin/schedule/unshare")
 async def schedule_unshare(
-    call: TheCall, who: WhoBody, event_id: EventBody, where: WhereBody, schedule: Id
+    call: TheCall, who: TheCaller, event_id: EventBody, where: WhereBody, schedule: Id
 ) -> ScheduleView:
     return await _with_channel(call, who, event_id, where, schedule, shared=False)
 

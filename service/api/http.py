@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from asyncio import Event
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, cast
+from typing import Annotated, TypeVar, cast
 
 import structlog
-from fastapi import Body, Depends, FastAPI, Request
+from fastapi import Body, Depends, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import ValidationError
 from sqlalchemy.exc import DataError
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.datastructures import Headers
@@ -29,6 +31,7 @@ from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import Sessions
 from service.tracing import correlate
 from service.wire import (
+    CALLER_HEADER,
     AdminsOnly,
     CallRejected,
     CallTooLarge,
@@ -48,7 +51,11 @@ from service.wire import (
     invalid_input,
 )
 
+T = TypeVar("T")
 Clock = Callable[[], datetime]
+
+MOST_CALLER = 10_000
+"""Longest header with the caller, characters: the longest names and ids with every character escaped, and more."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +110,45 @@ def authorized(request: Request) -> None:
         raise Unauthorized
 
 
+def caller_of(caller: Annotated[str, Header(alias=CALLER_HEADER, max_length=MOST_CALLER)]) -> Who:
+    """Returns the caller, who is in a header so that a call can be refused before its body is read."""
+    try:
+        return Who.model_validate_json(caller)
+    except ValidationError as error:
+        refusal = invalid_input(error.errors())
+        raise Refused(refusal.model_copy(update={"field": f"who {refusal.field}".strip()})) from error
+
+
+async def while_connected(request: Request, work: Awaitable[T]) -> T:
+    """Returns the result of `work`, which is cancelled if the caller disconnects."""
+    working, left = asyncio.ensure_future(work), asyncio.create_task(disconnected(request))
+    try:
+        await asyncio.wait((working, left), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise HTTPException(499, "the caller disconnected")
+        return await working
+    finally:
+        left.cancel()
+        working.cancel()
+
+
+async def disconnected(request: Request) -> None:
+    """Returns when the caller disconnects. Call it after the body has been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 TheCall = Annotated[Call, Depends(call_of)]
-# The client always posts one object whose fields are the call's arguments.
-WhoBody = Annotated[Who, Body(embed=True)]
+TheCaller = Annotated[Who, Depends(caller_of)]
+# The client posts one object whose fields are the call's other arguments.
 WhereBody = Annotated[Where, Body(embed=True)]
 EventBody = Annotated[EventId, Body(embed=True)]
 RefBody = Annotated[Ref, Body(embed=True)]
 
-# Body limit: no body is read without a token, or beyond the limit.
+# Body limit: no body is read without a token, beyond the limit, or for an admin's call by somebody else.
+
+ADMIN_PREFIX = "/v1/admin/"
+"""Prefix of the calls for admins only."""
 
 MOST = 10_500_000
 """Largest request body, bytes: the longest document with every character escaped, plus other fields."""
@@ -121,6 +159,14 @@ class BodyTooLarge(HTTPException):
 
     def __init__(self) -> None:
         super().__init__(413)
+
+
+class CallerRefused(HTTPException):
+    """The caller may not make the call. Raised before the body is read."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(STATUS.get(type(refusal), 400))
+        self.refusal = refusal
 
 
 class BodyLimit:
@@ -141,6 +187,8 @@ def _bounded(request: Request, receive: Receive) -> Receive:
         nonlocal left, known
         if not known:
             authorized(request)
+            if request.url.path.startswith(ADMIN_PREFIX):
+                _admins_only(request)
             _refuse_declared(request.headers.get("content-length", "0"))
             known = True
         message = await receive()
@@ -151,6 +199,15 @@ def _bounded(request: Request, receive: Receive) -> Receive:
         return message
 
     return bounded
+
+
+def _admins_only(request: Request) -> None:
+    try:
+        caller = caller_of(request.headers.get(CALLER_HEADER, ""))
+    except Refused as error:
+        raise CallerRefused(error.refusal) from error
+    if not caller.admin:
+        raise CallerRefused(AdminsOnly())
 
 
 def _refuse_declared(length: str) -> None:
@@ -223,6 +280,7 @@ STATUS: dict[type[object], int] = {
     # Not a 5xx, so that clients do not retry.
     NoSandbox: 409,
     SandboxBusy: 409,
+    InvalidInput: 422,
 }
 """Statuses of refusals. Every other is 400."""
 
@@ -231,6 +289,7 @@ def install(app: FastAPI) -> None:
     """Makes every error response of `app` a `wire.Failure`."""
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(Unauthorized, _unauthorised)
+    app.add_exception_handler(CallerRefused, _caller_refused)
     app.add_exception_handler(BodyTooLarge, _too_large)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(DataError, _unkept)
@@ -249,6 +308,11 @@ def _reject(status: int, code: str, message: str) -> JSONResponse:
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, Refused)
     return _answer(STATUS.get(type(error.refusal), 400), error.refusal)
+
+
+async def _caller_refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, CallerRefused)
+    return _answer(error.status_code, error.refusal)
 
 
 async def _unauthorised(request: Request, error: Exception) -> JSONResponse:

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 from pydantic import AwareDatetime, TypeAdapter
 
-from service.api.http import EventBody, RefBody, TheCall, WhereBody, WhoBody
+from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody
 from service.banks import moderation
 from service.metrics import record_answer
 from service.people import members
@@ -51,13 +51,13 @@ CodeBody = Annotated[Code, Body(embed=True)]
 
 
 @router.post("/join")
-async def join(call: TheCall, who: WhoBody, where: WhereBody) -> None:
+async def join(call: TheCall, who: TheCaller, where: WhereBody) -> None:
     async with call.transaction() as session:
         await member_rows.resolve_caller(session, who, where, call.now)
 
 
 @router.post("/today")
-async def today(call: TheCall, who: WhoBody, where: WhereBody) -> TodayView:
+async def today(call: TheCall, who: TheCaller, where: WhereBody) -> TodayView:
     async with call.transaction() as session:
         # A home page or direct message belongs to no channel.
         caller = await member_rows.resolve_caller(session, who, where if where.channel else None, call.now)
@@ -65,7 +65,7 @@ async def today(call: TheCall, who: WhoBody, where: WhereBody) -> TodayView:
 
 
 @router.post("/ask")
-async def ask(call: TheCall, who: WhoBody, where: WhereBody, ref: RefBody) -> AskForm:
+async def ask(call: TheCall, who: TheCaller, where: WhereBody, ref: RefBody) -> AskForm:
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, where, call.now)
         return await submissions.view_question(session, caller, ref)
@@ -74,7 +74,7 @@ async def ask(call: TheCall, who: WhoBody, where: WhereBody, ref: RefBody) -> As
 @router.post("/answer")
 async def answer(
     call: TheCall,
-    who: WhoBody,
+    who: TheCaller,
     where: WhereBody,
     event_id: EventBody,
     ref: RefBody,
@@ -92,7 +92,7 @@ async def answer(
 
 
 @router.post("/try-code")
-async def try_code(call: TheCall, who: WhoBody, ref: RefBody, code: CodeBody) -> VerdictView:
+async def try_code(call: TheCall, who: TheCaller, ref: RefBody, code: CodeBody) -> VerdictView:
     sandbox = grading.require_sandbox(call.parts.sandbox)
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, None, call.now)
@@ -103,7 +103,7 @@ async def try_code(call: TheCall, who: WhoBody, ref: RefBody, code: CodeBody) ->
 
 
 @router.post("/run")
-async def run(call: TheCall, who: WhoBody, code: CodeBody) -> RunResult:
+async def run(call: TheCall, who: TheCaller, code: CodeBody) -> RunResult:
     sandbox = grading.require_sandbox(call.parts.sandbox)
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, None, call.now)
@@ -117,26 +117,26 @@ QuestionBody = Annotated[Short, Body(embed=True, min_length=1)]
 
 
 @router.post("/me")
-async def me(call: TheCall, who: WhoBody) -> Me:
+async def me(call: TheCall, who: TheCaller) -> Me:
     async with call.transaction() as session:
         return await members.me(session, await resolve_caller(session, who, None, call.now), call.now)
 
 
 @router.post("/topics")
-async def topic_list(call: TheCall, who: WhoBody) -> tuple[TopicCount, ...]:
+async def topic_list(call: TheCall, who: TheCaller) -> tuple[TopicCount, ...]:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         return await schedules.list_topics(session, caller.workspace_id)
 
 
 @router.post("/rules")
-async def rules(call: TheCall, who: WhoBody) -> Rules:
+async def rules(call: TheCall, who: TheCaller) -> Rules:
     return members.rules()
 
 
 @router.post("/privacy")
 async def privacy(
-    call: TheCall, who: WhoBody, event_id: EventBody, action: Annotated[PrivacyAction, Body(embed=True)] = "see"
+    call: TheCall, who: TheCaller, event_id: EventBody, action: Annotated[PrivacyAction, Body(embed=True)] = "see"
 ) -> PrivacyView:
     async with call.transaction() as session:
         # A repeated event must not recreate a forgotten member.
@@ -152,7 +152,7 @@ async def privacy(
 @router.post("/report")
 async def report(
     call: TheCall,
-    who: WhoBody,
+    who: TheCaller,
     event_id: EventBody,
     question: QuestionBody,
     text: Annotated[str, Body(embed=True, max_length=2000)],
@@ -171,7 +171,7 @@ INSTANT: TypeAdapter[datetime] = TypeAdapter(datetime)
 @router.post("/practice")
 async def practice_next(
     call: TheCall,
-    who: WhoBody,
+    who: TheCaller,
     where: WhereBody,
     topic: Annotated[Short, Body(embed=True)] = "",
     level: Annotated[Short, Body(embed=True)] = "",
@@ -188,7 +188,7 @@ async def practice_next(
 
 @router.post("/rate")
 async def rate(
-    call: TheCall, who: WhoBody, event_id: EventBody, ref: RefBody, rating: Annotated[Rating, Body(embed=True)]
+    call: TheCall, who: TheCaller, event_id: EventBody, ref: RefBody, rating: Annotated[Rating, Body(embed=True)]
 ) -> datetime:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
@@ -197,13 +197,13 @@ async def rate(
 
 
 @router.post("/explain")
-async def explain(call: TheCall, who: WhoBody, question: QuestionBody) -> Explanation:
+async def explain(call: TheCall, who: TheCaller, question: QuestionBody) -> Explanation:
     async with call.transaction() as session:
         return await moderation.explain(session, await resolve_caller(session, who, None, call.now), question)
 
 
 @router.post("/result")
-async def result(call: TheCall, who: WhoBody, ref: RefBody) -> RoundResult:
+async def result(call: TheCall, who: TheCaller, ref: RefBody) -> RoundResult:
     async with call.transaction() as session:
         return await results.view_result(session, await resolve_caller(session, who, None, call.now), ref)
 
@@ -214,7 +214,7 @@ async def result(call: TheCall, who: WhoBody, ref: RefBody) -> RoundResult:
 @router.post("/board")
 async def board(
     call: TheCall,
-    who: WhoBody,
+    who: TheCaller,
     where: Annotated[Where | None, Body(embed=True)] = None,
     period: Annotated[Period, Body(embed=True)] = "week",
     topic: Annotated[Short, Body(embed=True)] = "",
@@ -229,6 +229,6 @@ async def board(
 
 
 @router.post("/seasons")
-async def season_list(call: TheCall, who: WhoBody) -> tuple[SeasonView, ...]:
+async def season_list(call: TheCall, who: TheCaller) -> tuple[SeasonView, ...]:
     async with call.transaction() as session:
         return await leaderboard.list_seasons(session, await member_rows.resolve_caller(session, who, None, call.now))

@@ -32,6 +32,7 @@ from service.wire.admin import (
 )
 from service.wire.banks import BankLog, BankView, Generated, ImportChange, ImportEntry, ImportView, LowView, Twin
 from service.wire.base import (
+    CALLER_HEADER,
     Code,
     Contest,
     EventId,
@@ -126,6 +127,7 @@ from service.wire.refusals import (
     CallRejected,
     CallTooLarge,
     ChannelNeeded,
+    DocumentRefused,
     EventReused,
     Failure,
     InvalidInput,
@@ -166,6 +168,7 @@ from service.wire.refusals import (
 )
 
 __all__ = [
+    "CALLER_HEADER",
     "AdminsOnly",
     "AnswerInput",
     "AnswerKey",
@@ -198,6 +201,7 @@ __all__ = [
     "Contest",
     "Crashed",
     "Delivery",
+    "DocumentRefused",
     "ErrorView",
     "EventId",
     "EventReused",

@@ -73,6 +73,10 @@ class Who(Model):
     admin: bool = False
 
 
+CALLER_HEADER = "Dailygrad-Caller"
+"""HTTP header with the member who makes a call: a `Who` as JSON, in ASCII."""
+
+
 class Where(Model):
     """A channel as the platform knows it."""
 

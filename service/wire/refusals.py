@@ -266,6 +266,16 @@ class PointsOutOfRange(Model):
 # Banks
 
 
+class DocumentRefused(Model):
+    """A document that takes too much to read."""
+
+    kind: Literal["document-refused"] = "document-refused"
+    why: Literal["memory", "time", "blocks", "depth"]
+    """`blocks`: too many lines, list items and quotes; `depth`: too many lists or quotes inside one another."""
+    most: int = 0
+    """The limit, for `blocks` and `depth`."""
+
+
 class RestoreRefused(Model):
     """The question was retired by its document, so it cannot be restored by hand."""
 
@@ -320,7 +330,7 @@ ScheduleRefusal = InvalidTimetable | NothingFits | NoSlotAhead | SlotTaken | Ski
 MemberRefusal = (
     NoSeason | SeasonNameTaken | SeasonTooShort | PeriodUnsuitable | MemberAmbiguous | NoRoundOn | PointsOutOfRange
 )
-BankRefusal = RestoreRefused | UndoRefused
+BankRefusal = DocumentRefused | RestoreRefused | UndoRefused
 LinkRefusal = LinkRefused | LinkWaits
 Refusal = Annotated[
     CallRefusal | AnswerRefusal | ScheduleRefusal | MemberRefusal | BankRefusal | LinkRefusal,

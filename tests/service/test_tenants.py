@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from service.app import Service
 from service.wire import Who
 from tests.conftest import TOKEN, Clock
+from tests.service.calls import body_schema, post
 from tests.service.daily_channel import DailyChannel
 from tests.service.tenants import DOCUMENT, Rows, Team, all_rows, open_banks
 
@@ -118,8 +119,7 @@ class Calls:
         }
 
     def _fields(self, operation: Schema) -> Mapping[str, Schema]:
-        schema = operation["requestBody"]["content"]["application/json"]["schema"]
-        fields: Mapping[str, Schema] = self._found(schema)["properties"]
+        fields: Mapping[str, Schema] = body_schema(operation, self._models)["properties"]
         return fields
 
     def _found(self, schema: Schema) -> Schema:
@@ -174,7 +174,7 @@ class Stage:
     async def call(self, path: str, body: Body) -> str:
         """Returns the status and the response without our own words."""
         self.sent.update(texts_in(body))
-        response = await self.http.post(path, json=body)
+        response = await post(self.http, path, body)
         assert response.status_code < 500, (path, body, response.text)
         said = json.dumps(response.json(), ensure_ascii=False)
         for text in sorted(filter(None, self.sent), key=len, reverse=True):

@@ -16,6 +16,7 @@ from service.wire import (
     CallRejected,
     CallTooLarge,
     ChannelNeeded,
+    DocumentRefused,
     EventReused,
     InvalidInput,
     InvalidTimetable,
@@ -343,6 +344,8 @@ def _member(refusal: MemberRefusal) -> Words:
 
 def _bank(refusal: BankRefusal) -> Words:
     match refusal:
+        case DocumentRefused():
+            return "Document refused", f"{_too_much(refusal)} Nothing was imported."
         case RestoreRefused(question=question):
             text = (
                 f"Its document no longer contains {code_words(question)}. Add it there and import the document again."
@@ -350,6 +353,18 @@ def _bank(refusal: BankRefusal) -> Words:
             return "Not in the document", text
         case UndoRefused():
             return _undo_refused(refusal)
+        case _ as never:
+            assert_never(never)
+
+
+def _too_much(refusal: DocumentRefused) -> str:
+    match refusal.why:
+        case "memory" | "time":
+            return f"The document takes too much {refusal.why} to read. Split it into several files."
+        case "blocks":
+            return f"The document has more than {refusal.most:,} lines and list items. Split it into several files."
+        case "depth":
+            return f"The document nests lists or quotes more than {refusal.most} deep. Write them with fewer levels."
         case _ as never:
             assert_never(never)
 

@@ -44,7 +44,7 @@ async def test_a_body_that_cannot_be_read_is_a_failure_that_names_the_place(http
         response = await http.post(f"/v1{path}", json={"who": 7, "platform": 7, "delivery": "x"}, headers=bearer())
         refusal = Failure.model_validate_json(response.content).refusal
         assert response.status_code == 422 and isinstance(refusal, InvalidInput), path
-        assert refusal.field in ("who", "platform", "delivery", "key", "installation")
+        assert refusal.field in ("Dailygrad-Caller", "who", "platform", "delivery", "key", "installation")
 
 
 def test_every_method_of_the_client_has_its_route() -> None:

@@ -15,9 +15,13 @@ import pytest
 
 from service.api.http import MOST
 from service.app import Service
-from service.wire import CallTooLarge, Failure
+from service.client import caller_header
+from service.wire import CALLER_HEADER, CallTooLarge, Failure, InvalidInput, Who
 from tests.conftest import TOKEN
+from tests.service.calls import body_schema, post
 from tests.service.daily_channel import DailyChannel, choice
+
+BOSS = Who(platform="web", workspace="home", member="boss", name="Boss", admin=True)
 
 Place = tuple[str, ...]
 """The names of the fields that lead to a value; `[]` for what is in a list."""
@@ -42,7 +46,7 @@ class Described:
     def __init__(self, api: Mapping[str, Any]) -> None:
         self._models: Mapping[str, Schema] = api["components"]["schemas"]
         self.bodies = {
-            path: methods["post"]["requestBody"]["content"]["application/json"]["schema"]
+            path: body_schema(methods["post"], self._models)
             for path, methods in api["paths"].items()
             if "post" in methods
         }
@@ -166,8 +170,8 @@ async def test_each_limit_has_the_documented_value(daily: DailyChannel, http: ht
         seen.add(known)
         for inside, beyond in described.edges(field):
             tried += 1
-            good = await http.post(field.path, json=described.body(field, inside))
-            bad = await http.post(field.path, json=described.body(field, beyond))
+            good = await post(http, field.path, described.body(field, inside))
+            bad = await post(http, field.path, described.body(field, beyond))
             assert good.status_code < 500 and good.status_code != 413, (str(field), good.text)
             assert outcome(good) != "invalid-input", (str(field), str(inside)[:50], good.text)
             assert (bad.status_code, outcome(bad)) == (422, "invalid-input"), (str(field), str(beyond)[:50], bad.text)
@@ -186,7 +190,7 @@ async def test_a_body_has_an_end(http: httpx.AsyncClient, size: int, status: int
             yield b" " * min(2**20, size - at)
 
     headers = {"Content-Type": "application/json"} | ({} if chunked else {"Content-Length": str(size)})
-    response = await http.post("/v1/me", content=pieces(), headers=headers)
+    response = await http.post("/v1/outbox/places", content=pieces(), headers=headers)
     assert response.status_code == status
     if status == 413:
         failure = Failure.model_validate_json(response.content)
@@ -205,29 +209,51 @@ async def test_an_endless_body_is_left_where_it_is(http: httpx.AsyncClient) -> N
     headers = {"Content-Type": "application/json"}
     for length, most in ({}, 12), ({"Content-Length": "9" * 40}, 12):
         read = 0
-        assert (await http.post("/v1/me", content=endless(), headers={**headers, **length})).status_code == 413
+        assert (
+            await http.post("/v1/outbox/places", content=endless(), headers={**headers, **length})
+        ).status_code == 413
         assert read <= most
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"who":' + b"[" * 200_000,
-        b'{"who":' * 200_000,
-        b'{"who":' + b"[" * 900 + b"]" * 900 + b"}",
+        b'{"limit":' + b"[" * 200_000,
+        b'{"limit":' * 200_000,
+        b'{"limit":' + b"[" * 900 + b"]" * 900 + b"}",
         b'{"limit":' + b"9" * 100_000 + b"}",
-        b'{"limit":1e999,"who":NaN}',
-        b'{"who":"\\ud800"}',
+        b'{"limit":1e999,"other":NaN}',
+        b'{"limit":"\\ud800"}',
         b"\xff\xfe",
     ],
     ids=["lists", "objects", "nested", "digits", "infinite", "surrogate", "no-text"],
 )
 async def test_a_malicious_body_is_a_client_error(http: httpx.AsyncClient, body: bytes) -> None:
-    response = await http.post("/v1/admin/audit", content=body, headers={"Content-Type": "application/json"})
+    headers = {"Content-Type": "application/json", **caller_header(BOSS)}
+    response = await http.post("/v1/admin/audit", content=body, headers=headers)
     assert 400 <= response.status_code < 500
     assert Failure.model_validate_json(response.content).refusal
 
 
 async def test_fields_without_number_are_left_where_they_are(http: httpx.AsyncClient) -> None:
     body = {f"field {number}": number for number in range(200_000)}
-    assert (await http.post("/v1/me", json=body)).status_code == 422
+    assert (await http.post("/v1/outbox/places", json=body)).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "caller",
+    [
+        "",
+        "7",
+        "[" * 5_000,
+        '{"who": {}}',
+        '{"platform": "web", "workspace": "w", "member": "\\ud800", "name": "x"}',
+        "x" * 20_000,
+    ],
+    ids=["empty", "number", "lists", "other", "surrogate", "long"],
+)
+@pytest.mark.parametrize("path", ["/v1/me", "/v1/admin/audit"])
+async def test_a_malformed_caller_is_invalid_input(http: httpx.AsyncClient, path: str, caller: str) -> None:
+    response = await http.post(path, json={}, headers={CALLER_HEADER: caller})
+    assert response.status_code == 422
+    assert isinstance(Failure.model_validate_json(response.content).refusal, InvalidInput)

@@ -13,7 +13,9 @@ from schemathesis import engine
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events
 
+from service.client import caller_header
 from service.process import listen, serve_app
+from service.wire import CALLER_HEADER
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel
 from tests.service.tenants import Team, open_banks
@@ -32,7 +34,6 @@ def described(daily: DailyChannel, team: Team) -> dict[str, Any]:
     api: dict[str, Any] = daily.service.api.openapi()
     far = 10**9
     named: Mapping[str, list[Any]] = {
-        "who": [team.boss.model_dump()],
         "where": [team.aside.model_dump(), {"channel": "", "name": ""}],
         "schedule": [team.schedule, far],
         "ref": [f"r{team.open_round}", f"p{team.question}"],
@@ -46,6 +47,9 @@ def described(daily: DailyChannel, team: Team) -> dict[str, Any]:
                 schema["properties"][name] = {"enum": named[name]} if name in named else field
             if field.get("maxLength", 0) > LONG:
                 field["maxLength"] = LONG
+    for methods in api["paths"].values():
+        for parameter in methods.get("post", {}).get("parameters", ()):
+            parameter["schema"] = {"enum": [caller_header(team.boss)[CALLER_HEADER]]}
     # It waits for what comes, and up to half a minute.
     _body_of(api, "/v1/outbox/claim")["properties"]["wait_s"] = {"enum": [0]}
     return api

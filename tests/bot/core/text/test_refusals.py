@@ -17,6 +17,7 @@ from service.wire import (
     CallRejected,
     CallTooLarge,
     ChannelNeeded,
+    DocumentRefused,
     EventReused,
     InvalidInput,
     InvalidTimetable,
@@ -443,6 +444,26 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         PointsOutOfRange(points=0, most=1_000_000),
         "Points out of range",
         "0 points cannot be added. Use a number from 1 to 1,000,000, or from -1 to -1,000,000.",
+    ),
+    (
+        DocumentRefused(why="memory"),
+        "Document refused",
+        "The document takes too much memory to read. Split it into several files. Nothing was imported.",
+    ),
+    (
+        DocumentRefused(why="time"),
+        "Document refused",
+        "The document takes too much time to read. Split it into several files. Nothing was imported.",
+    ),
+    (
+        DocumentRefused(why="blocks", most=150_000),
+        "Document refused",
+        "The document has more than 150,000 lines and list items. Split it into several files. Nothing was imported.",
+    ),
+    (
+        DocumentRefused(why="depth", most=100),
+        "Document refused",
+        "The document nests lists or quotes more than 100 deep. Write them with fewer levels. Nothing was imported.",
     ),
     (
         RestoreRefused(question="views"),

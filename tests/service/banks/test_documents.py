@@ -1,0 +1,140 @@
+"""Documents that come from a chat are read in a child process, within limits, and only for admins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from questions import Reading, read_bank
+from questions.worker import Limits, TooMuch, check_complexity
+from service.app import Service
+from service.banks.documents import DOCUMENTS, DocumentReader
+from service.client import ServiceClient, ServiceRefused, caller_header
+from service.errors import Refused
+from service.wire import AdminsOnly, DocumentRefused
+from tests.conftest import TOKEN, MakeWho
+
+BANKS = sorted((Path(__file__).parents[3] / "questions/banks").glob("*.md"))
+HOSTILE: dict[str, tuple[str, DocumentRefused]] = {
+    "5 MB of headings": ("# a\n" * 1_249_999, DocumentRefused(why="blocks", most=150_000)),
+    "lists in lists": (("- " * 59 + "a\n") * 10_000, DocumentRefused(why="blocks", most=150_000)),
+    "quotes in quotes": ("> " * 600_000 + "a", DocumentRefused(why="depth", most=100)),
+}
+
+
+@pytest.fixture
+def reader() -> Iterator[Callable[[Limits], DocumentReader]]:
+    made: list[DocumentReader] = []
+
+    def make(limits: Limits) -> DocumentReader:
+        made.append(DocumentReader(limits))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_a_hostile_document_is_refused_and_the_services_memory_is_bounded(
+    client: ServiceClient, who: MakeWho, name: str
+) -> None:
+    text, refusal = HOSTILE[name]
+    before = psutil.Process().memory_info().rss
+    with pytest.raises(ServiceRefused) as caught:
+        await client.bank_import(who(admin=True), "e1", "hostile.md", text, True)
+    assert caught.value.refusal == refusal
+    # Copies of the text on its way, and nothing that was made of it.
+    assert psutil.Process().memory_info().rss - before < 100 * 2**20
+
+
+async def test_a_members_document_is_not_read(service: Service, client: ServiceClient, who: MakeWho) -> None:
+    DOCUMENTS.close()
+    with pytest.raises(ServiceRefused) as caught:
+        await client.bank_import(who(), "e1", "own.md", "### 1. What?\n\n**Answer:** x\n", False)
+    assert caught.value.refusal == AdminsOnly()
+    assert DOCUMENTS.pid is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "why"), [(Limits(memory=220 * 2**20, blocks=10**6), "memory"), (Limits(cpu_s=1), "time")]
+)
+async def test_memory_and_time_are_limited(
+    reader: Callable[[Limits], DocumentReader], limits: Limits, why: str
+) -> None:
+    text = "".join(f"### {i}. What is {i}?\n\n**Answer:** x\n\n" for i in range(45_000))
+    one = reader(limits)
+    with pytest.raises(Refused) as caught:
+        await one.read(text, "long.md")
+    assert caught.value.refusal == DocumentRefused(why=why)
+    # The next document is read by another process.
+    assert (await one.read("### 1. What?\n\n**Answer:** x\n", "short.md")).answered == 1
+
+
+async def test_the_result_is_the_readers_own(reader: Callable[[Limits], DocumentReader]) -> None:
+    one = reader(Limits())
+    for path in BANKS[:3]:
+        text = path.read_text(encoding="utf-8")
+        found = await one.read(text, path.name)
+        assert isinstance(found, Reading) and found == read_bank(text, name=path.name)
+
+
+async def test_a_document_is_dropped_when_the_caller_leaves(service: Service, who: MakeWho) -> None:
+    """The caller disconnects as soon as the child process reads: it ends, and the next document is read."""
+    DOCUMENTS.close()
+    text = "".join(f"### {i}. What is {i}?\n\n**Answer:** x\n\n" for i in range(45_000))
+
+    def started() -> int:
+        return next(pid for pid in iter(lambda: DOCUMENTS.pid, 0) if pid is not None)
+
+    sent = asyncio.Event()
+    status: list[int] = []
+    body = httpx.Request(
+        "POST", "http://service/", json={"event_id": "e", "name": "a.md", "text": text, "apply": False}
+    ).content
+
+    async def receive() -> dict[str, object]:
+        if not sent.is_set():
+            sent.set()
+            return {"type": "http.request", "body": body, "more_body": False}
+        child.append(psutil.Process(await asyncio.to_thread(started)))
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, object]) -> None:
+        if "status" in message:
+            status.append(int(str(message["status"])))
+
+    child: list[psutil.Process] = []
+    headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json", **caller_header(who(admin=True))}
+    scope = {
+        "type": "http", "method": "POST", "path": "/v1/admin/bank/import", "raw_path": b"", "root_path": "",
+        "query_string": b"", "http_version": "1.1", "scheme": "http", "server": ("service", 80), "client": ("here", 1),
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+    }  # fmt: skip
+    await service.api(scope, receive, send)  # type: ignore[arg-type]
+    assert status == [499]
+    await asyncio.to_thread(child[0].wait, 30)
+    assert (await DOCUMENTS.read("### 1. What?\n\n**Answer:** x\n", "short.md")).answered == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "excess"),
+    [
+        ("a\n\n\r\nb\r\n" * 2, None),
+        ("a\n" * 5, TooMuch("blocks", 4)),
+        ("- a\n- b\n", None),
+        ("- a\n> b\n1. c\n", TooMuch("blocks", 4)),
+        ("- " * 3 + "a", None),
+        ("- " * 4 + "a", TooMuch("depth", 3)),
+        ("> 1) * + a", TooMuch("depth", 3)),
+        (">>>>", TooMuch("depth", 3)),
+        ("-----\n1.5\n", None),
+    ],
+)
+def test_lines_list_items_and_quotes_are_counted(text: str, excess: TooMuch | None) -> None:
+    assert check_complexity(text, Limits(blocks=4, depth=3)) == excess

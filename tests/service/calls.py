@@ -1,0 +1,33 @@
+"""Calls of the service as plain JSON: the body of a call, with its caller under `who`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from service.wire import CALLER_HEADER, Who
+
+Schema = Mapping[str, Any]
+
+
+async def post(http: httpx.AsyncClient, path: str, body: Mapping[str, Any], **headers: str) -> httpx.Response:
+    """Posts a call. `who` goes into the header, everything else into the body."""
+    rest = dict(body)
+    if "who" in rest:
+        headers[CALLER_HEADER] = json.dumps(rest.pop("who"))
+    return await http.post(path, json=rest, headers=headers)
+
+
+def body_schema(operation: Schema, models: Mapping[str, Schema]) -> Schema:
+    """Returns the schema of an operation's body, with `who` as a field if it has a caller."""
+    schema: Schema = {"type": "object", "properties": {}}
+    if "requestBody" in operation:
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        schema = models[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    if any(parameter["name"] == CALLER_HEADER for parameter in operation.get("parameters", ())):
+        fields = {"who": Who.model_json_schema(), **schema["properties"]}
+        return {**schema, "properties": fields, "required": ["who", *schema.get("required", ())]}
+    return schema
