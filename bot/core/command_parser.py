@@ -59,9 +59,15 @@ class Typed:
         return value
 
 
+_ALL_TIME = re.compile(r"\ball[ -]?time\b", re.IGNORECASE)
+
+
 def read_command(name: str, text: str) -> Typed:
     """Parses the text after `/name`; empty text is `help`. Raises CommandError."""
     spec, rest = _find(name, text)
+    if spec.path == ("board",):
+        # The board is titled so, and members type what they read.
+        rest = _ALL_TIME.sub("ever", rest)
     return Typed(spec, _Values(spec).read(rest))
 
 

@@ -105,8 +105,11 @@ class RankedMember:
 
 
 def rank_members(rows: Sequence[MemberTotals]) -> list[RankedMember]:
-    """Ranks by points, then accuracy, then less total time. Ties share a rank, ordered by name."""
-    ordered = sorted(rows, key=lambda row: (_rank_key(row), *_name_key(row)))
+    """Ranks by points, then accuracy, then less total time. Ties share a rank, ordered by name.
+
+    Members without points are left out: the ranking begins with the first point.
+    """
+    ordered = sorted((row for row in rows if row.points > 0), key=lambda row: (_rank_key(row), *_name_key(row)))
     ranked: list[RankedMember] = []
     for _, tied in groupby(ordered, key=_rank_key):
         place = len(ranked) + 1

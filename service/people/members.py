@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import DEFAULT_CATCH_UP
 from service.domain.scoring import describe_rules
-from service.domain.standings import FreezePolicy, RankedMember, first_week, rank_members, weekly_totals
+from service.domain.standings import FreezePolicy, MemberTotals, first_week, rank_members, weekly_totals
 from service.errors import Refused
 from service.rounds.leaderboard import load_best_streaks
 from service.store import cards, ledger, members, rounds, schedules
@@ -80,9 +80,11 @@ EXPORTS = {"export": export_json, "csv": export_csv}
 async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
     """Returns the caller's all-time totals. `rank` is None for hidden members and for members without points."""
     member = await members.get_member(session, caller.member_id)
-    mine = await _mine(session, caller, Scope(caller.workspace_id))
+    mine, rank = await _mine(session, caller, Scope(caller.workspace_id))
     season = await ledger.get_running_season(session, caller.workspace_id)
-    in_season = season and await _mine(session, caller, Scope(caller.workspace_id, since=season.starts_at))
+    in_season = None
+    if season is not None:
+        in_season, _ = await _mine(session, caller, Scope(caller.workspace_id, since=season.starts_at))
     running = await rounds.list_streak_schedules(session, caller.workspace_id, None)
     streak = (await load_best_streaks(session, running, [caller.member_id]))[caller.member_id]
     total, due = await cards.count_cards(session, caller.member_id, now)
@@ -91,9 +93,9 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
         hidden=member.hidden,
         points=mine.points if mine else 0,
         season_points=in_season.points if in_season else 0,
-        rank=None if mine is None or member.hidden else mine.rank,
-        answered=mine.totals.answered if mine else 0,
-        accuracy=mine.totals.accuracy if mine else 0.0,
+        rank=None if member.hidden else rank,
+        answered=mine.answered if mine else 0,
+        accuracy=mine.accuracy if mine else 0.0,
         streak=streak.current,
         best_streak=streak.best,
         freezes=streak.freezes_left,
@@ -152,14 +154,15 @@ async def privacy(session: AsyncSession, caller: Caller, action: PrivacyAction, 
     )
 
 
-async def _mine(session: AsyncSession, caller: Caller, scope: Scope) -> RankedMember | None:
-    """Returns the caller's rank among visible members; a hidden caller is ranked among them too."""
+async def _mine(session: AsyncSession, caller: Caller, scope: Scope) -> tuple[MemberTotals | None, int | None]:
+    """Returns the caller's totals, and their rank among visible members; a hidden caller is ranked among them too."""
     everyone = await ledger.sum_by_member(session, scope)
     key = str(caller.member_id)
     if all(row.member_key != key for row in everyone):
         hidden = Scope(scope.workspace_id, since=scope.since, hidden_too=True)
         everyone += [row for row in await ledger.sum_by_member(session, hidden) if row.member_key == key]
-    return next((line for line in rank_members(everyone) if line.member_key == key), None)
+    totals = next((row for row in everyone if row.member_key == key), None)
+    return totals, next((line.rank for line in rank_members(everyone) if line.member_key == key), None)
 
 
 async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:

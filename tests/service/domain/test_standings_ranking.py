@@ -56,9 +56,10 @@ def test_thirds_added_in_another_order_are_the_same_accuracy() -> None:
     assert [place for place, _ in places(row("Ada", 5, one, 3), row("Bo", 5, other, 3))] == [1, 1]
 
 
-def test_who_answered_nothing_has_no_accuracy_and_comes_last() -> None:
-    assert places(row("Idle", 0, right=0, answered=0, seconds=0), row("Ada", 0, right=1)) == [(1, "Ada"), (2, "Idle")]
-    assert rank_members([row("Idle", 0, right=0, answered=0)])[0].totals.accuracy == 0
+def test_members_without_points_are_not_ranked() -> None:
+    assert places(row("Idle", 0, right=0, answered=0), row("Wrong", 0, right=0), row("Ada", 1)) == [(1, "Ada")]
+    assert places(row("Fined", -5)) == []
+    assert row("Idle", 0, right=0, answered=0).accuracy == 0
 
 
 def test_an_empty_board() -> None:
@@ -77,7 +78,9 @@ def test_a_rank_is_one_more_than_the_number_strictly_better(rows: list[MemberTot
         return -standing.points, -standing.accuracy, standing.seconds
 
     board = rank_members(rows)
-    assert sorted(line.member_key for line in board) == sorted(standing.member_key for standing in rows)
+    assert sorted(line.member_key for line in board) == sorted(
+        standing.member_key for standing in rows if standing.points > 0
+    )
     for line in board:
         assert line.rank == 1 + sum(merit(standing) < merit(line.totals) for standing in rows)
     shown = [(line.rank, line.name.casefold(), line.name) for line in board]
