@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
+from sqlalchemy import literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.drivers import read_facts
@@ -240,6 +241,8 @@ async def _record_verdict(
             session, member_id=member.id, question_id=version.question_id, credit=verdict.credit, now=now
         )
     elif found[0].closed_at is not None:
+        if verdict.credit < 1:
+            await practice.add_wrong_cards(session, select(literal(member.id)), version.question_id, now)
         entry = await answers.get_entry(session, answer.id)
         if entry is not None:
             posting = await LedgerPosting.for_round(session, *found, version.question)

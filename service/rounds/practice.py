@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import fsrs
@@ -20,8 +20,12 @@ from service.store.questions import find_version
 from service.store.tables import CardRow
 from service.wire import NotFound, NotPracticed, QuestionGone, QuestionRef, Rating
 
-# Fuzzing is random; the same reviews must always give the same dates.
-_SCHEDULER = fsrs.Scheduler(enable_fuzzing=False)
+_DAY = timedelta(days=1)
+# Fuzzing is random; the same reviews must always give the same dates. The shortest step is a day, because members
+# practice for a minute a day: a card that came back in ten minutes would find nobody.
+_SCHEDULER = fsrs.Scheduler(enable_fuzzing=False, learning_steps=(_DAY,), relearning_steps=(_DAY,))
+WRONG_DUE = _DAY
+"""When a question answered wrong in a round comes back: its reveal has just been read."""
 _RATINGS: dict[Rating, fsrs.Rating] = {
     "again": fsrs.Rating.Again,
     "hard": fsrs.Rating.Hard,
@@ -65,6 +69,12 @@ async def record_review(
 async def add_missed_cards(session: AsyncSession, member_ids: Select[int], question_id: int, now: datetime) -> None:
     """Creates a card, due at once, for each of the selected members."""
     await cards.create_cards(session, member_ids, question_id, _new_state(now), now)
+
+
+async def add_wrong_cards(session: AsyncSession, member_ids: Select[int], question_id: int, now: datetime) -> None:
+    """Creates a card, due the next day, for each of the selected members."""
+    due = now + WRONG_DUE
+    await cards.create_cards(session, member_ids, question_id, _new_state(due), due)
 
 
 async def rate_recall(session: AsyncSession, caller: Caller, ref: str, rating: Rating, now: datetime) -> datetime:

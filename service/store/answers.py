@@ -215,6 +215,17 @@ def absent_members(round_: Round) -> Select[int]:
     )
 
 
+def wrong_members(round_: Round) -> Select[int]:
+    """Selects the members whose answer in the round is not fully right."""
+    return (
+        select(CurrentAnswer.member_id)
+        .join(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
+        .join(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
+        .join(Member, Member.id == CurrentAnswer.member_id)
+        .where(CurrentAnswer.round_id == round_.id, VerdictRow.credit < 1, Member.forgotten_at.is_(None))
+    )
+
+
 async def mean_credit_before(session: AsyncSession, round_: Round, workspace_id: int) -> float | None:
     """Returns the mean credit of this question in earlier rounds of the workspace, or None if nobody answered."""
     query = (
