@@ -47,8 +47,11 @@ class ConsolePlatform:
         """Shows a card; one for a member only is marked as private."""
         # Record it first: showing it twice would be worse than not at all, and only the terminal can fail in between.
         ref = self._store.keep(key, card.summary)
-        self.show(card, target.member, thread=target.reply_to is not None)
+        self.show(card, target.member, thread=target.reply_to is not None and not target.broadcast)
         return ref
+
+    async def edit(self, target: Target, card: Card, ref: str, key: str) -> None:
+        """Does nothing: a terminal cannot change what it has shown."""
 
     async def find(self, target: Target, key: str) -> str | None:
         return self._store.find(key)

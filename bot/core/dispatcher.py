@@ -15,7 +15,7 @@ from typing import Protocol
 from bot.core.cards import Card, Reply
 from bot.core.events import Event
 from bot.core.metrics import POST_SECONDS, POSTS
-from bot.core.text import outbox_card
+from bot.core.text import outbox_card, thread_name
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Delivery
@@ -34,6 +34,10 @@ class Target:
     reply_to: str | None = None
     for_admins: bool = False
     """Whether it is a notice for admins, which may go to another place they see if this one refuses it."""
+    thread: str = ""
+    """Name of the thread that `reply_to` gets, if it has none yet; else the card's title."""
+    broadcast: bool = False
+    """Whether a reply is for everyone in the channel, and not only for those who follow the thread."""
 
 
 class DeliveryRefused(Exception):
@@ -65,6 +69,10 @@ class Platform(Protocol):
     async def post(self, target: Target, card: Card, key: str) -> str:
         """Posts a message and returns its reference. Raises DeliveryRefused, DeliveryDelayed, or another error if
         unsure."""
+        ...
+
+    async def edit(self, target: Target, card: Card, ref: str, key: str) -> None:
+        """Replaces the message `ref`, which was posted under `key`. Raises as `post` does."""
         ...
 
     async def find(self, target: Target, key: str) -> str | None:
@@ -216,8 +224,20 @@ class Dispatcher:
         return "sent"
 
     async def _find_or_post(self, delivery: Delivery) -> str:
-        notice = delivery.body.kind == "notice"
-        target = Target(delivery.workspace, delivery.channel, delivery.member, delivery.reply_to, for_admins=notice)
+        kind = delivery.body.kind
+        target = Target(
+            delivery.workspace,
+            delivery.channel,
+            delivery.member,
+            delivery.reply_to,
+            for_admins=kind == "notice",
+            thread=thread_name(delivery.body),
+            broadcast=kind == "outcome",
+        )
         card = outbox_card(delivery.body)
+        if delivery.edits is not None:
+            # Repeating an edit changes nothing, so an uncertain one is repeated.
+            await self._platform.edit(target, card, delivery.edits.ref, delivery.edits.key)
+            return delivery.edits.ref
         found = await self._platform.find(target, delivery.key) if delivery.uncertain else None
         return found if found is not None else await self._platform.post(target, card, delivery.key)

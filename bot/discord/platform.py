@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from io import BytesIO
 from typing import Any, Final
@@ -17,7 +18,7 @@ from typing import Any, Final
 import discord
 from discord.http import Route
 
-from bot.core.cards import Card
+from bot.core.cards import Card, Link
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
 from bot.core.rendering import line_of
 from bot.discord.render import (
@@ -42,6 +43,8 @@ EXPIRED: Final = frozenset({10015, 50027, 10008})
 """Error codes for an expired interaction token or a deleted message."""
 # How far back to search for a message; no delivery is retried for that long.
 LOOK_BACK: Final = timedelta(hours=26)
+_NOT_EDITED: Final = ("nonce", "enforce_nonce")
+"""Fields of a new message that an edit does not have."""
 _PAGE: Final = 100
 _PAGES: Final = 20
 _DAY_MINUTES: Final = 1440
@@ -94,6 +97,20 @@ class DiscordPlatform:
                 raise
             return await self._post_to_admins(target, card, key, refused)
 
+    async def edit(self, target: Target, card: Card, ref: str, key: str) -> None:
+        """Replaces a posted message. Raises as `post` does.
+
+        A card of several messages is left as it is: their references are not stored, and its buttons still answer.
+        """
+        bodies = parts_of_card(card, channel=target.channel)
+        if len(bodies) > 1:
+            return
+        channel, message = _parts(ref)
+        route = Route("PATCH", "/channels/{channel_id}/messages/{message_id}", channel_id=channel, message_id=message)
+        body = {name: part for name, part in with_key(bodies[0], key).items() if name not in _NOT_EDITED}
+        with translate_errors():
+            await self._request(route, card, body)
+
     async def find(self, target: Target, key: str) -> str | None:
         """Returns the reference of the first message if all messages of the card exist."""
         try:
@@ -115,6 +132,7 @@ class DiscordPlatform:
 
     async def _post(self, target: Target, card: Card, key: str) -> str:
         guild = target.workspace if target.member else ""
+        card = await self._with_thread_link(target, card)
         bodies = parts_of_card(card, guild=guild, channel=target.channel)
         made = self._partial.pop(key, {})
         try:
@@ -134,21 +152,23 @@ class DiscordPlatform:
         return made[1]
 
     async def _send(self, channel: str, card: Card, body: Body) -> str:
-        route = Route("POST", "/channels/{channel_id}/messages", channel_id=channel)
+        made = await self._request(Route("POST", "/channels/{channel_id}/messages", channel_id=channel), card, body)
+        return f"{channel}/{made['id']}"
+
+    async def _request(self, route: Route, card: Card, body: Body) -> Any:
+        """Sends the body of a message, with the pictures of its card."""
         files = attached(card, body)
         body = renumber_attachments(body)
         if files:
-            made = await self._client.http.request(route, files=files, form=multipart_form(body, files))
-        else:
-            made = await self._client.http.request(route, json=body)
-        return f"{channel}/{made['id']}"
+            return await self._client.http.request(route, files=files, form=multipart_form(body, files))
+        return await self._client.http.request(route, json=body)
 
     async def _place(self, target: Target, card: Card) -> tuple[str, bool]:
         """Returns the channel to post in, and whether the post quotes what it replies to."""
         if target.member:
             return await self.direct_channel(target.member), False
-        if target.reply_to:
-            thread = await self._thread(target.reply_to, line_of(card.title, 100))
+        if target.reply_to and not target.broadcast:
+            thread = await self._thread_of(target, card)
             return (thread, False) if thread else (_parts(target.reply_to)[0], True)
         if not target.channel.isdecimal():
             raise DeliveryRefused(f"{target.channel!r} is not a Discord channel id: it must be a number")
@@ -158,6 +178,19 @@ class DiscordPlatform:
         """Returns the id of the direct-message channel with a member. Raises discord.HTTPException."""
         made = await self._client.http.start_private_message(int(member))
         return str(made["id"])
+
+    async def _with_thread_link(self, target: Target, card: Card) -> Card:
+        """Returns the card with a link to the thread, if it is for the channel and there is one."""
+        if not target.broadcast or not target.reply_to:
+            return card
+        with translate_errors():
+            thread = await self._thread_of(target, card)
+        url = f"https://discord.com/channels/{target.workspace}/{thread}"
+        return replace(card, links=(*card.links, Link("Explanation", url))) if thread else card
+
+    async def _thread_of(self, target: Target, card: Card) -> str | None:
+        assert target.reply_to is not None, "a thread belongs to a message"
+        return await self._thread(target.reply_to, line_of(target.thread or card.title, 100))
 
     async def _thread(self, ref: str, name: str) -> str | None:
         """Returns the thread of a message, starting it if needed; None if the message cannot have one."""
@@ -200,7 +233,7 @@ class DiscordPlatform:
     async def _search_channels(self, target: Target) -> list[str]:
         if target.reply_to:
             channel, message = _parts(target.reply_to)
-            return [message, channel]
+            return [channel] if target.broadcast else [message, channel]
         places = [target.channel] if target.channel.isdecimal() else []
         if target.member:
             places = await self._direct_channels(target.member)

@@ -323,6 +323,9 @@ class _IllustratedPlatform:
     async def post(self, target: Target, card: Card, key: str) -> str:
         return await self.platform.post(target, await self.pictures.illustrated(card), key)
 
+    async def edit(self, target: Target, card: Card, ref: str, key: str) -> None:
+        await self.platform.edit(target, await self.pictures.illustrated(card), ref, key)
+
     async def find(self, target: Target, key: str) -> str | None:
         return await self.platform.find(target, key)
 

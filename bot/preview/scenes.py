@@ -59,6 +59,7 @@ def _reveal(key: AnswerKey) -> RevealPost:
     chosen = key.model_copy(update={"options": _chosen(key.options)})
     return RevealPost(
         ref=REF,
+        day=_OPENS.date(),
         key=chosen,
         answers=_ANSWERS,
         right=_RIGHT,

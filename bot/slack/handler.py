@@ -40,7 +40,15 @@ Body = dict[str, Any]
 Ack = Callable[..., Awaitable[Any]]
 # Commands that may open a form, and actions that never do.
 _FORM_COMMANDS = (("answer",), ("practice",), ("run",), ("report",), ("bank", "import"))
-_CARD_ACTIONS = (actions.Choose, actions.Rate, actions.Explain, actions.ShowBoard, actions.Privacy, actions.Settle)
+_CARD_ACTIONS = (
+    actions.Choose,
+    actions.Rate,
+    actions.Explain,
+    actions.MyResult,
+    actions.ShowBoard,
+    actions.Privacy,
+    actions.Settle,
+)
 _ADMIN_ACTIONS = frozenset({"Import", "Settle", "Setup", "SetupAt", "Begin", "PostNow"})
 
 

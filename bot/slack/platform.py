@@ -31,6 +31,8 @@ _MAX_WAIT_S = 6.0
 _LOOK_BACK = timedelta(hours=48)
 _PAGES, _PAGE = 10, 100
 _MAX_ENTRIES = 10_000
+_NOT_EDITED = ("mrkdwn", "unfurl_links", "unfurl_media")
+"""Arguments of `chat.postMessage` that `chat.update` does not have."""
 # Pauses, seconds: Slack processes an upload before a message may show it (java-slack-sdk#1349, python-sdk#1658).
 _PROCESSING_PAUSES_S = (0.5, 1.0, 2.0)
 
@@ -79,6 +81,24 @@ class SlackPlatform:
                 raise PartlyPosted(f"{len(posted)} messages of {key} were posted; {judged}") from error
             raise judged from error
 
+    async def edit(self, target: Target, card: Card, ref: str, key: str) -> None:
+        """Replaces a posted message. Raises as `post` does.
+
+        A card of several messages is left as it is: their references are not stored, and its buttons still answer.
+        """
+        try:
+            client = await self._client(target)
+            made = await uploaded_bodies(self._web, str(client.token), card)
+            if len(made) > 1:
+                return
+            channel, _, ts = ref.partition("/")
+            # Metadata are what `find` recognizes the message by.
+            call = {"channel": channel, "ts": ts, **made[0], "metadata": _metadata(key, 1)}
+            call = {name: value for name, value in call.items() if name not in _NOT_EDITED}
+            await send_with_pictures(lambda body: client.chat_update(**body), call)
+        except Exception as error:
+            raise await self._classify(target, error) from error
+
     async def find(self, target: Target, key: str) -> str | None:
         """Returns the first message's reference if all parts exist. Raises as `post` does."""
         try:
@@ -106,7 +126,8 @@ class SlackPlatform:
             raise DeliveryDelayed(wait)
         if wait:
             await asyncio.sleep(wait)
-        call = {"channel": channel, **body, **({"thread_ts": thread} if thread else {})}
+        reply = {"thread_ts": thread, "reply_broadcast": target.broadcast} if thread else {}
+        call = {"channel": channel, **body, **reply}
         response = await send_with_pictures(lambda shown_body: self._paced(client, team, shown_body), call)
         return str(response["ts"])
 

@@ -45,6 +45,12 @@ class WebChat:
         self.notify()
         return str(message)
 
+    async def edit(self, target: Target, card: Card, ref: str, key: str) -> None:
+        """Replaces a posted message. Raises DeliveryRefused if it does not exist."""
+        if not (ref.isdecimal() and self.store.edit(int(ref), card)):
+            raise DeliveryRefused(f"there is no message {ref!r} to edit")
+        self.notify()
+
     async def find(self, target: Target, key: str) -> str | None:
         found = self.store.find(key)
         return None if found is None else str(found)

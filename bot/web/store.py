@@ -157,6 +157,14 @@ class ChatStore:
         )
         return changed.rowcount == 1
 
+    def edit(self, message: int, content: Card) -> bool:
+        """Replaces the content of a delivered message. Returns False if it does not exist."""
+        changed = self._db.execute(
+            f"update message set content = ?, version = {NEXT_VERSION} where id = ? and key is not null",
+            (_dumped(content), message),
+        )
+        return changed.rowcount == 1
+
     def find(self, key: str) -> int | None:
         """Returns the id of the message stored under `key`, or None."""
         row = self._db.execute("select id from message where key = ?", (key,)).fetchone()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import structlog
 from psycopg import AsyncConnection
@@ -19,10 +19,10 @@ from service.errors import Misconfigured
 from service.metrics import DELIVERIES, record_delivery
 from service.rounds import alerts
 from service.rounds.alerts import notify_admins
-from service.store import answers, outbox
+from service.store import answers, ledger, outbox
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
-from service.wire import Body, Delivery, Platform, PostFailed, PostOutcome
+from service.wire import Body, Delivery, Platform, PostedMessage, PostFailed, PostOutcome, PostUpdate, QuestionPost
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +35,10 @@ MAX_PLATFORM_WAIT_SECONDS = 3600.0
 """Longest wait that a platform may request, seconds."""
 POLL_SECONDS = 1.0
 """Interval at which a waiting dispatcher checks for expired leases and retries, seconds."""
+UPDATE_INTERVAL = timedelta(seconds=10)
+"""Least time between two edits of a question's message that show the number of answers."""
+UPDATE_TIMEOUT = timedelta(minutes=5)
+"""How long such an edit is retried: the next one shows the same."""
 BODY: TypeAdapter[Body] = TypeAdapter(Body)
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
@@ -88,8 +92,19 @@ async def claim_messages(
     await give_up_expired(session, now)
     rows = await outbox.lock_claimable(session, platform, now, limit)
     _kept = await outbox.load_chats_and_channels(session, rows)
-    taken = [await _build_delivery(session, row, outbox.claim(row, now, LEASE)) for row in rows]
+    taken = [await _build_delivery(session, row, now, outbox.claim(row, now, LEASE)) for row in rows]
     return tuple([delivery for delivery in taken if delivery is not None])
+
+
+async def enqueue_answer_count(session: AsyncSession, round_id: int, now: datetime) -> None:
+    """Has the question's messages show the new number of answers, together with all answers of the same interval.
+
+    The edit is made after the interval has ended, so that no answer of it is left out.
+    """
+    seconds = UPDATE_INTERVAL.total_seconds()
+    interval = int(now.timestamp() // seconds)
+    due_at = datetime.fromtimestamp((interval + 1) * seconds, UTC)
+    await outbox.enqueue_updates(session, round_id, str(interval), due_at, due_at + UPDATE_TIMEOUT)
 
 
 async def mark_sent(session: AsyncSession, delivery: int, message_ref: str, now: datetime) -> None:
@@ -116,8 +131,9 @@ async def mark_failed(session: AsyncSession, delivery: int, failure: FailedAttem
     row.not_before, row.claimed_until = now + _retry_delay(failure), None
     row.state = "uncertain" if failure.outcome == "uncertain" else "due"
     DELIVERIES.labels(row.kind, "uncertain" if failure.outcome == "uncertain" else "failed").inc()
-    waits = failure.outcome == "waits"
-    if waits or failure.outcome == "refused":
+    # An edit that is refused is no trouble: the message itself was accepted.
+    waits = failure.outcome == "waits" and row.kind != "update"
+    if waits or (failure.outcome == "refused" and row.kind != "update"):
         await alerts.record_refusal(session, row, now, waits=waits)
     in_time = waits or row.give_up_at is None or row.not_before < row.give_up_at
     if failure.outcome == "refused" or not in_time:
@@ -154,7 +170,7 @@ def _retry_delay(failure: FailedAttempt) -> timedelta:
     return timedelta(seconds=min(FIRST_RETRY_SECONDS * 2.0 ** min(failure.attempt - 1, 16), MAX_RETRY_SECONDS))
 
 
-async def _build_delivery(session: AsyncSession, row: Outbox, uncertain: bool) -> Delivery | None:
+async def _build_delivery(session: AsyncSession, row: Outbox, now: datetime, uncertain: bool) -> Delivery | None:
     """Returns None if the recipient can no longer be reached in that chat: the message must not go to a channel
     instead."""
     address = await outbox.resolve_address(session, row)
@@ -162,6 +178,9 @@ async def _build_delivery(session: AsyncSession, row: Outbox, uncertain: bool) -
         row.state, row.claimed_until, row.error = "skipped", None, "the member is not known in this chat any more"
         return None
     chat, channel, member = address
+    edits = await _prepare_update(session, row, now) if row.kind == "update" else None
+    if row.kind == "update" and edits is None:
+        return None
     return Delivery(
         id=row.id,
         key=row.key,
@@ -170,6 +189,7 @@ async def _build_delivery(session: AsyncSession, row: Outbox, uncertain: bool) -
         channel=channel,
         member=member,
         reply_to=await _find_thread(session, row),
+        edits=edits,
         due_at=row.due_at,
         attempt=row.attempt,
         uncertain=uncertain,
@@ -177,23 +197,47 @@ async def _build_delivery(session: AsyncSession, row: Outbox, uncertain: bool) -
     )
 
 
+async def _prepare_update(session: AsyncSession, row: Outbox, now: datetime) -> PostedMessage | None:
+    """Writes the question's current state into an edit, and returns the message to edit. Returns None if there is
+    none: it comes later, or never."""
+    assert row.round_id is not None, "every edit belongs to a round"
+    question = await outbox.find_question_post(session, row.round_id, row.channel_id)
+    if question is None or question.message_ref is None:
+        outbox.postpone(row, now + UPDATE_INTERVAL)
+        return None
+    await outbox.delete_covered_updates(session, row)
+    round_ = await session.get_one(Round, row.round_id)
+    closed = round_.closed_at is not None
+    update = PostUpdate(
+        post=QuestionPost.model_validate(question.body),
+        answers=await answers.count_answers(session, row.round_id),
+        right=await ledger.count_right_in_round(session, row.round_id) if closed else None,
+    )
+    row.body = update.model_dump(mode="json")
+    return PostedMessage(ref=question.message_ref, key=question.key)
+
+
 async def _find_thread(session: AsyncSession, row: Outbox) -> str | None:
     """Returns the round's post in that channel, whose thread the reveal belongs in. The queue's order settles it
     first."""
-    if row.kind != "reveal" or row.round_id is None:
+    if row.kind not in ("reveal", "outcome") or row.round_id is None:
         return None
-    posts = await outbox.list_question_posts(session, row.round_id)
-    return next((post.message_ref for post in posts if post.channel_id == row.channel_id), None)
+    question = await outbox.find_question_post(session, row.round_id, row.channel_id)
+    return question.message_ref if question else None
 
 
 async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
     row.state, row.claimed_until = "lost" if row.state == "uncertain" else "skipped", None
     DELIVERIES.labels(row.kind, "given_up").inc()
+    if row.kind == "update":
+        log.info("edit given up", key=row.key, error=row.error)
+        return
     log.error("message given up", key=row.key, error=row.error)
     if row.kind == "question" and row.round_id is not None:
         await _cancel_round(session, row.round_id)
     round_ = await session.get(Round, row.round_id) if row.round_id is not None else None
-    if row.kind in ("question", "reveal") and round_ is not None and not await alerts.is_refusal_known(session, row):
+    public = row.kind in ("question", "reveal", "outcome")
+    if public and round_ is not None and not await alerts.is_refusal_known(session, row):
         schedule = await session.get_one(Schedule, round_.schedule_id)
         await notify_admins(session, schedule, f"gave-up:{row.key}", await _describe_failure(session, row), now)
 

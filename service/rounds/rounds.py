@@ -38,6 +38,7 @@ from service.wire import (
     NothingFits,
     NothingToAsk,
     NoticeFact,
+    OutcomePost,
     PersonView,
     QuestionPost,
     QuestionRef,
@@ -284,6 +285,8 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     graded = await _grade_entries(session, closing, now)
     await session.flush()
     await practice.add_missed_cards(session, answers.absent_members(round_), version.question_id, now)
+    if version.question.kind != "open":
+        await practice.add_wrong_cards(session, answers.wrong_members(round_), version.question_id, now)
     reveal = await _build_reveal(session, closing, graded, now)
     channels = await outbox.list_round_channels(session, round_id, schedule)
     for channel_id in channels:
@@ -300,8 +303,32 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
             now,
             now + outbox.PRIVATE_TIMEOUT,
         )
+    await _enqueue_outcome(session, round_, schedule, reveal, channels, now)
     await results.enqueue_unasked(session, round_, schedule, channels, now)
     return True
+
+
+async def _enqueue_outcome(
+    session: AsyncSession,
+    round_: Round,
+    schedule: Schedule,
+    reveal: RevealPost,
+    channel_ids: Sequence[int],
+    now: datetime,
+) -> None:
+    """Enqueues what the channel sees of a close: the result in brief, and the question's message as closed."""
+    body = OutcomePost.model_validate(reveal.model_dump(include=set(OutcomePost.model_fields) - {"kind"}))
+    for channel_id in channel_ids:
+        message = outbox.NewMessage(
+            key=outbox.round_message_key(round_.id, "outcome", schedule, channel_id),
+            body=body,
+            workspace_id=schedule.workspace_id,
+            channel_id=channel_id,
+            round_id=round_.id,
+        )
+        await outbox.enqueue(session, message, now, now + outbox.PRIVATE_TIMEOUT)
+    await outbox.delete_waiting_updates(session, round_.id)
+    await outbox.enqueue_updates(session, round_.id, "closed", now, now + outbox.PRIVATE_TIMEOUT)
 
 
 async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -> RoundView:
@@ -351,6 +378,7 @@ async def _build_reveal(
     people = await _view_people(session, schedule, [*first, *best])
     return RevealPost(
         ref=str(QuestionRef("round", round_.id)),
+        day=round_.day,
         key=build_answer_key(version, str(QuestionRef("round", round_.id)), chosen),
         answers=len(entries),
         right=sum(result.credit == 1 for result in results),

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import CodeTask, Question
 from service.errors import Refused
-from service.rounds import practice
+from service.rounds import delivery, practice
 from service.rounds.jobs import Jobs
 from service.rounds.ledger import find_problem, grade_answer
 from service.rounds.schedules import next_posting
@@ -111,11 +111,17 @@ async def submit_answer(
     if round_.closed_at is not None or at >= round_.closes_at:
         receipt = await _record_practice(session, caller, opened, submitted, now, jobs)
         return receipt.model_copy(update={"status": "late", "closes_at": round_.closes_at, "zone": opened.zone})
-    return await _record_in_round(session, caller, opened, round_, replace(submitted, at=at), jobs)
+    return await _record_in_round(session, caller, opened, round_, replace(submitted, at=at), now, jobs)
 
 
 async def _record_in_round(
-    session: AsyncSession, caller: Caller, opened: _OpenedQuestion, round_: Round, submitted: Submission, jobs: Jobs
+    session: AsyncSession,
+    caller: Caller,
+    opened: _OpenedQuestion,
+    round_: Round,
+    submitted: Submission,
+    now: datetime,
+    jobs: Jobs,
 ) -> AnswerResult:
     kind, ref = opened.version.question.kind, str(QuestionRef("round", round_.id))
     before = await answers.get_current(session, round_.id, caller.member_id)
@@ -126,6 +132,8 @@ async def _record_in_round(
     is_newest = before is None or before.at <= submitted.at
     if is_newest:
         await answers.set_current(session, row)
+    if before is None:
+        await delivery.enqueue_answer_count(session, round_.id, now)
     waiting = 0
     if kind == "code":
         waiting = await jobs.defer_judging(session, row.id, first=before is None, event_id=submitted.event_id)

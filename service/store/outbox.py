@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, text, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import ColumnElement, DateTime, and_, delete, func, literal, or_, select, text, update
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
@@ -63,6 +63,46 @@ async def enqueue_in_chat(
     if messages:
         rows = [_values(message, chat_id, due_at, give_up_at) for message in messages]
         await session.execute(insert(Outbox).on_conflict_do_nothing(), rows)
+
+
+async def enqueue_updates(
+    session: AsyncSession, round_id: int, label: str, due_at: datetime, give_up_at: datetime
+) -> None:
+    """Adds an edit of each message that posts the round's question, unless it has one with this label."""
+    kind, body = "update", literal({}, JSONB)
+    key = func.concat(f"round:{round_id}:{kind}:{label}:", Outbox.id)
+    same = (Outbox.workspace_id, Outbox.chat_id, Outbox.channel_id, Outbox.round_id)
+    times = [literal(at, DateTime(timezone=True)) for at in (due_at, due_at, give_up_at)]
+    posts = select(key, literal(kind), body, *same, *times).where(
+        Outbox.round_id == round_id, Outbox.kind == "question", Outbox.state != "skipped"
+    )
+    columns = ["key", "kind", "body", "workspace_id", "chat_id", "channel_id", "round_id"]
+    new = insert(Outbox).from_select([*columns, "due_at", "not_before", "give_up_at"], posts)
+    await session.execute(new.on_conflict_do_nothing())
+
+
+async def delete_waiting_updates(session: AsyncSession, round_id: int) -> None:
+    """Deletes the edits of a round's messages that are not being sent."""
+    waiting = (Outbox.round_id == round_id, Outbox.kind == "update", Outbox.state == "due")
+    await session.execute(delete(Outbox).where(*waiting).execution_options(synchronize_session=False))
+
+
+async def delete_covered_updates(session: AsyncSession, row: Outbox) -> None:
+    """Deletes the other edits of the same message, unless one is being sent: this one shows the current state."""
+    same = (Outbox.round_id == row.round_id, Outbox.channel_id == row.channel_id, Outbox.kind == "update")
+    others = delete(Outbox).where(*same, Outbox.id != row.id, Outbox.state.in_(("due", "sent")))
+    await session.execute(others.execution_options(synchronize_session=False))
+
+
+def postpone(row: Outbox, until: datetime) -> None:
+    """Ends the lease of a message that cannot be sent yet."""
+    row.state, row.claimed_until, row.not_before = "due", None, until
+
+
+async def find_question_post(session: AsyncSession, round_id: int, channel_id: int | None) -> Outbox | None:
+    """Returns the message that posts the round's question in a channel."""
+    posts = await list_question_posts(session, round_id)
+    return next((post for post in posts if post.channel_id == channel_id), None)
 
 
 def _values(message: NewMessage, chat_id: int, due_at: datetime, give_up_at: datetime | None) -> dict[str, Any]:
@@ -256,7 +296,7 @@ def _queue() -> list[ColumnElement[Any]]:
     """Columns that tell queues apart. A message waits for older ones in its queue.
 
     Public messages of a channel form one queue, private messages of each member another. Notices to admins have their
-    own, so that they can report what blocks the others.
+    own, so that they can report what blocks the others, and so have edits, which must delay no message.
     """
     columns = (Outbox.chat_id, Outbox.channel_id, Outbox.member_id)
-    return [*(column.expression for column in columns), Outbox.kind == "notice"]
+    return [*(column.expression for column in columns), Outbox.kind == "notice", Outbox.kind == "update"]

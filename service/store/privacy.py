@@ -199,7 +199,7 @@ async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
         select(Identity.name).where(Identity.member_id == caller.member_id),
     )
     names = {caller.name, *await session.scalars(union(*known))} - {""}
-    reveals = select(Outbox).where(Outbox.workspace_id == caller.workspace_id, Outbox.kind == "reveal")
+    reveals = select(Outbox).where(Outbox.workspace_id == caller.workspace_id, Outbox.kind.in_(("reveal", "outcome")))
     for row in await session.scalars(reveals):
         emptied = _without(row.body, names)
         if emptied != row.body:

@@ -103,7 +103,10 @@ async def list_settled_late_posts(session: AsyncSession, most: int) -> Sequence[
 async def list_recovered_channels(session: AsyncSession, most: int) -> Sequence[Trouble]:
     """Returns open troubles about channels that have since accepted a message."""
     arrived = exists().where(
-        Outbox.channel_id == Trouble.subject, Outbox.member_id.is_(None), Outbox.sent_at > Trouble.since
+        Outbox.channel_id == Trouble.subject,
+        Outbox.member_id.is_(None),
+        Outbox.kind != "update",
+        Outbox.sent_at > Trouble.since,
     )
     query = select(Trouble).where(Trouble.what == "refused", Trouble.over_at.is_(None), arrived)
     return (await session.scalars(query.order_by(Trouble.id).limit(most))).all()

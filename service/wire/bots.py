@@ -49,6 +49,17 @@ class QuestionPost(Model):
     zone: str = "UTC"
 
 
+class PostUpdate(Model):
+    """The current state of a posted question, whose message is edited to show it."""
+
+    kind: Literal["update"] = "update"
+    post: QuestionPost
+    answers: int
+    """Number of members who answered."""
+    right: int | None = None
+    """Number of right answers; None while the round is open."""
+
+
 class PersonView(Model):
     name: str
     points: int
@@ -60,6 +71,7 @@ class RevealPost(Model):
 
     kind: Literal["reveal"] = "reveal"
     ref: Ref
+    day: date
     key: AnswerKey
     answers: int
     right: int
@@ -72,6 +84,20 @@ class RevealPost(Model):
     unnamed: int = 0
     """How many more members have points."""
     board: tuple[BoardRow, ...] = ()
+    next_at: datetime | None = None
+    zone: str = "UTC"
+
+
+class OutcomePost(Model):
+    """A round's result in brief, for everyone in the channel."""
+
+    kind: Literal["outcome"] = "outcome"
+    ref: Ref
+    day: date
+    key: AnswerKey
+    answers: int
+    right: int
+    first: PersonView | None = None
     next_at: datetime | None = None
     zone: str = "UTC"
 
@@ -93,7 +119,17 @@ class VerdictNote(Model):
     """Event id of the answer, for the log."""
 
 
-Body = Annotated[QuestionPost | RevealPost | RoundResult | VerdictNote | Notice, Field(discriminator="kind")]
+Body = Annotated[
+    QuestionPost | PostUpdate | RevealPost | OutcomePost | RoundResult | VerdictNote | Notice,
+    Field(discriminator="kind"),
+]
+
+
+class PostedMessage(Model):
+    """A message that was posted, and the key it was posted under."""
+
+    ref: str
+    key: str
 
 
 PostOutcome = Literal["failed", "uncertain", "refused", "waits"]
@@ -117,6 +153,8 @@ class Delivery(Model):
     """External id of the member; set for a private message."""
     reply_to: str | None = None
     """Message reference of the round's post, for messages in its thread."""
+    edits: PostedMessage | None = None
+    """Message to edit, instead of posting one."""
     due_at: datetime
     attempt: int
     uncertain: bool

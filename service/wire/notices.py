@@ -41,7 +41,7 @@ class PostFailed(Model):
     """A message was given up."""
 
     kind: Literal["post-failed"] = "post-failed"
-    message: Literal["question", "reveal", "verdict"]
+    message: Literal["question", "reveal", "outcome", "result", "verdict"]
     channel: str
     """Empty for a private message."""
     attempts: int

@@ -29,11 +29,16 @@ class Wall:
     name: PlatformName = "web"
     posts: list[tuple[Target, Card]] = field(default_factory=list)
     keys: dict[str, str] = field(default_factory=dict)
+    edits: list[tuple[str, Card]] = field(default_factory=list)
 
     async def post(self, target: Target, card: Card, key: str) -> str:
         self.posts.append((target, card))
         self.keys[key] = str(len(self.posts))
         return self.keys[key]
+
+    async def edit(self, target: Target, card: Card, ref: str, key: str) -> None:
+        assert self.keys[key] == ref
+        self.edits.append((ref, card))
 
     async def find(self, target: Target, key: str) -> str | None:
         return self.keys.get(key)

@@ -33,9 +33,11 @@ from service.wire import (
     Notice,
     OptionKey,
     OptionView,
+    OutcomePost,
     PersonView,
     PointsView,
     PostFailed,
+    PostUpdate,
     PrivacyView,
     QuestionPost,
     QuestionView,
@@ -129,8 +131,19 @@ ROWS = (
 )
 
 QUESTION_POST = QuestionPost(ref="r12", question=CHOICE, day=date(2026, 3, 5), closes_at=CLOSE, zone=BERLIN)
+OUTCOME = OutcomePost(
+    ref="r12",
+    day=date(2026, 3, 5),
+    key=CHOICE_KEY,
+    answers=3,
+    right=2,
+    first=PersonView(name=EVIL, points=15, streak=7),
+    next_at=NEXT,
+    zone=BERLIN,
+)
 REVEAL = RevealPost(
     ref="r12",
+    day=date(2026, 3, 5),
     key=CHOICE_KEY,
     answers=3,
     right=2,
@@ -308,6 +321,10 @@ GALLERY: dict[str, Card | Form] = {
     "question": outbox_card(QUESTION_POST),
     "question posted late": outbox_card(QUESTION_POST.model_copy(update={"late_minutes": 25})),
     "question code": outbox_card(QUESTION_POST.model_copy(update={"question": CODE})),
+    "question with answers": outbox_card(PostUpdate(post=QUESTION_POST, answers=3)),
+    "question closed": outbox_card(PostUpdate(post=QUESTION_POST, answers=3, right=2)),
+    "outcome": outbox_card(OUTCOME),
+    "outcome code": outbox_card(OUTCOME.model_copy(update={"key": CODE_KEY, "answers": 0, "first": None})),
     "reveal": outbox_card(REVEAL),
     "reveal value": outbox_card(VALUE_REVEAL),
     "reveal unanswered": outbox_card(REVEAL.model_copy(update={"answers": 0, "right": 0, "points": (), "first": None})),

@@ -66,6 +66,7 @@ ANSWER: Card = _ASKED
 REVEAL: Card = outbox_card(
     RevealPost(
         ref="r1",
+        day=date(2026, 3, 5),
         key=_KEY,
         answers=12,
         right=7,

@@ -97,6 +97,10 @@ Question for Thursday 5 March
 
 What does x.t().view(-1) do for a 2×3 tensor x?
 
+  •  It raises, for the strides do not fit.
+  •  It copies the data.
+  •  It gives a view of shape (6,).
+
 3 options; one is right.
 
 Open until Thursday 5 March, 17:00 (Europe/Berlin). Answers stay private until

@@ -9,8 +9,8 @@ from bot.core.cards import Card
 from bot.core.text.notices import notice_card
 from bot.core.text.questions import question_card
 from bot.core.text.results import verdict_card
-from bot.core.text.reveals import result_card, reveal_card
-from service.wire import Body, Notice, QuestionPost, RevealPost, RoundResult, VerdictNote
+from bot.core.text.reveals import outcome_card, result_card, reveal_card, round_name, update_card
+from service.wire import Body, Notice, OutcomePost, PostUpdate, QuestionPost, RevealPost, RoundResult, VerdictNote
 
 
 def outbox_card(body: Body) -> Card:
@@ -18,8 +18,12 @@ def outbox_card(body: Body) -> Card:
     match body:
         case QuestionPost():
             return question_card(body)
+        case PostUpdate():
+            return update_card(body)
         case RevealPost():
             return reveal_card(body)
+        case OutcomePost():
+            return outcome_card(body)
         case RoundResult():
             return result_card(body)
         case VerdictNote():
@@ -30,4 +34,9 @@ def outbox_card(body: Body) -> Card:
             assert_never(never)
 
 
-__all__ = ["outbox_card"]
+def thread_name(body: Body) -> str:
+    """Returns the name of the thread that an outbox message starts; empty if it starts none."""
+    return round_name(body) if isinstance(body, RevealPost | OutcomePost) else ""
+
+
+__all__ = ["outbox_card", "thread_name"]

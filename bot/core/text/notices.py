@@ -25,7 +25,13 @@ from service.wire import (
     SlotMissed,
 )
 
-_MESSAGES = {"question": "The daily question", "reveal": "A reveal", "verdict": "A verdict"}
+_MESSAGES = {
+    "question": "The daily question",
+    "reveal": "A reveal",
+    "outcome": "The result of a round",
+    "result": "A member's result",
+    "verdict": "A verdict",
+}
 _WIDEN = (
     "Import questions with `/quiz-admin bank import`, or widen the schedule's topics, levels or kinds with "
     "`/quiz-admin schedule edit`."

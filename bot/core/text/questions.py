@@ -36,6 +36,7 @@ from service.wire import AnswerResult, AskForm, QuestionPost, QuestionView, Toda
 
 CODE_LENGTH = 20_000
 
+_BULLET = "•"
 _HINTS = {
     "value": "A Python literal, such as `3`, `(2, 3)`, `True`, `'float32'` or `[1, 2]`.",
     "output": "Exactly what the program prints, line by line.",
@@ -73,21 +74,28 @@ def how(question: QuestionView) -> str:
     return _HOW[question.kind]
 
 
-def question_card(post: QuestionPost) -> Card:
-    """Returns the post of the day's question."""
+def question_card(post: QuestionPost, answers: int = 0) -> Card:
+    """Returns the post of the day's question, with the number of answers so far."""
     until = until_words(post.closes_at, post.zone, None)
     late = f"Posted {minutes_words(post.late_minutes)} late. Sorry about that. " if post.late_minutes else ""
+    count = f"**{plural(answers, 'answer')} so far.** " if answers else ""
     return Card(
         title=f"Question for {day_words(post.day)}",
         summary=f"{in_brief(post.question.prompt, 120)} Open until {until}.",
         blocks=(
-            *question_blocks(post.question),
-            Text(how(post.question)),
-            Small(f"{late}Open until {until}. Answers stay private until then; your last one counts."),
+            *posted_blocks(post.question),
+            Small(f"{late}{count}Open until {until}. Answers stay private until then; your last one counts."),
             Small(about(post.question)),
         ),
         buttons=(Button("Answer", encode(opening(post.ref, post.question)), "primary"),),
     )
+
+
+def posted_blocks(question: QuestionView) -> tuple[Block, ...]:
+    """Returns the question as the channel sees it. Its options have no letters: each member has letters of their
+    own."""
+    options = (Options(tuple(Lettered(_BULLET, option.text) for option in question.options)),)
+    return (*question_blocks(question), *(options if question.options else ()), Text(how(question)))
 
 
 def lettered(question: QuestionView) -> tuple[tuple[str, str, str], ...]:

@@ -1,4 +1,4 @@
-"""Cards of a closed round: the reveal in the thread, and each member's own result."""
+"""Cards of a closed round: the result in the channel, the reveal in the thread, and each member's own result."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bot.core.actions import MyResult, Next, Report, encode, fits
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.text.members import board_table
-from bot.core.text.questions import about, question_blocks
+from bot.core.text.questions import about, posted_blocks, question_blocks, question_card
 from bot.core.text.results import (
     after_buttons,
     answer_blocks,
@@ -16,8 +16,8 @@ from bot.core.text.results import (
     right_first,
     verdict_title,
 )
-from bot.core.text.words import brief_markdown, day_words, instant_words, joined, percent, plural
-from service.wire import AnswerKey, PointsView, RankChange, RevealPost, RoundResult
+from bot.core.text.words import brief_markdown, day_words, in_brief, instant_words, joined, percent, plural
+from service.wire import AnswerKey, OutcomePost, PointsView, PostUpdate, RankChange, RevealPost, RoundResult
 
 
 def reveal_card(post: RevealPost) -> Card:
@@ -38,11 +38,50 @@ def reveal_card(post: RevealPost) -> Card:
     )
 
 
+def outcome_card(post: OutcomePost) -> Card:
+    """Returns the result of a round in brief, for the channel."""
+    said = answer_in_brief(post.key)
+    first = f" First with the right answer: **{escape(post.first.name)}**." if post.first else ""
+    return Card(
+        title=f"Closed: {round_name(post)}",
+        summary=f"{said} {_right_of(post)}",
+        blocks=(Text(f"**{escape(said)}**"), Text(f"{_right_of(post)}{first}"), *_next(post)),
+        buttons=(_result_button(post.ref), _practice_button()),
+    )
+
+
+def update_card(update: PostUpdate) -> Card:
+    """Returns the day's question as its message should look now: with the number of answers, or closed."""
+    post = update.post
+    if update.right is None:
+        return question_card(post, update.answers)
+    said = f"Closed: {_right_of(update)}"
+    return Card(
+        title=f"Question for {day_words(post.day)}",
+        summary=f"{in_brief(post.question.prompt, 120)} {said}",
+        blocks=(
+            *posted_blocks(post.question),
+            Small(f"**{said}** The explanation is in the replies."),
+            Small(about(post.question)),
+        ),
+        buttons=(_result_button(post.ref), _practice_button()),
+    )
+
+
+def round_name(post: RevealPost | OutcomePost) -> str:
+    """Names a round by its day and topic, such as a thread."""
+    return joined(day_words(post.day), post.key.question.topic)
+
+
+def _practice_button() -> Button:
+    return Button("Practice", encode(Next()))
+
+
 def _result_button(ref: str) -> Button:
     return Button("My result", encode(MyResult(ref)), "primary")
 
 
-def _right_of(post: RevealPost) -> str:
+def _right_of(post: RevealPost | OutcomePost | PostUpdate) -> str:
     if not post.answers:
         return "Nobody answered."
     return f"{post.right} of {post.answers} answered right."
@@ -105,7 +144,7 @@ def _top(post: RevealPost) -> tuple[Block, ...]:
     return (board_table(post.board, "Top of the board"),) if post.board else ()
 
 
-def _next(post: RevealPost) -> tuple[Block, ...]:
+def _next(post: RevealPost | OutcomePost) -> tuple[Block, ...]:
     return (Small(f"Next question: {instant_words(post.next_at, post.zone)}."),) if post.next_at else ()
 
 

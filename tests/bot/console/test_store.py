@@ -58,7 +58,9 @@ async def test_private_cards_name_their_reader_and_thread_posts_their_thread() -
         platform.names["ann"] = "Ann"
         await platform.post(Target("console", "daily", member="ann"), CARD, "a")
         await platform.post(Target("console", "daily", reply_to="1"), CARD, "b")
-    assert [text.split("\n")[0] for text in said] == ["── (only you, Ann) ──", "── (#daily, in the thread) ──"]
+        await platform.post(Target("console", "daily", reply_to="1", broadcast=True), CARD, "c")
+    places = [text.split("\n")[0] for text in said]
+    assert places == ["── (only you, Ann) ──", "── (#daily, in the thread) ──", "── (#daily) ──"]
 
 
 async def test_a_letter_presses_the_newest_card_one_sees() -> None:

@@ -89,6 +89,40 @@ async def test_everyone_sees_their_own_result_after_the_close(room: Room, ann: W
     assert "Practice" in await room.presses(bob, "Practice a similar one")
 
 
+async def test_the_posts_options_have_no_letters_and_its_buttons_follow_the_round(
+    room: Room, ann: Who, bob: Who
+) -> None:
+    post = await room.opens("one-right")
+    assert "  •  (3, 2)" in card_text(post) and "  •  (2, 3)" in card_text(post)
+    room.sees(ann, post)
+    await room.presses(ann, "Answer")
+    await room.chooses(ann, "`(3, 2)`")
+    await room.chooses(ann, "`(2, 3)`")
+    room.sees(bob, post)
+    await room.presses(bob, "Answer")
+    await room.chooses(bob, "`(3, 2)`")
+    assert room.wall.edits == [], "the number is not shown before the interval has ended"
+    room.moving.advance(seconds=10)
+    await room.carries()
+    ((ref, counted),) = room.wall.edits
+    assert ref == room.wall.keys["round:1:question"]
+    assert "2 answers so far." in card_text(counted) and [one.label for one in counted.buttons] == ["Answer"]
+    assert "answered right" not in card_text(counted)
+    await room.closes()
+    (ref_again, closed) = room.wall.edits[-1]
+    assert ref_again == ref and len(room.wall.edits) == 2
+    assert "Closed: 1 of 2 answered right." in card_text(closed)
+    assert [one.label for one in closed.buttons] == ["My result", "Practice"]
+    target, outcome = next(
+        (target, card) for target, card in room.wall.posts if card.title == "Closed: Monday 2 March · tensors"
+    )
+    assert target.broadcast and target.reply_to == ref and target.member is None
+    assert "The answer: (3, 2)." in card_text(outcome) and "1 of 2 answered right." in card_text(outcome)
+    assert "First with the right answer: Bob" in card_text(outcome) and "Next question: Tuesday" in card_text(outcome)
+    revealed = next(target for target, card in room.wall.posts if card.title == "The answer")
+    assert revealed.thread == "Monday 2 March · tensors" and not revealed.broadcast
+
+
 async def test_the_web_shows_each_member_their_result_without_asking(room: Room, ann: Who, bob: Who) -> None:
     room.sees(ann, await room.opens("one-right"))
     await room.presses(ann, "Answer")

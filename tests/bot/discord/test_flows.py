@@ -40,7 +40,11 @@ async def test_a_choice_is_answered_changed_and_revealed_in_its_thread(sim: Simu
     assert thread.id == post.id, "Discord gives a thread the id of its message"
     reveal = said(sim.last("The answer", thread))
     assert "`(3, 2)`" in reveal and "Ada" in reveal and "swaps" in reveal
-    mine = await sim.ada.click(sim.last("The answer", thread), "My result")
+    assert thread.name == "Monday 2 March · tensors"
+    assert "1 of 1 answered right" in said(sim.last("Closed: Monday 2 March"))
+    assert post.edited and labels(post) == ["My result", "Practice"]
+    assert "Closed: 1 of 1 answered right." in said(post)
+    mine = await sim.ada.click(post, "My result")
     assert alone(mine) and "Right!" in said(mine) and "Rank:" in said(mine)
     theirs = await sim.boss.click(sim.last("The answer", thread), "My result")
     assert alone(theirs) and "You did not answer this one." in said(theirs) and "Ada" not in said(theirs)

@@ -5,6 +5,7 @@ How the bot's process bears 429, 5xx and cut connections is tested in `tests/fau
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,7 +20,7 @@ from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
 from bot.discord import bodies
 from bot.discord.platform import DiscordPlatform, classify_error
 from bot.discord.render import KeyMatcher, component_ids, nonce_of, part_keys, with_key
-from tests.bot.discord.simulated import Simulated, said
+from tests.bot.discord.simulated import Simulated, labels, said
 from tests.bot.samples import PNG
 from tests.doubles.discord.world import BOT_NEEDS, SEND
 
@@ -79,6 +80,42 @@ async def test_a_thread_is_started_once(sim: Simulated) -> None:
     (thread,) = sim.threads
     assert one.split("/")[0] == other.split("/")[0] == str(thread.id) == post.split("/")[1]
     assert await platform_of(sim).find(beneath, "reveal:1") == one
+
+
+async def test_a_thread_is_named_by_its_target(sim: Simulated) -> None:
+    post = await platform_of(sim).post(Target(sim.workspace, str(sim.channel.id)), CARD, "post:1")
+    beneath = Target(sim.workspace, str(sim.channel.id), reply_to=post, thread="Monday 2 March · tensors")
+    await platform_of(sim).post(beneath, Card("The answer", "It."), "reveal:1")
+    (thread,) = sim.threads
+    assert thread.name == "Monday 2 March · tensors"
+
+
+async def test_a_broadcast_is_posted_in_the_channel_and_links_the_thread(sim: Simulated) -> None:
+    here = Target(sim.workspace, str(sim.channel.id))
+    post = await platform_of(sim).post(here, CARD, "post:1")
+    everyone = replace(here, reply_to=post, broadcast=True)
+    ref = await platform_of(sim).post(everyone, Card("Closed", "It is."), "outcome:1")
+    (thread,) = sim.threads
+    assert ref.split("/")[0] == str(sim.channel.id)
+    shown = sim.last("Closed")
+    links = [part["url"] for part in shown.parts if "url" in part]
+    assert links == [f"https://discord.com/channels/{sim.workspace}/{thread.id}"]
+    assert await platform_of(sim).find(everyone, "outcome:1") == ref
+
+
+async def test_an_edit_replaces_the_message_which_is_still_found(sim: Simulated) -> None:
+    here = Target(sim.workspace, str(sim.channel.id))
+    ref = await platform_of(sim).post(here, CARD, "post:1")
+    picture = Card("Changed", "It is.", (Picture(PNG, "A board"),), (Button("My result", "r:r1"),))
+    await platform_of(sim).edit(here, picture, ref, "post:1")
+    (shown,) = [one for one in sim.channel.seen() if said(one)]
+    assert "Changed" in said(shown) and labels(shown) == ["My result"]
+    (attachment,) = shown.body["attachments"]
+    assert sim.double.files[attachment["id"]] == PNG
+    assert await platform_of(sim).find(here, "post:1") == ref
+    await sim.app.bot.http.delete_message(sim.channel.id, int(ref.split("/")[1]))
+    with pytest.raises(DeliveryRefused):
+        await platform_of(sim).edit(here, CARD, ref, "post:1")
 
 
 async def test_without_a_thread_the_answer_quotes_its_question(sim: Simulated) -> None:

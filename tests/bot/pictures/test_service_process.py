@@ -53,6 +53,9 @@ class Notebook:
         self.posted.append(card)
         return f"ref {key}"
 
+    async def edit(self, target: Target, card: Card, ref: str, key: str) -> None:
+        self.posted.append(card)
+
     async def find(self, target: Target, key: str) -> str | None:
         return f"found {key}"
 

@@ -22,6 +22,10 @@ async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(worksp
     reveal = await workspace.closes()
     assert reveal.thread_ts == post.ts
     assert "Right: (3, 2)" in reveal.words
+    outcome = await workspace.sees(ann, "Closed: Monday 2 March")
+    assert isinstance(outcome, Message) and outcome.broadcast and outcome.thread_ts == post.ts
+    await workspace.sees(ann, "Closed: 1 of 1" if "1 of 1" in outcome.words else "Closed: 0 of 1")
+    assert post.edited and "My result" in post.labels and "Answer" not in post.labels
     mine = await workspace.presses(ann, reveal, "My result", "Your result:")
     assert isinstance(mine, Ephemeral) and "You chose B:" in mine.words
     his = await workspace.presses(bob, reveal, "My result", "You did not answer this one.")

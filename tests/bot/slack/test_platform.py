@@ -83,6 +83,25 @@ async def test_a_reply_is_posted_and_found_in_the_thread(post: Post) -> None:
     assert await post.platform.find(beneath, "r") == reply
 
 
+async def test_a_broadcast_is_shown_in_the_channel_too(post: Post) -> None:
+    ref = await post.platform.post(post.target, CARD, "k")
+    everyone = Target(post.team.id, post.daily.id, reply_to=ref, broadcast=True)
+    reply = await post.platform.post(everyone, CARD, "o")
+    assert (post.there[1].thread_ts, post.there[1].broadcast) == (post.there[0].ts, True)
+    assert await post.platform.find(everyone, "o") == reply
+    post.slack.must_be_well()
+
+
+async def test_an_edit_replaces_the_message_which_is_still_found(post: Post) -> None:
+    ref = await post.platform.post(post.target, CARD, "k")
+    await post.platform.edit(post.target, Card("Changed", "It is."), ref, "k")
+    (shown,) = post.there
+    assert "Changed" in shown.words and shown.edited == 1
+    assert await post.platform.find(post.target, "k") == ref
+    with pytest.raises(DeliveryRefused, match="message_not_found"):
+        await post.platform.edit(post.target, CARD, f"{post.daily.id}/1.000001", "k")
+
+
 async def test_a_private_post_is_a_direct_message(post: Post) -> None:
     target = Target(post.team.id, post.daily.id, member=post.ann.id)
     ref = await post.platform.post(target, CARD, "k")

@@ -32,6 +32,16 @@ async def test_it_is_a_platform_that_posts_once(chat: WebChat) -> None:
     assert told(chat, "anyone") == [CARD]
 
 
+async def test_an_edit_replaces_a_delivered_message(chat: WebChat) -> None:
+    ref = await chat.post(HERE, CARD, "k")
+    version = chat.store.version()
+    await chat.edit(HERE, Card("Changed", "It is."), ref, "k")
+    assert told(chat, "anyone") == [Card("Changed", "It is.")]
+    assert chat.store.version() > version, "open pages show it"
+    with pytest.raises(DeliveryRefused, match="no message"):
+        await chat.edit(HERE, CARD, "99", "k")
+
+
 async def test_a_reveal_points_to_its_question(chat: WebChat) -> None:
     question = await chat.post(HERE, CARD, "q")
     reveal = await chat.post(Target("local", "", reply_to=question), CARD, "r")

@@ -51,6 +51,7 @@ def post_message(call: Call) -> Body:
     message.metadata = call.args.get("metadata") or {}
     if thread := str(call.args.get("thread_ts") or ""):
         message.thread_ts = _thread(channel, thread)
+        message.broadcast = call.args.get("reply_broadcast") is True
     posted(call.world, channel, message)
     return {"channel": channel.id, "ts": message.ts, "message": message.body()}
 
@@ -188,7 +189,9 @@ def join(call: Call) -> Body:
 def history(call: Call) -> Body:
     channel = _readable(call, "history")
     _is_member(call, channel)
-    return _page(call, [one for one in channel.messages.values() if not one.thread_ts], newest_first=True)
+    return _page(
+        call, [one for one in channel.messages.values() if not one.thread_ts or one.broadcast], newest_first=True
+    )
 
 
 @method("conversations.replies", tier=TIER_3, takes_json=False)

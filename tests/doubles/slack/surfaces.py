@@ -108,6 +108,8 @@ class Message(Shown):
     user: str = ""
     bot_id: str = ""
     thread_ts: str = ""
+    broadcast: bool = False
+    """Whether a reply is shown in the channel too."""
     metadata: Body = field(default_factory=dict)
     files: list[Body] = field(default_factory=list)
     edited: int = 0

@@ -176,6 +176,17 @@ async def test_an_absent_member_gets_the_question_as_a_practice_card(
     assert [members[card.member_id] for card in await daily.rows(CardRow)] == ["Bob"]
 
 
+async def test_a_question_answered_wrong_comes_back_the_next_day(
+    daily: DailyChannel, clock: Clock, asked: QuestionPost
+) -> None:
+    await daily.answer(asked.ref, "a", "Ada")
+    await daily.answer(asked.ref, "b", "Bob")
+    await revealed(daily, clock)
+    members = {member.id: member.name for member in await daily.rows(Member)}
+    (card,) = await daily.rows(CardRow)
+    assert (members[card.member_id], card.due - clock.now) == ("Bob", timedelta(days=1))
+
+
 async def test_streaks_grow_and_are_shown_in_the_reveal(daily: DailyChannel, clock: Clock, asked: QuestionPost) -> None:
     await daily.answer(asked.ref, "a")
     clock.advance(days=1)
@@ -195,7 +206,7 @@ async def test_an_admin_closes_the_channels_round_at_once(
     assert await daily.client.close_now(boss, "close", DAILY) == view
     with refused(NoOpenRound()):
         await daily.client.close_now(boss, "again", DAILY)
-    assert sorted(body.kind for body in await daily.ticked()) == ["result", "reveal"]
+    assert sorted(body.kind for body in await daily.ticked()) == ["outcome", "result", "reveal", "update"]
 
 
 async def test_others_may_not_close(daily: DailyChannel, asked: QuestionPost) -> None:
