@@ -270,7 +270,7 @@ async def asks_answers_and_reveals(client: ServiceClient, browser: Browser) -> N
 
     assert (await client.close_now(ann, "close", HERE)).closed
     await browser.reads(">The answer<")
-    await browser.reads(">Your result<")
+    await browser.reads(">Your result: ")
 
 
 async def test_a_worker_that_is_killed_is_followed_by_the_other(

@@ -150,10 +150,10 @@ async def test_admins_are_notified_once_of_a_low_bank_until_an_import(daily: Dai
     _, notice = await daily.ticked()
     assert notice == Notice(fact=BankLow(left=2))
     clock.advance(days=1)
-    assert [body.kind for body in await daily.ticked()] == ["reveal", "question"]
+    assert [body.kind for body in await daily.ticked()].count("notice") == 0
     await daily.bank(choice("four"), name="more")
     clock.advance(days=1)
-    assert sorted(body.kind for body in await daily.ticked()) == ["notice", "question", "reveal"]
+    assert [body.kind for body in await daily.ticked()].count("notice") == 1
 
 
 async def test_a_schedule_that_cannot_be_read_holds_up_no_other(daily: DailyChannel, clock: Clock) -> None:
