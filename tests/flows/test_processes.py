@@ -271,6 +271,8 @@ async def asks_answers_and_reveals(client: ServiceClient, browser: Browser) -> N
     assert (await client.close_now(ann, "close", HERE)).closed
     await browser.reads(">The answer<")
     await browser.reads(">Your result: ")
+    # The sixth and last message is the result in the channel; the question and a low bank came first.
+    await browser.reads('id="t6"')
 
 
 async def test_a_worker_that_is_killed_is_followed_by_the_other(
