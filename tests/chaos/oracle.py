@@ -239,13 +239,13 @@ def _worth(slot: Slot, act: Act) -> int:
 
 
 def _boards(diary: Diary, facts: Facts) -> Iterator[str]:
-    """Checks that every board shows the sums of the ledger."""
+    """Checks that every board shows the sums of the ledger. Members without points are on none."""
     sums: Counter[tuple[str, str]] = Counter()
     for row in facts.ledger:
         sums[row.chat, row.member] += row.points
     for key in {*sums, *facts.boards}:
-        if facts.boards.get(key) != sums.get(key):
-            yield f"board of {key[0]}, {key[1]}: shows {facts.boards.get(key)}, the ledger has {sums.get(key)}"
+        if facts.boards.get(key) != (sums[key] or None):
+            yield f"board of {key[0]}, {key[1]}: shows {facts.boards.get(key)}, the ledger has {sums[key]}"
 
 
 def _shown(diary: Diary, facts: Facts) -> Iterator[str]:

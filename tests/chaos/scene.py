@@ -15,6 +15,7 @@ from bot.discord.commands import application_commands
 from bot.slack.manifest import app_manifest
 from sandbox.client import SandboxClient
 from service.app import build
+from service.banks.documents import DOCUMENTS
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.config import Settings
 from service.wire import ScheduleSpec, Where, Who
@@ -114,6 +115,8 @@ class Admin:
         for boss in self.chats.bosses.values():
             view = await self.client.bank_import(boss, "import", "chaos.md", bank.document(slots), True)
             assert view.applied, view.findings
+        # It is a child of this process, which would be taken for something that a killed one left behind.
+        DOCUMENTS.close()
 
     async def add(self, slot: Slot) -> None:
         """Adds a schedule whose slot is due now."""
