@@ -156,7 +156,7 @@ def wrong_of(task: CodeTask, at: int) -> str:
 
 
 def test_every_question_with_a_driver_scores_points() -> None:
-    assert len(TASKS) == 48
+    assert len(TASKS) >= 48, "a question lost its driver"
     assert [id_ for id_, task in TASKS.items() if not scores_points(task.driver)] == []
 
 
