@@ -11,6 +11,8 @@ from service.wire.base import Model, Platform
 
 SandboxProblem = Literal["not connected", "unreachable", "no response", "starting", "failing"]
 """Why no sandbox judges code."""
+ChannelMessage = Literal["question", "reveal", "outcome"]
+"""A message of a round to a channel."""
 
 
 class QuestionLate(Model):
@@ -41,7 +43,7 @@ class PostFailed(Model):
     """A message was given up."""
 
     kind: Literal["post-failed"] = "post-failed"
-    message: Literal["question", "reveal", "outcome", "result", "verdict"]
+    message: ChannelMessage | Literal["result", "verdict"]
     channel: str
     """Empty for a private message."""
     attempts: int
@@ -53,7 +55,7 @@ class ChannelRefused(Model):
     """A chat refuses a message until an admin acts, such as by inviting the bot. It is still being tried."""
 
     kind: Literal["channel-refused"] = "channel-refused"
-    message: Literal["question", "reveal"]
+    message: ChannelMessage
     channel: str
     error: str
     """Why, and what ends it, as the bot reported it."""

@@ -133,6 +133,30 @@ async def test_post_now_reopens_a_day_whose_question_was_given_up(waiting: Daily
     assert [each.body.kind for each in await waiting.deliver()].count("reveal") == 1
 
 
+@pytest.mark.parametrize("kind", ["reveal", "outcome"])
+async def test_every_message_to_a_channel_waits(daily: DailyChannel, clock: Clock, kind: str) -> None:
+    """The bot was removed from the channel while the round was open, or between its reveal and its result."""
+    await daily.bank(choice(), value())
+    await daily.schedule()
+    clock.now = NINE
+    await daily.ticked()
+    clock.advance(hours=8)
+    await daily.service.tick()
+    while True:
+        for delivery in await daily.claim():
+            if delivery.body.kind == kind:
+                await daily.client.outbox_failed(delivery.id, delivery.attempt, CURE, outcome="waits")
+                break
+            await daily.client.outbox_sent(delivery.id, f"m{delivery.id}")
+        else:
+            continue
+        break
+    (fact,) = facts(await daily.deliver())
+    assert isinstance(fact, ChannelRefused) and (fact.message, fact.error) == (kind, CURE)
+    await daily.client.outbox_retry("web", "home", DAILY.channel)
+    assert kind in [delivery.body.kind for delivery in await daily.deliver()]
+
+
 async def test_a_message_that_may_have_arrived_is_not_posted_again(daily: DailyChannel, clock: Clock) -> None:
     """Its round stays open, because members may see the question."""
     await daily.bank(choice())
