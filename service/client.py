@@ -24,6 +24,7 @@ from service.wire import (
     AnswerInput,
     AnswerResult,
     AskForm,
+    AttemptOutcome,
     AuditView,
     BankLog,
     BankView,
@@ -46,7 +47,6 @@ from service.wire import (
     Operations,
     Period,
     PostingChannel,
-    PostOutcome,
     PrivacyAction,
     PrivacyView,
     Rating,
@@ -425,7 +425,7 @@ class ServiceClient:
         attempt: int,
         error: str,
         *,
-        outcome: PostOutcome,
+        outcome: AttemptOutcome,
         retry_s: float | None = None,
     ) -> None:
         """Reports a delivery that was not, or perhaps not, made.

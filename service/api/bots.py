@@ -24,6 +24,7 @@ from service.store import schedules as schedule_rows
 from service.store.members import Caller, resolve_caller
 from service.store.session import libpq_url
 from service.wire import (
+    AttemptOutcome,
     ChatLinked,
     Delivery,
     Installation,
@@ -32,7 +33,6 @@ from service.wire import (
     MemberLinked,
     Platform,
     PostingChannel,
-    PostOutcome,
     ScheduleView,
     Secret,
     Where,
@@ -91,7 +91,7 @@ async def outbox_failed(
     delivery: Id,
     attempt: Id,
     error: Annotated[str, Body(embed=True, max_length=LONGEST_ERROR)],
-    outcome: Annotated[PostOutcome, Body(embed=True)],
+    outcome: Annotated[AttemptOutcome, Body(embed=True)],
     retry_s: Annotated[float | None, Body(embed=True, ge=0, le=LONGEST_WAIT_S)] = None,
 ) -> None:
     async with call.transaction() as session:

@@ -22,7 +22,7 @@ from service.rounds.alerts import notify_admins
 from service.store import answers, ledger, outbox
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
-from service.wire import Body, Delivery, Platform, PostedMessage, PostFailed, PostOutcome, PostUpdate, QuestionPost
+from service.wire import AttemptOutcome, Body, Delivery, Platform, PostedMessage, PostFailed, PostUpdate, QuestionPost
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +49,7 @@ class FailedAttempt:
 
     attempt: int
     error: str
-    outcome: PostOutcome
+    outcome: AttemptOutcome
     retry_s: float | None = None
     """Wait that the platform asked for, seconds."""
 

@@ -50,6 +50,7 @@ from service.wire.base import (
     Who,
 )
 from service.wire.bots import (
+    AttemptOutcome,
     Body,
     Delivery,
     Installation,
@@ -58,7 +59,6 @@ from service.wire.bots import (
     PersonView,
     PostedMessage,
     PostingChannel,
-    PostOutcome,
     PostUpdate,
     QuestionPost,
     RevealPost,
@@ -181,6 +181,7 @@ __all__ = [
     "AppRemoved",
     "AppRestored",
     "AskForm",
+    "AttemptOutcome",
     "AuditView",
     "BankLog",
     "BankLow",
@@ -256,7 +257,6 @@ __all__ = [
     "PointsOutOfRange",
     "PointsView",
     "PostFailed",
-    "PostOutcome",
     "PostUpdate",
     "PostedMessage",
     "PostingChannel",

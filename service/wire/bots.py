@@ -132,7 +132,7 @@ class PostedMessage(Model):
     key: str
 
 
-PostOutcome = Literal["failed", "uncertain", "refused", "waits"]
+AttemptOutcome = Literal["failed", "uncertain", "refused", "waits"]
 """How an attempt to post a message ended: not posted; perhaps posted; refused for good; refused until an admin acts,
 such as by inviting the bot."""
 

@@ -16,7 +16,7 @@ from service.metrics import REGISTRY, exposition, serve_metrics
 from service.ops.metrics_collect import CountedRuns, State
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import make_engine, make_sessions
-from service.wire import AnswerInput, Delivery, PostOutcome, ScheduleSpec, Where
+from service.wire import AnswerInput, AttemptOutcome, Delivery, ScheduleSpec, Where
 from tests.conftest import MONDAY, TOKEN, Clock
 from tests.service.daily_channel import DailyChannel, choice, post_code_question
 from tests.service.ops.test_doctor import WELL, supervisor
@@ -87,7 +87,7 @@ async def test_failed_attempts_are_counted_by_kind(daily: DailyChannel, clock: C
     await daily.schedule()
     clock.now = MONDAY + timedelta(hours=1)
     await daily.service.tick()
-    outcomes: tuple[PostOutcome, ...] = ("failed", "uncertain", "refused")
+    outcomes: tuple[AttemptOutcome, ...] = ("failed", "uncertain", "refused")
     for outcome in outcomes:
         delivery = await taken_question(daily)
         await daily.client.outbox_failed(delivery.id, delivery.attempt, "no", outcome=outcome)

@@ -29,7 +29,17 @@ from service.store import outbox
 from service.store.members import resolve_caller
 from service.store.session import Sessions, make_engine, make_sessions
 from service.store.tables import Outbox, Round
-from service.wire import BankLow, Delivery, Notice, PostFailed, PostOutcome, QuestionPost, SandboxRestored, Where, Who
+from service.wire import (
+    AttemptOutcome,
+    BankLow,
+    Delivery,
+    Notice,
+    PostFailed,
+    QuestionPost,
+    SandboxRestored,
+    Where,
+    Who,
+)
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DailyChannel, choice
 
@@ -329,7 +339,7 @@ class Couriers(RuleBasedStateMachine):
 
     async def _failed(self, delivery: Delivery, uncertain: bool) -> None:
         async with self.sessions.begin() as session:
-            outcome: PostOutcome = "uncertain" if uncertain else "failed"
+            outcome: AttemptOutcome = "uncertain" if uncertain else "failed"
             failure = rounds_delivery.FailedAttempt(delivery.attempt, "no", outcome)
             await rounds_delivery.mark_failed(session, delivery.id, failure, self.now)
 
