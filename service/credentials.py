@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Generator, Sequence
 from pathlib import Path
+from threading import Lock
 
 import httpx
 import structlog
@@ -45,20 +46,26 @@ class ServiceTokens:
 
 
 class TokenFile(ServiceTokens):
-    """Service tokens in a file, which is read again when it changes. Replace the file atomically, by renaming."""
+    """Service tokens in a file, which is read again when it changes. Replace the file atomically, by renaming.
+
+    Any thread may ask: FastAPI checks tokens in a pool of them.
+    """
 
     def __init__(self, path: Path) -> None:
         """Raises OSError if the file cannot be read, and ValueError if it holds an invalid token."""
         self._path = path
+        self._reading = Lock()
         self._state = _state(path)
         super().__init__(*parse_tokens(path.read_text(encoding="utf-8")))
 
     @property
     def all(self) -> Sequence[str]:
-        if (state := _state(self._path)) != self._state:
-            self._state = state
-            self._read()
-        return self._all
+        # Under the lock, so that no thread answers with the previous tokens while another reads the file.
+        with self._reading:
+            if (state := _state(self._path)) != self._state:
+                self._state = state
+                self._read()
+            return self._all
 
     def _read(self) -> None:
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import httpx
 import pytest
@@ -122,3 +124,21 @@ async def test_a_token_that_changes_after_a_call_was_sent_is_shown_at_once(tmp_p
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer), auth=auth) as client:
         assert (await client.post("http://service/v1/me", json={"a": 1})).status_code == 200
     assert bodies == [b'{"a":1}'] * 2
+
+
+def test_threads_that_ask_while_the_file_changes_all_see_its_new_token(tmp_path: Path) -> None:
+    """A service checks tokens in several threads. From the moment a client may send a new one, all must accept it."""
+    path, callers = tmp_path / "tokens", 8
+    replace(path, OLD)
+    tokens = TokenFile(path)
+    with ThreadPoolExecutor(callers) as threads:
+        for number in range(200):
+            token, gate = f"token-number-{number:03}", Barrier(callers)
+            replace(path, token)
+
+            def asks(token: str = token, gate: Barrier = gate) -> bool:
+                gate.wait()
+                return tokens.accepts(f"Bearer {token}")
+
+            asked = [threads.submit(asks) for _ in range(callers)]
+            assert all(each.result() for each in asked)
