@@ -69,6 +69,9 @@ async def main(token: str) -> None:
         await client.close_now(ann, "close", HERE)
         await reads(http, ann, ">The answer<")
         tell("revealed")
+        result = await client.result(ann, f"r{put.id}")
+        verdict, points = result.verdict, result.points
+        tell("result", verdict=verdict and verdict.verdict, points=points.total if points else 0)
         board = await client.board(ann, HERE)
         tell("board", rows=[row.name for row in board.rows])
 

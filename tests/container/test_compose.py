@@ -19,10 +19,20 @@ def test_a_day_inside_the_containers(whole: Whole, measured: Report) -> None:
     seen = [json.loads(line) for line in whole.compose("exec", "-T", "web", "python", "-", stdin=day).splitlines()]
     measured["everything healthy after"] = f"{whole.ready_s:.0f} s"
     measured["a day in the containers"] = ", ".join(f"{one['seen']} {one['after_s']:.1f} s" for one in seen)
-    assert [one["seen"] for one in seen] == ["snippet", "posted", "answered", "judged", "revealed", "board"]
+    assert [one["seen"] for one in seen] == [
+        "snippet",
+        "posted",
+        "answered",
+        "judged",
+        "revealed",
+        "result",
+        "board",
+    ]
     assert (seen[0]["status"], seen[0]["stdout"], seen[0]["isolation"]) == ("ok", "tensor(6)\n", "full")
     assert seen[2]["status"] == "judging"
-    assert seen[-1]["rows"] == ["Ann"]
+    assert seen[5]["verdict"] in ("wrong", "runtime error", "invalid")
+    assert seen[5]["points"] == 0
+    assert seen[6]["rows"] == [], "a member without points has no rank"
 
 
 def test_the_web_chat_is_reached_from_outside(whole: Whole) -> None:
