@@ -31,7 +31,6 @@ from service.wire import (
     Board,
     CallRejected,
     ChatLinked,
-    Check,
     Contest,
     Delivery,
     Explanation,
@@ -66,6 +65,7 @@ from service.wire import (
     VerdictView,
     Where,
     Who,
+    WorkspaceCheck,
     describe,
 )
 
@@ -400,7 +400,7 @@ class ServiceClient:
     async def audit(self, who: Who, limit: int = 20) -> tuple[AuditView, ...]: ...
 
     @call("admin/doctor", repeatable=True)
-    async def doctor(self, who: Who) -> tuple[Check, ...]: ...
+    async def doctor(self, who: Who) -> tuple[WorkspaceCheck, ...]: ...
 
     @call("admin/operations")
     async def operations(self, who: Who) -> Operations:

@@ -10,7 +10,7 @@ from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
-from bot.core.text import admin, members, onboarding, refusals
+from bot.core.text import admin, doctor, members, onboarding, refusals
 from service.client import ServiceClient, ServiceRefused
 from service.wire import Generated, RoundView, ScheduleSpec, ScheduleView, Settled, Where, Who
 
@@ -302,7 +302,7 @@ class AdminCommands:
         return admin.audit_card(await self._client.audit(event.who))
 
     async def _doctor(self, event: Command, typed: Typed) -> Said:
-        return admin.doctor_card(await self._client.doctor(event.who))
+        return doctor.doctor_card(await self._client.doctor(event.who))
 
     async def _help(self, event: Command, typed: Typed) -> Said:
         return help_reply(typed)

@@ -16,7 +16,8 @@ from bot.doctor.checks import CheckResult
 from sandbox.cli import examine_machine
 from service.logs import Redaction
 from service.ops.backups import examine_backups
-from service.ops.doctor import (
+from service.ops.deployment import (
+    Check,
     examine_database,
     examine_embedded,
     examine_folder,
@@ -25,7 +26,6 @@ from service.ops.doctor import (
     service_settings,
 )
 from service.process import DATA, now, out
-from service.wire import Check
 
 doctor_command = typer.Typer()
 
@@ -93,4 +93,4 @@ async def run_checks(chat: CheckedChat | None, data: Path, backups: Path | None)
 
 def findings(checks: Iterable[Check]) -> list[CheckResult]:
     """Converts the service's checks to results."""
-    return [CheckResult(check.ok, f"{check.name}: {check.said}", check.cure) for check in checks]
+    return [CheckResult(check.ok, f"{check.name}: {check.found}", check.fix) for check in checks]

@@ -27,7 +27,6 @@ from service.wire import (
     BankLog,
     BankView,
     ChannelNeeded,
-    Check,
     Generated,
     ImportView,
     LowView,
@@ -40,6 +39,7 @@ from service.wire import (
     Short,
     Where,
     Who,
+    WorkspaceCheck,
 )
 
 router = APIRouter(prefix="/admin")
@@ -310,7 +310,7 @@ async def audit(
 
 
 @router.post("/doctor")
-async def doctor(call: TheCall, who: TheCaller) -> tuple[Check, ...]:
+async def doctor(call: TheCall, who: TheCaller) -> tuple[WorkspaceCheck, ...]:
     async with looking(call, who) as (session, caller):
         return await ops_doctor.examine(session, caller, call.parts.sandbox, call.parts.newest_revision, call.now)
 

@@ -30,10 +30,10 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 
 from service.config import read_settings
+from service.ops.deployment import Check
 from service.process import DATA, CommandFailed, FolderInUse, errors, lock_folder, now
 from service.store import migrations, snapshots
 from service.store.session import libpq_url, sqlalchemy_url, start_postgres
-from service.wire import Check
 
 backups_command = typer.Typer()
 
@@ -303,11 +303,11 @@ def examine_backups(folder: Path, now: datetime) -> Check:
     said = f"the newest of {len(found)} is {age.total_seconds() / 3600:,.0f} h old and has {size:,} bytes"
     if age > MAX_AGE:
         return _failed(said, SCHEDULE_IT)
-    return Check(name="backups", ok=True, said=said)
+    return Check("backups", True, said)
 
 
 def _failed(said: str, cure: str) -> Check:
-    return Check(name="backups", ok=False, said=said, cure=cure)
+    return Check("backups", False, said, cure)
 
 
 # PostgreSQL's client programs

@@ -55,7 +55,7 @@ async def overview(
         slots=tuple(slot_view(posting, now, everywhere) for posting in posted),
         queues=await _queues(session, workspace_id),
         sandbox=sandbox,
-        troubles=tuple(_trouble(row) for row in await troubles.list_recent(session, workspace_id, since)),
+        troubles=tuple(view_trouble(row) for row in await troubles.list_recent(session, workspace_id, since)),
         errors=await _errors(session, workspace_id, since, everywhere),
     )
 
@@ -171,7 +171,8 @@ def _message_error(
     )
 
 
-def _trouble(row: Trouble) -> TroubleView:
+def view_trouble(row: Trouble) -> TroubleView:
+    """Returns the facts of a trouble."""
     facts = {name: row.detail.get(name) for name in ("channel", "platform", "problem", "error")}
     known = {name: value for name, value in facts.items() if value is not None}
     return TroubleView.model_validate({"kind": row.what, "since": row.since, "over_at": row.over_at, **known})

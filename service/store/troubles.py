@@ -62,6 +62,12 @@ async def list_open(session: AsyncSession, what: TroubleKind, workspace_id: int 
     return (await session.scalars(query)).all()
 
 
+async def list_all_open(session: AsyncSession, workspace_id: int) -> Sequence[Trouble]:
+    """Returns the open troubles of a workspace, oldest first."""
+    query = select(Trouble).where(Trouble.workspace_id == workspace_id, Trouble.over_at.is_(None))
+    return (await session.scalars(query.order_by(Trouble.id))).all()
+
+
 async def list_recent(session: AsyncSession, workspace_id: int | None, since: datetime) -> Sequence[Trouble]:
     """Returns troubles that are open or were closed since then, newest first; of one workspace, or of all."""
     mine = [] if workspace_id is None else [Trouble.workspace_id == workspace_id]

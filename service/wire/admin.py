@@ -90,12 +90,3 @@ class AuditView(Model):
     by: str
     action: str
     detail: str
-
-
-class Check(Model):
-    """One finding of the doctor."""
-
-    name: str
-    ok: bool
-    said: str
-    cure: str = ""

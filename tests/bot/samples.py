@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from bot.core.actions import Open, PracticeFilter, encode
 from bot.core.cards import Button, Card, Form, Link, Text
 from bot.core.command_spec import specs_of
-from bot.core.text import admin, members, onboarding, outbox_card, questions, results, reveals
+from bot.core.text import admin, doctor, members, onboarding, outbox_card, questions, results, reveals
 from bot.pictures.service import drawings_of, with_pictures
 from service.wire import (
     AnswerInput,
@@ -14,6 +14,7 @@ from service.wire import (
     AnswerResult,
     AskForm,
     AuditView,
+    BankCheck,
     BankLog,
     BankView,
     Board,
@@ -21,7 +22,8 @@ from service.wire import (
     CaseView,
     ChannelView,
     ChatLinked,
-    Check,
+    ClockCheck,
+    DatabaseCheck,
     Explanation,
     ImportChange,
     ImportEntry,
@@ -30,6 +32,7 @@ from service.wire import (
     LowView,
     Me,
     MemberLinked,
+    MessagesCheck,
     Notice,
     OptionKey,
     OptionView,
@@ -40,6 +43,7 @@ from service.wire import (
     PostUpdate,
     PrivacyView,
     QuestionPost,
+    QuestionsCheck,
     QuestionView,
     RankChange,
     ReportView,
@@ -48,11 +52,16 @@ from service.wire import (
     RoundView,
     Rules,
     RunResult,
+    SandboxCheck,
     ScheduleSpec,
     ScheduleView,
+    SchemaCheck,
     SeasonView,
+    SlotsCheck,
     TodayView,
     TopicCount,
+    TroubleCheck,
+    TroubleView,
     Twin,
     VerdictNote,
     VerdictView,
@@ -237,8 +246,19 @@ LOG = BankLog(
     ),
 )  # fmt: skip
 CHECKS = (
-    Check(name="database", ok=True, said="PostgreSQL 18"),
-    Check(name="sandbox", ok=False, said="away", cure="start it"),
+    DatabaseCheck(ok=True, version="18"),
+    SchemaCheck(ok=False, found="0001", needed="0002"),
+    ClockCheck(ok=True, skew_s=0.1),
+    SandboxCheck(ok=False, problem="unreachable", trouble="no sandbox answers at /run/sandbox.sock"),
+    BankCheck(ok=True, questions=1200, waiting_for_gpu=3),
+    QuestionsCheck(ok=False, schedule=1, channel="#ml_quiz", left=4),
+    SlotsCheck(ok=True, schedule=1, channel="#ml_quiz", paused=False, next=(NEXT,), zone=BERLIN),
+    MessagesCheck(ok=False, waiting=2, age_s=600, error="not_in_channel"),
+    TroubleCheck(
+        ok=False,
+        trouble=TroubleView(kind="refused", channel="#ml_quiz", error="not_in_channel: invite the bot", since=NOW),
+    ),
+    TroubleCheck(ok=False, trouble=TroubleView(kind="revoked", platform="slack", since=NOW)),
 )
 SHARED = SCHEDULE.model_copy(
     update={"shared": (ChannelView(platform="slack", channel="C1", name="#ml_quiz"),), "platform": "discord"}
@@ -476,7 +496,8 @@ GALLERY: dict[str, Card | Form] = {
     "adjusted": admin.adjusted_card("Ann", -5, "was *unfair*"),
     "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", detail="Bob -5: unfair"),)),
     "audit none": admin.audit_card(()),
-    "doctor": admin.doctor_card(CHECKS),
+    "doctor": doctor.doctor_card(CHECKS),
+    "doctor well": doctor.doctor_card(CHECKS[:1]),
     "hello": onboarding.hello_card(GENERAL),
     "hello nowhere": onboarding.hello_card(Where(channel="")),
     "setup": onboarding.time_card(GENERAL, (SCHEDULE,)),

@@ -19,7 +19,7 @@ from service.app import Service
 from service.leader import Leader
 from service.logs import Redaction
 from service.ops.backups import MAX_AGE, examine_backups, read_header, take
-from service.ops.doctor import examine_database, running_at, secrets_in
+from service.ops.deployment import examine_database, running_at, secrets_in
 from service.process import listen, now, serve_app
 from service.store.session import libpq_url
 from tests.conftest import TOKEN, MakeDatabase

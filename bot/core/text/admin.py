@@ -26,7 +26,6 @@ from service.wire import (
     BankLog,
     BankView,
     ChatLinked,
-    Check,
     Generated,
     ImportChange,
     ImportEntry,
@@ -249,15 +248,6 @@ def audit_card(views: tuple[AuditView, ...]) -> Card:
 
 def _stamp(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M}"
-
-
-def doctor_card(checks: tuple[Check, ...]) -> Card:
-    """Shows whether everything works, and the fix for what does not."""
-    failing = [check for check in checks if not check.ok]
-    rows = tuple((check.name, "ok" if check.ok else "FAILED", check.said) for check in checks)
-    cures = tuple(Text(f"**{escape(check.name)}:** {escape(check.cure or check.said)}") for check in failing)
-    summary = f"{plural(len(failing), 'check')} failed." if failing else "Everything works."
-    return Card("Doctor", summary, (Text(summary), Table(("Check", "State", "Found"), rows), *cures))
 
 
 def done_card(title: str, markdown: str) -> Card:

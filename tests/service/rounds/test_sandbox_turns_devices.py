@@ -17,7 +17,7 @@ from service.rounds.sandbox_turns import DEVICE_EXPIRY, FairSandbox, record_devi
 from service.store.members import resolve_caller
 from service.store.tables import QuestionRow as QuestionRow
 from service.store.tables import Round, SandboxDevice
-from service.wire import NothingFits, NothingToAsk, Notice, Who
+from service.wire import BankCheck, NothingFits, NothingToAsk, Notice, Who
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, code
 from tests.service.refusals import refused
@@ -118,10 +118,8 @@ async def test_doctor_and_import_say_it(daily: DailyChannel) -> None:
         view = await import_bank(session, reading(*questions), None, daily.now, True)
     assert view.for_gpu == 1
     assert "    1 judged on a GPU, and no sandbox has one: not asked until one does" in import_text(view, dry_run=False)
-    said = {check.name: (check.ok, check.said) for check in await daily.client.doctor(BOSS)}
-    assert said["bank"] == (True, "1 question may be asked; 1 more once a sandbox has a GPU")
+    assert BankCheck(ok=True, questions=1, waiting_for_gpu=1) in await daily.client.doctor(BOSS)
     await seen(daily, BOTH)
-    said = {check.name: (check.ok, check.said) for check in await daily.client.doctor(BOSS)}
-    assert said["bank"] == (True, "2 questions may be asked")
+    assert BankCheck(ok=True, questions=2, waiting_for_gpu=0) in await daily.client.doctor(BOSS)
     async with daily.service.sessions.begin() as session:
         assert (await import_bank(session, reading(*questions), None, daily.now, True)).for_gpu == 0

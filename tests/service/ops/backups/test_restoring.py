@@ -207,19 +207,19 @@ def test_the_doctor_examines_the_newest_backup(small: Path, folder: Path) -> Non
     assert abs(at - datetime.now(UTC)) < timedelta(minutes=5)
     found = examine_backups(folder, at + timedelta(hours=2))
     assert found.ok
-    assert found.said.startswith("the newest of 1 is 2 h old and has ")
+    assert found.found.startswith("the newest of 1 is 2 h old and has ")
     old = examine_backups(folder, at + MAX_AGE + timedelta(hours=1))
-    assert (old.ok, old.cure) == (False, SCHEDULE_IT)
+    assert (old.ok, old.fix) == (False, SCHEDULE_IT)
     small.chmod(0o644)
-    assert "can be read by others: its mode is 0644" in examine_backups(folder, at).said
+    assert "can be read by others: its mode is 0644" in examine_backups(folder, at).found
     newer = folder / "newer.dump"
     newer.write_bytes(small.read_bytes()[:-200])
     newer.chmod(0o600)
     os.utime(newer, (small.stat().st_mtime + 9,) * 2)
     damaged = examine_backups(folder, at)
-    assert (damaged.ok, damaged.said) == (False, "newer.dump cannot be restored")
-    assert "the backup is damaged (" in damaged.cure
-    assert "none is in" in examine_backups(folder / "nowhere", at).said
+    assert (damaged.ok, damaged.found) == (False, "newer.dump cannot be restored")
+    assert "the backup is damaged (" in damaged.fix
+    assert "none is in" in examine_backups(folder / "nowhere", at).found
 
 
 def test_sql_for_psql_and_for_newer_servers_is_left_out(new_database: MakeDatabase) -> None:
