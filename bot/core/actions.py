@@ -158,6 +158,14 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinChannel:
+    """Makes the bot a member of a channel, here with the channel's name, and continues with the setup."""
+
+    channel: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SetupAt:
     """Continues the setup with the time, as `HHMM`: asks for days and zone."""
 
@@ -210,6 +218,7 @@ Action = (
     | Join
     | Today
     | Setup
+    | JoinChannel
     | SetupAt
     | Begin
     | PostNow
@@ -249,6 +258,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "c": (Join, ("[0-9A-Z]{8}",)),
     "t": (Today, ()),
     "h": (Setup, (_CHANNEL, _ANY)),
+    "z": (JoinChannel, (_CHANNEL, _ANY)),
     "j": (SetupAt, (_CLOCK, _CHANNEL, _ANY)),
     "b": (Begin, (_CLOCK, _CHANNEL, _ANY)),
     "w": (PostNow, ("[0-9]{1,18}",)),

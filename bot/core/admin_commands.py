@@ -7,6 +7,7 @@ from datetime import time
 from typing import Any, cast
 
 from bot.core.cards import Card, Form
+from bot.core.channel_access import ChannelAccess, ChannelProblem
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
@@ -23,8 +24,9 @@ WHOLE_WORKSPACE = Where(channel="")
 class Onboarding:
     """Handles the greeting, the setup of the first schedule, and the bot's home page. Actions carry the choices."""
 
-    def __init__(self, client: ServiceClient) -> None:
+    def __init__(self, client: ServiceClient, access: ChannelAccess | None = None) -> None:
         self._client = client
+        self._access = access
 
     async def added(self, event: Added) -> tuple[Card, bool]:
         """Returns the greeting, and whether it is the first one in this workspace."""
@@ -39,7 +41,31 @@ class Onboarding:
     async def setup(self, event: Event, where: Where) -> Card:
         """Asks for the time. The service refuses members who are not admins."""
         known = [one for one in await self._client.schedule_list(event.who) if one.channel == where.channel]
-        return onboarding.time_card(where, tuple(known))
+        return await self.checked(event.who, where, onboarding.time_card(where, tuple(known)))
+
+    async def join(self, event: Event, where: Where) -> Card:
+        """Joins the channel and continues with the setup, which says if it did not work."""
+        await self._client.schedule_list(event.who)  # refuses members who are not admins
+        if self._access is not None:
+            await self._access.join(event.who, where.channel)
+        return await self.setup(event, where)
+
+    async def checked(self, who: Who, where: Where, card: Card) -> Card:
+        """Returns the card; if the bot cannot post in the channel, with the reason and what to do."""
+        problem = None if self._access is None else await self._access.find_problem(who, where.channel)
+        return card if problem is None else onboarding.with_channel_problem(card, where, problem)
+
+    async def channel_problems(self, who: Who) -> list[tuple[str, ChannelProblem]]:
+        """Returns the channels of this chat's schedules in which the bot cannot post."""
+        if self._access is None:
+            return []
+        names = {
+            one.channel: one.channel_name or one.channel
+            for one in await self._client.schedule_list(who)
+            if (one.platform, one.chat) == (who.platform, who.workspace)
+        }
+        found = [(name, await self._access.find_problem(who, channel)) for channel, name in names.items()]
+        return [(name, problem) for name, problem in found if problem is not None]
 
     def plan(self, event: Event, at: str, where: Where) -> Form:
         """Asks for days and zone."""
@@ -50,9 +76,10 @@ class Onboarding:
         spec = _spec(event, at)
         for one in await self._client.schedule_list(event.who):
             if one.channel == where.channel and one.spec == spec:
-                return onboarding.begun_card(one, await self._first(event.who, one), "This schedule is there")
+                begun = onboarding.begun_card(one, await self._first(event.who, one), "This schedule is there")
+                return await self.checked(event.who, where, begun)
         view = await self._client.schedule_add(event.who, event.id, where, spec)
-        return onboarding.begun_card(view, await self._first(event.who, view))
+        return await self.checked(event.who, where, onboarding.begun_card(view, await self._first(event.who, view)))
 
     async def _first(self, who: Who, view: ScheduleView) -> RoundView | str:
         """Returns the preview, or why there is none: the schedule is kept either way."""
@@ -104,8 +131,9 @@ _PLAN = {
 class AdminCommands:
     """One method per command, which returns the reply to the admin."""
 
-    def __init__(self, client: ServiceClient) -> None:
+    def __init__(self, client: ServiceClient, onboarding: Onboarding) -> None:
         self._client = client
+        self._onboarding = onboarding
         self._handlers: dict[tuple[str, ...], Handler] = {
             ("setup",): self._setup,
             ("schedule", "add"): self._add,
@@ -149,11 +177,11 @@ class AdminCommands:
     # Schedules
 
     async def _setup(self, event: Command, typed: Typed) -> Said:
-        return await Onboarding(self._client).setup(event, event.where)
+        return await self._onboarding.setup(event, event.where)
 
     async def _add(self, event: Command, typed: Typed) -> Said:
         view = await self._client.schedule_add(event.who, event.id, event.where, _plan(typed, ScheduleSpec()))
-        return admin.schedule_card(view, "Schedule added")
+        return await self._onboarding.checked(event.who, event.where, admin.schedule_card(view, "Schedule added"))
 
     async def _list(self, event: Command, typed: Typed) -> Said:
         return admin.schedules_card(await self._client.schedule_list(event.who))
@@ -302,7 +330,8 @@ class AdminCommands:
         return admin.audit_card(await self._client.audit(event.who))
 
     async def _doctor(self, event: Command, typed: Typed) -> Said:
-        return doctor.doctor_card(await self._client.doctor(event.who))
+        checks = await self._client.doctor(event.who)
+        return doctor.doctor_card(checks, await self._onboarding.channel_problems(event.who))
 
     async def _help(self, event: Command, typed: Typed) -> Said:
         return help_reply(typed)

@@ -16,6 +16,7 @@ from bot.core import actions
 from bot.core.actions import BadAction
 from bot.core.admin_commands import WHOLE_WORKSPACE, AdminCommands, Onboarding
 from bot.core.cards import Card, Form, Reply
+from bot.core.channel_access import ChannelAccess
 from bot.core.command_parser import CommandError, read_command
 from bot.core.command_spec import specs_of
 from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
@@ -95,6 +96,8 @@ class ButtonHandler:
                 return await self._members.today(event)
             case actions.Setup(channel, name):
                 return await self._hello.setup(event, Where(channel=channel, name=name))
+            case actions.JoinChannel(channel, name):
+                return await self._hello.join(event, Where(channel=channel, name=name))
             case actions.SetupAt(at, channel, name):
                 return self._hello.plan(event, at, Where(channel=channel, name=name))
             case actions.PostNow(schedule):
@@ -235,14 +238,14 @@ _REF = re.compile(r"[rp][0-9]{1,18}")
 class Quiz:
     """Answers every event of every platform. Stateless, so any process can answer any click.
 
-    With `links`, code questions link to the web editor.
+    With `links`, code questions link to the web editor. With `access`, the setup checks that the bot can post.
     """
 
-    def __init__(self, client: ServiceClient, links: Links | None = None) -> None:
+    def __init__(self, client: ServiceClient, links: Links | None = None, access: ChannelAccess | None = None) -> None:
         self._links = links
         self._members = MemberCommands(client)
-        self._admins = AdminCommands(client)
-        self._hello = Onboarding(client)
+        self._hello = Onboarding(client, access)
+        self._admins = AdminCommands(client, self._hello)
         self._sent = MessageHandler(client)
         self._presses = ButtonHandler(client, self._members, self._admins, self._hello)
 

@@ -21,6 +21,7 @@ from bot.core.journal import Journal
 from bot.core.links import Links
 from bot.core.metrics import CONNECTIONS, count_responses
 from bot.core.quiz import Quiz
+from bot.discord.access import DiscordChannelAccess
 from bot.discord.commands import MANAGE_SERVER, Autocompleter, register_commands
 from bot.discord.greeting import Greeter
 from bot.discord.handler import ClockSkew, InteractionHandler
@@ -218,7 +219,7 @@ class DiscordApp:
         self.bot = DiscordBot(shard_count=shard_count, trace=RateLimiter().trace())
         self.replies = Replies()
         self.platform = DiscordPlatform(self.bot, clock)
-        quiz = Quiz(client, links).handle
+        quiz = Quiz(client, links, DiscordChannelAccess(self.bot)).handle
         answer = pictures.with_answers(quiz) if pictures else quiz
         self.handler = InteractionHandler(
             answer=answer,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import httpx
 
+from bot.discord.access import NEEDED
 from bot.discord.commands import application_commands, describe_changes
 from bot.discord.settings import DiscordSettings
 from bot.doctor.checks import ChatUnreachable, CheckResult, clock_finding, place_name, places_of
@@ -17,17 +18,6 @@ from service.wire import PostingChannel
 
 Body = dict[str, Any]
 
-# Permission bits. Docs: topics/permissions.
-NEEDED: Final[Mapping[str, int]] = {
-    "View Channels": 1 << 10,
-    "Send Messages": 1 << 11,
-    "Embed Links": 1 << 14,
-    "Attach Files": 1 << 15,
-    "Read Message History": 1 << 16,
-    "Create Public Threads": 1 << 35,
-    "Send Messages in Threads": 1 << 38,
-}
-"""Permissions the bot needs in a channel: to post, to show pictures, to check for a post, to reveal in a thread."""
 PERMISSIONS: Final = sum(NEEDED.values())
 _ADMINISTRATOR: Final = 1 << 3
 _ALL: Final = -1

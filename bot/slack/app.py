@@ -31,6 +31,7 @@ from bot.core.links import Links
 from bot.core.metrics import ACKNOWLEDGED, LATE, REPEATED
 from bot.core.quiz import Quiz
 from bot.pictures import Pictures
+from bot.slack.access import SlackChannelAccess
 from bot.slack.auth import (
     INSTALL_PATH,
     REDIRECT_PATH,
@@ -147,7 +148,7 @@ def build(
     """Builds the objects. `links` lets code questions link to the web editor; `pictures` illustrates cards."""
     tokens = InstallationTokens(client, clock, only)
     people = MemberDirectory(web, tokens, clock, settings.manager_ids)
-    quiz = Quiz(client, links).handle
+    quiz = Quiz(client, links, SlackChannelAccess(web, tokens)).handle
     answer = pictures.with_answers(quiz) if pictures else quiz
     handler = SlackHandler(answer, people, Replies(web, tokens), FileFetcher(web, tokens), journal)
     secret = settings.signing_secret.get_secret_value() if settings.signing_secret else ""

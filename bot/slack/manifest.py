@@ -16,6 +16,7 @@ from bot.core.command_spec import COMMANDS
 BOT_SCOPES: Final = (
     "app_mentions:read",
     "channels:history",
+    "channels:join",
     "channels:read",
     "chat:write",
     "commands",
@@ -31,7 +32,8 @@ BOT_SCOPES: Final = (
 WHY: Final = {
     "app_mentions:read": "answers sent by mentioning the bot",
     "channels:history": "checking whether a post arrived before retrying it; code in threads under a question",
-    "channels:read": "noticing that the bot was invited to a channel",
+    "channels:join": "the button in the setup that makes the bot join a public channel",
+    "channels:read": "noticing that the bot was invited to a channel; checking before the first post that it was",
     "chat:write": "posting questions and answers",
     "commands": "/quiz and /quiz-admin",
     "files:read": "answers as .py files",

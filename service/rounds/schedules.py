@@ -289,13 +289,15 @@ async def _fits_with_gpu(
 async def _view_schedule(session: AsyncSession, row: Schedule, channel: Channel, now: datetime) -> ScheduleView:
     spec = ScheduleSpec.model_validate(row.spec)
     slots = next_slots(build_timetable(spec, await rows.list_skips(session, row.id)), now)
+    chat = await rows.get_chat(session, channel)
     return ScheduleView(
         id=row.id,
         channel=channel.external_id,
         channel_name=_channel_name(channel),
         spec=spec,
         paused=row.paused_at is not None,
-        platform=PLATFORM.validate_python(await rows.get_platform(session, channel)),
+        platform=PLATFORM.validate_python(chat.platform),
+        chat=chat.external_id,
         shared=tuple(
             ChannelView(
                 platform=PLATFORM.validate_python(platform), channel=other.external_id, name=_channel_name(other)

@@ -77,9 +77,9 @@ async def remove_channel(session: AsyncSession, schedule: Schedule, channel_id: 
     await session.execute(delete(ScheduleChannel).where(*mine))
 
 
-async def get_platform(session: AsyncSession, channel: Channel) -> str:
-    """Returns the platform of the channel's chat."""
-    return (await session.scalars(select(Chat.platform).where(Chat.id == channel.chat_id))).one()
+async def get_chat(session: AsyncSession, channel: Channel) -> Chat:
+    """Returns the channel's chat."""
+    return await session.get_one(Chat, channel.chat_id)
 
 
 async def get_workspace_id(session: AsyncSession, channel_id: int) -> int:

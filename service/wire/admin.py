@@ -46,6 +46,8 @@ class ScheduleView(Model):
     paused: bool
     platform: Platform = "web"
     """Platform of its channel."""
+    chat: str = ""
+    """External id of its channel's chat, such as a Discord server."""
     shared: tuple[ChannelView, ...] = ()
     """Further channels it posts to, in any chat of the workspace."""
     next: tuple[datetime, ...] = ()

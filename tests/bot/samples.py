@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from bot.core.actions import Open, PracticeFilter, encode
 from bot.core.cards import Button, Card, Form, Link, Text
+from bot.core.channel_access import ChannelProblem
 from bot.core.command_spec import specs_of
 from bot.core.text import admin, doctor, members, onboarding, outbox_card, questions, results, reveals
 from bot.pictures.service import drawings_of, with_pictures
@@ -496,11 +497,17 @@ GALLERY: dict[str, Card | Form] = {
     "adjusted": admin.adjusted_card("Ann", -5, "was *unfair*"),
     "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", detail="Bob -5: unfair"),)),
     "audit none": admin.audit_card(()),
-    "doctor": doctor.doctor_card(CHECKS),
+    "doctor": doctor.doctor_card(CHECKS, [("#old", ChannelProblem("archived"))]),
     "doctor well": doctor.doctor_card(CHECKS[:1]),
     "hello": onboarding.hello_card(GENERAL),
     "hello nowhere": onboarding.hello_card(Where(channel="")),
     "setup": onboarding.time_card(GENERAL, (SCHEDULE,)),
+    "setup without membership": onboarding.with_channel_problem(
+        onboarding.time_card(GENERAL, ()), GENERAL, ChannelProblem("not a member", can_join=True)
+    ),
+    "setup without permissions": onboarding.with_channel_problem(
+        onboarding.time_card(GENERAL, ()), GENERAL, ChannelProblem("no permission", ("Send Messages", "Embed Links"))
+    ),
     "setup plan": onboarding.plan_form("0930", GENERAL, NOW),
     "begun": onboarding.begun_card(SCHEDULE, ROUND),
     "begun without a question": onboarding.begun_card(SCHEDULE, "the bank is empty"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, assert_never
 
 from bot.core.cards import Card, Table, Text
+from bot.core.channel_access import ChannelProblem
 from bot.core.markup import escape
 from bot.core.text.notices import sandbox_problem_words
+from bot.core.text.onboarding import channel_problem_words
 from bot.core.text.operations import trouble_text
 from bot.core.text.words import chat_words, local, plural
 from service.wire import (
@@ -43,9 +45,10 @@ class CheckWords(NamedTuple):
     """What to do if the check failed."""
 
 
-def doctor_card(checks: tuple[WorkspaceCheck, ...]) -> Card:
-    """Whether everything works, and how to fix what does not."""
+def doctor_card(checks: tuple[WorkspaceCheck, ...], channels: Sequence[tuple[str, ChannelProblem]] = ()) -> Card:
+    """Whether everything works, and how to fix what does not. `channels` are those in which the bot cannot post."""
     words = [(check.ok, check_words(check)) for check in checks]
+    words += [(False, _channel(name, problem)) for name, problem in channels]
     rows = tuple((each.name, "ok" if ok else "FAILED", each.found) for ok, each in words)
     fixes = tuple(Text(f"**{escape(each.name)}:** {each.fix}") for ok, each in words if not ok)
     summary = f"{plural(len(fixes), 'check')} failed." if fixes else "Everything works."
@@ -122,6 +125,10 @@ def _messages(check: MessagesCheck) -> CheckWords:
     error = f": {check.error}" if check.error else ""
     found = f"{plural(check.waiting, 'message')} waiting, the oldest for {check.age_s:.0f} s{error}"
     return CheckWords("messages", found, "Check that the bot is running and may write in the channel.")
+
+
+def _channel(name: str, problem: ChannelProblem) -> CheckWords:
+    return CheckWords(f"posting in {name}", problem.reason, channel_problem_words(problem))
 
 
 def _trouble_fix(trouble: TroubleView) -> str:

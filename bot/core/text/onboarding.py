@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import datetime
-from typing import Final
+from typing import Final, assert_never
 from zoneinfo import ZoneInfo
 
-from bot.core.actions import Begin, Next, PostNow, Setup, SetupAt, ShowBoard, Snippet, encode, fits
+from bot.core.actions import Begin, JoinChannel, Next, PostNow, Setup, SetupAt, ShowBoard, Snippet, encode, fits
 from bot.core.actions import Today as ShowToday
 from bot.core.cards import Block, Button, Card, Form, PickField, Small, Table, Text, TextField
+from bot.core.channel_access import ChannelProblem
 from bot.core.markup import escape
 from bot.core.text.admin import plan_words, schedule_card
 from bot.core.text.questions import about, answer_button, how
 from bot.core.text.words import (
+    and_list,
     in_brief,
     instant_words,
     plural,
@@ -107,6 +109,31 @@ def plan_form(at: str, where: Where, now: datetime) -> Form:
         ),
         submit="Start",
     )
+
+
+def with_channel_problem(card: Card, where: Where, problem: ChannelProblem) -> Card:
+    """Puts above a card why the bot cannot post in the channel, and what to do about it."""
+    name = _brief(where)
+    buttons: tuple[Button, ...] = (Button("Check again", encode(Setup(where.channel, name))),)
+    if problem.can_join:
+        buttons = (Button("Join the channel", encode(JoinChannel(where.channel, name)), "primary"), *buttons)
+    text = Text(f"**I cannot post in {_named(where)} yet.** {channel_problem_words(problem)}")
+    return dataclasses.replace(card, blocks=(text, *card.blocks), buttons=(*buttons, *card.buttons))
+
+
+def channel_problem_words(problem: ChannelProblem) -> str:
+    """Explains why the bot cannot post in a channel, and what to do, as Markdown."""
+    match problem.reason:
+        case "not a member":
+            join = "Press **Join the channel**, or invite" if problem.can_join else "Invite"
+            return f"I am not a member of it. {join} me there with `/invite @Dailygrad`."
+        case "no permission":
+            missing = and_list([f"**{name}**" for name in problem.permissions])
+            return f"I lack {missing} there. Open the channel's settings, then Permissions, and allow it for my role."
+        case "archived":
+            return "It is archived. Unarchive it, or choose another channel."
+        case _ as never:
+            assert_never(never)
 
 
 def begun_card(view: ScheduleView, first: RoundView | str, head: str = "Schedule added") -> Card:

@@ -6,8 +6,11 @@ from zoneinfo import available_timezones
 
 import pytest
 
-from bot.core.cards import Form, PickField
+from bot.core.actions import JoinChannel, encode
+from bot.core.cards import Card, Form, PickField
+from bot.core.channel_access import ChannelProblem
 from bot.core.events import Added, Press, Visited
+from bot.core.quiz import Quiz
 from service.wire import Where, Who
 from tests.bot.conftest import Room
 from tests.conftest import MakeWho
@@ -151,3 +154,30 @@ async def test_a_channel_of_any_name_can_be_set_up(room: Room) -> None:
     await room.does(Added(room.event_id(), room.clock(), room.boss, long))
     label = next(button.label for button in room.buttons(room.boss) if button.label.startswith("Set it up in #é:"))
     assert "#é:é:é:" in await room.presses(room.boss, label)
+
+
+class Door:
+    """A chat whose channels the bot is not a member of until it joins."""
+
+    def __init__(self) -> None:
+        self.joined: list[str] = []
+
+    async def find_problem(self, who: Who, channel: str) -> ChannelProblem | None:
+        return None if channel in self.joined else ChannelProblem("not a member", can_join=True)
+
+    async def join(self, who: Who, channel: str) -> bool:
+        self.joined.append(channel)
+        return True
+
+
+async def test_only_an_admin_makes_the_bot_join_a_channel(room: Room, ann: Who) -> None:
+    door = Door()
+    quiz = Quiz(room.client, access=door)
+    action = encode(JoinChannel("C1", "general"))
+    refused = await quiz.handle(Press(room.event_id(), room.clock(), ann, NEW, action))
+    assert isinstance(refused.content, Card)
+    assert refused.content.title == "Not allowed"
+    assert door.joined == []
+    asked = await quiz.handle(Press(room.event_id(), room.clock(), room.boss, NEW, action))
+    assert isinstance(asked.content, Card)
+    assert (asked.content.title, door.joined) == ("Choose a time", ["C1"])

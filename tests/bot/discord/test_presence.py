@@ -7,8 +7,8 @@ from collections.abc import Awaitable
 from sqlalchemy import select
 
 from service.store.tables import Chat
-from tests.bot.discord.simulated import Simulated
-from tests.doubles.discord.world import BOT_NEEDS, Message
+from tests.bot.discord.simulated import Simulated, said
+from tests.doubles.discord.world import BOT_NEEDS, EMBED, Message
 
 
 def posts(sim: Simulated) -> list[Message]:
@@ -57,3 +57,16 @@ async def test_a_bot_removed_while_it_was_away_notices_at_its_start(sim: Simulat
     sim.double.world.guilds[guild.id] = guild
     await sim.restarts()
     assert not await is_away(sim)
+
+
+async def test_the_setup_and_the_doctor_name_missing_permissions(sim: Simulated) -> None:
+    closed = await sim.opened_channel("closed", BOT_NEEDS & ~EMBED)
+    asked = said(await sim.boss.slash(closed, "quiz-admin setup"))
+    assert "I lack **Embed Links** there." in asked
+    assert "Join the channel" not in asked
+    added = said(await sim.boss.slash(closed, "quiz-admin schedule add", at="09:00"))
+    assert "I lack **Embed Links** there." in added
+    assert "posting in #closed" in said(await sim.boss.slash(sim.channel, "quiz-admin doctor"))
+    await heard(sim, "guild_channel_update", sim.double.permits(closed, BOT_NEEDS))
+    assert "posting in #closed" not in said(await sim.boss.slash(sim.channel, "quiz-admin doctor"))
+    assert "I lack" not in said(await sim.boss.slash(closed, "quiz-admin setup"))

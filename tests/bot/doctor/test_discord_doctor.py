@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.discord.access import NEEDED
 from bot.discord.commands import application_commands
 from bot.discord.settings import DiscordSettings
 from bot.doctor.checks import CheckResult, clock_finding
 from bot.doctor.discord import (
-    NEEDED,
     PERMISSIONS,
     application_findings,
     examine_discord,

@@ -100,6 +100,10 @@ class Hands:
 
 async def test_every_button(workspace: Workspace) -> None:
     ann, boss, hands = workspace.ann, workspace.boss, Hands(workspace)
+    # The bot joins a channel, to be set up there.
+    other = workspace.slack.channel(workspace.team, "other", boss, bot=False)
+    await workspace.slack.slash(boss, other, "/quiz-admin", "setup")
+    await hands.presses(boss, await workspace.sees(boss, "I cannot post in"), "Join the channel", "What time should")
     # A first schedule, in three clicks.
     hello = await workspace.types(boss, "/quiz-admin setup", "What time should")
     await hands.presses(boss, hello, "10:00", "Time zone")

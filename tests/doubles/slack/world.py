@@ -15,6 +15,7 @@ from tests.doubles.slack.surfaces import Body, Ephemeral, Message, View
 BOT_SCOPES = (
     "app_mentions:read",
     "channels:history",
+    "channels:join",
     "channels:read",
     "chat:write",
     "commands",

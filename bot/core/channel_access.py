@@ -1,0 +1,32 @@
+"""Whether the bot can post in a channel, as the chat itself says. The setup and the doctor ask before a post fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from service.wire import Who
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelProblem:
+    """What keeps the bot from posting in a channel."""
+
+    reason: Literal["not a member", "no permission", "archived"]
+    permissions: tuple[str, ...] = ()
+    """Missing permissions, named as the chat's settings name them."""
+    can_join: bool = False
+    """Whether the bot can join by itself."""
+
+
+class ChannelAccess(Protocol):
+    """A chat that has rights to check. The web chat and the console have none."""
+
+    async def find_problem(self, who: Who, channel: str) -> ChannelProblem | None:
+        """Returns what keeps the bot from posting in a channel of the member's workspace.
+
+        None if nothing does, or if the chat does not say.
+        """
+
+    async def join(self, who: Who, channel: str) -> bool:
+        """Makes the bot a member of the channel. Returns False if the chat refuses."""

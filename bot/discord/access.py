@@ -1,0 +1,44 @@
+"""Whether the bot may post in a Discord channel, from the permissions that the gateway reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import discord
+
+from bot.core.channel_access import ChannelProblem
+from service.wire import Who
+
+# Permission bits. Docs: topics/permissions.
+NEEDED: Final[Mapping[str, int]] = {
+    "View Channels": 1 << 10,
+    "Send Messages": 1 << 11,
+    "Embed Links": 1 << 14,
+    "Attach Files": 1 << 15,
+    "Read Message History": 1 << 16,
+    "Create Public Threads": 1 << 35,
+    "Send Messages in Threads": 1 << 38,
+}
+"""Permissions the bot needs in a channel: to post, to show pictures, to check for a post, to reveal in a thread."""
+
+
+class DiscordChannelAccess:
+    """Checks permissions. A bot cannot grant itself any, so it never joins."""
+
+    def __init__(self, client: discord.Client) -> None:
+        self._client = client
+
+    async def find_problem(self, who: Who, channel: str) -> ChannelProblem | None:
+        """Returns the missing permissions; None if there are none, or if the gateway has not reported the channel."""
+        guild = self._client.get_guild(int(who.workspace)) if who.workspace.isdecimal() else None
+        found = guild.get_channel_or_thread(int(channel)) if guild and channel.isdecimal() else None
+        if guild is None or found is None:
+            return None
+        held = found.permissions_for(guild.me).value
+        missing = tuple(name for name, bit in NEEDED.items() if not held & bit)
+        return ChannelProblem("no permission", missing) if missing else None
+
+    async def join(self, who: Who, channel: str) -> bool:
+        """Returns False: only a person with rights can let the bot in."""
+        return False

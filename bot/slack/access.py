@@ -1,0 +1,62 @@
+"""Whether the bot is a member of a Slack channel, and joining a public one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from aiohttp import ClientError
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.core.channel_access import ChannelProblem
+from bot.slack.auth import InstallationTokens
+from bot.slack.web_api import NotInstalled, SlackWeb, error_code
+from service.client import ServiceRefused, ServiceUnavailable
+from service.wire import Who
+
+_LOG = logging.getLogger(__name__)
+_TIMEOUT_S = 2.0
+_UNANSWERED = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
+_ABSENT = frozenset({"channel_not_found", "not_in_channel"})
+"""What `conversations.info` says of a private channel without the bot."""
+
+
+class SlackChannelAccess:
+    """Asks Slack about channels. A check that Slack does not answer within two seconds finds nothing."""
+
+    def __init__(self, web: SlackWeb, tokens: InstallationTokens) -> None:
+        self._web = web
+        self._tokens = tokens
+
+    async def find_problem(self, who: Who, channel: str) -> ChannelProblem | None:
+        """Returns whether the channel is archived or lacks the bot; None if neither, or if Slack does not say."""
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                client = await self._client(who)
+                found: dict[str, Any] = (await client.conversations_info(channel=channel))["channel"]
+        except _UNANSWERED as error:
+            if isinstance(error, SlackApiError) and error_code(error) in _ABSENT:
+                return ChannelProblem("not a member")
+            _LOG.warning("cannot check the channel %s: %s", channel, error)
+            return None
+        if found.get("is_archived"):
+            return ChannelProblem("archived")
+        if found.get("is_im") or found.get("is_mpim") or found.get("is_member"):
+            return None
+        return ChannelProblem("not a member", can_join=not found.get("is_private"))
+
+    async def join(self, who: Who, channel: str) -> bool:
+        """Joins a public channel. Returns False if Slack refuses or does not answer."""
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                await (await self._client(who)).conversations_join(channel=channel)
+        except _UNANSWERED as error:
+            _LOG.warning("cannot join the channel %s: %s", channel, error)
+            return False
+        return True
+
+    async def _client(self, who: Who) -> AsyncWebClient:
+        installation = await self._tokens.find(who.workspace)
+        return self._web.client(installation.token.get_secret_value())
