@@ -68,9 +68,10 @@ def read_import(text: str | bytes, name: str) -> ImportDraft | None:
         return _too_large(name, "markdown") if len(text) > MOST_BYTES else None
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         return anki.read_anki_package(text, name)
+    unread: tuple[str, ...] = ()
     if isinstance(text, bytes) and packages.is_package(text):
         try:
-            text, suffix = packages.open_package(text), ".xml"
+            text, unread = packages.open_package(text)
         except packages.UnreadablePackage as error:
             return _unknown(name, "", str(error))
         suffix = ".xml" if text.startswith("<") else ".csv"
@@ -84,6 +85,8 @@ def read_import(text: str | bytes, name: str) -> ImportDraft | None:
     # If the content does not match the suffix, the reader of that format reports the error.
     draft = fitting[0].read(source) if fitting else named[-1].read(source)
     draft.findings[:0] = encoding
+    for sheet in unread:
+        draft.add("Q603", f"{sheet} was left out", "save it as a file of its own", (1, 1), note="its columns differ")
     return draft
 
 

@@ -7,7 +7,7 @@ import io
 import re
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
 
@@ -18,6 +18,7 @@ MOST_UNPACKED = 32 * 2**20
 """Maximum size of one file in a package, bytes."""
 _MOST_ENTRIES = 2_000
 _MOST_COLUMNS = 100
+_FEWEST_ROWS = 2
 _CELL = re.compile(r"(?P<letters>[A-Z]{1,3})\d+")
 
 
@@ -30,7 +31,16 @@ def is_package(data: bytes) -> bool:
     return data.startswith(b"PK\x03\x04")
 
 
-def open_package(data: bytes) -> str:
+class Opened(NamedTuple):
+    """What a package holds."""
+
+    text: str
+    """CSV of a workbook, XML of tests."""
+    unread: tuple[str, ...] = ()
+    """Sheets that were left out, in words."""
+
+
+def open_package(data: bytes) -> Opened:
     """Returns the text in a package: the sheets of a workbook as CSV, or the tests of a QTI package as XML.
 
     Raises UnreadablePackage.
@@ -42,7 +52,7 @@ def open_package(data: bytes) -> str:
                 raise UnreadablePackage(f"the package has more than {_MOST_ENTRIES:,} files")
             if "xl/workbook.xml" in names:
                 return _workbook(package, names)
-            return _tests(package, names)
+            return Opened(_tests(package, names))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise UnreadablePackage(f"the package cannot be opened: {error}") from None
     except (BrokenXml, RefusedXml) as error:
@@ -65,7 +75,7 @@ def _tests(package: zipfile.ZipFile, names: list[str]) -> str:
             text = _text(package, name)
             left -= len(text)
             if "<questestinterop" in text or "<assessmentItem" in text:
-                found.append(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
+                found.append(re.sub(r"^\s*<\?xml[^>]*\?>\s*", "", text))
     if not found:
         raise UnreadablePackage("the package holds neither a workbook nor a QTI test")
     return f"<packages>{''.join(found)}</packages>" if len(found) > 1 else found[0]
@@ -74,20 +84,31 @@ def _tests(package: zipfile.ZipFile, names: list[str]) -> str:
 # Workbooks: each sheet as rows of texts
 
 
-def _workbook(package: zipfile.ZipFile, names: list[str]) -> str:
+def _workbook(package: zipfile.ZipFile, names: list[str]) -> Opened:
+    """Returns the rows of the first sheet that has several, and of the others with the same header."""
     shared = _shared(package, names)
     sheets = sorted(
         (name for name in names if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name)),
         key=lambda name: int(re.sub(r"\D", "", name)),
     )
+    kept: list[list[str]] = []
+    unread: list[str] = []
+    size = 0
+    for number, name in enumerate(sheets, 1):
+        text = _text(package, name)
+        size += len(text)
+        if size > MOST_UNPACKED:
+            raise UnreadablePackage(f"the sheets are larger than {MOST_UNPACKED >> 20} MiB together")
+        rows = [row for row in _rows(parse_xml(text), shared) if any(cell.strip() for cell in row)]
+        if len(rows) < _FEWEST_ROWS:
+            continue
+        if not kept or rows[0] == kept[0]:
+            kept += rows[1:] if kept else rows
+        else:
+            unread.append(f"sheet {number} with {len(rows)} rows")
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    for name in sheets:
-        rows = [row for row in _rows(parse_xml(_text(package, name)), shared) if any(cell.strip() for cell in row)]
-        writer.writerows(rows)
-        if len(rows) > 1:
-            break
-    return out.getvalue()
+    csv.writer(out, lineterminator="\n").writerows(kept)
+    return Opened(out.getvalue(), tuple(unread))
 
 
 def _shared(package: zipfile.ZipFile, names: list[str]) -> list[str]:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from questions.blocks import plain
+from questions.formats.data import MOST_VALUES, load_data
 from questions.formats.draft import (
     ImportDraft,
     Item,
@@ -39,8 +36,6 @@ NAME = "records"
 
 _DEEPEST = 6
 """Depth to which lists of questions are searched."""
-_MOST_VALUES = 500_000
-"""Maximum number of values looked at; YAML aliases can repeat one without end."""
 _SHORT = 60
 _WORDS: dict[str, tuple[str, ...]] = {
     "question": (
@@ -209,6 +204,8 @@ _OPTION_TEXT = (
     "code",
     "answer",
     "option",
+    "option text",
+    "option value",
     "value",
     "label",
     "content",
@@ -258,83 +255,11 @@ def read(source: Source) -> ImportDraft:
     return draft
 
 
-# The data of a document
-
-
-def _data(source: Source) -> Any:
-    """Returns the data of a document; None if it is none."""
-    text = "\n".join(source.lines)
-    suffix = PurePath(source.name).suffix.lower()
-    start = text.lstrip()[:1]
-    try:
-        if suffix == ".toml":
-            return tomllib.loads(text)
-        if start in ("{", "["):
-            return _json(text)
-        if suffix in (".yaml", ".yml") and _ASKS.search(text):
-            return _yaml(text)
-    except (ValueError, RecursionError, yaml.YAMLError, OverflowError):
-        return None
-    return None
-
-
-def _yaml(text: str) -> Any:
-    """Returns the data of a YAML document from its events, so that depth, aliases and tags cost nothing.
-
-    Raises ValueError for aliases and for more depth or values than questions need.
-    """
-    stack: list[Any] = [[]]
-    keys: list[Any] = [_NO_KEY]
-    for count, event in enumerate(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))):
-        if isinstance(event, yaml.AliasEvent) or count > _MOST_VALUES or len(stack) > _DEEPEST_YAML:
-            raise ValueError("aliases, or too many values")
-        if isinstance(event, yaml.ScalarEvent):
-            _put(stack, keys, _scalar(event))
-        elif isinstance(event, yaml.CollectionStartEvent):
-            value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
-            _put(stack, keys, value)
-            stack.append(value)
-            keys.append(_NO_KEY)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            stack.pop()
-            keys.pop()
-    return stack[0][0] if len(stack[0]) == 1 else stack[0]
-
-
-_NO_KEY = object()
-_DEEPEST_YAML = 20
-_ASKS = re.compile(r"^[ \t]*(?:-[ \t]+)?[\"']?[^\W\d][\w ]{0,30}[\"']?[ ]?:[ \t]*\S", re.MULTILINE)
-
-
-def _put(stack: list[Any], keys: list[Any], value: Any) -> None:
-    top = stack[-1]
-    if isinstance(top, list):
-        top.append(value)
-    elif keys[-1] is _NO_KEY:
-        keys[-1] = value if isinstance(value, str | int | float | bool) else str(id(value))
-    else:
-        top[keys[-1]] = value
-        keys[-1] = _NO_KEY
-
-
-def _scalar(event: yaml.ScalarEvent) -> Any:
-    """Returns a plain scalar as a number or truth value, any other as text; words such as `yes` stay words."""
-    text = str(event.value)
-    if event.implicit[0] and text in ("true", "false", "True", "False"):
-        return text.lower() == "true"
-    return int(text) if event.implicit[0] and re.fullmatch(r"-?\d{1,9}", text) else text
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        # JSON Lines: one object in each line.
-        return [json.loads(line) for line in text.split("\n") if line.strip()]
+# The records of a document
 
 
 def _records(source: Source) -> list[Record]:
-    lists = list(_lists(_data(source), 0, [_MOST_VALUES]))
+    lists = list(_lists(load_data(source), 0, [MOST_VALUES]))
     return [record for records in lists for record in records]
 
 
@@ -364,9 +289,10 @@ def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
     values: dict[str, Any] = {}
     lettered: dict[str, Any] = {}
+    lists = {name: value for key, value in data.items() if (name := _name(key)) in _WORDS["options"]}
     for key, value in data.items():
         name = _name(key)
-        role = _ROLE_OF.get(name, "")
+        role = _role(name, lists)
         if role:
             if _rank(role, name) < _rank(role, values.get(f"_{role}", "")):
                 values[role], values[f"_{role}"] = value, name
@@ -379,6 +305,8 @@ def _record(data: dict[Any, Any]) -> Record | None:
     if not isinstance(asked, str) or not asked.strip():
         return None
     options, letters = _options_of(values.get("options"))
+    if "correct" not in values and (right := values.pop("right", None)) is not None:
+        values["correct"] = right
     if len(lettered) > 1 and not options:
         letters = tuple(sorted(lettered))
         options = tuple(lettered[letter] for letter in letters)
@@ -387,13 +315,31 @@ def _record(data: dict[Any, Any]) -> Record | None:
     return Record(values, options, letters)
 
 
+def _role(name: str, lists: dict[str, Any]) -> str:
+    """Returns the role of a field; `answers` beside `options` or `alternatives` holds the right ones."""
+    if len(lists) > 1 and name in ("answers", "alternatives"):
+        offered = next((value for other, value in lists.items() if other != name), None)
+        if name == "answers":
+            return "right" if isinstance(offered, list | dict) else "options"
+        if isinstance(lists.get("answers"), list) and len(lists) == 2 and not _overlap(offered, lists[name]):
+            return "wrong"
+    return _ROLE_OF.get(name, "")
+
+
+def _overlap(one: Any, two: Any) -> bool:
+    """Returns whether two lists share a text."""
+    texts = [{_option_text(option) for option in value} if isinstance(value, list) else set() for value in (one, two)]
+    return bool(texts[0] & texts[1])
+
+
 def _name(key: Any) -> str:
     split = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", " ", str(key))
     return re.sub(r"[\s_-]+", " ", split).strip().casefold()
 
 
 def _rank(role: str, name: str) -> int:
-    return _WORDS[role].index(name) if name else len(_WORDS[role])
+    words = _WORDS.get(role, ())
+    return words.index(name) if name in words else len(words) + (not name)
 
 
 def _letter(text: str) -> str:
@@ -405,21 +351,55 @@ def _options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         letters = tuple(str(key).strip().lower() for key in value)
         return tuple(value.values()), letters if all(len(letter) == 1 for letter in letters) else ()
     if isinstance(value, list) and len(value) > 1:
-        return tuple(value), ()
+        return _with_texts(value)
     return (), ()
+
+
+def _with_texts(options: list[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """Returns options and their letters. A field whose values are letters in all options has their letters; where no
+    field has a known name, the only other field with a text of its own in each has their texts."""
+    if not all(isinstance(option, dict) for option in options):
+        return tuple(options), ()
+    fields = {
+        key: [str(option.get(key, "")).strip() for option in options]
+        for key in options[0]
+        if all(isinstance(option.get(key), str | int) and not isinstance(option[key], bool) for option in options)
+    }
+    lettered = next(
+        (key for key, values in fields.items() if len(set(values)) == len(values) and all(map(_is_letter, values))),
+        None,
+    )
+    letters = tuple(value.lower() for value in fields[lettered]) if lettered is not None else ()
+    unread = [option for option in options if not _option_text(option)]
+    named = [key for key, values in fields.items() if key != lettered and len(set(values)) == len(values)]
+    if unread and len(named) == 1:
+        return tuple({**option, "text": option[named[0]]} for option in options), letters
+    return tuple(options), letters
+
+
+def _is_letter(value: str) -> bool:
+    return len(value) == 1 and value.isalpha() and value.isascii()
 
 
 def _base(records: list[Record]) -> int | None:
     """Returns whether indices of options start at 0 or at 1; None if the document does not show it."""
-    indices = [(record.values["correct"], len(record.options)) for record in records if _is_index(record)]
-    if any(index == 0 for index, _ in indices):
-        return 0
-    return 1 if any(index == count for index, count in indices) else None
+    indices = [(index, len(record.options)) for record in records for index in _indices(record)]
+    lowest, highest = (any(index == 0 for index, _ in indices), any(index == count for index, count in indices))
+    if lowest or highest:
+        return None if lowest and highest else int(highest)
+    # A field named index is counted as programs count.
+    return 0 if any("index" in record.values for record in records) else None
 
 
-def _is_index(record: Record) -> bool:
-    value = record.values.get("correct")
-    return isinstance(value, int) and not isinstance(value, bool) and bool(record.options)
+def _indices(record: Record) -> Iterator[int]:
+    """Yields the numbers in the key of a record with options."""
+    said = record.values.get("index", record.values.get("correct"))
+    texts = {_option_text(option) for option in record.options}
+    for one in said if isinstance(said, list) else [said]:
+        if isinstance(one, str) and one.strip().isdecimal() and one.strip() not in texts:
+            one = int(one)
+        if isinstance(one, int) and not isinstance(one, bool) and record.options:
+            yield one
 
 
 def _places(source: Source, records: list[Record]) -> Iterator[tuple[int, int]]:
@@ -453,8 +433,10 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
     flags = [_flag(option) for option in record.options]
     texts = [_option_text(option) for option in record.options]
     wrong = values.get("wrong")
-    if not texts and isinstance(wrong, list) and _text(values.get("correct")):
-        texts, flags = [_text(values["correct"]), *map(_text, wrong)], [True, *(False for _ in wrong)]
+    right_texts = _right_texts(values.get("correct"))
+    if not texts and isinstance(wrong, list) and right_texts:
+        texts = [*right_texts, *map(_option_text, wrong)]
+        flags = [*(True for _ in right_texts), *(False for _ in wrong)]
     if len(texts) > 1:
         right = {index for index, flag in enumerate(flags) if flag}
         if not any(flag is not None for flag in flags):
@@ -469,6 +451,11 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
         add_choice(draft, item, offers)
         return
     _add_worded(draft, item, values.get("correct", _single(values.get("options"))))
+
+
+def _right_texts(value: Any) -> list[str]:
+    texts = [_option_text(one) for one in (value if isinstance(value, list) else [value])]
+    return texts if all(texts) else []
 
 
 def _single(value: Any) -> Any:
@@ -492,10 +479,7 @@ def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
 
 def _right(draft: ImportDraft, item: Item, record: Record, texts: list[str], base: int | None) -> set[int]:
     """Returns the indices of the right options; an empty set, with a finding, if they cannot be established."""
-    said = record.values.get("index")
-    if isinstance(said, int) and not isinstance(said, bool):
-        return {said} if 0 <= said < len(texts) else set()
-    said = record.values.get("correct")
+    said = record.values.get("index", record.values.get("correct"))
     if said is None:
         return set()
     found: set[int] = set()

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
+from questions.formats.columns import infer_columns
 from questions.formats.draft import (
     ImportDraft,
     Item,
@@ -20,6 +21,7 @@ from questions.formats.draft import (
     add_unanswered,
     topic_of,
 )
+from questions.formats.row_keys import KeyStyle, Options, key_style, right_options
 from questions.model import is_literal
 
 if TYPE_CHECKING:
@@ -50,10 +52,14 @@ def read(source: Source) -> ImportDraft:
     draft.title = draft.stem
     first = _first(source)
     delimiter = _delimiter(source, first)
-    if delimiter is None and (pairs := _pairs(source)):
-        return _read_pairs(draft, pairs)
+    if delimiter is None and _holds_responses(source.line(first)):
+        return draft.unreadable(
+            "these are the answers of people to a form, not its questions",
+            "export the questions with their right answers, one in each row",
+            first,
+        )
     if delimiter is None:
-        return draft.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
+        return _read_headerless(draft, first)
     rows = _rows(draft, delimiter, first)
     names, lines = next(rows)
     roles = columns(names)
@@ -61,6 +67,20 @@ def read(source: Source) -> ImportDraft:
     if unknown:
         shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
         draft.add("Q610", f"columns not imported: {shown}", "rename or remove them", lines, severity="note")
+    _add_rows(draft, roles, rows, base=_base_of_names(names))
+    if not draft.questions and not draft.findings:
+        draft.unreadable("the table has no rows", "add a row for each question", first)
+    return draft
+
+
+def _add_rows(
+    draft: ImportDraft,
+    roles: Sequence[Column],
+    rows: Iterable[tuple[Sequence[str], tuple[int, int]]],
+    base: int | None,
+) -> None:
+    """Adds the questions of all rows. `base`: the index of the first option, where the header shows it."""
+    read: list[Row] = []
     for cells, lines in rows:
         if len(cells) > len(roles):
             note = f"the header has {len(roles)} columns, the row has {len(cells)} cells"
@@ -70,28 +90,52 @@ def read(source: Source) -> ImportDraft:
         row = Row(*lines)
         for column, cell in zip(roles, cells, strict=False):
             row.put(column, cell.strip("\n"))
-        add_row(draft, row)
-    if not draft.questions and not draft.findings:
-        draft.unreadable("the table has no rows", "add a row for each question", first)
+        if row.cells or any(row.options.values()):
+            # Templates number the rows that nobody filled in.
+            read.append(row)
+    style = key_style(((_options(row), row.key) for row in read), base)
+    for row in read:
+        add_row(draft, row, style)
+
+
+_RESPONSES = re.compile(
+    r"timestamp|start time|completion time|e-?mail(?: address)?|score|total points|respondent|zeitstempel|startzeit"
+    r"|horodateur|marca temporal|carimbo de data/hora|отметка времени"
+)
+_FEWEST_RESPONSES = 2
+
+
+def _holds_responses(line: str) -> bool:
+    """Returns whether a header is that of the answers to a form, as Google and Microsoft export them."""
+    names = {name.strip().casefold() for mark in _DELIMITERS for name in _header(line, mark)}
+    return sum(_RESPONSES.fullmatch(name) is not None for name in names) >= _FEWEST_RESPONSES
+
+
+def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
+    """Reads a table whose columns are known by what is in them, or says what its header needs."""
+    table = infer_columns(draft.source.lines)
+    if table is None:
+        return draft.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
+    draft.add(
+        "Q613",
+        f"the table has no header: {table.explain()}",
+        f"if this is wrong, add a header with {_NEEDED}",
+        (first, first),
+        severity="note",
+    )
+    roles = [Column(role, place) for role, place in table.roles]
+    _add_rows(draft, roles, _rows(draft, table.delimiter, 1), base=None)
     return draft
 
 
-def _pairs(source: Source) -> list[tuple[str, str, int]]:
-    """Returns the rows of a table without a header that has two columns, as flash cards are exported."""
-    for delimiter in ("\t", ";"):
-        rows = [(line.split(delimiter), number) for number, line in enumerate(source.lines, 1) if line.strip()]
-        if len(rows) > 1 and all(len(cells) == 2 and all(cell.strip() for cell in cells) for cells, _ in rows):
-            return [(cells[0].strip(), cells[1].strip(), number) for cells, number in rows]
-    return []
+_INDEX = re.compile(r"in(?:dex|dice)\b")
 
 
-def _read_pairs(draft: ImportDraft, pairs: list[tuple[str, str, int]]) -> ImportDraft:
-    for question, answer, line in pairs:
-        row = Row(line, line)
-        row.put(Column("question"), question)
-        row.put(Column("answer"), answer)
-        add_row(draft, row)
-    return draft
+def _base_of_names(names: Sequence[str]) -> int | None:
+    """Returns 1 if the columns of options have numbers, to which a number then refers; otherwise None."""
+    shown = [name.casefold() for name in names]
+    numbered = sum(_NUMBERED.fullmatch(one) is not None and one[-1:].isdecimal() for one in map(_shown, names))
+    return 1 if numbered > 1 and not any(map(_INDEX.search, shown)) else None
 
 
 def _first(source: Source) -> int:
@@ -215,11 +259,31 @@ _ROLES: dict[str, tuple[str, ...]] = {
             "正解",
             "정답",
         ),
-        *("правильный ответ", "doğru cevap", "risposta corretta", "gabarito", "correct answer index"),
+        *(
+            "правильный ответ",
+            "doğru cevap",
+            "risposta corretta",
+            "gabarito",
+            "correct answer index",
+            "correct index",
+            "answer index",
+            "correct option index",
+            "correct answer indices",
+        ),
         *("correct", "right", "correct option", "correct options", "correct answer", "correct answers", "key"),
     ),
     "options": ("options", "choices", "alternatives"),
-    "why": ("why", "explanation", "reason", "feedback", "extra", "back extra", "rationale", "comment"),
+    "why": (
+        "why",
+        "explanation",
+        "answer explanation",
+        "reason",
+        "feedback",
+        "extra",
+        "back extra",
+        "rationale",
+        "comment",
+    ),
     "topic": ("topic", "category", "subject", "deck"),
     "level": ("level", "difficulty"),
     "tags": ("tags", "tag", "labels"),
@@ -240,11 +304,13 @@ _NUMBERED = re.compile(
 )
 _ADVICE = re.compile(r"[ ]*(?:[-–—][ ]|[(（\[]|:[ ]*$).*$", re.DOTALL)
 """What templates add to the name of a column: `Question - max 120 characters`."""
+_CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-Z])")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_LETTER = re.compile(r"[(\[]?[A-Za-z][)\].:]?")
-"""A letter, which is always the label of an option."""
 _MARKER = re.compile(r"(?:[-*•]|\(?[A-Za-z0-9]{1,2}[.)])\s+")
 _URL = re.compile(r"https?://[^\s<>)\]]+")
+
+
+_NO_STYLE = KeyStyle()
 
 
 class Column(NamedTuple):
@@ -266,6 +332,11 @@ class Row:
     options: dict[int, str] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)
 
+    @property
+    def key(self) -> str:
+        """The cell that says which option is right."""
+        return self.cells.get("correct") or self.cells.get("answer", "")
+
     def put(self, column: Column, text: str) -> None:
         """Stores a cell; the first non-empty cell of a role wins."""
         if column.role == "option":
@@ -278,7 +349,7 @@ class Row:
 
 def columns(names: Sequence[str]) -> list[Column]:
     """Returns the roles of a header's columns, by names in any order and spelling."""
-    shown = [re.sub(r"[\s_-]+", " ", _ADVICE.sub("", name)).strip().casefold() for name in names]
+    shown = [_shown(name) for name in names]
     letters = {"a", "b"} <= set(shown)
     found = [_column(name, letters) for name in shown]
     asking = [name for name, column in zip(shown, found, strict=True) if column.role == "question"]
@@ -288,6 +359,12 @@ def columns(names: Sequence[str]) -> list[Column]:
         Column("") if column.role == "question" and name != best else column
         for name, column in zip(shown, found, strict=True)
     ]
+
+
+def _shown(name: str) -> str:
+    """Returns the name of a column in lower case, as words: `correctAnswer` as `correct answer`."""
+    words = _CAMEL.sub(" ", _ADVICE.sub("", name))
+    return re.sub(r"[\s_-]+", " ", words).strip().casefold()
 
 
 def _column(name: str, letters: bool) -> Column:
@@ -301,8 +378,8 @@ def _column(name: str, letters: bool) -> Column:
     return Column(_ROLE_OF.get(name, ""))
 
 
-def add_row(draft: ImportDraft, row: Row) -> None:
-    """Adds the question of a row."""
+def add_row(draft: ImportDraft, row: Row, style: KeyStyle = _NO_STYLE) -> None:
+    """Adds the question of a row. `style`: how the keys of all rows are written."""
     cells = row.cells
     size = sum(map(len, (*cells.values(), *row.options.values(), *row.reasons.values())))
     if not draft.accepts(row.first, row.last, size):
@@ -319,7 +396,7 @@ def add_row(draft: ImportDraft, row: Row) -> None:
     options = _options(row)
     kind = cells.get("kind", "").strip().lower()
     if options:
-        add_choice(draft, item, _offers(draft, item, row, options))
+        add_choice(draft, item, _offers(draft, item, row, options, style))
     elif kind in ("value", "output"):
         _exact(draft, item, kind, cells.get("answer", ""))
     else:
@@ -330,7 +407,7 @@ def _listed(text: str, marks: str) -> list[str]:
     return [word.strip() for word in re.split(f"[{marks}]", text) if word.strip()]
 
 
-def _options(row: Row) -> list[tuple[int, str]]:
+def _options(row: Row) -> Options:
     """Returns the options with their indices; a cell with all options is split at line breaks, bars or semicolons."""
     named = [(index, text.strip()) for index, text in sorted(row.options.items()) if text.strip()]
     listed = row.cells.get("options", "")
@@ -343,45 +420,13 @@ def _options(row: Row) -> list[tuple[int, str]]:
     return list(enumerate(texts))
 
 
-def _offers(draft: ImportDraft, item: Item, row: Row, options: list[tuple[int, str]]) -> list[OptionDraft]:
-    right = _right(row.cells, options)
+def _offers(draft: ImportDraft, item: Item, row: Row, options: Options, style: KeyStyle) -> list[OptionDraft]:
+    said = row.key
+    right = right_options(options, said, style, texts_first="correct" not in row.cells) if said.strip() else set()
     if right is None:
-        said = (row.cells.get("correct") or row.cells.get("answer", ""))[:60]
         cure = "write its letter or its text"
-        draft.add("Q606", "the right answer is not among the options", cure, item.lines, note=f"`{said}`")
+        draft.add("Q606", "the right answer is not among the options", cure, item.lines, note=f"`{said[:60]}`")
     return [OptionDraft(text, index in (right or ()), row.reasons.get(index, "").strip()) for index, text in options]
-
-
-def _right(cells: dict[str, str], options: list[tuple[int, str]]) -> set[int] | None:
-    """Returns the indices of the right options, given as letters, texts or numbers; an empty set if none is given."""
-    letters = {_LETTERS[index]: index for index, _ in options if index < len(_LETTERS)}
-    texts = {plain(text).casefold(): index for index, text in options}
-    numbers = {str(index + 1): index for index, _ in options}
-    orders: tuple[tuple[str, tuple[dict[str, int], ...]], ...] = (
-        ("correct", (letters, texts, numbers)),
-        ("answer", (texts, letters, numbers)),
-    )
-    for role, ways in orders:
-        said = cells.get(role, "").strip()
-        if _named(said, letters) is not None and _LETTER.fullmatch(said):
-            ways = (letters,)
-        for names in ways if said else ():
-            found = _named(said, names)
-            if found is not None:
-                return found
-        if said:
-            return None
-    return set()
-
-
-def _named(said: str, names: dict[str, int]) -> set[int] | None:
-    """Returns the options that a cell names; None if a part of it names none."""
-    for parts in ([said], *(said.split(mark) for mark in ("\n", "|", ";", ",", " "))):
-        shown = [plain(part).casefold() for part in parts if part.strip()]
-        shown = [part.removeprefix("option ").strip("().") if part not in names else part for part in shown]
-        if shown and all(part in names for part in shown):
-            return {names[part] for part in shown}
-    return None
 
 
 def _exact(draft: ImportDraft, item: Item, kind: str, answer: str) -> None:

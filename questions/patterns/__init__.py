@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft
 from questions.patterns.contents import without_contents
+from questions.patterns.flash_cards import FLASH_CARDS, read_flash_cards
 from questions.patterns.front_matter import FRONT_MATTER, read_front_matter
 from questions.patterns.inference import REASONS, best_candidate
 from questions.patterns.items import add_candidate
@@ -41,6 +42,10 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     draft = read_front_matter(document)
     names = [FRONT_MATTER] if draft.questions else []
     document = document.without(draft.questions)
+    cards = read_flash_cards(document)
+    if cards.questions:
+        names.append(FLASH_CARDS)
+        document = document.without(cards.questions)
     lists = find_key_lists(document)
     if lists:
         document = document.without_lists((one.first, one.last) for one in lists)
@@ -57,14 +62,17 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
             document = document.without(here.questions)
             drafts.append(here)
     drafts.append(read_tables(document))
+    drafts.append(cards)
     drafts = without_contents(drafts)
     won = [candidate for candidate, here in zip(won, drafts, strict=False) if here.questions]
     for here in drafts:
         draft.questions += here.questions
         draft.findings += here.findings
     draft = _keyed(document, draft, lists)
-    names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-1].questions else [])
+    names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-2].questions else [])
     explanation = tuple(candidate.explain() for candidate in won)
+    if cards.questions:
+        explanation = (f"{len(cards.questions)} flash cards with `::` or `?`", *explanation)
     return Inferred(draft, tuple(dict.fromkeys(names)), explanation)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from questions import Question, Reading, read_bank
 from questions.dialects import native
+from questions.patterns.flash_cards import FLASH_CARDS
 from questions.patterns.front_matter import FRONT_MATTER
 from questions.patterns.starts import KINDS
 from questions.patterns.tables import TABLES
@@ -72,7 +73,7 @@ def test_is_read_as_written_beside_it(case: Case) -> None:
 
 def test_every_kind_of_place_has_cases() -> None:
     seen = {name for case in cases() for name in read_bank(case.document, name="case.md").bank.dialects}
-    assert seen == {*KINDS, FRONT_MATTER, TABLES, native.NAME}
+    assert seen == {*KINDS, FLASH_CARDS, FRONT_MATTER, TABLES, native.NAME}
 
 
 def test_plain_text_holds_no_questions() -> None:

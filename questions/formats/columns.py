@@ -1,0 +1,189 @@
+"""Infers the columns of a table without a header from what is in them: question, options, key, answer.
+
+The question is the column that asks, or the longest one. A key is a column that names an option in every row: by its
+text, its letter or its number. Which column is right is never assumed from its place: without a key, options are
+unanswered.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from questions.blocks import plain
+from questions.patterns.stems import reads_as_question
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_DELIMITERS = ("\t", ";", ",", "|")
+_MOST_ROWS = 300
+"""Rows looked at."""
+_MOST_COLUMNS = 30
+_REGULAR = 0.9
+"""Share of rows that must have the same number of cells, and of rows in which a key must name an option."""
+_ASKS = 1 / 3
+"""Share of cells that ask in a column of questions."""
+_LONG = 15
+"""Mean length of questions of which it is unknown whether they ask, characters."""
+_FEW_VALUES = 0.35
+"""Share of different values below which a column is a category."""
+_SUM = re.compile(r"[\d.\s]+(?:[-+*/x×÷^%=()][\d.\s]*)+\??")
+_LETTER = re.compile(r"[A-Ha-h](?:[ ]?[,;|/&]?[ ]?[A-H])*")
+_NUMBERS = re.compile(r"\d(?:[ ]?[,;|/&][ ]?\d)*")
+
+
+@dataclass(frozen=True, slots=True)
+class InferredTable:
+    """The columns of a table without a header."""
+
+    delimiter: str
+    roles: tuple[tuple[str, int], ...]
+    """Role of each column, as in a header, and the index of an option; empty if it is not imported."""
+
+    def explain(self) -> str:
+        """Returns the reading in words, such as `column 1 asks, 2 to 5 are options, 6 is the key`."""
+        names = [role for role, _ in self.roles]
+        options = [index + 1 for index, name in enumerate(names) if name == "option"]
+        parts = [f"column {names.index('question') + 1} asks"]
+        if options:
+            parts.append(f"{options[0]} to {options[-1]} are options")
+        parts += [f"{names.index(name) + 1} is the {word}" for name, word in _WORDS.items() if name in names]
+        return ", ".join(parts)
+
+
+_WORDS = {"correct": "key", "answer": "answer", "topic": "topic"}
+
+
+def infer_columns(lines: Sequence[str]) -> InferredTable | None:
+    """Returns the columns of a table without a header; None if no column is a question."""
+    for delimiter in _DELIMITERS:
+        rows = _rows(lines, delimiter)
+        width, count = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+        if 1 < width <= _MOST_COLUMNS and count >= len(rows) * _REGULAR:
+            table = [row for row in rows if len(row) == width]
+            roles = _roles(list(zip(*table, strict=True)))
+            if roles:
+                return InferredTable(delimiter, roles)
+    return None
+
+
+def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Returns the first rows, without empty cells at their ends that all of them have."""
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, skipinitialspace=True)
+    rows: list[list[str]] = []
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                rows.append(cells)
+            if len(rows) >= _MOST_ROWS:
+                break
+    except csv.Error:
+        return []
+    return rows
+
+
+def _roles(columns: list[tuple[str, ...]]) -> tuple[tuple[str, int], ...]:
+    """Returns the role of each column; empty if none asks."""
+    filled = [index for index, cells in enumerate(columns) if any(cells)]
+    asks = _question(columns, filled)
+    if asks is None:
+        return ()
+    roles = [("", 0)] * len(columns)
+    roles[asks] = ("question", 0)
+    others = [index for index in filled if index != asks]
+    key, options = _keyed(columns, asks, others)
+    if key is None:
+        options = [index for index in others if index > asks and _is_text(columns[index])]
+        if len(filled) == 2:
+            options = [index for index in others if index > asks]
+        if not options:
+            return ()
+        if len(options) == 1:
+            roles[options[0]] = ("answer", 0)
+            options = []
+    else:
+        roles[key] = ("correct", 0)
+    for place, index in enumerate(options):
+        roles[index] = ("option", place)
+    topic = next((index for index in others if roles[index][0] == "" and _is_topic(columns[index])), None)
+    if topic is not None:
+        roles[topic] = ("topic", 0)
+    return tuple(roles)
+
+
+def _question(columns: list[tuple[str, ...]], filled: list[int]) -> int | None:
+    """Returns the column that asks most, or the longest of those with different texts."""
+    shares = {index: _share(columns[index], _may_ask) for index in filled}
+    best = max(filled, key=lambda index: (shares[index], -index), default=None)
+    if best is None or best == filled[-1]:
+        return None
+    if shares[best] >= _ASKS:
+        return best
+    lengths = {index: mean(map(len, columns[index])) for index in filled}
+    longest = max(filled, key=lambda index: lengths[index])
+    different = [index for index in filled if _is_text(columns[index])]
+    if longest in different and longest != filled[-1] and lengths[longest] >= _LONG and len(different) > 1:
+        return longest
+    return None
+
+
+def _may_ask(cell: str) -> bool:
+    return reads_as_question(cell) or _SUM.fullmatch(cell[:100]) is not None or "___" in cell
+
+
+def _share(cells: Sequence[str], holds: object) -> float:
+    assert callable(holds)
+    return sum(map(bool, map(holds, cells))) / max(len(cells), 1)
+
+
+def _is_text(cells: Sequence[str]) -> bool:
+    """Returns whether a column has texts of its own in most rows, unlike a number or a category."""
+    words = [cell for cell in cells if cell]
+    if len(words) * 2 < len(cells) or len(set(words)) < len(words) * _FEW_VALUES:
+        return False
+    return len(cells) > 1 or not words[0].isdigit()
+
+
+def _is_topic(cells: Sequence[str]) -> bool:
+    """Returns whether a column has a few words that recur."""
+    words = {cell for cell in cells if cell}
+    named = len(words) > 1 and all(any(character.isalpha() for character in word) for word in words)
+    return named and len(cells) > 3 and len(words) <= max(len(cells) * _FEW_VALUES, 2)
+
+
+def _keyed(columns: list[tuple[str, ...]], asks: int, others: list[int]) -> tuple[int | None, list[int]]:
+    """Returns the column that names an option in nearly every row, and the columns of options."""
+    for names in (_names_text, _names_letter, _names_number):
+        for key in reversed(others):
+            options = [index for index in others if index > asks and index != key]
+            # The options stand side by side: what follows a key in the last columns explains.
+            if key - 1 in options:
+                options = [index for index in options if index < key]
+            if len(options) > 1 and names(columns[key], [columns[index] for index in options]):
+                return key, options
+    return None, []
+
+
+def _names_text(key: Sequence[str], options: list[tuple[str, ...]]) -> bool:
+    hits = 0
+    for said, *offered in zip(key, *options, strict=True):
+        texts = [plain(one).casefold() for one in offered if one]
+        hits += bool(said) and texts.count(plain(said).casefold()) == 1
+    return hits >= len(key) * _REGULAR
+
+
+def _names_letter(key: Sequence[str], options: list[tuple[str, ...]]) -> bool:
+    letters = "abcdefgh"[: len(options)]
+    named = (set(re.findall("[a-h]", said.casefold())) if _LETTER.fullmatch(said) else set() for said in key)
+    return sum(bool(one) and one <= set(letters) for one in named) >= len(key) * _REGULAR
+
+
+def _names_number(key: Sequence[str], options: list[tuple[str, ...]]) -> bool:
+    named = ([int(one) for one in re.findall(r"\d", said)] if _NUMBERS.fullmatch(said) else [] for said in key)
+    return sum(bool(one) and max(one) <= len(options) for one in named) >= len(key) * _REGULAR

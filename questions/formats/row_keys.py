@@ -1,0 +1,77 @@
+"""Decides which options the keys of a table name: letters, texts or numbers, the same way in all rows.
+
+A number can be the place of an option or its text (`Which is odd: 8, 3, 1 or 5?`), and places can start at 0 or 1. The
+header or the other rows show which; otherwise the question stays unanswered.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from questions.blocks import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Options = list[tuple[int, str]]
+"""Index and text of each option."""
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_LETTER = re.compile(r"[(\[]?[A-Za-z][)\].:]?")
+"""A letter, which is always the label of an option."""
+_NUMBERS = re.compile(r"\d{1,2}(?:[\s,;|]+\d{1,2})*")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyStyle:
+    """How the keys of a table are written."""
+
+    base: int | None = None
+    """Number of the first option, 0 or 1; None if numbers are no places, or the document does not show which."""
+    only_places: bool = False
+    """Whether all keys are numbers that are places, so that none is the text of an option."""
+
+
+def key_style(rows: Iterable[tuple[Options, str]], base: int | None) -> KeyStyle:
+    """Returns how keys are written. `base`: the number of the first option, if the header shows it."""
+    keyed = [(options, said.strip()) for options, said in rows if options and said.strip()]
+    if not keyed or not all(_NUMBERS.fullmatch(said) for _, said in keyed):
+        return KeyStyle()
+    numbers = [(len(options), [int(one) for one in re.findall(r"\d+", said)]) for options, said in keyed]
+    lowest = any(0 in said for _, said in numbers)
+    highest = any(count in said for count, said in numbers)
+    if any(max(said) > count for count, said in numbers) or (lowest and highest):
+        return KeyStyle()
+    found = 0 if lowest else 1 if highest else base
+    texts = sum(said in {text for _, text in options} for options, said in keyed)
+    return KeyStyle(found, only_places=found is not None and texts < len(keyed))
+
+
+def right_options(options: Options, said: str, style: KeyStyle, *, texts_first: bool) -> set[int] | None:
+    """Returns the indices of the options that a key names; None if it names none, or one of two."""
+    said = said.strip()
+    numbers = {str(index + style.base): index for index, _ in options} if style.base is not None else {}
+    if style.only_places:
+        return _named(said, numbers)
+    letters = {_LETTERS[index]: index for index, _ in options if index < len(_LETTERS)}
+    if _LETTER.fullmatch(said) and (found := _named(said, letters)) is not None:
+        return found
+    texts = {plain(text).casefold(): index for index, text in options}
+    for names in (texts, letters) if texts_first else (letters, texts):
+        found = _named(said, names)
+        if found is not None:
+            place = _named(said, numbers)
+            return found if place in (None, found) else None
+    return _named(said, numbers)
+
+
+def _named(said: str, names: dict[str, int]) -> set[int] | None:
+    """Returns the options that a key names; None if a part of it names none."""
+    for parts in ([said], *(said.split(mark) for mark in ("\n", "|", ";", ",", " "))):
+        shown: Sequence[str] = [plain(part).casefold() for part in parts if part.strip()]
+        shown = [part.removeprefix("option ").strip("().") if part not in names else part for part in shown]
+        if shown and all(part in names for part in shown):
+            return {names[part] for part in shown}
+    return None
