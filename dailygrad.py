@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from importlib.metadata import version
@@ -9,6 +10,9 @@ from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+DISK_FULL = "53100"
+"""SQLSTATE with which PostgreSQL reports a full disk."""
 
 
 class Entry(NamedTuple):
@@ -124,7 +128,11 @@ def explained(problem: Exception) -> str | None:
         return str(problem)
     if isinstance(problem, OperationalError):
         reason = str(problem.orig).strip().splitlines()[0]
+        if getattr(problem.orig, "sqlstate", None) == DISK_FULL:
+            return f"the database's disk is full: {reason}. Make room there; nothing was changed."
         return f"the database cannot be used: {reason}. Check DATABASE_URL."
+    if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:
+        return f"the disk is full: {problem.filename or problem.strerror}. Make room there, and start again."
     return None
 
 

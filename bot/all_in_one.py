@@ -32,7 +32,18 @@ from service.client import ServiceClient
 from service.config import Settings, read_settings
 from service.logs import hide_settings, log_to
 from service.metrics import serve_metrics
-from service.process import DATA, CommandFailed, errors, listen, lock_folder, now, out, run_until, stop_signal
+from service.process import (
+    DATA,
+    CommandFailed,
+    errors,
+    listen,
+    lock_folder,
+    make_folder,
+    now,
+    out,
+    run_until,
+    stop_signal,
+)
 from service.store import migrations
 from service.store.session import start_postgres
 from service.wire import ScheduleSpec, Where, Who
@@ -59,13 +70,18 @@ def run_everything(
     chat: Annotated[
         Chat, typer.Option(help="Chat in the browser, in this terminal, on Discord or on Slack.")
     ] = Chat.web,
-    port: Annotated[int, typer.Option(help="Port of the web chat; the next free one is taken.")] = WEB_PORT,
+    port: Annotated[
+        int,
+        typer.Option(
+            envvar="DAILYGRAD_WEB_PORT", min=0, max=65535, help="Port of the web chat; the next free one is taken."
+        ),
+    ] = WEB_PORT,
     data: Annotated[Path, typer.Option(envvar="DAILYGRAD_DATA", help="Where everything is kept.")] = DATA,
 ) -> None:
     """Start everything on this machine and print one address: database, service, scheduler, sandbox and chat."""
     if bank is not None and not bank.exists():
         raise CommandFailed(f"there is no {bank}: give a Markdown file or a folder of them to --bank")
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(data)
     with lock_folder(data):
         links = load_settings(LinkSettings)
         hide_settings(links)

@@ -27,7 +27,7 @@ from service.client import ServiceClient
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
 from service.metrics import record_build, serve_metrics
-from service.process import CommandFailed, listen, now, out, run_until, serve_app, stop_signal
+from service.process import CommandFailed, listen, make_folder, now, out, run_until, serve_app, stop_signal
 
 RunBot = Callable[[ServiceClient, asyncio.Event, Links | None, Path], Awaitable[None]]
 """Runs a chat bot until the event is set; its data is in the folder."""
@@ -112,7 +112,7 @@ def bot_web(
 
 async def _bot_web(settings: BotSettings, links_only: bool) -> None:
     stop = stop_signal()
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(settings.data)
     # No other port: members are sent to this address.
     with listen(settings.web_host, settings.web_port, tries=1, named_by="DAILYGRAD_WEB_PORT") as listener:
         async with contextlib.AsyncExitStack() as stack:
@@ -138,7 +138,7 @@ def bot_console() -> None:
 
 
 async def _bot_console(settings: BotSettings) -> None:
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(settings.data)
     async with service_client(settings) as client:
         await run_until(stop_signal(), run_terminal_chat(settings.data, client))
 
@@ -187,7 +187,7 @@ def _run(chat: str) -> None:
 
 
 async def _run_until_stopped(settings: BotSettings, run_bot: RunBot) -> None:
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(settings.data)
     async with service_client(settings) as client, metrics_page(settings), send_heartbeats():
         await run_bot(client, stop_signal(), settings.links, settings.data)
 

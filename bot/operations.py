@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import Annotated
 
@@ -25,7 +24,7 @@ def ops(
     """Show the state of every workspace: slots from due to posted, queues, the sandbox and recent failures."""
     if format not in ("text", "json"):
         raise typer.BadParameter("text or json", param_hint="--format")
-    found = asyncio.run(in_database(_overview))
+    found = in_database(_overview)
     sys.stdout.write((whole_text(found) if format == "text" else found.model_dump_json(indent=2)) + "\n")
 
 

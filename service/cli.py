@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import re
 import sys
 import tempfile
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast, get_args
 
 import typer
-from pydantic import SecretStr
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -29,12 +29,13 @@ from service.app import Service, build
 from service.banks import import_history, moderation
 from service.banks.imports import ImportOptions, import_path
 from service.banks.proving import ProofOutcome, Work, collect_results, plan_proofs, prove_all
-from service.config import Settings, read_settings
+from service.config import Settings, read_command_settings, read_settings
 from service.errors import Refused
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
 from service.metrics import serve_metrics
-from service.process import CommandFailed, errors, listen, now, out, serve_app, stop_signal
+from service.ops.database import find_database, refuse_other_version
+from service.process import DATA, CommandFailed, errors, listen, now, out, serve_app, stop_signal
 from service.rounds import regrading
 from service.rounds.sandbox_turns import FairSandbox
 from service.sandboxes import serve_relay
@@ -57,7 +58,7 @@ def serve() -> None:
     settings = read_settings()
     hide_settings(settings)
     log_to(None, settings.log_level)
-    migrations.current(settings.database_url)  # fail at once if the database cannot be reached
+    refuse_other_version(settings.database_url)
     asyncio.run(_serve(settings))
 
 
@@ -98,16 +99,9 @@ async def _work(settings: Settings) -> None:
 @service_command.command()
 def migrate() -> None:
     """Upgrade the database in DATABASE_URL to this version."""
-    settings = read_settings(service_token=SecretStr("not needed to migrate"))
+    settings = read_command_settings()
     migrations.upgrade(settings.database_url)
     out.print(f"The database is at {migrations.newest()}")
-
-
-def refuse_other_version(database_url: str) -> None:
-    """Raises CommandFailed if the database is at another version, and OperationalError if it cannot be reached."""
-    at, newest = migrations.current(database_url), migrations.newest()
-    if at != newest:
-        raise CommandFailed(f"the database is at {at or 'no version yet'}, not {newest}: run `dailygrad migrate`")
 
 
 @service_command.command("regrade")
@@ -121,7 +115,7 @@ def regrade_again(
     """
     if (answer is None) is not bool(question):
         raise typer.BadParameter("name the number of an answer, or --question ID", param_hint="ANSWER")
-    made = asyncio.run(in_database(partial(_regrade_again, answer=answer, question=question)))
+    made = in_database(partial(_regrade_again, answer=answer, question=question))
     same = sum(one.same for one in made)
     out.print(f"  {same} of {len(made)} verdicts are the same")
     raise SystemExit(regrading.exit_status(made))
@@ -155,7 +149,10 @@ def bank_import(
         str, typer.Option(help="Choices generated from prose: use, hold (until `bank approve`) or none.")
     ] = "use",
 ) -> None:
-    """Import shared banks into the database in DATABASE_URL. Exit status 1 if one was not imported."""
+    """Import shared banks into the database in DATABASE_URL, or else into that of `dailygrad run`.
+
+    Exit status 1 if a bank was not imported.
+    """
     if format not in ("text", "json"):
         raise typer.BadParameter("text or json", param_hint="--format")
     if generated not in get_args(Generated):
@@ -163,7 +160,7 @@ def bank_import(
     if path is not None and not path.exists():
         raise CommandFailed(f"there is no {path}: pass a document or a folder")
     how = cast(Generated, generated)
-    views = asyncio.run(in_database(lambda service: _bank_import(service, path, dry_run, how)))
+    views = in_database(lambda service: _bank_import(service, path, dry_run, how))
     if format == "json":
         sys.stdout.write(json.dumps([view.model_dump(mode="json") for view in views], indent=2) + "\n")
     else:
@@ -192,16 +189,14 @@ def bank_approve(
 ) -> None:
     """Approve generated questions of shared banks that were imported with `--generated hold`."""
     work = partial(moderation.approve, question=question)
-    count = asyncio.run(in_database(lambda service: _in_transaction(service, work)))
+    count = in_database(lambda service: _in_transaction(service, work))
     out.print(f"  {count} approved")
 
 
 @bank_command.command("log")
 def bank_log(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]) -> None:
     """Show the imports into a bank."""
-    log = asyncio.run(
-        in_database(lambda service: _in_transaction(service, partial(import_history.import_log, name=name)))
-    )
+    log = in_database(lambda service: _in_transaction(service, partial(import_history.import_log, name=name)))
     out.print(log_text(log), markup=False, soft_wrap=True)
 
 
@@ -209,7 +204,7 @@ def bank_log(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]
 def bank_undo(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]) -> None:
     """Undo the latest import into a bank. Run it again to redo the import."""
     undo = partial(import_history.undo_import, name=name, now=now())
-    view = asyncio.run(in_database(lambda service: _in_transaction(service, undo)))
+    view = in_database(lambda service: _in_transaction(service, undo))
     out.print(undone_text(view), markup=False, soft_wrap=True)
 
 
@@ -237,10 +232,14 @@ def _explain(refusal: Refusal) -> str:
             return describe(refusal)
 
 
-async def in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
-    """Runs `do` with a service on the database in DATABASE_URL."""
-    settings = read_settings(service_token=SecretStr("not needed for banks"))
-    await asyncio.to_thread(refuse_other_version, settings.database_url)
+def in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
+    """Runs `do` with a service on the database in DATABASE_URL, or else on that of `dailygrad run`."""
+    with find_database(Path(os.environ.get("DAILYGRAD_DATA") or DATA)) as url:
+        refuse_other_version(url)
+        return asyncio.run(_with_service(read_command_settings(database_url=url), do))
+
+
+async def _with_service(settings: Settings, do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
     service = build(settings, now)
     async with service.running():
         return await do(service)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -23,12 +24,26 @@ DATA = Path(".dailygrad")
 """Default data folder of `dailygrad run`."""
 
 
+_OTHER_FOLDER = "choose another folder with --data or DAILYGRAD_DATA"
+
+
 class CommandFailed(Exception):
     """A command failed. The message names the cause and the fix."""
 
 
 class FolderInUse(CommandFailed):
     """Another process has locked the folder."""
+
+
+def make_folder(folder: Path) -> Path:
+    """Creates a data folder for its owner only, unless it exists. Raises CommandFailed if it cannot be used."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandFailed(f"{folder} cannot be a folder for data ({error.strerror}); {_OTHER_FOLDER}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise CommandFailed(f"{folder} cannot be written; change its owner, or {_OTHER_FOLDER}")
+    return folder
 
 
 @contextlib.contextmanager

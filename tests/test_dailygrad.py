@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import subprocess
 import sys
 from pathlib import Path
 
+import psycopg
 import pytest
 import typer
+from sqlalchemy.exc import OperationalError
 
-from dailygrad import COMMANDS, GROUPS, load
+from dailygrad import COMMANDS, GROUPS, explained, load
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("bot", "service", "questions", "sandbox", "sqlalchemy", "fastapi", "httpx", "numpy", "torch")
@@ -54,3 +57,13 @@ def test_an_unknown_command_is_named() -> None:
     )
     assert done.returncode == 2
     assert "No such command 'nosuch'" in done.stderr
+
+
+def test_a_full_disk_is_not_blamed_on_the_settings() -> None:
+    full = explained(OperationalError("insert", {}, psycopg.errors.DiskFull("could not extend file")))
+    assert full == "the database's disk is full: could not extend file. Make room there; nothing was changed."
+    away = explained(OperationalError("", {}, psycopg.OperationalError("connection refused")))
+    assert away == "the database cannot be used: connection refused. Check DATABASE_URL."
+    ours = explained(OSError(errno.ENOSPC, "No space left on device", "/data/log"))
+    assert ours == "the disk is full: /data/log. Make room there, and start again."
+    assert explained(OSError(errno.EIO, "Input/output error")) is None

@@ -34,7 +34,7 @@ from bot.discord.replies import Replies
 from bot.discord.settings import API, DiscordSettings
 from bot.pictures import Pictures
 from service.client import ServiceClient
-from service.process import CommandFailed
+from service.process import CommandFailed, make_folder
 from service.wire import Who
 
 _LOG = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ async def serve(
     settings: DiscordSettings, client: ServiceClient, clock: Clock, stop: asyncio.Event, links: Links | None = None
 ) -> None:
     """Runs the bot until `stop` is set, then finishes what it has begun. Raises CommandFailed for a wrong setup."""
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(settings.data)
     set_api_url(settings.api_url)
     loop = asyncio.get_running_loop()
     with contextlib.closing(Journal(settings.data / JOURNAL)) as journal:

@@ -54,6 +54,7 @@ from bot.slack.settings import Mode, SlackSettings
 from bot.slack.socket import WatchedSocket
 from bot.slack.web_api import DEAD_TOKEN_CODES, SlackWeb, error_code
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.process import make_folder
 from service.wire import Installation, Where, Who
 
 _LOG = logging.getLogger(__name__)
@@ -122,7 +123,7 @@ async def serve(
     settings: SlackSettings, client: ServiceClient, clock: Clock, stop: asyncio.Event, links: Links | None = None
 ) -> None:
     """Runs the bot until `stop` is set, then drains. Raises TokenRejected, SocketFailed or OSError."""
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(settings.data)
     async with contextlib.AsyncExitStack() as stack:
         web = await stack.enter_async_context(SlackWeb(settings.api_url))
         only = await _run_until(stop, _find_single_installation(settings, web))

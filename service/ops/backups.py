@@ -24,16 +24,15 @@ import psycopg
 import typer
 from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from pydantic import SecretStr
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sqlalchemy import create_engine
 from sqlalchemy.exc import DBAPIError
 
-from service.config import read_settings
+from service.ops.database import find_database
 from service.ops.deployment import Check
-from service.process import DATA, CommandFailed, FolderInUse, errors, lock_folder, now
+from service.process import DATA, CommandFailed, errors, now
 from service.store import migrations, snapshots
-from service.store.session import libpq_url, sqlalchemy_url, start_postgres
+from service.store.session import libpq_url, sqlalchemy_url
 
 backups_command = typer.Typer()
 
@@ -74,7 +73,7 @@ def backup_database(
     Backs up the database in DATABASE_URL, or else the one of `dailygrad run`. Chat tokens stay encrypted in the file.
     Keep DAILYGRAD_TOKEN_KEY somewhere else: without it, the tokens cannot be read after a restore.
     """
-    with _database(data, create=False) as url, _spinner("Backing up"):
+    with find_database(data) as url, _spinner("Backing up"):
         if file == STREAM:
             if sys.stdout.isatty():
                 raise CommandFailed(
@@ -102,7 +101,7 @@ def restore_database(
     Restores to the database in DATABASE_URL, or else to the one of `dailygrad run`. Stop the service and its workers
     first. A backup contains SQL that PostgreSQL runs: only restore files you trust.
     """
-    with _readable(file) as reading, _database(data, create=True) as url, _spinner("Restoring"):
+    with _readable(file) as reading, find_database(data, create=True) as url, _spinner("Restoring"):
         restored = restore(url, reading, replace=replace)
     at = f"{restored.taken_at:%Y-%m-%d %H:%M} UTC"
     _print(f"Restored {restored.rows:,} rows from {at}; the database is at revision {migrations.newest()}")
@@ -435,33 +434,3 @@ def _readable(file: str) -> Iterator[IO[bytes]]:
         except OSError as error:
             raise CommandFailed(f"{file} cannot be read: {error.strerror}; name a file of `dailygrad backup`") from None
         yield opened
-
-
-@contextlib.contextmanager
-def _database(data: Path, *, create: bool) -> Iterator[str]:
-    """Yields the URL of the database: DATABASE_URL, or that of `dailygrad run` in its folder, running or not.
-
-    With `create`, the folder's database is created if it is missing and must not be in use. Raises Refused.
-    """
-    if any(os.environ.get(name) for name in ("DATABASE_URL", "DAILYGRAD_DATABASE_URL")):
-        yield read_settings(service_token=SecretStr("not needed to find the database")).database_url
-        return
-    folder = data.resolve()
-    if not create and not (folder / "postgres" / "PG_VERSION").exists():
-        raise CommandFailed(
-            f"there is no database: DATABASE_URL is not set, and `dailygrad run` has not made one in {folder}; set "
-            "DATABASE_URL, or name the folder with --data"
-        )
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        with lock_folder(folder):
-            server = start_postgres(folder / "postgres")
-            try:
-                yield server.url
-            finally:
-                server.stop()
-    except FolderInUse:
-        if create:
-            raise CommandFailed(f"`dailygrad run` uses {folder}: stop it first") from None
-        # It is running or starting: join it, and leave it running.
-        yield start_postgres(folder / "postgres").url

@@ -15,11 +15,10 @@ from urllib.parse import unquote, urlsplit
 
 import psycopg
 from psycopg import Connection
-from pydantic import SecretStr
 
 from sandbox.client import SandboxUnreachable
 from sandbox.load_balancer import SandboxPool
-from service.config import InvalidSettings, Settings, read_settings
+from service.config import InvalidSettings, Settings, has_service_token, read_command_settings
 from service.sandboxes import SandboxPort, Workers
 from service.store import migrations, monitoring, snapshots
 from service.store.monitoring import LEADER_LOCK
@@ -53,12 +52,11 @@ Clock = Callable[[], datetime]
 
 def service_settings() -> tuple[Settings | None, Check]:
     """Returns the service's settings from the environment, or None if they are invalid, with the check."""
-    named = any(os.environ.get(f"DAILYGRAD_SERVICE_TOKEN{end}") for end in ("", "_FILE"))
     try:
-        settings = read_settings() if named else read_settings(service_token=SecretStr("stands for none " * 2))
+        settings = read_command_settings()
     except InvalidSettings as wrong:
         return None, Check(name="settings", ok=False, found="they cannot be used", fix=str(wrong))
-    note = "DAILYGRAD_SERVICE_TOKEN is not set: only `dailygrad run` goes without" if not named else ""
+    note = "DAILYGRAD_SERVICE_TOKEN is not set: only `dailygrad run` goes without" if not has_service_token() else ""
     return settings, Check(name="settings", ok=True, found="they can be used", fix=note)
 
 

@@ -338,6 +338,40 @@ def test_a_worker_waits_for_nothing_in_a_database_that_was_not_migrated(new_data
     is_refused(once("work", DATABASE_URL=new_database(), DAILYGRAD_SERVICE_TOKEN=TOKEN), "run `dailygrad migrate`")
 
 
+def test_a_database_that_a_newer_program_upgraded_is_refused(database_url: str) -> None:
+    with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
+        connection.execute("update alembic_version set version_num = '9999'")
+    for words in (["serve"], ["work"], ["migrate"], ["bank", "import"], ["ops"]):
+        refused = once(*words, DATABASE_URL=database_url, DAILYGRAD_SERVICE_TOKEN=TOKEN)
+        is_refused(refused, "the database is at 9999, which this program does not know")
+
+
+def test_the_service_does_not_serve_a_database_that_was_not_migrated(new_database: Callable[[], str]) -> None:
+    is_refused(once("serve", DATABASE_URL=new_database(), DAILYGRAD_SERVICE_TOKEN=TOKEN), "run `dailygrad migrate`")
+
+
+def test_a_folder_that_cannot_hold_data_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    is_refused(once("run", "--data", str(file)), "choose another folder with --data or DAILYGRAD_DATA")
+    is_refused(once("run", "--data", str(file / "below")), "Not a directory")
+    is_refused(once("run", DAILYGRAD_DATA="/proc/none"), "choose another folder")
+    is_refused(once("bank", "log", "core", DAILYGRAD_DATA=str(tmp_path)), "`dailygrad run` has not made one in")
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"), [(["--port", "70000"], {}), ([], {"DAILYGRAD_WEB_PORT": "70000"})], ids=["option", "setting"]
+)
+def test_a_port_out_of_range_is_refused_before_anything_starts(
+    words: list[str], settings: dict[str, str], tmp_path: Path
+) -> None:
+    refused = once("run", "--data", str(tmp_path / "data"), *words, **settings)
+    assert refused.returncode == 2
+    assert "--port" in refused.stderr
+    assert "65535" in refused.stderr
+    assert not (tmp_path / "data").exists()
+
+
 def test_the_service_uses_no_other_port_than_configured(database_url: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -161,12 +161,15 @@ def test_the_console_is_a_transcript_and_leaves_by_itself(data: Path) -> None:
     assert "Your code\n" in said
 
 
-def test_a_second_run_on_the_same_data_is_refused(data: Path) -> None:
+def test_a_second_run_on_the_same_data_is_refused_and_other_commands_work_beside_it(data: Path) -> None:
     with running(data) as first:
         first.wait_for("ready after")
         with running(data) as second:
             assert second.process.wait(60) == 2
         assert "another `dailygrad run` uses" in "".join(second.printed)
+        log = [sys.executable, "-m", "dailygrad", "bank", "log", "pytorch-core"]
+        beside = {**os.environ, "DATABASE_URL": "", "DAILYGRAD_DATA": str(data)}
+        assert "pytorch-core: 1 import" in subprocess.run(log, cwd=ROOT, env=beside, capture_output=True, text=True).stdout
         assert first.stop() == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.config import InvalidSettings, read_settings
+from service.config import InvalidSettings, read_command_settings, read_settings
 
 URL = "postgresql://quiz:p%40ss@db:5432/quiz"
 TOKEN = "0123456789abcdef"
@@ -88,3 +88,11 @@ def test_the_database_password_may_stand_in_a_file(tmp_path: Path) -> None:
             database_password_file=tmp_path / "none",
             service_token="x" * 16,
         )
+
+
+def test_a_command_reaches_workers_with_the_token_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://localhost/dailygrad")
+    monkeypatch.delenv("DAILYGRAD_SERVICE_TOKEN", raising=False)
+    assert read_command_settings().token != TOKEN
+    monkeypatch.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
+    assert read_command_settings().token == TOKEN

@@ -11,6 +11,7 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine
 
+from service.process import CommandFailed
 from service.store.session import sqlalchemy_url
 
 ONE_AT_A_TIME = 0x_DA117_0001
@@ -18,7 +19,13 @@ ONE_AT_A_TIME = 0x_DA117_0001
 
 
 def upgrade(database_url: str) -> None:
-    """Upgrades the database to the newest revision. Several processes may call it at once. Blocks: use a thread."""
+    """Upgrades the database to the newest revision. Several processes may call it at once. Blocks: use a thread.
+
+    Raises CommandFailed if a newer program has upgraded it further: there is no way back but a backup.
+    """
+    at = current(database_url)
+    if at is not None and not known(at):
+        raise newer(at)
     command.upgrade(_config(database_url), "head")
 
 
@@ -42,6 +49,14 @@ def known(revision: str) -> bool:
         return ScriptDirectory.from_config(_config("postgresql://")).get_revision(revision).revision == revision
     except CommandError:
         return False
+
+
+def newer(revision: str) -> CommandFailed:
+    """Returns the error for a database that a newer program has upgraded."""
+    return CommandFailed(
+        f"the database is at {revision}, which this program does not know: a newer one has upgraded it, from "
+        f"{newest()} or later. Use that program, or restore a backup from before the upgrade."
+    )
 
 
 def current(database_url: str) -> str | None:
