@@ -96,6 +96,7 @@ def split_blocks(source: Source) -> tuple[Block, ...]:
 
 
 _FENCE = re.compile(r"[ >\t]*(?P<marks>`{3,}|~{3,})(?P<rest>.*)")
+_EMPTY_ITEM = re.compile(r"[ ]{0,3}-[ \t]+")
 _TIGHT_HEADING = re.compile(r"(?P<marks>#{2,6})(?=[^\s#!])")
 _STRAY = re.compile(r"[\"'”’)\].,;*_]{1,3}[ \t]*")
 """Marks behind the end of a fence, such as the quotation mark of `…```"`, which would keep it open."""
@@ -103,11 +104,14 @@ _STRAY = re.compile(r"[\"'”’)\].,;*_]{1,3}[ \t]*")
 
 def _repaired(lines: Sequence[str]) -> Iterator[str]:
     """Yields the lines with what authors often leave out: the space in `##Heading`, and the end of a fence where a
-    stray mark follows its closing marks."""
+    stray mark follows its closing marks. An item `- ` without text is no underline of a heading."""
     opened = ""
     for line in lines:
         found = _FENCE.match(line)
-        if found is None:
+        if found is None and _EMPTY_ITEM.fullmatch(line) and not opened:
+            # Below a paragraph it would make a heading of it.
+            yield line.replace("-", "*", 1)
+        elif found is None:
             yield line if opened or not line.startswith("##") else _TIGHT_HEADING.sub(r"\g<marks> ", line, count=1)
         elif not opened:
             opened = found["marks"] if found["marks"][0] == "~" or "`" not in found["rest"] else ""

@@ -142,11 +142,11 @@ class Layout:
 
     @cached_property
     def labels(self) -> dict[int, tuple[Label, ...]]:
-        """Labels of each paragraph that has any, by its first line."""
+        """Labels of each paragraph or piece of HTML that has any, by its first line."""
         found: dict[int, tuple[Label, ...]] = {}
         for block in self.blocks:
             for inner in block.walk():
-                if inner.kind == "paragraph" and (labels := labels_in(inner, self.source)):
+                if inner.kind in ("paragraph", "html") and (labels := labels_in(inner, self.source)):
                     found[inner.first] = tuple(labels)
         return found
 
@@ -217,8 +217,8 @@ class Document:
         return before[min(last + 1, len(self.taken))] == before[first]
 
     def labels(self, block: Block) -> tuple[Label, ...]:
-        """Returns the labels in a paragraph; other blocks have none."""
-        return self.layout.labels.get(block.first, ()) if block.kind == "paragraph" else ()
+        """Returns the labels in a paragraph or in HTML; other blocks have none."""
+        return self.layout.labels.get(block.first, ()) if block.kind in ("paragraph", "html") else ()
 
     def answer_fold(self, block: Block) -> Fold | None:
         """Returns the first answer fold that begins in the block."""

@@ -33,7 +33,8 @@ TASK_WORDS = (
 """Words before a question that stand there only with a number."""
 _KEY_WORDS = (
     r"(?:the[ ])?(?:correct|right)[ ](?:answer|option|choice)(?:s|\(s\))?(?:[ ](?:is|are))?|answer[ ]key|key"
-    r"|respuestas?[ ]correctas?|opci[oó]n(?:es)?[ ]correctas?|respostas?[ ]corretas?|alternativas?[ ]corretas?"
+    r"|(?:respuestas?[ ])?correctas?|opci[oó]n(?:es)?[ ]correctas?|(?:respostas?[ ])?corretas?"
+    r"|alternativas?[ ]corretas?"
     r"|gabarito"
     r"|(?:bonnes?[ ]réponses?|réponses?[ ](?:correctes?|exactes?))(?:[ ](?:est|sont))?|richtige[ ]antwort(?:en)?"
     r"|korrekte[ ]antwort(?:en)?|rispost[ae][ ](?:corrett[ae]|esatt[ae])|juiste[ ]antwoord(?:en)?"
@@ -95,6 +96,8 @@ _MAYBE = re.compile(
     rf"(?:\*{{1,3}}|_{{1,3}}|[\[【])?[ ]?(?:{QUESTION_WORDS}|{_MARKED_ANSWER}|{_EXPLANATION})[ ]?[\d#:：.)*_\]】–—-]",
     re.IGNORECASE,
 )
+_TAG = re.compile(r"<(?P<name>span|p|div|font|em|b|strong|small)\b[^<>]{0,200}>[ ]*", re.IGNORECASE)
+"""A tag before a label."""
 _SYMBOL = re.compile(r"[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
 """A symbol before a label, such as a pointing hand."""
 _SYMBOL_INSIDE = re.compile(r"(?P<open>\*{1,3}|_{1,3})[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
@@ -164,6 +167,14 @@ class Label:
 def label_of(line: str, number: int = 0) -> Label | None:
     """Returns the label at the start of a line, after list markers and indentation."""
     start = content_column(line)
+    if line.startswith("<", start) and (tag := _TAG.match(line, start)):
+        # `<span class="spoiler">Answer: …</span>` is read as `Answer: …`.
+        inside = label_of(line[tag.end() :], number)
+        if inside is None or inside.closing:
+            return None
+        closing = f"</{tag['name']}>"
+        closed = closing if line.rstrip().endswith(closing) else ""
+        return Label(inside.role, number, start, inside.end + tag.end(), inside.word, inside.number, closed)
     if symbol := _SYMBOL.match(line, start):
         start = symbol.end()
     elif not line.isascii() and (symbol := _SYMBOL_INSIDE.match(line, start)):
@@ -184,8 +195,8 @@ def label_of(line: str, number: int = 0) -> Label | None:
 
 
 def labels_in(block: Block, source: Source) -> list[Label]:
-    """Returns the labels in a paragraph; other blocks have none."""
-    if block.kind != "paragraph":
+    """Returns the labels in a paragraph or in HTML; other blocks have none."""
+    if block.kind not in ("paragraph", "html"):
         return []
     found = (label_of(source.line(number), number) for number in range(block.first, block.last + 1))
     return [label for label in found if label is not None and not _is_option(source, label)]

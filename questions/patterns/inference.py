@@ -8,7 +8,8 @@ depth. A candidate is read for the strongest reason its evidence gives:
 3. asking: most of them read as questions.
 4. titled: each is a title, and the paragraph below asks.
 5. continued: they go on with the form and the numbers of questions that were read already.
-6. promised: the title announces questions, and they are numbered and cover what is below it.
+6. promised: the title announces questions, or some ask, and they are numbered and cover what is below it.
+7. bare: the document is made of paragraphs that ask, and of what stands below them.
 
 Question marks and words are evidence, not conditions. The reasons are tried in this order, and of the candidates with
 the same reason the one that covers more comes first. Its lines are then taken, and the others are judged without them.
@@ -22,6 +23,7 @@ from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, get_args
 
 from questions.labels import is_answer_heading
+from questions.patterns.paragraphs import find_paragraphs, made_of
 from questions.patterns.starts import find_starts, is_only_link
 from questions.patterns.stems import (
     asks_for_questions,
@@ -37,9 +39,10 @@ if TYPE_CHECKING:
 
     from questions.blocks import Block
     from questions.document import Document
-    from questions.patterns.starts import Kind, Start
+    from questions.patterns.paragraphs import find_paragraphs, made_of
+from questions.patterns.starts import Kind, Start
 
-Reason = Literal["labelled", "answered", "asking", "titled", "continued", "promised"]
+Reason = Literal["labelled", "answered", "asking", "titled", "continued", "promised", "bare"]
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
 """From the strongest to the weakest."""
@@ -97,6 +100,7 @@ _FORMS: dict[Kind, str] = {
     "item": "list items",
     "line": "lines of their own",
     "fold": "folds",
+    "paragraph": "paragraphs",
 }
 _WHY: dict[Reason, str] = {
     "labelled": "a word such as `Question` stands before them",
@@ -105,6 +109,7 @@ _WHY: dict[Reason, str] = {
     "titled": "the paragraphs below them ask",
     "continued": "they have the form of the others",
     "promised": "the title announces questions",
+    "bare": "the document is made of them",
 }
 
 
@@ -112,7 +117,7 @@ def best_candidate(document: Document, reason: Reason, known: Iterable[Candidate
     """Returns the best candidate for one reason in the lines that are still free; None if there is none."""
     judge = _JUDGES[reason]
     found: dict[tuple[Kind, int], list[Verdict]] = {}
-    for kind, starts in find_starts(document).items():
+    for kind, starts in _starts(document, reason).items():
         free = [start for start in starts if document.free(start.first, start.end)]
         for (depth, _), run in _runs(free):
             verdict = judge(document, kind, run, tuple(known))
@@ -122,11 +127,16 @@ def best_candidate(document: Document, reason: Reason, known: Iterable[Candidate
     return min(candidates, key=lambda candidate: candidate.rank, default=None)
 
 
+def _starts(document: Document, reason: Reason) -> dict[Kind, list[Start]]:
+    return {"paragraph": find_paragraphs(document)} if reason == "bare" else find_starts(document)
+
+
 def _runs(starts: list[Start]) -> Iterator[tuple[tuple[int, int], list[Start]]]:
-    """Yields the starts of each depth that stand under the same heading; lines of their own stand together."""
+    """Yields the starts of each depth that stand under the same heading; lines and paragraphs of their own stand
+    together."""
 
     def key(start: Start) -> tuple[int, int]:
-        return start.depth, 0 if start.kind == "line" else start.run
+        return start.depth, 0 if start.kind in ("line", "paragraph") else start.run
 
     for place, run in groupby(sorted(starts, key=key), key=key):
         yield place, list(run)
@@ -155,7 +165,7 @@ def _without_parts(starts: list[Start]) -> list[Start]:
 
 # Evidence: what is read of a run for each reason
 
-_FEWEST = {"label": 1, "heading": 3, "item": 3, "line": 2, "fold": 1}
+_FEWEST = {"label": 1, "heading": 3, "item": 3, "line": 2}
 """Starts without number and answer from which they are questions, unless a title announces questions."""
 _FEWEST_CONTINUED = 5
 _SHORTEST = 3
@@ -245,8 +255,24 @@ def _answered_items(run: list[Start]) -> Verdict:
 
 
 def _split(run: list[Start], read: set[Start]) -> Verdict:
-    """Returns the starts that are read, and the others to be named."""
+    """Returns the starts that are read, and the others to be named. One with text whose number lies between those of
+    others that are read is read too."""
+    numbers = [int(start.number) for start in run if start in read and _is_count(start.number)]
+    if len(numbers) >= _FEWEST["item"] and len(numbers) * 2 > len(run):
+        low, high = min(numbers), max(numbers) + 1
+        for start in run:
+            if _is_count(start.number) and low <= int(start.number) <= high and _has_answer(start):
+                read = read | {start}
+                high = max(high, int(start.number) + 1)
     return Verdict(tuple(start for start in run if start in read), tuple(start for start in run if start not in read))
+
+
+def _has_answer(start: Start) -> bool:
+    return bool(start.stem.text and start.text) and not is_only_link(start)
+
+
+def _is_count(number: str) -> bool:
+    return number.isdecimal() and len(number) < 5
 
 
 def _answered_lines(run: list[Start]) -> Verdict:
@@ -388,7 +414,7 @@ def _continued(document: Document, kind: Kind, run: list[Start], known: tuple[Ca
 
 def _goes_on(start: Start, numbers: set[int]) -> bool:
     """Returns whether the number of a start is next to the numbers of questions, and taken by none of them."""
-    if not start.number.isdecimal() or len(start.number) > 4 or int(start.number) in numbers:
+    if not _is_count(start.number) or int(start.number) in numbers:
         return False
     goes_on = int(start.number) - 1 in numbers or int(start.number) + 1 in numbers
     if goes_on:
@@ -397,7 +423,9 @@ def _goes_on(start: Start, numbers: set[int]) -> bool:
 
 
 def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
-    if known or kind in ("label", "fold") or len(run) < _FEWEST_CONTINUED or not _is_told(document, run):
+    if known or kind in ("label", "fold") or len(run) < _FEWEST_CONTINUED:
+        return Verdict()
+    if not _is_told(document, run) and not _is_counted(run):
         return Verdict()
     numbered = [start for start in run if start.number and not is_only_link(start)]
     lines = sum(start.end - start.first + 1 for start in numbered)
@@ -407,6 +435,18 @@ def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Can
     if kind == "heading" and any(_holds_headings(start.body) for start in numbered):
         return Verdict()
     return Verdict(tuple(numbered))
+
+
+def _is_counted(run: list[Start]) -> bool:
+    """Returns whether starts are numbered without a gap, have text below, and some of them ask."""
+    numbers = [int(start.number) for start in run if _is_count(start.number)]
+    regular = len(numbers) == len(run) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    answered = sum(bool(start.text) for start in run)
+    return regular and answered * 5 >= len(run) * 4 and sum(start.asks for start in run) * 4 >= len(run)
+
+
+def _bare(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    return Verdict(tuple(run)) if made_of(document, run, told=_is_told(document, run)) else Verdict()
 
 
 def _holds_headings(body: tuple[Block, ...]) -> bool:
@@ -420,4 +460,5 @@ _JUDGES: dict[Reason, Callable[[Document, Kind, list[Start], tuple[Candidate, ..
     "titled": _titled,
     "continued": _continued,
     "promised": _promised,
+    "bare": _bare,
 }

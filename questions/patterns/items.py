@@ -106,7 +106,7 @@ def _parts(
         return _Parts(start.end, start.stem.text, start.said, labelled=False)
     body = _body(start, limit, is_last=is_last)
     last = body[-1].last if body else max(start.last, min(start.own_last, limit))
-    own = (start.block, *body) if start.kind == "line" and start.block else body
+    own = (start.block, *body) if start.kind in ("line", "paragraph") and start.block else body
     answer = start.answer if start.kind == "item" else find_answer(document, own, first=start.last + 1)
     if answer and answer.first > last:
         answer = None
@@ -117,6 +117,7 @@ def _parts(
     if meta.asked or candidate.reason == "titled":
         title, stem = stem, ""
     if answer:
+        shown = _OPEN_TAGS.sub("", shown)
         prompt = "\n\n".join(part for part in (stem, shown if stem else _unbold_first(shown)) if part)
         return _Parts(last, prompt, answer.text, True, title, meta.level, meta.tags)
     if not title and _is_title(start, body, first):
@@ -129,6 +130,10 @@ def _parts(
     if _belongs_to_prompt(start, body, shown, mostly_bare=mostly_bare):
         return _Parts(last, "\n\n".join((stem, shown)), "", False, title, meta.level, meta.tags)
     return _Parts(last, stem, shown, False, title, meta.level, meta.tags)
+
+
+_OPEN_TAGS = re.compile(r"(?:(?:^|\n)[ ]{0,8}<(?:div|p|span|section)\b[^<>\n]{0,200}>[ \t\n]{0,8})+$")
+"""HTML at the end of a prompt that only opens what is around the answer."""
 
 
 def _of_label(document: Document, start: Start, limit: int) -> _Parts:

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 OptionMark = Literal["box", "letter", "bullet"]
 
 _LETTERS = "A-Ja-jА-Ка-к①-⑩アイウエオカキクケコ가나다라마바사아자차Ａ-Ｊａ-ｊ"
-_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<box>[ xX✓✔*])\](?:[ \t]+(?P<rest>.*)|$)")
+_BOX = re.compile(
+    r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<box>[ xX✓✔*])\](?:[ \t]+(?P<rest>.*)|$)"
+    r"|\[(?P<bare_box>[ xX✓✔*])\](?![(\[:])[ \t]*(?P<bare_rest>\S.*))"
+)
+"""A check box in a list, or at the start of a line."""
 _OPTION_LETTER = re.compile(
     rf"[ \t]*(?:[-*+][ \t]+|\d{{1,2}}[.)][ \t]+)?(?P<open>[*_]{{0,3}})(?:Option[ ])?[(\[（]?(?P<letter>[{_LETTERS}])"
     r"(?:[)\].:][*_]{0,3}(?=[ \t]|$)|[）．、：][*_]{0,3}|[*_]{1,3}[ ]?[).:–-](?=[ \t]|$)|(?<=[①-⑩])(?=[ \t]"
@@ -58,6 +62,9 @@ _MAYBE = re.compile(
     rf"(?m)\[[ xX✓✔*]\]|^[ \t]*[-*+][ ][A-J][ ]\S|(?<![^\W_])[{_LETTERS}](?:[)\].:*_）．、：]|(?<=[①-⑩]))"
 )
 _FEWEST_INLINE = 3
+_MOST_LINES = 8
+"""Most plain lines that are options."""
+_NO_OPTION = re.compile(r"#{1,6}[ ]|```|~~~|>|\||<[a-z!]|!\[", re.IGNORECASE)
 _MOST = 20
 """Number of check boxes from which a list is a to-do list."""
 _LONGEST = 400
@@ -113,6 +120,11 @@ class _Scan:
     before_outer: int = 0
 
 
+def begins_with_box(line: str) -> bool:
+    """Returns whether a line is an option with a check box."""
+    return _BOX.fullmatch(line) is not None
+
+
 def may_hold_options(text: str) -> bool:
     """Returns whether a search for options is worthwhile."""
     return _MAYBE.search(text) is not None
@@ -162,7 +174,8 @@ def _indent(line: str) -> int:
 def _option_line(line: str) -> _Line | None:
     indent = _indent(line)
     if found := _BOX.fullmatch(line):
-        return _Line("box", indent, "", found["box"] != " ", found["rest"] or "")
+        box = found["box"] or found["bare_box"]
+        return _Line("box", indent, "", box != " ", found["rest"] or found["bare_rest"] or "")
     if found := _OPTION_LETTER.fullmatch(line):
         rest = found["rest"] or ""
         starred = found["open"] == "*" and "*" not in line[found.end("open") :]
@@ -358,7 +371,7 @@ def find_choice(
             return _unkeyed(trim(f"{before}\n{run.lead}"), run, answer) if offering else None
         return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "", keyless)
     if labelled:
-        return _of_bullets(lines, answer)
+        return _of_bullets(lines, answer) or _of_lines(lines, answer)
     lines = answer.split("\n")
     run = options_in(lines) if may_hold_options(answer) else None
     if run is None:
@@ -398,6 +411,21 @@ def _of_bullets(lines: list[str], answer: str) -> ChoiceParts | None:
     key = key_of(answer, run.options, letters=False) if run else None
     if run is None or key is None or trim("\n".join(lines[run.end :])):
         return None
+    return _joined(trim("\n".join(lines[: run.start])), "", run, key, "", keyless=False)
+
+
+def _of_lines(lines: list[str], answer: str) -> ChoiceParts | None:
+    """Returns the plain lines below the one that asks as options, if the answer is one of them word for word."""
+    asks = max((i for i, line in enumerate(lines) if line.rstrip(" *_").endswith(("?", ":", "：", "？"))), default=0)
+    below = [(index, line.strip()) for index, line in enumerate(lines) if index > asks and line.strip()]
+    texts = [text for _, text in below]
+    if not _FEWEST_INLINE <= len(texts) <= _MOST_LINES or any(map(_NO_OPTION.match, texts)):
+        return None
+    found = [_found(_nth(index), text, False) for index, text in enumerate(texts)]
+    key = key_of(answer, found, letters=False)
+    if key is None or len(key.ids) != 1 or any(len(text) >= _LONGEST for text in texts):
+        return None
+    run = OptionRun("bullet", below[0][0], len(lines), tuple(found))
     return _joined(trim("\n".join(lines[: run.start])), "", run, key, "", keyless=False)
 
 

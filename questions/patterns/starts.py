@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from questions.blocks import Block, Fold, content_column, dedent, fold_text, unwrapped
 from questions.labels import is_answer_summary, label_of, text_after
 from questions.patterns.answers import FoundAnswer, find_answer, without_footer, without_rules
-from questions.patterns.options import may_hold_options, options_in
+from questions.patterns.options import begins_with_box, may_hold_options, options_in
 from questions.patterns.stems import (
     BOLD_LINE,
     QuestionLine,
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from questions.document import Document, Section, Stretch
     from questions.labels import Label
 
-Kind = Literal["label", "heading", "item", "line", "fold"]
+Kind = Literal["label", "heading", "item", "line", "fold", "paragraph"]
 
-KINDS: tuple[Kind, ...] = ("label", "heading", "item", "line", "fold")
+KINDS: tuple[Kind, ...] = ("label", "heading", "item", "line", "fold", "paragraph")
 
 _ONE_LINE = re.compile(
     r"(?P<asks>[^?？]{3,400}[?？][\"'”’)*_`]{0,3})(?:\s+[-–—:→>]{1,2})?\s+(?P<says>\S.*)|"
@@ -44,6 +44,8 @@ _OPTION_LIST = re.compile(r"(?:\[[ xX✓✔*]\]|[*_(\[（]{0,4}[AaАа①][)\].:
 _BOLD_ALONE = re.compile(r"[ ]{0,3}(?P<mark>\*\*|__)(?P<text>(?:(?!(?P=mark)).){1,600})(?P=mark)[ ]*")
 """A line that is bold as a whole."""
 _LINK_ONLY = re.compile(r"[*_]{0,3}!?\[[^\[\]]{0,300}\]\([^()\s]{0,500}\)[*_]{0,3}[.,;]?")
+_WRAPPER = re.compile(r"[ ]*</?(?:div|p|span|section)\b", re.IGNORECASE)
+"""HTML around a part of an answer."""
 _DEEPEST = 3
 """Depth of nested lists whose items may ask."""
 
@@ -97,7 +99,7 @@ class Start:
             return None
         if self.kind == "item" and self.block and (label := self._label_of_item()):
             return FoundAnswer(text_after(self.document.source, label, self.end), label.line)
-        own = (self.block, *self.body) if self.kind == "line" and self.block else self.body
+        own = (self.block, *self.body) if self.kind in ("line", "paragraph") and self.block else self.body
         return find_answer(self.document, own, first=self.last + 1)
 
     def _label_of_item(self) -> Label | None:
@@ -300,15 +302,20 @@ def _loose(document: Document, stretch: Stretch, index: int) -> tuple[Block, ...
     if end:
         pass
     elif item.info and item.last <= item.children[0].last and len(block.children) == 1:
-        end = next(
-            (i for i, b in enumerate(below) if b.kind in ("rule", "table", "html") or _is_numbered(b)), len(below)
-        )
+        end = next((i for i, b in enumerate(below) if _ends_item(document, b)), len(below))
     elif item.info and (following := next((b for b in below if _is_numbered(b)), None)):
         number = following.children[0].info
         if number.isdecimal() and item.info.isdecimal() and int(number) == int(item.info) + 1 > 1:
             end = _up_to(below, ("rule", "list"))
     free = next((i for i, b in enumerate(below[:end]) if not document.free(b.first, b.last)), end)
     return below[:free]
+
+
+def _ends_item(document: Document, block: Block) -> bool:
+    """Returns whether a block below the only item of a list is no part of it."""
+    if block.kind == "html":
+        return not document.labels(block) and _WRAPPER.match(document.source.line(block.first)) is None
+    return block.kind in ("rule", "table") or _is_numbered(block)
 
 
 def _up_to(blocks: tuple[Block, ...], kinds: tuple[str, ...]) -> int:
@@ -429,6 +436,8 @@ def _may_ask(
 def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLine, block: Block) -> bool:
     """Returns whether options, a label or a fold right below a plain line show that it asks."""
     asks = ends_asking(stem.text)
+    if begins_with_box(block.text.partition("\n")[2].partition("\n")[0]):
+        return not begins_with_box(block.text.partition("\n")[0])
     if not stem.number and not reads_as_question(stem.text):
         return False
     body = stretch.blocks[index + 1 : index + 5]
@@ -445,9 +454,10 @@ def _line(block: Block) -> tuple[QuestionLine, str, str, bool, int] | None:
     bold, and its number of lines."""
     found = BOLD_LINE.fullmatch(_bold_once(block.text))
     if found is None:
-        first = block.text.partition("\n")[0]
+        first, _, below = block.text.partition("\n")
         stem = question_line(first)
-        return (stem, "", "", False, 1) if reads_as_question(first) or stem.number else None
+        boxed = begins_with_box(below.partition("\n")[0])
+        return (stem, "", "", False, 1) if boxed or reads_as_question(first) or stem.number else None
     rest = found["rest"]
     stem = question_line(found["bold"])
     lines = found["bold"].count("\n") + 1

@@ -36,7 +36,7 @@ _ASKS = re.compile(
     r"(?:what|why|how|when|where|which|who|whose|is|are|was|were|can|could|does|do|did|should|would|will|has|have"
     r"|explain|describe|discuss|compare|contrast|reflect|define|differentiate|distinguish|implement|design|derive"
     r"|prove|show|state|outline|summari[sz]e|name|list|give|write|compute|calculate|predict|tell|identify|mention"
-    r"|choose|select|find|sketch|estimate|justify|elaborate|illustrate|true or false|difference between"
+    r"|choose|select|find|provide|sketch|estimate|justify|elaborate|illustrate|true or false|difference between"
     r"|in|under|if|given|suppose|consider|you"
     r"|qué|quién(?:es)?|cuál(?:es)?|cómo|cuándo|dónde|por qué|cuánt[oa]s?|explica(?:r|me)?|describe|define"
     r"|menciona|compara|enumera|calcula"

@@ -1,0 +1,118 @@
+"""Finds paragraphs of their own that ask, in documents without any markup around questions.
+
+    What is a view?
+    - a tensor that shares memory
+
+Two blank lines before a paragraph are evidence too, so that `Explain views.` asks there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from questions.patterns.answers import without_footer, without_rules
+from questions.patterns.starts import Start
+from questions.patterns.stems import ends_asking, question_line, reads_as_question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.blocks import Block
+    from questions.document import Document, Stretch
+
+_LONGEST = 400
+"""Length from which a paragraph does not only ask, characters."""
+_MOST_LINES = 4
+_SENTENCE_ENDS = re.compile(r"(?<![A-Z])[.!。！][\"'”’)]?\s+\S")
+_FEWEST = 3
+_FEWEST_TOLD = 2
+_COVERED = 0.6
+"""Share of lines that such questions and their answers cover in a document that is made of them."""
+_MOST_BLOCKS = 8
+"""Mean number of blocks of an answer from which the paragraphs are study text."""
+
+
+def find_paragraphs(document: Document) -> list[Start]:
+    """Returns the paragraphs that ask and whose lines are free, each up to the next."""
+    stretches = document.layout.stretches
+    sure = [_asking(document, stretch, "") for stretch in stretches]
+    below = Counter(_kind(stretch, index + 1) for stretch, one in zip(stretches, sure, strict=True) for index, _ in one)
+    kind = below.most_common(1)[0][0] if below else ""
+    return [start for stretch in stretches for start in _of_stretch(document, stretch, kind)]
+
+
+def _kind(stretch: Stretch, index: int) -> str:
+    return stretch.blocks[index].kind if index < len(stretch.blocks) else ""
+
+
+def _asking(document: Document, stretch: Stretch, kind: str) -> list[tuple[int, int]]:
+    """Returns the indices of the paragraphs that ask, with the number of their lines that do. Where lists answer the
+    others, a line above a list may ask without a question mark. `kind`: what stands below the others."""
+    found: list[tuple[int, int]] = []
+    for index, block in enumerate(stretch.blocks):
+        if block.kind == "paragraph" and document.free(block.first, block.last):
+            lines = _lines_that_ask(document, block)
+            alike = kind == "list" == _kind(stretch, index + 1) and block.first == block.last
+            if lines or (alike and reads_as_question(block.text) and not block.text.rstrip().endswith((".", ":"))):
+                found.append((index, lines or 1))
+    return found
+
+
+def _of_stretch(document: Document, stretch: Stretch, kind: str) -> Iterator[Start]:
+    asking = _asking(document, stretch, kind)
+    ends = [index for index, _ in asking[1:]] + [len(stretch.blocks)]
+    for (index, lines), end in zip(asking, ends, strict=False):
+        block = stretch.blocks[index]
+        below = stretch.blocks[index + 1 : end]
+        free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
+        last = block.first + lines - 1
+        body = without_footer(without_rules(below[:free]), said=last < block.last)
+        yield Start(
+            "paragraph",
+            0,
+            stretch.first,
+            block.first,
+            last,
+            question_line("\n".join(block.text.split("\n")[:lines])),
+            body[-1].last if body else block.last,
+            stretch.headings,
+            body,
+            block=block,
+            above_first=index > 0,
+            own_last=block.last,
+            document=document,
+        )
+
+
+def _lines_that_ask(document: Document, block: Block) -> int:
+    """Returns the number of lines at the start of a paragraph that ask; 0 if they do not."""
+    lines = block.text.split("\n")
+    if _is_sentence(lines[0]) and ends_asking(lines[0]):
+        return 1
+    if len(lines) <= _MOST_LINES and ends_asking(lines[-1]) and _is_sentence(" ".join(lines)):
+        return len(lines)
+    alone = not document.source.line(block.first - 1).strip() and not document.source.line(block.first - 2).strip()
+    return int(block.first > 2 and alone and len(lines[0]) <= _LONGEST and reads_as_question(lines[0]))
+
+
+def _is_sentence(text: str) -> bool:
+    """Returns whether a text is short and one sentence, or begins by asking."""
+    return len(text) <= _LONGEST and (_SENTENCE_ENDS.search(text) is None or reads_as_question(text.split("?")[0]))
+
+
+def made_of(document: Document, run: list[Start], *, told: bool) -> bool:
+    """Returns whether a document is made of these paragraphs and what stands below them. `told`: whether its title
+    announces questions."""
+    if len(run) < (_FEWEST_TOLD if told else _FEWEST):
+        return False
+    answered = sum(bool(start.text) for start in run)
+    if not told and answered * 2 < len(run):
+        return False
+    if sum(len(start.body) for start in run) > _MOST_BLOCKS * len(run):
+        return False
+    headings = {block.first for block in document.blocks if block.kind in ("heading", "front_matter", "rule")}
+    filled = [n for n, line in enumerate(document.source.lines, 1) if line.strip() and n not in headings]
+    inside = {n for start in run for n in range(start.first, start.end + 1)}
+    return sum(n in inside for n in filled) >= _COVERED * len(filled)
