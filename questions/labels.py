@@ -96,8 +96,9 @@ _MAYBE = re.compile(
     rf"(?:\*{{1,3}}|_{{1,3}}|[\[【])?[ ]?(?:{QUESTION_WORDS}|{_MARKED_ANSWER}|{_EXPLANATION})[ ]?[\d#:：.)*_\]】–—-]",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"<(?P<name>span|p|div|font|em|b|strong|small)\b[^<>]{0,200}>[ ]*", re.IGNORECASE)
-"""A tag before a label."""
+_TAGS = re.compile(r"(?:<(?:span|p|div|font|em|b|strong|small)\b[^<>]{0,200}>[ ]*){1,3}(?!<)", re.IGNORECASE)
+"""Tags before a label."""
+_END_TAGS = re.compile(r"(?:</(?:span|p|div|font|em|b|strong|small)>){1,3}$", re.IGNORECASE)
 _SYMBOL = re.compile(r"[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
 """A symbol before a label, such as a pointing hand."""
 _SYMBOL_INSIDE = re.compile(r"(?P<open>\*{1,3}|_{1,3})[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
@@ -167,14 +168,14 @@ class Label:
 def label_of(line: str, number: int = 0) -> Label | None:
     """Returns the label at the start of a line, after list markers and indentation."""
     start = content_column(line)
-    if line.startswith("<", start) and (tag := _TAG.match(line, start)):
+    if line.startswith("<", start) and (tags := _TAGS.match(line, start)):
         # `<span class="spoiler">Answer: …</span>` is read as `Answer: …`.
-        inside = label_of(line[tag.end() :], number)
+        inside = label_of(line[tags.end() :], number)
         if inside is None or inside.closing:
             return None
-        closing = f"</{tag['name']}>"
-        closed = closing if line.rstrip().endswith(closing) else ""
-        return Label(inside.role, number, start, inside.end + tag.end(), inside.word, inside.number, closed)
+        ended = _END_TAGS.search(line.rstrip()[-40:])
+        closing = ended[0] if ended else ""
+        return Label(inside.role, number, start, inside.end + tags.end(), inside.word, inside.number, closing)
     if symbol := _SYMBOL.match(line, start):
         start = symbol.end()
     elif not line.isascii() and (symbol := _SYMBOL_INSIDE.match(line, start)):

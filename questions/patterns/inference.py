@@ -260,9 +260,10 @@ def _split(run: list[Start], read: set[Start]) -> Verdict:
     numbers = [int(start.number) for start in run if start in read and _is_count(start.number)]
     if len(numbers) >= _FEWEST["item"] and len(numbers) * 2 > len(run):
         low, high = min(numbers), max(numbers) + 1
+        read = set(read)
         for start in run:
             if _is_count(start.number) and low <= int(start.number) <= high and _has_answer(start):
-                read = read | {start}
+                read.add(start)
                 high = max(high, int(start.number) + 1)
     return Verdict(tuple(start for start in run if start in read), tuple(start for start in run if start not in read))
 

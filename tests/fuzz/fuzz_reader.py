@@ -49,6 +49,8 @@ FRAGMENTS = (
         "\t* c",
         "10) d",
     ),
+    *("front::back", "one two:::three", "?", "??", "[ ] x", "[x]y", "What is it?", "- ", "1) Which?", "\n\n"),
+    *('<span class="s">Correcta: a</span>', '<p class="s">', "</p>", "==gap==", "#flashcards", "CORRECTA: one"),
     *("<details>", "<summary>What?</summary>", "<summary>Answer</summary>", "</details>", "<br><b>", "</b></details>"),
     *(
         "| Question | Answer |",
