@@ -74,7 +74,7 @@ async def changing(
     action: str,
     work: Work[T],
     reply: Any,
-    detail: dict[str, Any] | None = None,
+    detail: dict[str, Any] | Callable[[T], dict[str, Any]] | None = None,
     where: Where | None = None,
 ) -> T:
     """Runs an admin call that changes something in one transaction: gate, event id, audit log and `work`."""
@@ -104,7 +104,7 @@ async def schedule_add(
         return await schedules.add(session, caller, channel_of(caller), spec, call.now)
 
     return await changing(
-        call, who, event_id, "schedule add", work, ScheduleView, {"channel": where.channel, **_said(spec)}, where
+        call, who, event_id, "schedule add", work, ScheduleView, {"channel": where.channel, **_settings(spec)}, where
     )
 
 
@@ -114,7 +114,7 @@ async def schedule_edit(
 ) -> ScheduleView:
     work = partial(schedules.edit, schedule_id=schedule, spec=spec, now=call.now)
     return await changing(
-        call, who, event_id, "schedule edit", work, ScheduleView, {"schedule": schedule, **_said(spec)}
+        call, who, event_id, "schedule edit", work, ScheduleView, {"schedule": schedule, **_settings(spec)}
     )
 
 
@@ -208,7 +208,11 @@ async def bank_import(
     if not apply:
         async with looking(call, who) as (session, caller):
             return await work(session, caller)
-    return await changing(call, who, event_id, "bank import", work, ImportView, {"name": name})
+
+    def outcome(done: ImportView) -> dict[str, Any]:
+        return {"name": name} if done.applied else {"name": name, "errors": done.errors}
+
+    return await changing(call, who, event_id, "bank import", work, ImportView, outcome)
 
 
 @router.post("/bank/log")
@@ -315,6 +319,6 @@ async def doctor(call: TheCall, who: TheCaller) -> tuple[WorkspaceCheck, ...]:
         return await ops_doctor.examine(session, caller, call.parts.sandbox, call.parts.newest_revision, call.now)
 
 
-def _said(spec: ScheduleSpec) -> dict[str, Any]:
+def _settings(spec: ScheduleSpec) -> dict[str, Any]:
     """Returns a schedule's settings that differ from the defaults, for the audit log."""
     return spec.model_dump(mode="json", exclude_defaults=True)

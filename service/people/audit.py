@@ -29,20 +29,21 @@ async def administer(
     caller: Caller,
     event_id: str,
     action: str,
-    detail: dict[str, Any],
+    detail: dict[str, Any] | Callable[[T], dict[str, Any]],
     work: Callable[[], Awaitable[T]],
     reply: type[T] | TypeAdapter[T],
     now: datetime,
 ) -> T:
     """Runs `work` once for this event, logs it as `action` with `detail`, and returns its result. Admins only.
 
-    `detail` is JSON-ready. Its `member` is a member's row id, which `trail` shows as a name.
+    `detail` is JSON-ready, or computed from the result. Its `member` is a member's row id, which `trail` shows as a
+    name.
     """
     admins_only(caller)
 
     async def noted() -> T:
         done = await work()
-        audits.add(session, caller, action, detail, now)
+        audits.add(session, caller, action, detail(done) if callable(detail) else detail, now)
         return done
 
     return await run_once(session, caller, event_id, action, now, noted(), reply)
@@ -54,7 +55,7 @@ async def trail(session: AsyncSession, caller: Caller, limit: int = 20) -> tuple
     rows = await audits.list_latest(session, caller.workspace_id, limit)
     names = await members.get_names(session, caller.workspace_id, [_member_in(audit.detail) for audit, _ in rows])
     return tuple(
-        AuditView(at=audit.at, by=by, action=audit.action, detail=_said(audit.detail, names)) for audit, by in rows
+        AuditView(at=audit.at, by=by, action=audit.action, facts=_facts(audit.detail, names)) for audit, by in rows
     )
 
 
@@ -62,7 +63,7 @@ def _member_in(detail: dict[str, Any]) -> int:
     return int(detail.get("member", 0))
 
 
-def _said(detail: dict[str, Any], names: dict[int, str]) -> str:
-    """Formats details like `member Ada, points 5, reason typo`, sorted because JSONB keeps no order."""
-    said = {**detail, "member": names.get(_member_in(detail), "someone")} if "member" in detail else detail
-    return ", ".join(f"{name} {value}" for name, value in sorted(said.items()) if value not in ("", None))
+def _facts(detail: dict[str, Any], names: dict[int, str]) -> dict[str, str]:
+    """Returns the details that are set, sorted because JSONB keeps no order."""
+    named = {**detail, "member": names.get(_member_in(detail), "")} if "member" in detail else detail
+    return {name: str(value) for name, value in sorted(named.items()) if name == "member" or value not in ("", None)}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, exists, func, select, union, update
+from sqlalchemy import ColumnElement, delete, exists, func, select, true, union, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -69,13 +69,19 @@ class CountingAnswer:
 
 
 async def count_records(session: AsyncSession, member_id: int) -> tuple[int, int, int]:
-    """Returns how many answers, ledger entries and cards of a member are stored."""
-    tables: tuple[type[AnswerRow] | type[Ledger] | type[CardRow], ...] = (AnswerRow, Ledger, CardRow)
-    found = [
-        await session.scalar(select(func.count()).select_from(table).where(table.member_id.in_(merged_ids(member_id))))
-        for table in tables
+    """Returns how many answers, ledger entries and cards of a member are stored. A changed answer is one answer."""
+    tables: tuple[tuple[type[AnswerRow] | type[Ledger] | type[CardRow], ColumnElement[bool]], ...] = (
+        (AnswerRow, AnswerRow.number <= 1),
+        (Ledger, true()),
+        (CardRow, true()),
+    )
+    answers, bookings, cards = [
+        await session.scalar(
+            select(func.count()).select_from(table).where(table.member_id.in_(merged_ids(member_id)), counted)
+        )
+        for table, counted in tables
     ]
-    return int(found[0] or 0), int(found[1] or 0), int(found[2] or 0)
+    return int(answers or 0), int(bookings or 0), int(cards or 0)
 
 
 async def list_answers(session: AsyncSession, member_id: int) -> Sequence[tuple[AnswerRow, str, VerdictRow | None]]:

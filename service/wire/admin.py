@@ -88,7 +88,10 @@ class ReportView(Model):
 
 
 class AuditView(Model):
+    """An action of an admin."""
+
     at: datetime
     by: str
     action: str
-    detail: str
+    facts: dict[str, str]
+    """What it was done to, by name. `member` is a member's name, empty if they were forgotten."""

@@ -495,7 +495,10 @@ GALLERY: dict[str, Card | Form] = {
     "settled": admin.settled_card(REPORT.model_copy(update={"state": "fixed"})),
     "restored": admin.restored_card("Ann", date(2026, 3, 5)),
     "adjusted": admin.adjusted_card("Ann", -5, "was *unfair*"),
-    "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", detail="Bob -5: unfair"),)),
+    "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", facts={"member": "Bob", "points": "-5"}),)),
+    "audit refused import": admin.audit_card(
+        (AuditView(at=NOW, by="Ann", action="bank import", facts={"errors": "2", "name": "own.md"}),)
+    ),
     "audit none": admin.audit_card(()),
     "doctor": doctor.doctor_card(CHECKS, [("#old", ChannelProblem("archived"))]),
     "doctor well": doctor.doctor_card(CHECKS[:1]),

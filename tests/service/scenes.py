@@ -153,7 +153,7 @@ class Stage:
             member_id=caller.member_id,
             round_id=round_ and round_.id,
             version_id=version_id,
-            number=number if round_ else 0,
+            number=1 if round_ else 0,
             event_id=f"event {number}",
             given={"options": ["a"], "text": text, "code": None},
             name=caller.name,

@@ -242,8 +242,17 @@ def audit_card(views: tuple[AuditView, ...]) -> Card:
     """Lists actions of admins, in UTC."""
     if not views:
         return Card("Audit", "Nothing yet.", (Text("No admin has done anything yet."),))
-    rows = tuple((_stamp(view.at), view.by, view.action, view.detail) for view in views)
+    rows = tuple((_stamp(view.at), view.by, view.action, _audit_facts(view)) for view in views)
     return Card("Audit", f"The last {len(rows)} entries.", (Table(("When (UTC)", "Who", "What", "Detail"), rows),))
+
+
+def _audit_facts(view: AuditView) -> str:
+    """Returns facts such as `member Ada, points 5, reason typo`."""
+    facts = {**view.facts, "member": view.facts["member"] or "someone"} if "member" in view.facts else view.facts
+    said = [f"{name} {value}" for name, value in facts.items() if name != "errors"]
+    if "errors" in facts:
+        said.append(f"refused: {plural(int(facts['errors']), 'error')}")
+    return ", ".join(said)
 
 
 def _stamp(at: datetime) -> str:

@@ -145,6 +145,9 @@ async def test_a_preview_of_an_import_its_errors_and_the_import(daily: DailyChan
     assert broken.findings
     (bank,) = await daily.client.bank_list(boss)
     assert (bank.name, bank.questions, bank.retired) == ("own", 1, 0)
+    # The audit log tells a refused import from one that was made.
+    refused_one, made = await daily.client.audit(boss)
+    assert (refused_one.facts, made.facts) == ({"errors": str(broken.errors), "name": "own.md"}, {"name": "own.md"})
 
 
 async def test_an_import_is_logged_and_undone_once_per_event(daily: DailyChannel, boss: Who) -> None:
@@ -205,9 +208,9 @@ async def test_a_restored_day_and_booked_points_show_at_once_and_are_on_record(
     await daily.client.member_adjust(boss, "e2", "ada", -3, "answered twice")
     me = await daily.client.me(ada)
     assert (me.streak, me.points) == (2, 17)
-    assert [line.detail for line in await daily.client.audit(boss)] == [
-        "member Ada, points -3, reason answered twice",
-        "day 2026-03-03, member Ada",
+    assert [line.facts for line in await daily.client.audit(boss)] == [
+        {"member": "Ada", "points": "-3", "reason": "answered twice"},
+        {"day": "2026-03-03", "member": "Ada"},
     ]
 
 

@@ -52,6 +52,16 @@ async def test_privacy_is_seen_exported_hidden_and_shown(daily: DailyChannel, cl
     assert len((await daily.client.board(ada, DAILY)).rows) == 2
 
 
+async def test_a_changed_answer_counts_once_in_privacy(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice("views"))
+    await daily.schedule()
+    clock.advance(hours=1)
+    ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
+    for option in ("b", "a"):
+        await daily.answer(ref, option, "Ada")
+    assert (await daily.client.privacy(daily.who("Ada"), "e1")).answers == 1
+
+
 async def test_forgetting_is_done_once_and_its_duplicate_makes_nobody_known_again(
     daily: DailyChannel, clock: Clock
 ) -> None:

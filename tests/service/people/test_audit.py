@@ -31,8 +31,8 @@ async def test_the_work_is_done_once_for_an_event_and_noted_once(stage: Stage) -
     boss, work = await stage.caller("Boss", admin=True), Work()
     assert [await administer(stage, boss, event, work, schedule=3) for event in ("e1", "e1", "e2")] == [1, 1, 2]
     trail = await audit.trail(stage.session, boss)
-    assert [(line.at, line.by, line.action, line.detail) for line in trail] == [
-        (NOON, "Boss", "test it", "schedule 3")
+    assert [(line.at, line.by, line.action, line.facts) for line in trail] == [
+        (NOON, "Boss", "test it", {"schedule": "3"})
     ] * 2
 
 
@@ -59,7 +59,7 @@ async def test_the_trail_names_members_as_they_are_called_now_and_leaves_out_wha
     boss, ada = await stage.caller("Boss", admin=True), await stage.caller("Ada")
     await administer(stage, boss, "e1", Work(), member=ada.member_id, points=5, reason="")
     (line,) = await audit.trail(stage.session, boss)
-    assert line.detail == "member Ada, points 5"
+    assert line.facts == {"member": "Ada", "points": "5"}
 
 
 async def test_the_trail_is_the_workspaces_own_the_newest_first_and_no_longer_than_asked(stage: Stage) -> None:
@@ -67,5 +67,5 @@ async def test_the_trail_is_the_workspaces_own_the_newest_first_and_no_longer_th
     for number in range(4):
         await administer(stage, boss, f"e{number}", Work(), number=number)
         stage.now += timedelta(minutes=1)
-    assert [line.detail for line in await audit.trail(stage.session, boss, 2)] == ["number 3", "number 2"]
+    assert [line.facts["number"] for line in await audit.trail(stage.session, boss, 2)] == ["3", "2"]
     assert await audit.trail(stage.session, eve) == ()

@@ -227,7 +227,7 @@ async def test_a_code_typed_in_the_other_chat_makes_one_member(chats: TwoChats) 
         me = await chats.daily.client.me(chats.who(name, platform))  # type: ignore[arg-type]
         assert (me.name, me.points, me.streak) == ("Ada", 20, 2)
     trail = await chats.daily.client.audit(chats.boss("discord"))
-    assert [(entry.by, entry.action, entry.detail) for entry in trail][:1] == [("Ada", "member link", "member Ada")]
+    assert [(entry.by, entry.action, entry.facts) for entry in trail][:1] == [("Ada", "member link", {"member": "Ada"})]
 
 
 async def test_of_an_open_round_the_newer_answer_counts_and_may_be_changed_from_either_chat(chats: TwoChats) -> None:
