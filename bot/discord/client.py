@@ -47,6 +47,7 @@ JOURNAL: Final = "discord.sqlite"
 _JOURNAL_RETENTION: Final = timedelta(days=8)
 _PRUNE_INTERVAL_S: Final = 3600.0
 _DRAIN_S: Final = 10.0
+_CLOSE_S: Final = 5.0
 _MAX_RECONNECT_PAUSE_S: Final = 60.0
 _UNKNOWN_MEMBER: Final = frozenset({10004, 10007, 10013, 50001})
 # Close codes after which reconnecting cannot help. Docs: topics/opcodes-and-status-codes.
@@ -107,7 +108,7 @@ async def _run_connection(
     try:
         await app.bot.login(settings.bot_token)
         await set_gateway_url(app.bot, settings.api_url)
-        async with _cancelling(asyncio.create_task(app.bot.connect())) as connecting:
+        async with _connected(app.bot) as connecting:
             # The dispatcher ends first: the messages it is sending need the connection.
             async with _background(
                 _supervised("dispatcher", dispatcher.run),
@@ -158,6 +159,23 @@ async def _background(*loops: Awaitable[None]) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextlib.asynccontextmanager
+async def _connected(bot: discord.Client) -> AsyncIterator[asyncio.Task[None]]:
+    """Yields the task of the gateway connection, and ends it within seconds when the block exits.
+
+    The client is closed first: during a reconnect, discord.py swallows a cancellation and would connect for ever.
+    """
+    task = asyncio.create_task(bot.connect())
+    try:
+        yield task
+    finally:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_S):
+                await bot.close()
+        task.cancel()
+        await asyncio.wait({task}, timeout=_CLOSE_S)
 
 
 @contextlib.asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from os import environ
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from bot.core.cards import Button, Card, Text
 from bot.core.dispatcher import Target
 from bot.core.events import Press
 from bot.core.journal import Journal
+from bot.discord.client import serve
+from bot.discord.settings import DiscordSettings
 from service.wire import Where, Who
 from tests.bot.discord.simulated import Simulated, fields, said
 from tests.conftest import MONDAY
@@ -27,6 +30,27 @@ async def test_old_buttons_and_open_modals_work_after_a_restart(sim: Simulated) 
     assert "Your answer is recorded" in said(done)
     again = await sim.boss.click(sim.last("Question for "), label="Answer")
     assert fields(again)["text"]["type"] == fields(asked)["text"]["type"] == 4
+
+
+async def test_stopping_during_a_reconnect_ends_the_bot(sim: Simulated, tmp_path: Path) -> None:
+    await sim.stops_bot()
+    double = sim.double
+    environment = {
+        "DISCORD_TOKEN": double.world.token,
+        "DISCORD_API_URL": double.url,
+        "DAILYGRAD_DATA": tmp_path / "bot",
+    }
+    ready, stop = len(double.log.of("ready")), asyncio.Event()
+    bot = asyncio.create_task(serve(DiscordSettings.model_validate(environment), sim.client, sim.moving, stop))
+    await double.until(lambda: len(double.log.of("ready")) > ready, "ready")
+    connected = len(double.log.of("connected"))
+    double.gateway.silent = True
+    double.gateway.drop()
+    await double.until(lambda: len(double.log.of("connected")) > connected, "reconnecting")
+    stop.set()
+    async with asyncio.timeout(20):
+        await bot
+    double.gateway.silent = False
 
 
 async def test_an_interaction_delivered_twice_is_answered_once(sim: Simulated) -> None:

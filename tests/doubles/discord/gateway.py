@@ -90,6 +90,8 @@ class Gateway:
         self.sessions: dict[str, Session] = {}
         self.lines: set[Line] = set()
         self.identified = 0
+        self.silent = False
+        """Whether new connections get no Hello, as when Discord is overloaded."""
         self.url = ""
 
     async def handle(self, request: web.Request) -> web.WebSocketResponse:
@@ -100,7 +102,9 @@ class Gateway:
         self.lines.add(line)
         self._server.log.add("connected")
         try:
-            await line.send({"op": HELLO, "s": None, "t": None, "d": {"heartbeat_interval": int(self.beat_s * 1000)}})
+            if not self.silent:
+                beat = {"heartbeat_interval": int(self.beat_s * 1000)}
+                await line.send({"op": HELLO, "s": None, "t": None, "d": beat})
             async for message in socket:
                 if message.type is WSMsgType.TEXT and not await self._handle(line, json.loads(message.data)):
                     break
