@@ -23,8 +23,8 @@ from questions.ids import with_ids
 from questions.model import Bank, Question
 from questions.patterns import Inferred, read_patterns
 from questions.patterns.recipes import InvalidRecipe, Recipe
-from questions.patterns.stems import is_advertisement, numbered
-from questions.source import Finding, Source, Span, open_source
+from questions.source import Finding, Source, open_source
+from questions.unread import unread_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -100,8 +100,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: Recipe | None = None) -> 
     findings = [*encoding, *text_findings(document), *found]
     findings = [*_told_of_fences(findings, dialects), *_without_consequences(check_bank(bank, source), findings, bank)]
     if "native" not in dialects:
-        unread = list(unread_findings(document.without(questions), questions))
-        findings += unread if questions else [_no_questions(source, [finding.span.line for finding in unread])]
+        findings += unread_findings(document.without(questions), questions)
     findings.sort(key=lambda finding: (finding.span, finding.code))
     return Reading(bank, tuple(findings), _study(source, questions, found), source, explanation)
 
@@ -247,31 +246,13 @@ def _study(source: Source, questions: tuple[Question, ...], findings: Iterable[F
     return (*stretches, (start, last)) if start else tuple(stretches)
 
 
-_MOST_NAMED = 20
-"""Most lines named in one finding."""
-
-
-def _no_questions(source: Source, lines: list[int]) -> Finding:
-    named = ", ".join(map(str, lines[:_MOST_NAMED])) + (" …" if len(lines) > _MOST_NAMED else "")
-    return Finding(
-        "Q005",
-        "note",
-        "no questions recognized",
-        Span(1, 1, max(len(source.lines), 1), 1),
-        note="the whole document was read as study text"
-        + (f"; these lines look like questions: {named}" if lines else ""),
-        help="start each question with `### 1. Question?` and its answer with `**Answer:**`",
-    )
-
-
-# Broken markup, and text that looks like an unread question
+# Broken markup
 
 _ESCAPED = re.compile(r"\\`")
 _TICKS = re.compile(r"`+")
 _TEXT = re.compile(r"\\?\btext\{")
 _FORMULA = 1000
 """Distance in characters from which a brace counts as not closed."""
-_ENDS_ASKING = re.compile(r"\?[\"'”’)\]*_]*$")
 
 
 def text_findings(document: Document) -> Iterator[Finding]:
@@ -375,50 +356,3 @@ def _closed_brace(text: str, start: int) -> bool:
         if depth == 0:
             return True
     return False
-
-
-def unread_findings(document: Document, questions: tuple[Question, ...]) -> Iterator[Finding]:
-    """Yields findings for text that looks like a question or an answer but was not read as one."""
-    known = {_key(question.prompt) for question in questions} | {_key(question.title) for question in questions}
-    over = _titles(document)
-    for block in document.blocks:
-        if document.free(block.first, block.last) and block.first not in over:
-            for inner in block.walk():
-                if _looks_asked(document, inner) and _key(numbered(inner.text)[1]) not in known:
-                    yield _unread_finding(document, inner)
-
-
-def _titles(document: Document) -> set[int]:
-    """Returns the lines of headings directly above a question, and of headings that only advertise."""
-    found: set[int] = set()
-    for stretch in document.layout.stretches:
-        if stretch.headings:
-            heading, first = stretch.headings[-1], stretch.blocks[:1]
-            over = any(not document.free(block.first, block.last) for block in first)
-            if over or not first or is_advertisement(heading, stretch.blocks):
-                found.add(heading.first)
-    return found
-
-
-def _key(markdown: str) -> str:
-    return plain(markdown).casefold().strip(" .?:*")
-
-
-def _looks_asked(document: Document, block: Block) -> bool:
-    if block.kind == "heading":
-        return _ENDS_ASKING.search(plain(block.text)) is not None
-    if block.kind != "paragraph" or "](" in block.text:
-        return False
-    return bool(document.labels(block)) or ("\n" not in block.text and _ENDS_ASKING.search(block.text) is not None)
-
-
-def _unread_finding(document: Document, block: Block) -> Finding:
-    return Finding(
-        "Q006",
-        "warning",
-        "this looks like a question but was not read as one",
-        document.source.span(block.first, block.last),
-        note="it was read as study text",
-        help="write it like the other questions of the document",
-        skipped=True,
-    )

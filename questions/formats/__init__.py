@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.formats import anki, gift, json, moodle, packages, pages, qti, records, table, trivia
+from questions.formats import anki, gift, json, line_blocks, moodle, packages, pages, qti, records, table, trivia
 from questions.formats.draft import ImportDraft
 from questions.source import Source, open_source
 
@@ -46,6 +46,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(trivia.OPENTRIVIA, (), trivia.sniff_opentrivia, trivia.read_opentrivia),
     ImportFormat(gift.NAME, (".gift",), gift.sniff, gift.read),
     ImportFormat(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
+    ImportFormat(line_blocks.NAME, (), line_blocks.sniff, line_blocks.read),
 )
 
 _PACKAGES = (".xlsx", ".zip")

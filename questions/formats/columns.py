@@ -32,6 +32,8 @@ _LONG = 15
 """Mean length of questions of which it is unknown whether they ask, characters."""
 _FEW_VALUES = 0.35
 """Share of different values below which a column is a category."""
+_FEWEST_OPTIONS = 2
+_FEWEST_ROWS = 3
 _SUM = re.compile(r"[\d.\s]+(?:[-+*/x×÷^%=()][\d.\s]*)+\??")
 _LETTER = re.compile(r"[A-Ha-h](?:[ ]?[,;|/&]?[ ]?[A-H])*")
 _NUMBERS = re.compile(r"\d(?:[ ]?[,;|/&][ ]?\d)*")
@@ -65,8 +67,7 @@ def infer_columns(lines: Sequence[str]) -> InferredTable | None:
         rows = _rows(lines, delimiter)
         width, count = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
         if 1 < width <= _MOST_COLUMNS and count >= len(rows) * _REGULAR:
-            table = [row for row in rows if len(row) == width]
-            roles = _roles(list(zip(*table, strict=True)))
+            roles = infer_roles([row for row in rows if len(row) == width])
             if roles:
                 return InferredTable(delimiter, roles)
     return None
@@ -88,8 +89,9 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     return rows
 
 
-def _roles(columns: list[tuple[str, ...]]) -> tuple[tuple[str, int], ...]:
-    """Returns the role of each column; empty if none asks."""
+def infer_roles(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
+    """Returns the role of each column of rows with the same number of cells; empty if none asks."""
+    columns = list(zip(*rows[:_MOST_ROWS], strict=True))
     filled = [index for index, cells in enumerate(columns) if any(cells)]
     asks = _question(columns, filled)
     if asks is None:
@@ -165,9 +167,19 @@ def _keyed(columns: list[tuple[str, ...]], asks: int, others: list[int]) -> tupl
             # The options stand side by side: what follows a key in the last columns explains.
             if key - 1 in options:
                 options = [index for index in options if index < key]
+            while len(options) > _FEWEST_OPTIONS and _is_setting(columns[options[-1]], columns[options[-2]]):
+                options.pop()
             if len(options) > 1 and names(columns[key], [columns[index] for index in options]):
                 return key, options
     return None, []
+
+
+def _is_setting(cells: Sequence[str], before: Sequence[str]) -> bool:
+    """Returns whether a column holds numbers unlike the options before it, such as a time limit."""
+    if not all(map(str.isdecimal, cells)):
+        return False
+    few = len(cells) > _FEWEST_ROWS and len(set(cells)) <= len(cells) * _FEW_VALUES
+    return few or sum(map(str.isdecimal, before)) * 2 < len(before)
 
 
 def _names_text(key: Sequence[str], options: list[tuple[str, ...]]) -> bool:

@@ -67,13 +67,13 @@ def read(source: Source) -> ImportDraft:
     if unknown:
         shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
         draft.add("Q610", f"columns not imported: {shown}", "rename or remove them", lines, severity="note")
-    _add_rows(draft, roles, rows, base=_base_of_names(names))
+    add_rows(draft, roles, rows, base=_base_of_names(names))
     if not draft.questions and not draft.findings:
         draft.unreadable("the table has no rows", "add a row for each question", first)
     return draft
 
 
-def _add_rows(
+def add_rows(
     draft: ImportDraft,
     roles: Sequence[Column],
     rows: Iterable[tuple[Sequence[str], tuple[int, int]]],
@@ -124,7 +124,7 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
         severity="note",
     )
     roles = [Column(role, place) for role, place in table.roles]
-    _add_rows(draft, roles, _rows(draft, table.delimiter, 1), base=None)
+    add_rows(draft, roles, _rows(draft, table.delimiter, 1), base=None)
     return draft
 
 

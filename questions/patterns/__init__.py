@@ -13,6 +13,7 @@ from questions.patterns.items import add_candidate
 from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
 from questions.patterns.recipes import NAME as RECIPE
 from questions.patterns.recipes import Recipe, read_recipe, recipe_of
+from questions.patterns.swallowed import swallowed_findings
 from questions.patterns.tables import TABLES, read_tables
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     lists = find_key_lists(document)
     if lists:
         document = document.without_lists((one.first, one.last) for one in lists)
+    whole = document
     won: list[Candidate] = []
     drafts: list[Draft] = []
     for reason in REASONS:
@@ -69,6 +71,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
         draft.questions += here.questions
         draft.findings += here.findings
     draft = _keyed(document, draft, lists)
+    draft.findings += swallowed_findings(whole, won, draft.questions)
     names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-2].questions else [])
     explanation = tuple(candidate.explain() for candidate in won)
     if cards.questions:

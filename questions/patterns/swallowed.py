@@ -1,0 +1,59 @@
+"""Names lines in answers that look like the questions around them, so that no question is lost inside another."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from questions.patterns.starts import find_starts
+from questions.patterns.stems import ends_asking
+from questions.source import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from questions.document import Document
+    from questions.model import Question
+    from questions.patterns.inference import Candidate
+    from questions.patterns.starts import Start
+
+
+def swallowed_findings(
+    document: Document, won: Sequence[Candidate], questions: Sequence[Question]
+) -> Iterator[Finding]:
+    """Yields a finding for each place inside an answer that asks in the form of the questions that were read.
+
+    `document`: as it was before questions were read.
+    """
+    candidates = [one for one in won if one.kind in ("item", "line")]
+    if not candidates:
+        return
+    places = sorted((question.place.line, question.place.end_line) for question in questions)
+    firsts = [first for first, _ in places]
+    starts = find_starts(document)
+    named: set[int] = set()
+    for candidate in candidates:
+        numbered = _most([bool(start.number) for start in candidate.read])
+        bold = _most([start.bold for start in candidate.read])
+        for start in starts[candidate.kind]:
+            alike = start.depth == candidate.depth and bool(start.number) == numbered and start.bold == bold
+            at = bisect_right(firsts, start.first) - 1
+            inside = at >= 0 and places[at][0] < start.first <= places[at][1]
+            if alike and inside and start.first not in named and ends_asking(start.stem.text):
+                named.add(start.first)
+                yield _swallowed(document, start, places[at][0])
+
+
+def _most(values: list[bool]) -> bool:
+    return sum(values) * 2 > len(values)
+
+
+def _swallowed(document: Document, start: Start, line: int) -> Finding:
+    return Finding(
+        "Q006",
+        "note",
+        "this looks like a question inside the answer to another",
+        document.source.span(start.first, start.last),
+        note=f"it was read as part of the question on line {line}",
+        help="write it like the other questions, if it is one",
+    )

@@ -1,0 +1,116 @@
+"""Names every line that looks like a question and was not read as one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from questions.blocks import plain
+from questions.patterns.stems import ends_asking, is_advertisement, numbered
+from questions.source import Finding, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.blocks import Block
+    from questions.document import Document
+    from questions.model import Question
+    from questions.source import Source
+
+_ENDS_ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*$")
+_ENDS_SENTENCE = re.compile(r"(?:[.!?:;。！？：；…\"'”’)\]*_`]|<br[ ]?/?>|[ ]{2}|\\\\)$")
+"""End of a line after which the next begins a sentence."""
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+_FEWEST_WORDS = 3
+_WRAPPED = 50
+"""Length from which a line may go on in the next, characters."""
+
+
+def unread_findings(document: Document, questions: tuple[Question, ...]) -> list[Finding]:
+    """Returns a finding for each place that looks like a question or an answer but was not read as one; a single one
+    with all their lines if the document has no questions."""
+    known = {_key(question.prompt) for question in questions} | {_key(question.title) for question in questions}
+    spans = [span for block in _free_blocks(document) for span in _asked(document, block, known)]
+    return [_unread(span) for span in spans] if questions else [_no_questions(document.source, spans)]
+
+
+def _free_blocks(document: Document) -> Iterator[Block]:
+    over = _titles(document)
+    for block in document.blocks:
+        if block.first not in over and block.kind != "front_matter":
+            whole = document.free(block.first, block.last)
+            for inner in block.walk():
+                # In a list of questions, an item may be left that is none.
+                if whole or document.free(inner.first, inner.last):
+                    yield inner
+
+
+def _titles(document: Document) -> set[int]:
+    """Returns the lines of headings directly above a question, and of headings that only advertise."""
+    found: set[int] = set()
+    for stretch in document.layout.stretches:
+        if stretch.headings:
+            heading, first = stretch.headings[-1], stretch.blocks[:1]
+            over = any(not document.free(block.first, block.last) for block in first)
+            if over or not first or is_advertisement(heading, stretch.blocks):
+                found.add(heading.first)
+    return found
+
+
+def _key(markdown: str) -> str:
+    return plain(markdown).casefold().strip(" .?:*")
+
+
+def _asked(document: Document, block: Block, known: set[str]) -> Iterator[Span]:
+    """Yields the places in a block that look asked."""
+    source = document.source
+    if block.kind == "heading":
+        if _ENDS_ASKING.search(plain(block.text)) and _key(numbered(block.text)[1]) not in known:
+            yield source.span(block.first, block.last)
+    elif block.kind in ("table", "html"):
+        yield from (source.span(n) for n in range(block.first, block.last + 1) if _cells_ask(source.line(n), known))
+    elif block.kind == "paragraph" and "](" not in block.text:
+        if document.labels(block) or "\n" not in block.text:
+            asks = document.labels(block) or _ENDS_ASKING.search(block.text)
+            if asks and _key(numbered(block.text)[1]) not in known:
+                yield source.span(block.first, block.last)
+            return
+        before = ""
+        for number, line in enumerate(block.text.split("\n"), block.first):
+            starts = len(before) < _WRAPPED or _ENDS_SENTENCE.search(before)
+            if starts and ends_asking(line) and len(line.split()) >= _FEWEST_WORDS and _key(line) not in known:
+                yield source.span(number)
+            before = line
+
+
+def _cells_ask(line: str, known: set[str]) -> bool:
+    """Returns whether a cell of a row, or a line of HTML without its tags, ends in a question mark."""
+    if "?" not in line and "？" not in line:
+        return False
+    cells = (cell.strip() for cell in _TAG.sub("|", line).split("|"))
+    return any(ends_asking(cell) and len(cell.split()) >= _FEWEST_WORDS and _key(cell) not in known for cell in cells)
+
+
+def _unread(span: Span) -> Finding:
+    return Finding(
+        "Q006",
+        "warning",
+        "this looks like a question but was not read as one",
+        span,
+        note="it was read as study text",
+        help="write it like the other questions of the document",
+        skipped=True,
+    )
+
+
+def _no_questions(source: Source, spans: list[Span]) -> Finding:
+    named = ", ".join(str(span.line) for span in spans)
+    return Finding(
+        "Q005",
+        "note",
+        "no questions recognized",
+        Span(1, 1, max(len(source.lines), 1), 1),
+        note="the whole document was read as study text"
+        + (f"; these lines look like questions: {named}" if named else ""),
+        help="start each question with `### 1. Question?` and its answer with `**Answer:**`",
+    )
