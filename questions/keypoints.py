@@ -36,6 +36,19 @@ _PRAISE = re.compile(
     r"|an art)\b",
     re.IGNORECASE,
 )
+_NOISE = re.compile(
+    r"\b(?:this|that|it|which|here)(?: is| was|['’]s) (?:a |an |the |where the )?"
+    r"(?:(?:very|most|common|classic|famous|subtle|popular|favou?rite|typical|nasty|usual|interview|trick) )*"
+    r"(?:trap|trick|gotcha|pitfall|question|stumbling block)s?\b"
+    r"|^(?:a |the )?(?:\w+ )?(?:trap|trick|gotcha|pitfall|trick question)(?: here)?[.!]*$"
+    r"|^(?:be careful|beware|watch out|pay attention|keep in mind|remember(?: that| this)?|don['’]t be fooled|good luck"
+    r"|hope (?:this|that)|great question|good question|that['’]s (?:it|all)|let me know|easy[,.!]|tricky[,.!])"
+    r"|\b(?:interviewers?|candidates?|beginners?|newcomers?|(?:many|most) people|everyone) (?:often |usually |always )?"
+    r"(?:love|like|ask|expect|get|fall|forget|confuse|think|stumble)"
+    r"|\btrips? (?:up|people|many)\b|\bcatches (?:people|many|everyone)\b",
+    re.IGNORECASE,
+)
+"""Remarks about the question or about people, which say nothing about the subject."""
 _ASKING = re.compile(r"\?[\"”)]*$")
 _CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
 _PLAIN = re.compile(r"[^\W\d_]{2,}")
@@ -55,7 +68,10 @@ def key_points_of(answer: str, prompt: str = "") -> tuple[str, ...]:
     said = list(statements(answer))
     points = _points(said, subject_of(prompt))
     if not points:
-        points = [(0, statement.text) for statement in said if not statement.text.endswith(":")][:1]
+        usable = [
+            each.text for each in said if not (each.text.endswith(":") or _NOISE.search(_MARKS.sub("", each.text)))
+        ]
+        points = [(0, text) for text in usable[:1]]
     best = sorted(range(len(points)), key=lambda at: (-points[at][0], at))
     strong = [at for at in best if points[at][0] >= 2]
     kept = [*strong, *(at for at in best if at not in strong)][: max(min(len(strong), MOST), _ROOM)]
@@ -127,7 +143,7 @@ def _is_point(text: str, statement: Statement) -> bool:
     further = not statement.first
     if (_is_code(text) and (further or statement.kind == "sentence")) or (further and statement.depth):
         return False
-    if _EXAMPLE.match(text) or _TRIVIA.match(text):
+    if _EXAMPLE.match(text) or _TRIVIA.match(text) or _NOISE.search(_MARKS.sub("", text)):
         return False
     opened = _CONNECTIVE.sub("", text, count=1)
     if _HEADLESS.match(opened) and not (opened == text and statement.kind == "row"):

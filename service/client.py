@@ -21,6 +21,7 @@ from service.credentials import ServiceTokens, TokenAuth
 from service.tracing import event_header
 from service.wire import (
     CALLER_HEADER,
+    AnswerCredit,
     AnswerInput,
     AnswerResult,
     AskForm,
@@ -41,14 +42,15 @@ from service.wire import (
     InstallationKey,
     LinkCode,
     LowView,
+    MarkingView,
     Me,
     MemberLinked,
     Operations,
+    PeerAnswer,
     Period,
     PostingChannel,
     PrivacyAction,
     PrivacyView,
-    Rating,
     Refusal,
     ReportView,
     RoundResult,
@@ -63,6 +65,7 @@ from service.wire import (
     TodayView,
     TopicCount,
     VerdictView,
+    WaitingAnswers,
     Where,
     Who,
     WorkspaceCheck,
@@ -237,9 +240,25 @@ class ServiceClient:
     ) -> AskForm | None:
         """Returns the next card that is due or a new question; None if there is neither."""
 
-    @call("rate")
-    async def rate(self, who: Who, event_id: str, ref: str, rating: Rating) -> datetime:
-        """Rates how well the member remembered a card. Returns when it is due again."""
+    @call("marking", repeatable=True)
+    async def marking(self, who: Who, ref: str) -> MarkingView:
+        """Returns the member's open answer beside the model answer, after the round closed."""
+
+    @call("mark")
+    async def mark(self, who: Who, event_id: str, ref: str, covered: tuple[int, ...]) -> MarkingView:
+        """Marks which key points the member's open answer covers, by index from 0. Each answer is marked once."""
+
+    @call("share-answer")
+    async def share_answer(self, who: Who, event_id: str, ref: str) -> MarkingView:
+        """Lets others who answered the round read the member's marked answer, without a name, and confirm it."""
+
+    @call("peer-answer", repeatable=True)
+    async def peer_answer(self, who: Who, ref: str, after: int = 0) -> PeerAnswer | None:
+        """Returns the next shared answer of the round, with an id above `after`; None if none is left."""
+
+    @call("confirm-answer")
+    async def confirm_answer(self, who: Who, event_id: str, number: int) -> None:
+        """Confirms another member's marks, which credits the answer once."""
 
     @call("explain", repeatable=True)
     async def explain(self, who: Who, question: str) -> Explanation:
@@ -387,6 +406,14 @@ class ServiceClient:
     @call("admin/report/settle")
     async def report_settle(self, who: Who, event_id: str, report: int, state: Settled) -> ReportView:
         """Settles a report as dismissed or fixed."""
+
+    @call("admin/open-answers", repeatable=True)
+    async def open_answers(self, who: Who) -> WaitingAnswers:
+        """Returns open answers that wait for a credit."""
+
+    @call("admin/open-answers/credit")
+    async def open_answer_credit(self, who: Who, event_id: str, number: int, percent: int) -> AnswerCredit:
+        """Sets the credit of one open answer; audited, and its author is told."""
 
     @call("admin/member/restore")
     async def member_restore(self, who: Who, event_id: str, member: str, day: date) -> None:

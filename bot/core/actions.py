@@ -70,11 +70,48 @@ class NextOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
-    """Rates how well the member remembered the answer."""
+class Compare:
+    """Shows the member's open answer beside the model answer."""
 
     ref: str
-    rating: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """As a button, shows the form that marks an open answer; as a form, saves the marks."""
+
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShareAnswer:
+    """Lets others who answered the question read the member's open answer and confirm its marks."""
+
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class PeerAnswers:
+    """Shows the next shared answer to an open question whose id is above `after`."""
+
+    ref: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmMarks:
+    """Confirms the marks of another member's answer."""
+
+    ref: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """Sets the credit of an open answer, for moderators."""
+
+    answer: str
+    percent: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +242,12 @@ Action = (
     | Try
     | Next
     | NextOf
-    | Rate
+    | Compare
+    | Mark
+    | ShareAnswer
+    | PeerAnswers
+    | ConfirmMarks
+    | Credit
     | Report
     | Explain
     | MyResult
@@ -245,7 +287,12 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "x": (Try, (_REF,)),
     "n": (Next, (_LEVEL, _ANY)),
     "m": (NextOf, (_KIND, _LEVEL, _ANY)),
-    "g": (Rate, (_REF, "again|hard|good|easy")),
+    "oc": (Compare, (_REF,)),
+    "om": (Mark, (_REF,)),
+    "os": (ShareAnswer, (_REF,)),
+    "op": (PeerAnswers, (_REF, "[0-9]{1,18}")),
+    "ok": (ConfirmMarks, (_REF, "[0-9]{1,18}")),
+    "og": (Credit, ("[0-9]{1,18}", "[0-9]{1,3}")),
     "e": (Report, (_ANY,)),
     "k": (Explain, (_SOME,)),
     "r": (MyResult, ("r[0-9]{1,18}",)),

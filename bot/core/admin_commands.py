@@ -11,7 +11,7 @@ from bot.core.channel_access import ChannelAccess, ChannelProblem
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
-from bot.core.text import admin, doctor, members, onboarding, refusals
+from bot.core.text import admin, doctor, marking, members, onboarding, refusals
 from service.client import ServiceClient, ServiceRefused
 from service.wire import Generated, RoundView, ScheduleSpec, ScheduleView, Settled, Where, Who
 
@@ -162,6 +162,8 @@ class AdminCommands:
             ("review", "list"): self._reports,
             ("review", "dismiss"): self._settle,
             ("review", "fixed"): self._settle,
+            ("review", "answers"): self._open_answers,
+            ("review", "credit"): self._credit,
             ("member", "restore"): self._restore,
             ("member", "adjust"): self._adjust,
             ("link",): self._link,
@@ -306,6 +308,16 @@ class AdminCommands:
     async def settle(self, event: Event, report: int, state: str) -> Said:
         """Marks a report as dismissed or fixed."""
         return admin.settled_card(await self._client.report_settle(event.who, event.id, report, cast(Settled, state)))
+
+    async def _open_answers(self, event: Command, typed: Typed) -> Said:
+        return marking.waiting_card(await self._client.open_answers(event.who))
+
+    async def _credit(self, event: Command, typed: Typed) -> Said:
+        return await self.credit(event, typed.number("answer"), typed.number("percent"))
+
+    async def credit(self, event: Event, answer: int, percent: int) -> Said:
+        """Sets the credit of an open answer."""
+        return marking.credited_card(await self._client.open_answer_credit(event.who, event.id, answer, percent))
 
     async def _restore(self, event: Command, typed: Typed) -> Said:
         member, day = typed.text("name"), typed.day("date")

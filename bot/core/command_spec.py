@@ -343,6 +343,13 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("review list", "Reported questions."),
     _admin("review dismiss", "Settle a report: the question is right.", _REPORT),
     _admin("review fixed", "Settle a report: the question was fixed.", _REPORT),
+    _admin("review answers", "Open answers that wait for a credit."),
+    _admin(
+        "review credit",
+        "Set how much of an open answer is right.",
+        Argument("answer", NUMBER, "The answer's number, as listed.", required=True),
+        Argument("percent", NUMBER, "Credit, from 0 to 100.", required=True),
+    ),
     _admin(
         "member restore",
         "Let a missed day break no streak.",

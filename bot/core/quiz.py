@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -23,10 +23,10 @@ from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.links import Links
 from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
-from bot.core.text import members, onboarding, questions, refusals, results, reveals
+from bot.core.text import marking, members, onboarding, questions, refusals, results, reveals
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.wire import AnswerInput, AskForm, Rating, TodayView, Where, invalid_input
+from service.wire import AnswerInput, AskForm, TodayView, Where, invalid_input
 
 # Buttons and forms. An action id holds everything needed, so old buttons work after a restart.
 
@@ -54,10 +54,6 @@ class ButtonHandler:
                 return questions.ask_said(questions.carrying(ask, wanted), event.at)
             case actions.Choose(ref, option):
                 return await self._answer(event, ref, AnswerInput(options=(option,)))
-            case actions.Rate(ref, rating):
-                bare, wanted = actions.split_ref(ref)
-                due = await self._client.rate(event.who, event.id, bare, cast(Rating, rating))
-                return results.rated_card(due, event.at, wanted)
             case actions.MyResult(ref):
                 return reveals.result_card(await self._client.result(event.who, ref))
             case actions.Report(question):
@@ -87,8 +83,26 @@ class ButtonHandler:
                 return await self._admins.join(event, code, sure=True)
             case actions.Settle(report, state):
                 return await self._admins.settle(event, int(report), state)
+            case actions.Credit(answer, percent):
+                return await self._admins.credit(event, int(answer), int(percent))
+            case actions.Compare() | actions.Mark() | actions.ShareAnswer():
+                return await self._mark(event, action)
+            case actions.PeerAnswers(ref, after):
+                return marking.peer_card(await self._client.peer_answer(event.who, ref, int(after)))
+            case actions.ConfirmMarks(ref, answer):
+                await self._client.confirm_answer(event.who, event.id, int(answer))
+                return marking.confirmed_card(ref, answer)
             case _:
                 return await self._set_up(event, action)
+
+    async def _mark(self, event: Press, action: actions.Compare | actions.Mark | actions.ShareAnswer) -> Said:
+        bare, wanted = actions.split_ref(action.ref)
+        if isinstance(action, actions.ShareAnswer):
+            return marking.marking_card(await self._client.share_answer(event.who, event.id, bare), event.at, wanted)
+        view = await self._client.marking(event.who, bare)
+        if isinstance(action, actions.Mark) and view.marks is None:
+            return marking.marking_form(view, wanted)
+        return marking.marking_card(view, event.at, wanted)
 
     async def _set_up(self, event: Press, action: actions.Action) -> Said:
         match action:
@@ -114,6 +128,10 @@ class ButtonHandler:
             case actions.Try(ref):
                 verdict = await self._client.try_code(event.who, actions.split_ref(ref)[0], _code(event))
                 return results.tried_card(verdict, ref)
+            case actions.Mark(ref):
+                bare, wanted = actions.split_ref(ref)
+                view = await self._client.mark(event.who, event.id, bare, _marked(event))
+                return marking.marking_card(view, event.at, wanted)
             case actions.Report(question):
                 return await self._members.report(event, question or _one(event, "question"), _one(event, "text"))
             case actions.Snippet():
@@ -155,6 +173,14 @@ def _given(event: Submit) -> AnswerInput:
     if not options:
         raise CommandError("You chose no option. Open the question again and choose at least one.")
     return AnswerInput(options=options)
+
+
+def _marked(event: Submit) -> tuple[int, ...]:
+    """Reads the indexes of the key points that were marked as covered."""
+    picked = set(filter(None, event.values.get("points", ())))
+    if not picked or (marking.NONE_COVERED in picked and len(picked) > 1):
+        raise CommandError("Choose the points that your answer covers, or only `None of them`.", "Not marked")
+    return tuple(sorted(int(point) for point in picked - {marking.NONE_COVERED} if point.isdecimal()))
 
 
 def _code(event: Submit) -> str:

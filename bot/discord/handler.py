@@ -88,6 +88,7 @@ _MODAL_ACTIONS = (
     actions.Open,
     actions.Fill,
     actions.Try,
+    actions.Mark,
     actions.Next,
     actions.NextOf,
     actions.Report,

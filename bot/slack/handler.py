@@ -42,14 +42,18 @@ Ack = Callable[..., Awaitable[Any]]
 _FORM_COMMANDS = (("answer",), ("practice",), ("run",), ("report",), ("bank", "import"))
 _CARD_ACTIONS = (
     actions.Choose,
-    actions.Rate,
+    actions.Compare,
+    actions.ShareAnswer,
+    actions.PeerAnswers,
+    actions.ConfirmMarks,
+    actions.Credit,
     actions.Explain,
     actions.MyResult,
     actions.ShowBoard,
     actions.Privacy,
     actions.Settle,
 )
-_ADMIN_ACTIONS = frozenset({"Import", "Settle", "Setup", "SetupAt", "Begin", "PostNow"})
+_ADMIN_ACTIONS = frozenset({"Credit", "Import", "Settle", "Setup", "SetupAt", "Begin", "PostNow"})
 
 
 class SlackHandler:

@@ -19,10 +19,11 @@ from service.ops import doctor as ops_doctor
 from service.people import audit as people_audit
 from service.people import members
 from service.people.audit import administer, admins_only
-from service.rounds import leaderboard, rounds, schedules
+from service.rounds import leaderboard, marking, rounds, schedules
 from service.store import banks
 from service.store.members import Caller, resolve_caller
 from service.wire import (
+    AnswerCredit,
     AuditView,
     BankLog,
     BankView,
@@ -37,6 +38,7 @@ from service.wire import (
     SeasonView,
     Settled,
     Short,
+    WaitingAnswers,
     Where,
     Who,
     WorkspaceCheck,
@@ -272,6 +274,28 @@ async def report_settle(
 ) -> ReportView:
     work = partial(moderation.settle, report_id=report, state=state)
     return await changing(call, who, event_id, "report settle", work, ReportView, {"report": report, "state": state})
+
+
+# Open answers
+
+
+@router.post("/open-answers")
+async def open_answers(call: TheCall, who: TheCaller) -> WaitingAnswers:
+    async with looking(call, who) as (session, caller):
+        return await marking.list_waiting(session, caller)
+
+
+@router.post("/open-answers/credit")
+async def open_answer_credit(
+    call: TheCall,
+    who: TheCaller,
+    event_id: EventBody,
+    number: Id,
+    percent: Annotated[int, Body(embed=True, ge=0, le=100)],
+) -> AnswerCredit:
+    work = partial(marking.set_credit, answer_id=number, percent=percent, now=call.now)
+    detail = {"answer": number, "percent": percent}
+    return await changing(call, who, event_id, "answer credit", work, AnswerCredit, detail)
 
 
 # Members

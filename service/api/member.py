@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Body
-from pydantic import AwareDatetime, TypeAdapter
+from pydantic import AwareDatetime
 
 from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody
 from service.banks import moderation
 from service.metrics import record_answer
 from service.people import members
-from service.rounds import grading, idempotency, leaderboard, practice, results, schedules, submissions
+from service.rounds import grading, idempotency, leaderboard, marking, practice, results, schedules, submissions
 from service.rounds.idempotency import run_once
 from service.rounds.sandbox_turns import add_wait_estimate
 from service.store import members as member_rows
@@ -27,12 +26,13 @@ from service.wire import (
     Code,
     Contest,
     Explanation,
+    MarkingView,
     Me,
+    PeerAnswer,
     Period,
     PrivacyAction,
     PrivacyView,
     QuestionRef,
-    Rating,
     ReportView,
     RoundResult,
     Rules,
@@ -165,8 +165,6 @@ async def report(
 
 # Practice.
 
-INSTANT: TypeAdapter[datetime] = TypeAdapter(datetime)
-
 
 @router.post("/practice")
 async def practice_next(
@@ -186,16 +184,6 @@ async def practice_next(
         return await submissions.view_question(session, caller, str(QuestionRef("practice", version_id)), due=more)
 
 
-@router.post("/rate")
-async def rate(
-    call: TheCall, who: TheCaller, event_id: EventBody, ref: RefBody, rating: Annotated[Rating, Body(embed=True)]
-) -> datetime:
-    async with call.transaction() as session:
-        caller = await resolve_caller(session, who, None, call.now)
-        work = practice.rate_recall(session, caller, ref, rating, call.now)
-        return await run_once(session, caller, event_id, "rate", call.now, work, INSTANT)
-
-
 @router.post("/explain")
 async def explain(call: TheCall, who: TheCaller, question: QuestionBody) -> Explanation:
     async with call.transaction() as session:
@@ -206,6 +194,55 @@ async def explain(call: TheCall, who: TheCaller, question: QuestionBody) -> Expl
 async def result(call: TheCall, who: TheCaller, ref: RefBody) -> RoundResult:
     async with call.transaction() as session:
         return await results.view_result(session, await resolve_caller(session, who, None, call.now), ref)
+
+
+# Marking of open answers.
+
+AnswerId = Annotated[int, Body(embed=True, ge=1, lt=2**63)]
+
+
+@router.post("/marking")
+async def marking_view(call: TheCall, who: TheCaller, ref: RefBody) -> MarkingView:
+    async with call.transaction() as session:
+        return await marking.view_marking(session, await resolve_caller(session, who, None, call.now), ref)
+
+
+@router.post("/mark")
+async def mark(
+    call: TheCall,
+    who: TheCaller,
+    event_id: EventBody,
+    ref: RefBody,
+    covered: Annotated[tuple[int, ...], Body(embed=True, max_length=100)],
+) -> MarkingView:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = marking.mark_answer(session, caller, ref, covered, call.now)
+        return await run_once(session, caller, event_id, "mark", call.now, work, MarkingView)
+
+
+@router.post("/share-answer")
+async def share_answer(call: TheCall, who: TheCaller, event_id: EventBody, ref: RefBody) -> MarkingView:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = marking.share_answer(session, caller, ref, call.now)
+        return await run_once(session, caller, event_id, "share answer", call.now, work, MarkingView)
+
+
+@router.post("/peer-answer")
+async def peer_answer(
+    call: TheCall, who: TheCaller, ref: RefBody, after: Annotated[int, Body(embed=True, ge=0, lt=2**63)] = 0
+) -> PeerAnswer | None:
+    async with call.transaction() as session:
+        return await marking.next_for_peer(session, await resolve_caller(session, who, None, call.now), ref, after)
+
+
+@router.post("/confirm-answer")
+async def confirm_answer(call: TheCall, who: TheCaller, event_id: EventBody, number: AnswerId) -> None:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = marking.confirm_marks(session, caller, number, call.now)
+        await run_once(session, caller, event_id, "confirm answer", call.now, work, type(None))
 
 
 # Boards and seasons.

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
 from service.rounds.views import build_answer_key
-from service.store import answers, banks, reports, variants
+from service.store import answers, banks, markings, reports, variants
 from service.store.members import Caller
 from service.store.questions import Version, get_version, is_open_in_round, newest_version_id
 from service.store.tables import QuestionRow, QuestionVersion, ReportRow
@@ -84,7 +84,7 @@ async def explain(session: AsyncSession, caller: Caller, question: str) -> Expla
     return Explanation(
         key=build_answer_key(version, str(QuestionRef("practice", version.id))),
         given=AnswerInput.model_validate(row.given) if row else None,
-        verdict=answers.read_verdict(verdict) if verdict else None,
+        verdict=answers.read_verdict(verdict, await markings.get_credit(session, row.id)) if row and verdict else None,
     )
 
 

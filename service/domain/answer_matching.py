@@ -1,22 +1,12 @@
-"""Matches typed answers with a question's key: values by meaning, prose by the key points it mentions.
-
-Values are parsed without evaluating them. A key point counts as mentioned if all of its marked terms (**bold** or
-`code`) are. Without marked terms, all its identifiers and numbers and 60 % of its significant words must occur; the
-same goes for the text after a label if only the label is marked (`**View**: shares the storage`). Identifiers and
-numbers match whole: `float16` is not `bfloat16`, and numbers compare by value. Words of prose match by stem. Negations
-are not understood, so a match of prose is always provisional.
-"""
+"""Matches typed values with a question's key by meaning. Values are parsed without evaluating them."""
 
 from __future__ import annotations
 
 import ast
 import cmath
-import math
 import re
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
+from collections.abc import Callable
 from typing import Any, Final
 
 from service.domain.smart_text import undo_smart_text
@@ -199,141 +189,3 @@ _WRAPPERS: dict[str, Callable[[Value], Value]] = {
     **dict.fromkeys(("tensor", "torch.tensor", "array", "np.array", "device", "torch.device"), _unwrap),
     "float": _float_value,
 }
-REQUIRED_SHARE = 0.6
-"""Share of an unmarked key point's significant words that must occur."""
-_MARKED = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)|\*\*(?P<bold>.+?)\*\*", re.DOTALL)
-_LABEL = re.compile(r"(?:\*\*[^*]+\*\*|`[^`]+`)[^:]{0,40}:(?:\*\*)?\s+(?=\S)|\*\*[^*]+:\*\*\s+(?=\S)")
-_TOKEN = re.compile(
-    r"""(?P<number>(?:(?<![\w)\].-])-)?(?<![\w.])(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,6})?(?![\w]|\.\d))
-      | (?P<name>\w+(?:\.\w+)*)""",
-    re.VERBOSE,
-)
-_SENTENCE_END = re.compile(r"[.!?:\n]")
-_LATIN = frozenset({"e.g", "i.e", "a.k.a", "w.r.t"})
-_STOP_WORDS = """a about after all also am an and any are as at be because been before being but by can cannot could
-did do does each for from had has have he her his how i if in into is it its just like may me more most much must my
-no not of on only onto or other our out over own same shall she should so some such than that the their them then
-there these they this those through to too under until up upon us very was we were what when where which while who
-whose why will with would you your"""
-_STOP = frozenset(_STOP_WORDS.split())
-# Longest first. British and American spellings lose the same ending.
-_ENDINGS = """izations isations ization isation ations ating ation izing ising ators ates ated ator ized ised izes ises
-ings edly ions ate ize ise ing ion ies ied ers ed er es ly s e y"""
-_SUFFIXES = tuple(_ENDINGS.split())
-
-
-@dataclass(frozen=True, slots=True)
-class _MatchTokens:
-    """The parts of a text that matching compares."""
-
-    names: set[str] = field(default_factory=set)
-    """Every word and dotted name as written."""
-    numbers: set[Decimal] = field(default_factory=set)
-    stems: set[str] = field(default_factory=set)
-    """Stems of all words of prose, including short and common ones."""
-    significant: set[str] = field(default_factory=set)
-    """Stems of the words that carry the meaning."""
-    identifiers: set[str] = field(default_factory=set)
-    """Names that prose does not contain: `no_grad`, `float16`, `x.grad`, `DataLoader`."""
-
-
-def match_key_points(key_points: Sequence[str], text: str) -> list[bool]:
-    """Returns for each of `key_points` (Markdown) whether `text` mentions it."""
-    plain = undo_smart_text(text)
-    tokens = _tokens(plain)
-    return [_mentions(undo_smart_text(point), tokens, plain) for point in key_points]
-
-
-def _mentions(point: str, tokens: _MatchTokens, text: str) -> bool:
-    terms = list(_MARKED.finditer(point))
-    if not terms:
-        return _has_prose(_tokens(point), tokens)
-    label = _LABEL.match(point)
-    if label and terms[-1].end() <= label.end() and not _has_prose(_tokens(point[label.end() :]), tokens):
-        return False
-    return all(
-        _has_term(term["code"], tokens, text) if term["code"] else _has_bold(term["bold"], tokens, text)
-        for term in terms
-    )
-
-
-def _has_term(code: str, tokens: _MatchTokens, text: str) -> bool:
-    """Tests for a term in backticks: each of its names and numbers exactly, or its symbols as written."""
-    wanted = _tokens(code)
-    if not wanted.names and not wanted.numbers:
-        return code.strip() in text
-    return wanted.numbers <= tokens.numbers and all(_has_name(name, tokens.names) for name in wanted.names)
-
-
-def _has_bold(bold: str, tokens: _MatchTokens, text: str) -> bool:
-    """Tests for a bold term: up to three words all by stem, and code within it exactly."""
-    terms = [term["code"] for term in _MARKED.finditer(bold) if term["code"]]
-    if not all(_has_term(term, tokens, text) for term in terms):
-        return False
-    words = _tokens(_MARKED.sub(" ", bold))
-    if not words.names and not words.numbers:
-        return bool(terms)
-    few = len(words.significant) <= 3
-    return _has_prose(words, tokens) and (not few or words.significant <= tokens.stems)
-
-
-def _has_prose(wanted: _MatchTokens, tokens: _MatchTokens) -> bool:
-    if not _has_exact(wanted, tokens):
-        return False
-    words = wanted.significant
-    if not words:
-        # A point of common words must occur in full.
-        return wanted.stems <= tokens.stems and bool(wanted.names or wanted.numbers)
-    return len(words & tokens.stems) >= math.ceil(REQUIRED_SHARE * len(words))
-
-
-def _has_exact(wanted: _MatchTokens, tokens: _MatchTokens) -> bool:
-    return wanted.numbers <= tokens.numbers and all(_has_name(name, tokens.names) for name in wanted.identifiers)
-
-
-def _has_name(wanted: str, names: set[str]) -> bool:
-    """Tests for a name with or without its qualifier: `no_grad` matches `torch.no_grad`."""
-    return any(name == wanted or name.endswith("." + wanted) or wanted.endswith("." + name) for name in names)
-
-
-def _tokens(text: str) -> _MatchTokens:
-    found = _MatchTokens()
-    end = 0
-    for token in _TOKEN.finditer(text):
-        if token["number"]:
-            found.numbers.add(Decimal(token["number"]))
-        else:
-            opens_sentence = not end or bool(_SENTENCE_END.search(text, end, token.start()))
-            _add_name(found, token["name"], opens_sentence)
-        end = token.end()
-    return found
-
-
-def _add_name(found: _MatchTokens, name: str, opens_sentence: bool) -> None:
-    if name.casefold() in _LATIN:
-        return
-    found.names.add(name)
-    if opens_sentence and name.istitle() and name.isalpha():
-        # Phones capitalize the first word: "View returns ..." names `view`.
-        found.names.add(name.lower())
-    if any(c.isdigit() or c in "_." for c in name):
-        found.identifiers.add(name)
-    if any(c.isdigit() or c == "_" for c in name):
-        return
-    found.stems.update(map(_stem, name.split(".")))
-    if "." not in name and name.casefold() not in _STOP:
-        found.significant.add(_stem(name))
-
-
-def _stem(word: str) -> str:
-    """Returns `word` in lower case without its ending: allocate, allocates and allocation have one stem."""
-    folded = word.casefold()
-    for suffix in _SUFFIXES:
-        if folded.endswith(suffix) and len(folded) - len(suffix) >= 3:
-            return _undouble(folded.removesuffix(suffix))
-    return _undouble(folded)
-
-
-def _undouble(stem: str) -> str:
-    """Turns `stopp`, the stem of stopped, into `stop`."""
-    return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem

@@ -1,6 +1,7 @@
 """Scoring rules: from an answer to its credit, and from a credit to points.
 
-A code answer's credit comes from the cases that the sandbox judged; every other kind is judged here.
+A code answer's credit comes from the cases that the sandbox judged, and an open answer's from people; every other kind
+is judged here.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from questions.model import LEVELS, Kind, Level, Question
-from service.domain.answer_matching import UnreadableValue, match_key_points, matches_value, parse_value
+from service.domain.answer_matching import UnreadableValue, matches_value, parse_value
 from service.domain.smart_text import undo_smart_text
 from service.wire import AnswerUnreadable, Verdict
 
@@ -39,9 +40,11 @@ class ScoringPolicy:
     """Bonus for an immediate answer, as a share of the points without it."""
     speed_kinds: frozenset[Kind] = frozenset({"choice", "value", "output"})
     """Kinds with a bonus: writing code or prose is not a race."""
+    participation: float = 0.5
+    """Share of an open question's points that every answer earns. Confirmed credit earns the rest."""
 
     def __post_init__(self) -> None:
-        shares = (self.aim, self.span, self.speed_share)
+        shares = (self.aim, self.span, self.speed_share, self.participation)
         if min(self.base_without_level, *self.base.values()) < 1 or not all(0 <= share <= 1 for share in shares):
             raise ValueError("scoring policy: a base must be 1 or more, and every share lie between 0 and 1")
         if not self.speed_window_s > 0:
@@ -72,22 +75,18 @@ class ScoredAnswer:
 class Credit:
     """How much of an answer is right."""
 
-    share: float
-    """0 to 1."""
+    share: float | None
+    """0 to 1. None for an `open` answer: no program decides how much of it is right."""
     verdict: Verdict
     """`accepted` for a share of 1; a partly right answer is `wrong` with its share."""
     problem: AnswerUnreadable | None = None
     """Why the answer is `invalid`."""
     cause: str = ""
     """Why the question is a `system error`, for operators."""
-    provisional: bool = False
-    """Whether a person may judge differently: key points are matched, not understood."""
     passed: int = 0
-    """Right options chosen, key points mentioned, or cases passed."""
+    """Right options chosen, or cases passed."""
     total: int = 0
-    """Total of right options, key points or cases."""
-    matched: tuple[bool, ...] = ()
-    """For `open`: which key points were mentioned, in order."""
+    """Total of right options or cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +107,8 @@ class ScoringRules:
     speed_kinds: tuple[Kind, ...]
     max_bonus: dict[str, int]
     """For each level, the bonus of an immediate answer to a question that scores its base."""
+    participation: float
+    """Share of an open question's points that every answer earns."""
     free: tuple[Verdict, ...] = ("system error",)
     """Verdicts that cost nothing."""
 
@@ -116,17 +117,26 @@ def compute_points(
     kind: Kind,
     level: Level | None,
     difficulty: float | None,
-    credit: float,
+    credit: float | None,
     seconds: float | None,
     policy: ScoringPolicy = ScoringPolicy(),
 ) -> Points:
     """Returns the points of an answer with `credit` (0 to 1), given `seconds` after the post.
 
-    `difficulty` is the measured share of right answers, or None without answers. Only full credit earns a bonus.
-    Raises ValueError for a credit or difficulty outside 0 to 1.
+    `difficulty` is the measured share of right answers, or None without answers. Only full credit earns a bonus. An
+    open answer without confirmed credit (None) earns the points of participation. Raises ValueError for a credit or
+    difficulty outside 0 to 1, and for None of another kind.
     """
-    _check_share("credit", credit)
     full = _full_points(level, difficulty, policy)
+    if kind == "open":
+        least = _round_half_up(full * policy.participation)
+        if credit is None:
+            return Points(least, 0)
+        _check_share("credit", credit)
+        return Points(least + _round_half_up((full - least) * credit), 0)
+    if credit is None:
+        raise ValueError(f"points: a {kind} answer without a credit")
+    _check_share("credit", credit)
     earned = _round_half_up(full * credit)
     if seconds is None or credit < 1 or kind not in policy.speed_kinds:
         return Points(earned, 0)
@@ -144,7 +154,7 @@ def compute_credit(question: Question, answer: ScoredAnswer) -> Credit:
         case "output":
             return _output_credit(question, answer.text or "")
         case "open":
-            return _open_credit(question, answer.text or "")
+            return _open_credit(answer.text or "")
     raise ValueError(f"question {question.id}: code is judged by its cases; use cases_credit")
 
 
@@ -176,6 +186,7 @@ def describe_rules(policy: ScoringPolicy = ScoringPolicy()) -> ScoringRules:
         speed_window_s=policy.speed_window_s,
         speed_share=policy.speed_share,
         speed_kinds=tuple(sorted(policy.speed_kinds)),
+        participation=policy.participation,
         max_bonus={level: _bonus(policy.base[level], 0.0, policy) for level in LEVELS},
     )
 
@@ -245,18 +256,10 @@ def _output_credit(question: Question, text: str) -> Credit:
     return Credit(share, _verdict_for(share), passed=int(share), total=1)
 
 
-def _open_credit(question: Question, text: str) -> Credit:
-    if not question.key_points:
-        return _unscorable(question, "it has no key points to match")
+def _open_credit(text: str) -> Credit:
     if not text.strip():
-        return Credit(
-            0.0, "invalid", AnswerUnreadable(problem="no text"), provisional=True, total=len(question.key_points)
-        )
-    matched = tuple(match_key_points(question.key_points, text))
-    share = sum(matched) / len(matched)
-    return Credit(
-        share, _verdict_for(share), provisional=True, passed=sum(matched), total=len(matched), matched=matched
-    )
+        return Credit(None, "invalid", AnswerUnreadable(problem="no text"))
+    return Credit(None, "awaits marking")
 
 
 def _normalize_output(text: str) -> str:

@@ -222,9 +222,14 @@ def _difference(before: LedgerSum, after: LedgerSum | None) -> LedgerSum:
     return dataclasses.replace(
         before,
         points=(after.points if after else 0) - before.points,
-        credit=None if before.credit is None else ((after and after.credit) or 0.0) - before.credit,
-        seconds=None if before.seconds is None else ((after and after.seconds) or 0.0) - before.seconds,
+        credit=_minus(after.credit if after else None, before.credit),
+        seconds=_minus(after.seconds if after else None, before.seconds),
     )
+
+
+def _minus(after: float | None, before: float | None) -> float | None:
+    """Returns the difference of two sums; None if neither sum has a number."""
+    return None if after is None and before is None else (after or 0.0) - (before or 0.0)
 
 
 async def _unite_answers(

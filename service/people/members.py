@@ -16,7 +16,7 @@ from service.domain.scoring import describe_rules
 from service.domain.standings import FreezePolicy, MemberTotals, first_week, rank_members, weekly_totals
 from service.errors import Refused
 from service.rounds.leaderboard import load_best_streaks
-from service.store import cards, ledger, members, rounds, schedules
+from service.store import cards, ledger, markings, members, rounds, schedules
 from service.store import privacy as store_privacy
 from service.store.ledger import Scope
 from service.store.members import Caller, list_identities
@@ -35,7 +35,10 @@ from service.wire import (
 
 # Export of a member's data: JSON with everything, or CSV for a spreadsheet.
 
-COLUMNS = ("what", "at", "question", "given", "practice", "verdict", "credit", "points", "reason", "reviews")
+COLUMNS = (
+    "what", "at", "question", "given", "practice", "verdict", "credit", "marks", "shared",
+    "points", "reason", "reviews",
+)  # fmt: skip
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First characters that make a spreadsheet read a text as a formula."""
 
@@ -45,7 +48,8 @@ def export_json(data: dict[str, Any]) -> str:
 
 
 def export_csv(data: dict[str, Any]) -> str:
-    """Returns a line per answer, ledger row, card and report, oldest first. A card's state is only in the JSON."""
+    """Returns a line per answer, ledger row, credit given to others, card and report, oldest first. A card's state is
+    only in the JSON."""
     written = io.StringIO()
     lines = csv.DictWriter(written, COLUMNS, restval="", extrasaction="ignore", lineterminator="\r\n")
     lines.writeheader()
@@ -56,9 +60,12 @@ def export_csv(data: dict[str, Any]) -> str:
 def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for answer in data["answers"]:
         given = "; ".join(_text(value) for value in answer["given"].values() if value is not None)
-        yield {**answer, "what": "answer", "given": given}
+        marks = "; ".join("covered" if covered else "not covered" for covered in answer["marks"] or ())
+        yield {**answer, "what": "answer", "given": given, "marks": marks}
     for booking in data["points"]:
         yield {**booking, "what": "points"}
+    for given in data["credits_given"]:
+        yield {**given, "what": "credit given"}
     for card in data["cards"]:
         yield {**card, "what": "card", "at": card["due"]}
     for report in data["reports"]:
@@ -121,6 +128,7 @@ def rules() -> Rules:
         speed_bonus=scoring.speed_bonus,
         speed_share=scoring.speed_share,
         speed_window_s=scoring.speed_window_s,
+        participation=scoring.participation,
         freeze_cap=freezes.cap,
         freeze_every=freezes.earn_every,
         catch_up_minutes=int(DEFAULT_CATCH_UP.total_seconds() // 60),
@@ -186,6 +194,10 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
             {"points": row.points, "credit": row.credit, "reason": row.reason, "at": row.at.isoformat()}
             for row in await store_privacy.list_ledger(session, member.id)
         ],
+        "credits_given": [
+            {"question": key, "credit": row.credit, "by_peer": row.by_peer, "at": row.at.isoformat()}
+            for row, key in await markings.list_given(session, member.id)
+        ],
         "cards": [
             {"question": key, "due": card.due.isoformat(), "reviews": card.reviews, "state": card.state}
             for card, key in await store_privacy.list_cards(session, member.id)
@@ -198,6 +210,10 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
 
 
 async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
+    found = await store_privacy.list_answers(session, member_id)
+    written = {answer.id for answer, _, _ in found}
+    marks, shared = await markings.list_marks(session, written), await markings.list_shared(session, written)
+    confirmed = await markings.list_credits(session, written)
     return [
         {
             "question": key,
@@ -205,9 +221,11 @@ async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]
             "practice": answer.round_id is None,
             "at": answer.at.isoformat(),
             "verdict": verdict and verdict.verdict,
-            "credit": verdict and verdict.credit,
+            "credit": confirmed.get(answer.id) if verdict is None or verdict.credit is None else verdict.credit,
+            "marks": marks.get(answer.id),
+            "shared": answer.id in shared,
         }
-        for answer, key, verdict in await store_privacy.list_answers(session, member_id)
+        for answer, key, verdict in found
     ]
 
 

@@ -230,6 +230,7 @@ async def _record_verdict(
     session: AsyncSession, answer: AnswerRow, version: Version, verdict: VerdictView, seed: int, now: datetime
 ) -> None:
     """Saves the verdict. If the round is closed, posts the points as well."""
+    assert verdict.credit is not None, "code is judged by its cases"
     # A shared lock: either a close waits for this verdict, or this verdict sees the close.
     found = await rounds.lock_shared(session, answer.round_id) if answer.round_id else None
     if not await answers.save_verdict(session, answer, verdict, now, seed=seed):

@@ -31,7 +31,6 @@ def grade_answer(question: Question, given: AnswerInput) -> VerdictView:
         verdict=found.verdict,
         credit=found.share,
         judged=given.text or "",
-        provisional=found.provisional,
     )
 
 
@@ -64,14 +63,19 @@ class LedgerPosting:
         share = await answers.mean_credit_before(session, round_, schedule.workspace_id)
         return cls(round_, schedule, question, share)
 
-    async def post(self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float]]) -> list[int]:
-        """Posts the points of answers with their credits, once per round and member. Returns the points of each."""
+    async def post(self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float | None]]) -> list[int]:
+        """Posts the points of answers with their credits, once per round and member. Returns the points of each.
+
+        An open answer has no credit (None) and gets the points of participation.
+        """
         posted, rows = [], []
         for entry, credit in graded:
             seconds = await self._seconds(session, entry.answer)
             posted.append(self._points(credit, seconds))
             key = f"round:{self._round.id}:member:{entry.member.id}"
-            rows.append(self._row(entry, key, "round", posted[-1], credit) | {"seconds": seconds})
+            # Writing prose is no race, so its time breaks no tie.
+            seconds_row = {"seconds": None if credit is None else seconds}
+            rows.append(self._row(entry, key, "round", posted[-1], credit) | seconds_row)
         await ledger.insert_entries(session, rows)
         return posted
 
@@ -97,6 +101,14 @@ class LedgerPosting:
         await ledger.insert_entries(session, rows)
         return moved
 
+    async def post_credit(self, session: AsyncSession, entry: RoundEntry, credit: float, given: int) -> int:
+        """Posts the difference that a credit given by people makes, once per `GivenCredit`. Returns the points."""
+        points, credited = (await ledger.sum_round(session, self._round.id)).get(entry.member.id, (0, 0.0))
+        moved = self._points(credit, None) - points
+        row = self._row(entry, f"credit:{given}", "credit", moved, credit - credited)
+        await ledger.insert_entries(session, [row | {"seconds": None}])
+        return moved
+
     @property
     def share_right(self) -> float | None:
         """Measured share of right answers to the question before the round."""
@@ -106,17 +118,17 @@ class LedgerPosting:
         """Returns the points of a right answer, without a bonus."""
         return self.points_without_bonus(1.0)
 
-    def points_without_bonus(self, credit: float) -> int:
+    def points_without_bonus(self, credit: float | None) -> int:
         """Returns the points of an answer with `credit` that came too late for a bonus."""
         return self._points(credit, None)
 
-    def _points(self, credit: float, seconds: float | None) -> int:
+    def _points(self, credit: float | None, seconds: float | None) -> int:
         question = self._question
         if question.task and not scores_points(question.task.driver):
             return 0
         return compute_points(question.kind, question.level, self._share_right, credit, seconds, self._policy).total
 
-    def _row(self, entry: RoundEntry, key: str, reason: str, points: int, credit: float) -> dict[str, Any]:
+    def _row(self, entry: RoundEntry, key: str, reason: str, points: int, credit: float | None) -> dict[str, Any]:
         return {
             "key": key,
             "workspace_id": self._schedule.workspace_id,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import fsrs
 from sqlalchemy import Select, literal, select
@@ -16,9 +17,7 @@ from service.errors import Refused
 from service.rounds import schedules
 from service.store import banks, cards, variants
 from service.store.members import Caller
-from service.store.questions import find_version
-from service.store.tables import CardRow
-from service.wire import NotFound, NotPracticed, QuestionGone, QuestionRef, Rating
+from service.wire import NotFound
 
 _DAY = timedelta(days=1)
 # Fuzzing is random; the same reviews must always give the same dates. The shortest step is a day, because members
@@ -26,11 +25,11 @@ _DAY = timedelta(days=1)
 _SCHEDULER = fsrs.Scheduler(enable_fuzzing=False, learning_steps=(_DAY,), relearning_steps=(_DAY,))
 WRONG_DUE = _DAY
 """When a question answered wrong in a round comes back: its reveal has just been read."""
+Rating = Literal["again", "hard", "good"]
 _RATINGS: dict[Rating, fsrs.Rating] = {
     "again": fsrs.Rating.Again,
     "hard": fsrs.Rating.Hard,
     "good": fsrs.Rating.Good,
-    "easy": fsrs.Rating.Easy,
 }
 
 
@@ -66,6 +65,15 @@ async def record_review(
     return await _record_rating(session, member_id, question_id, rating_for(credit), now)
 
 
+async def record_marks(
+    session: AsyncSession, *, member_id: int, question_id: int, marks: Sequence[bool], now: datetime
+) -> datetime:
+    """Records an open answer by the key points that its author marked: all is `good`, some `hard`, none `again`.
+    Returns the next due date."""
+    rating: Rating = "good" if all(marks) else "hard" if any(marks) else "again"
+    return await _record_rating(session, member_id, question_id, rating, now)
+
+
 async def add_missed_cards(session: AsyncSession, member_ids: Select[int], question_id: int, now: datetime) -> None:
     """Creates a card, due at once, for each of the selected members."""
     await cards.create_cards(session, member_ids, question_id, _new_state(now), now)
@@ -75,23 +83,6 @@ async def add_wrong_cards(session: AsyncSession, member_ids: Select[int], questi
     """Creates a card, due the next day, for each of the selected members."""
     due = now + WRONG_DUE
     await cards.create_cards(session, member_ids, question_id, _new_state(due), due)
-
-
-async def rate_recall(session: AsyncSession, caller: Caller, ref: str, rating: Rating, now: datetime) -> datetime:
-    """Replaces the rating of the latest review by the member's own. Returns the next due date.
-
-    Refused for a question of a round, an unknown one, or one not practiced yet.
-    """
-    reference = QuestionRef.parse(ref)
-    version = await find_version(session, caller.workspace_id, reference.id) if reference.kind == "practice" else None
-    if version is None:
-        raise Refused(QuestionGone(practice=True))
-    card = await cards.lock_card(session, caller.member_id, version.question_id)
-    if card is None or card.state["reviewed_at"] is None:
-        raise Refused(NotPracticed())
-    before, moment = card.state["before"], datetime.fromisoformat(card.state["reviewed_at"])
-    _apply_rating(card, before, rating, moment)
-    return card.due
 
 
 async def _check_filters(session: AsyncSession, caller: Caller, topic: str, level: str, kind: str) -> None:
@@ -111,20 +102,15 @@ async def _record_rating(
         await cards.create_cards(session, select(literal(member_id)), question_id, _new_state(now), now)
         card = await cards.lock_card(session, member_id, question_id)
         assert card is not None, "it was made in this transaction"
-    _apply_rating(card, card.state["card"], rating, now)
+    after, due = review_card(card.state["card"], rating, now)
+    card.state = {"card": after, "reviewed_at": now.isoformat()}
+    card.due = due
     card.reviews += 1
     return card.due
 
 
-def _apply_rating(card: CardRow, before: dict[str, Any], rating: Rating, now: datetime) -> None:
-    after, due = review_card(before, rating, now)
-    # The previous state is kept, because members may correct their rating.
-    card.state = {"card": after, "before": before, "reviewed_at": now.isoformat()}
-    card.due = due
-
-
 def _new_state(now: datetime) -> dict[str, Any]:
-    return {"card": new_card(now), "before": None, "reviewed_at": None}
+    return {"card": new_card(now), "reviewed_at": None}
 
 
 def new_card(now: datetime) -> dict[str, Any]:

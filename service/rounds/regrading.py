@@ -77,6 +77,9 @@ async def regrade_question(session: AsyncSession, version_id: int, now: datetime
     # Variants keep the key that torch computed, even if the family changes.
     if fixed.question.draw or not fixed.question.answered:
         return
+    # People marked open answers by the key points they were asked with; their credits stay.
+    if fixed.question.kind == "open":
+        return
     if fixed.question.kind == "code":
         await defer_regrading(session, version_id, fixed.question_id)
         return
@@ -172,7 +175,7 @@ async def _correct_round(
     graded = [(entry, verdict) for entry, verdict in graded if verdict.verdict != "system error"]
     await answers.save_verdicts(session, [(entry.answer, verdict) for entry, verdict in graded], now, fixed.id)
     posting = await LedgerPosting.for_round(session, round_, schedule, fixed.question)
-    credits = [(entry, verdict.credit) for entry, verdict in graded]
+    credits = [(entry, verdict.credit) for entry, verdict in graded if verdict.credit is not None]
     return [points for points in await posting.post_corrections(session, credits, fixed.id) if points]
 
 
@@ -241,13 +244,14 @@ async def _save_corrections(
             continue
         verdict, seed = found[entry.answer.id]
         if await answers.save_verdict(session, entry.answer, verdict, now, seed=seed, version_id=fixed.id):
+            assert verdict.credit is not None, "code is judged by its cases"
             saved.append((entry, verdict.credit))
     moved = await posting.post_corrections(session, saved, fixed.id)
     await notify_point_changes(session, *held, fixed, [points for points in moved if points], now)
 
 
 def _comparable(view: VerdictView) -> tuple[object, ...]:
-    return view.verdict, round(view.credit, 9), [(case.number, case.verdict) for case in view.cases]
+    return view.verdict, round(view.credit or 0.0, 9), [(case.number, case.verdict) for case in view.cases]
 
 
 def _summarize(view: VerdictView) -> str:

@@ -17,7 +17,7 @@ from service.errors import Refused
 from service.rounds import leaderboard
 from service.rounds.ledger import LedgerPosting
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import answers, chats, ledger, outbox, questions, rounds, schedules
+from service.store import answers, chats, ledger, markings, outbox, questions, rounds, schedules
 from service.store.ledger import RoundPoints, Scope
 from service.store.members import Caller
 from service.store.questions import Version
@@ -94,7 +94,9 @@ async def build_results(
 ) -> dict[int, RoundResult]:
     """Returns the results of these members of a closed round. Takes the same number of statements for any number."""
     entries = {entry.member.id: entry.answer for entry in await answers.list_entries(session, round_.id, member_ids)}
-    verdicts = await answers.latest_verdicts(session, [answer.id for answer in entries.values()])
+    answer_ids = [answer.id for answer in entries.values()]
+    verdicts = await answers.latest_verdicts(session, answer_ids)
+    credits = await markings.list_credits(session, answer_ids)
     streaks = await leaderboard.load_schedule_streaks(session, schedule.id, member_ids)
     facts = await _load_facts(session, round_, schedule, member_ids)
     zone, ref = ScheduleSpec.model_validate(schedule.spec).zone, str(QuestionRef("round", round_.id))
@@ -108,7 +110,7 @@ async def build_results(
             day=round_.day,
             key=key.model_copy(update={"question": build_question_view(facts.version, ref, member_id)}),
             given=AnswerInput.model_validate(answer.given) if answer else None,
-            verdict=answers.read_verdict(verdict) if verdict else None,
+            verdict=answers.read_verdict(verdict, credits.get(verdict.answer_id)) if verdict else None,
             points=_points(facts, member_id),
             streak=streaks[member_id].current,
             rank=_rank_change(facts, member_id),
@@ -125,7 +127,7 @@ async def _load_facts(
 ) -> _RoundFacts:
     version = await _graded_version(session, round_)
     monday = round_.day - timedelta(days=round_.day.weekday())
-    week = await rounds.list_posted_between(session, schedule.id, monday, round_.day)
+    week = await rounds.list_judged_between(session, schedule.id, monday, round_.day)
     before, after = await _rank_around(session, round_, schedule)
     return _RoundFacts(
         version=version,
@@ -140,11 +142,14 @@ async def _load_facts(
 
 
 async def _graded_version(session: AsyncSession, round_: Round) -> Version:
-    """Returns the version whose key decides the round: the newest, as for regrading, or else the one asked."""
+    """Returns the version whose key decides the round: the newest, as for regrading, or else the one asked.
+
+    Open answers are marked by the key points they were asked with.
+    """
     assert round_.version_id is not None, "a closed round asked a question"
     asked = await questions.get_version(session, round_.version_id)
     newest = await questions.get_version(session, await questions.newest_version_id(session, asked.question_id))
-    usable = newest.question.answered and newest.question.kind == asked.question.kind
+    usable = newest.question.answered and newest.question.kind == asked.question.kind != "open"
     return newest if usable and not (newest.question.draw or asked.question.draw) else asked
 
 
@@ -174,9 +179,11 @@ def _points(facts: _RoundFacts, member_id: int) -> PointsView | None:
         return None
     full, earned = facts.posting.full_points(), facts.posting.points_without_bonus(posted.credit)
     return PointsView(
-        total=posted.round + posted.corrected,
+        total=posted.round + posted.corrected + posted.confirmed,
         full=full,
         share_right=facts.posting.share_right,
         bonus=max(0, posted.round - earned) if posted.credit == 1 else 0,
         corrected=posted.corrected,
+        taking_part=posted.round if facts.version.question.kind == "open" else 0,
+        confirmed=posted.confirmed,
     )

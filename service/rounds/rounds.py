@@ -81,7 +81,8 @@ class _Result:
     """The result of one member's answer."""
 
     entry: RoundEntry
-    credit: float
+    credit: float | None
+    """None for an open answer, which people mark later."""
     points: int
 
 
@@ -285,8 +286,7 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     graded = await _grade_entries(session, closing, now)
     await session.flush()
     await practice.add_missed_cards(session, answers.absent_members(round_), version.question_id, now)
-    if version.question.kind != "open":
-        await practice.add_wrong_cards(session, answers.wrong_members(round_), version.question_id, now)
+    await practice.add_wrong_cards(session, answers.wrong_members(round_), version.question_id, now)
     reveal = await _build_reveal(session, closing, graded, now)
     channels = await outbox.list_round_channels(session, round_id, schedule)
     for channel_id in channels:
@@ -382,7 +382,7 @@ async def _build_reveal(
         key=build_answer_key(version, str(QuestionRef("round", round_.id)), chosen),
         answers=len(entries),
         right=sum(result.credit == 1 for result in results),
-        mean_credit=sum(result.credit for result in results) / len(results) if results else 0.0,
+        mean_credit=sum(result.credit or 0.0 for result in results) / len(results) if results else 0.0,
         wrong_texts=_wrong_texts(version, results),
         first=people[0] if first else None,
         points=tuple(people[len(first) :]),
@@ -405,6 +405,6 @@ def _wrong_texts(version: Version, results: Sequence[_Result]) -> tuple[tuple[st
     if version.question.kind not in ("value", "output"):
         return ()
     texts = [
-        (result.entry.answer.given["text"] or "").strip()[:MAX_WRONG_LENGTH] for result in results if result.credit < 1
+        (result.entry.answer.given["text"] or "").strip()[:MAX_WRONG_LENGTH] for result in results if result.credit != 1
     ]
     return tuple(sorted(Counter(texts).items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_WRONG_TEXTS])

@@ -164,9 +164,12 @@ async def _record_practice(
         return AnswerResult(status="judging", ref=ref, given=given, before=waiting)
     verdict = grade_answer(version.question, given)
     await answers.save_verdict(session, row, verdict, now)
-    next_due = await practice.record_review(
-        session, member_id=caller.member_id, question_id=version.question_id, credit=verdict.credit, now=now
-    )
+    next_due = None
+    # An open answer reviews its card when its author marks it.
+    if verdict.credit is not None:
+        next_due = await practice.record_review(
+            session, member_id=caller.member_id, question_id=version.question_id, credit=verdict.credit, now=now
+        )
     if await questions.is_open_in_round(session, caller.workspace_id, version.question_id):
         # Slightly late for a round that is not closed yet: the key waits for the reveal.
         return AnswerResult(status="judged", ref=ref, given=given, next_due=next_due)
@@ -176,7 +179,6 @@ async def _record_practice(
         given=given,
         verdict=verdict,
         key=build_answer_key(version, ref),
-        rate=version.question.kind == "open",
         next_due=next_due,
     )
 

@@ -50,6 +50,7 @@ def build_answer_key(version: Version, ref: str = "", chosen: Iterable[str] = ()
         proof=runnable_proof(question),
         options=_option_keys(question, ref, counts),
         key_points=question.key_points,
+        quoted=bool(question.key_points) and not (question.proof or question.unproved),
         links=question.links,
         place=version.place,
     )

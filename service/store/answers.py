@@ -137,9 +137,10 @@ async def latest_verdicts(session: AsyncSession, answer_ids: Collection[int]) ->
     return {row.answer_id: row for row in await session.scalars(query)}
 
 
-def read_verdict(row: VerdictRow) -> VerdictView:
-    """Returns a verdict as it was made."""
-    return VerdictView.model_validate({name: value for name, value in row.detail.items() if name != "seed"})
+def read_verdict(row: VerdictRow, confirmed: float | None = None) -> VerdictView:
+    """Returns a verdict as it was made. That of an open answer has the credit which people `confirmed`."""
+    view = VerdictView.model_validate({name: value for name, value in row.detail.items() if name != "seed"})
+    return view if view.credit is not None else view.model_copy(update={"credit": confirmed})
 
 
 async def find_latest(
@@ -216,7 +217,7 @@ def absent_members(round_: Round) -> Select[int]:
 
 
 def wrong_members(round_: Round) -> Select[int]:
-    """Selects the members whose answer in the round is not fully right."""
+    """Selects the members whose answer in the round is not fully right. An open answer is neither right nor wrong."""
     return (
         select(CurrentAnswer.member_id)
         .join(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)

@@ -59,25 +59,28 @@ class RoundPoints:
     """Share right at the close."""
     corrected: int
     """Posted later by corrections."""
+    confirmed: int
+    """Posted later for the credit of an open answer."""
 
 
 async def list_round_points(
     session: AsyncSession, round_id: int, member_ids: Collection[int]
 ) -> dict[int, RoundPoints]:
     """Returns the points of these members for a round, by member id. Leaves out those without any."""
-    first = Ledger.reason == "round"
+    first, confirmed = Ledger.reason == "round", Ledger.reason == "credit"
     query = (
         select(
             Ledger.member_id,
             func.coalesce(func.sum(Ledger.points).filter(first), 0),
             func.coalesce(func.sum(Ledger.credit).filter(first), 0.0),
-            func.coalesce(func.sum(Ledger.points).filter(~first), 0),
+            func.coalesce(func.sum(Ledger.points).filter(~first, ~confirmed), 0),
+            func.coalesce(func.sum(Ledger.points).filter(confirmed), 0),
         )
         .where(Ledger.round_id == round_id, Ledger.member_id.in_(member_ids))
         .group_by(Ledger.member_id)
     )
     rows = await session.execute(query)
-    return {member: RoundPoints(int(at), float(credit or 0), int(later)) for member, at, credit, later in rows}
+    return {row[0]: RoundPoints(int(row[1]), float(row[2] or 0), int(row[3]), int(row[4])) for row in rows}
 
 
 async def count_right_in_round(session: AsyncSession, round_id: int) -> int:
@@ -104,7 +107,8 @@ async def sum_by_member(session: AsyncSession, scope: Scope) -> list[MemberTotal
     """Returns each member's totals within `scope`, in no order.
 
     A correction posts the difference under its round, so sums stay right and the round counts once. Adjustments belong
-    to no round; a channel's board includes those of members who answered there.
+    to no round; a channel's board includes those of members who answered there. Open answers count as answered once
+    people gave them a credit.
     """
     answered = func.count(Ledger.round_id.distinct()).filter(Ledger.credit.is_not(None))
     query = (
@@ -121,7 +125,7 @@ async def sum_by_member(session: AsyncSession, scope: Scope) -> list[MemberTotal
         .group_by(Member.id, Member.name)
     )
     if scope.channel_id is not None:
-        query = query.having(answered > 0)
+        query = query.having(func.count(Ledger.round_id) > 0)
     rows = await session.execute(_with_rounds(query))
     return [
         MemberTotals(str(id_), name, int(points), float(right), int(count), float(seconds))
@@ -133,7 +137,7 @@ async def first_answer_times(session: AsyncSession, workspace_id: int) -> dict[s
     """Returns when each member's first answer was posted to the ledger, by `MemberTotals.member_key`."""
     query = (
         select(Ledger.member_id, func.min(Ledger.at))
-        .where(Ledger.workspace_id == workspace_id, Ledger.credit.is_not(None))
+        .where(Ledger.workspace_id == workspace_id, Ledger.round_id.is_not(None))
         .group_by(Ledger.member_id)
     )
     return {str(member_id): at for member_id, at in await session.execute(query)}

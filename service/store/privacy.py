@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, delete, exists, func, select, true, union,
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store import members
+from service.store import markings, members
 from service.store.members import Caller, list_identities, merged_ids
 from service.store.session import allow_forgetting
 from service.store.tables import (
@@ -134,6 +134,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await _withdraw(session, caller.member_id)
     await _empty_reveals(session, caller)
     await _empty_log(session, caller.member_id)
+    await markings.forget_markings(session, caller.member_id)
     await session.execute(delete(CardRow).where(CardRow.member_id == caller.member_id))
     await session.execute(update(ReportRow).where(ReportRow.member_id == caller.member_id).values(text=""))
     await _empty_messages(session, caller)

@@ -130,9 +130,14 @@ async def list_due_to_close(session: AsyncSession, now: datetime) -> Sequence[in
     return (await session.scalars(query.order_by(Round.closes_at, Round.id))).all()
 
 
-async def list_posted_between(session: AsyncSession, schedule_id: int, first: date, last: date) -> Sequence[int]:
-    """Returns the ids of the schedule's posted rounds of these days, both included."""
-    query = select(Round.id).where(Round.schedule_id == schedule_id, Round.skipped.is_(None))
+async def list_judged_between(session: AsyncSession, schedule_id: int, first: date, last: date) -> Sequence[int]:
+    """Returns the ids of the schedule's posted rounds of these days, both included, except those with an open
+    question."""
+    query = (
+        select(Round.id)
+        .join(QuestionVersion, QuestionVersion.id == Round.version_id)
+        .where(Round.schedule_id == schedule_id, Round.skipped.is_(None), QuestionVersion.kind != "open")
+    )
     return (await session.scalars(query.where(Round.day >= first, Round.day <= last))).all()
 
 

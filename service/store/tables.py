@@ -1,6 +1,6 @@
 """All tables with the constraints that keep the service's promises: once, in order, append-only.
 
-Triggers reject UPDATE and DELETE on append-only tables (answer, verdict, ledger, audit); see the first migration.
+Triggers reject UPDATE and DELETE on append-only tables (`APPEND_ONLY`); see the first migration.
 Every foreign key has an index: deleting or joining the row it refers to would scan the whole table otherwise.
 """
 
@@ -34,7 +34,7 @@ NAMING = {
 }
 UNSENT = ("due", "sending", "uncertain")
 """States of an outbox message that may still be posted."""
-APPEND_ONLY = ("answer", "verdict", "ledger", "audit")
+APPEND_ONLY = ("answer", "verdict", "given_credit", "ledger", "audit")
 
 
 class Base(DeclarativeBase):
@@ -331,20 +331,62 @@ class CurrentAnswer(Base):
 
 
 class VerdictRow(Base):
-    """The verdict on an answer by one version of its question, made once."""
+    """The verdict on an answer by one version of its question, made once.
+
+    An open answer has no credit here: no program judges it. `GivenCredit` has what people confirmed.
+    """
 
     __tablename__ = "verdict"
     __table_args__ = (
         UniqueConstraint("answer_id", "version_id"),
         CheckConstraint("credit between 0 and 1", name="credit_is_a_share"),
+        CheckConstraint("(credit is null) = (verdict = 'awaits marking')", name="judged_or_awaits_marking"),
     )
     id: Mapped[int] = _id()
     answer_id: Mapped[int] = mapped_column(ForeignKey("answer.id"))
     version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
     verdict: Mapped[str]
-    credit: Mapped[float]
+    credit: Mapped[float | None]
     detail: Mapped[dict[str, Any]]
     """A `service.wire.VerdictView`, and the seed of the cases."""
+    at: Mapped[datetime]
+
+
+class PointMark(Base):
+    """Whether an open answer covers one key point of the version it answered, as its author marked it, once."""
+
+    __tablename__ = "point_mark"
+    __table_args__ = (CheckConstraint("point >= 0", name="point_is_an_index"),)
+    answer_id: Mapped[int] = mapped_column(ForeignKey("answer.id"), primary_key=True)
+    point: Mapped[int] = mapped_column(primary_key=True)
+    covered: Mapped[bool]
+    at: Mapped[datetime]
+
+
+class SharedAnswer(Base):
+    """An open answer whose author lets the other members who answered read it, without a name, and confirm it."""
+
+    __tablename__ = "shared_answer"
+    answer_id: Mapped[int] = mapped_column(ForeignKey("answer.id"), primary_key=True)
+    at: Mapped[datetime]
+
+
+class GivenCredit(Base):
+    """The credit of an open answer, given by a peer who confirmed its marks (once) or by a moderator. The newest row
+    counts."""
+
+    __tablename__ = "given_credit"
+    __table_args__ = (
+        CheckConstraint("credit between 0 and 1", name="credit_is_a_share"),
+        Index("ix_given_credit_answer_id", "answer_id"),
+        Index("uq_given_credit_by_peer", "answer_id", unique=True, postgresql_where=text("by_peer")),
+    )
+    id: Mapped[int] = _id()
+    answer_id: Mapped[int] = mapped_column(ForeignKey("answer.id"))
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), index=True)
+    """The peer or moderator."""
+    by_peer: Mapped[bool]
+    credit: Mapped[float]
     at: Mapped[datetime]
 
 
@@ -384,6 +426,7 @@ class Ledger(Base):
     round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
     points: Mapped[int]
     credit: Mapped[float | None]
+    """None for points without a judgment: adjustments, and the participation in an open question."""
     seconds: Mapped[float | None]
     """Seconds from the post to the answer that counted."""
     reason: Mapped[str]

@@ -18,13 +18,13 @@ Verdict = Literal[
     "output limit",
     "invalid",
     "system error",
+    "awaits marking",
 ]
 Period = Literal["day", "week", "month", "season", "all"]
 Contest = Literal["points", "rookies", "improved"]
 """Who is on a leaderboard: everyone, members who joined in its period, or members who improved since the last one."""
 SkipReason = Literal["missed", "no question", "needs gpu", "not posted"]
 """Why a slot was skipped. `missed`: it was due while Dailygrad did not run; `not posted`: its message was given up."""
-Rating = Literal["again", "hard", "good", "easy"]
 
 
 _REF = re.compile(r"^([rp])([0-9]{1,18})$")

@@ -68,6 +68,8 @@ class Rules(Model):
     speed_bonus: bool
     speed_share: float
     speed_window_s: float
+    participation: float
+    """Share of an open question's points that every answer earns."""
     freeze_cap: int
     freeze_every: int
     catch_up_minutes: int

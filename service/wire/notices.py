@@ -145,6 +145,19 @@ class QuestionCorrected(Model):
     lost: tuple[int, ...]
 
 
+class AnswerCredited(Model):
+    """People gave the member's open answer its credit."""
+
+    kind: Literal["answer-credited"] = "answer-credited"
+    question: str
+    day: date
+    credit: float
+    points: int
+    """Points gained by it, or lost if an earlier credit was higher."""
+    by_peer: bool
+    """Whether another member confirmed the member's own marks; otherwise a moderator set the credit."""
+
+
 NoticeFact = Annotated[
     QuestionLate
     | QuestionArrived
@@ -158,7 +171,8 @@ NoticeFact = Annotated[
     | BankLow
     | NothingToAsk
     | SlotMissed
-    | QuestionCorrected,
+    | QuestionCorrected
+    | AnswerCredited,
     Field(discriminator="kind"),
 ]
 

@@ -63,8 +63,8 @@ class VerdictView(Model):
     """The verdict on a code answer, or on any practice answer."""
 
     verdict: Verdict
-    credit: float
-    """Share that is right, 0 to 1."""
+    credit: float | None
+    """Share that is right, 0 to 1. For an open answer the share that people confirmed; None without one."""
     cases: tuple[CaseView, ...] = ()
     message: str = ""
     """Text that shows the failure, such as the traceback of the program."""
@@ -74,7 +74,6 @@ class VerdictView(Model):
     judged: str = ""
     """Code that was judged, without what chat clients inserted."""
     stdout: str = ""
-    provisional: bool = False
     wall_ms: float = 0.0
     isolation: Literal["full", "weaker"] = "full"
 
@@ -114,6 +113,8 @@ class AnswerKey(Model):
     proof: str = ""
     options: tuple[OptionKey, ...] = ()
     key_points: tuple[str, ...] = ()
+    quoted: bool = False
+    """Whether the key points are the document's own sentences, which neither a proof nor an author vouches for."""
     links: tuple[str, ...] = ()
     place: str = ""
     """Document and line of the question."""
@@ -131,6 +132,10 @@ class PointsView(Model):
     """Part of `total` that the speed earned."""
     corrected: int = 0
     """Part of `total` that a correction of the question added or took."""
+    taking_part: int = 0
+    """Part of `total` that every answer to an open question earns."""
+    confirmed: int = 0
+    """Part of `total` that peers or moderators added to an open answer, or took."""
 
 
 class RankChange(Model):
@@ -161,9 +166,9 @@ class RoundResult(Model):
     number: int = 1
     """Number of the round among those that the schedule posted."""
     week_right: int = 0
-    """Rounds of this week that the member answered fully right, up to this one."""
+    """Rounds of this week that the member answered fully right, up to this one. Without open questions."""
     week_asked: int = 1
-    """Rounds of this week, up to this one."""
+    """Rounds of this week, up to this one. Without open questions, which no program calls right or wrong."""
     zone: str = "UTC"
 
 
@@ -189,8 +194,6 @@ class AnswerResult(Model):
     closes_at: datetime | None = None
     verdict: VerdictView | None = None
     key: AnswerKey | None = None
-    rate: bool = False
-    """Whether the member should rate their own answer (`open` questions in practice)."""
     next_due: datetime | None = None
     zone: str = "UTC"
     """IANA time zone in which instants are shown."""
@@ -198,6 +201,63 @@ class AnswerResult(Model):
     """Number of answers that are judged before this one."""
     wait_s: float = 0.0
     """Estimated waiting time, seconds; 0 if unknown."""
+
+
+class MarkingView(Model):
+    """A member's own answer to an open question beside the model answer, and what became of it."""
+
+    ref: Ref
+    key: AnswerKey
+    text: str
+    marks: tuple[bool, ...] | None = None
+    """For each key point, whether the member marked it as covered; the model answer is one point if there are none.
+    None until the member marks the answer, which they do once."""
+    shared: bool = False
+    """Whether the member asked others who answered to confirm the marks."""
+    credit: float | None = None
+    """Confirmed share, 0 to 1; always None in practice."""
+    next_due: datetime | None = None
+    """When the card comes back, in practice."""
+    zone: str = "UTC"
+    """IANA time zone in which instants are shown."""
+
+
+class PeerAnswer(Model):
+    """Another member's answer, which its author shared for confirmation. It never names the author."""
+
+    answer: int
+    ref: Ref
+    key: AnswerKey
+    text: str
+    marks: tuple[bool, ...]
+    left: int
+    """Number of further answers to this question that wait for confirmation."""
+
+
+class OpenAnswerView(Model):
+    """An open answer as moderators see it. It does not name the author, so that nobody is favored."""
+
+    answer: int
+    key: AnswerKey
+    text: str
+    day: date
+    marks: tuple[bool, ...] | None = None
+    shared: bool = False
+
+
+class AnswerCredit(Model):
+    """The credit that a moderator gave an open answer."""
+
+    answer: int
+    credit: float
+
+
+class WaitingAnswers(Model):
+    """Open answers without a credit, for moderators."""
+
+    answers: tuple[OpenAnswerView, ...]
+    total: int
+    """How many wait in all; the first few are listed."""
 
 
 class TodayView(Model):

@@ -25,7 +25,10 @@ class NotFound(Model):
     """The workspace does not have what the call names."""
 
     kind: Literal["not-found"] = "not-found"
-    what: Literal["schedule", "question", "topic", "level", "kind", "report", "waiting question", "bank", "member"]
+    what: Literal[
+        "schedule", "question", "topic", "level", "kind", "report", "waiting question", "bank", "member",
+        "open answer",
+    ]  # fmt: skip
     name: str = ""
     """Name or number that was given; empty if it stood for all."""
     similar: tuple[str, ...] = ()
@@ -133,10 +136,17 @@ class NotMet(Model):
     question: str
 
 
-class NotPracticed(Model):
-    """A rating for a question that the member has not practiced."""
+class MarkingRefused(Model):
+    """An open answer cannot be marked, shared or confirmed.
 
-    kind: Literal["not-practiced"] = "not-practiced"
+    `no answer`: the member has no answer to this question; `too early`: its round is open; `marked`: the member marked
+    it before; `settled`: it has been given its credit.
+    """
+
+    kind: Literal["marking-refused"] = "marking-refused"
+    why: Literal[
+        "no answer", "too early", "marked", "unknown point", "not marked", "own answer", "not shared", "settled"
+    ]
 
 
 class NoSandbox(Model):
@@ -322,7 +332,7 @@ AnswerRefusal = (
     | StillOpen
     | ResultNotReady
     | NotMet
-    | NotPracticed
+    | MarkingRefused
     | NoSandbox
     | SandboxBusy
 )

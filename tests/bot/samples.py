@@ -7,9 +7,10 @@ from bot.core.actions import Open, PracticeFilter, encode
 from bot.core.cards import Button, Card, Form, Link, Text
 from bot.core.channel_access import ChannelProblem
 from bot.core.command_spec import specs_of
-from bot.core.text import admin, doctor, members, onboarding, outbox_card, questions, results, reveals
+from bot.core.text import admin, doctor, marking, members, onboarding, outbox_card, questions, results, reveals
 from bot.pictures.service import drawings_of, with_pictures
 from service.wire import (
+    AnswerCredit,
     AnswerInput,
     AnswerKey,
     AnswerResult,
@@ -31,13 +32,16 @@ from service.wire import (
     ImportView,
     LinkCode,
     LowView,
+    MarkingView,
     Me,
     MemberLinked,
     MessagesCheck,
     Notice,
+    OpenAnswerView,
     OptionKey,
     OptionView,
     OutcomePost,
+    PeerAnswer,
     PersonView,
     PointsView,
     PostFailed,
@@ -66,6 +70,7 @@ from service.wire import (
     Twin,
     VerdictNote,
     VerdictView,
+    WaitingAnswers,
     Where,
 )
 
@@ -128,6 +133,12 @@ CHOICE_KEY = AnswerKey(
 )
 VALUE_KEY = AnswerKey(question=VALUE, answer="(3,)", why="The first dimension is summed away.")
 OPEN_KEY = AnswerKey(question=OPEN, answer="Small gradients vanish.", key_points=("gradients underflow", "scaled back"))
+MARKING = MarkingView(ref="r13", key=OPEN_KEY, text="Small numbers become zero, so we scale them.", zone=BERLIN)
+MARKED = MARKING.model_copy(update={"marks": (True, False)})
+PEER = PeerAnswer(answer=7, ref="r13", key=OPEN_KEY, text="They become zero.", marks=(True, False), left=2)
+MODERATED = OpenAnswerView(
+    answer=7, key=OPEN_KEY, text="They become zero.", day=date(2026, 3, 5), marks=(True, False), shared=True
+)
 
 CODE_KEY = AnswerKey(
     question=CODE, answer="def softmax(x):\n    return (x - x.max()).exp().div((x - x.max()).exp().sum())",
@@ -276,7 +287,7 @@ LINKED = ChatLinked(
 )
 RULES = Rules(
     base={"mid": 10, "senior": 15, "principal": 20}, speed_bonus=True, speed_share=0.2, speed_window_s=600,
-    freeze_cap=2, freeze_every=10, catch_up_minutes=120,
+    participation=0.5, freeze_cap=2, freeze_every=10, catch_up_minutes=120,
 )  # fmt: skip
 
 
@@ -374,10 +385,23 @@ GALLERY: dict[str, Card | Form] = {
     "judging": questions.recorded_card(_receipt("judging", given=AnswerInput(code="x"), closes_at=CLOSE), None, NOW),
     "judged": results.practiced_card(JUDGED, NOW),
     "judged open": results.practiced_card(
-        _receipt("judged", ref="p9", given=AnswerInput(text="because"), key=OPEN_KEY, rate=True), NOW
+        _receipt("judged", ref="p9", given=AnswerInput(text="because"), key=OPEN_KEY), NOW
     ),
     "late": results.practiced_card(JUDGED.model_copy(update={"status": "late"}), NOW),
-    "rated": results.rated_card(NOW + timedelta(days=1), NOW),
+    "marking": marking.marking_card(MARKING, NOW),
+    "marking marked": marking.marking_card(MARKED, NOW),
+    "marking shared": marking.marking_card(MARKED.model_copy(update={"shared": True}), NOW),
+    "marking confirmed": marking.marking_card(MARKED.model_copy(update={"credit": 0.5}), NOW),
+    "marking practiced": marking.marking_card(
+        MARKED.model_copy(update={"ref": "p9", "next_due": NOW + timedelta(days=1)}), NOW
+    ),
+    "marking form": marking.marking_form(MARKING),
+    "peer answer": marking.peer_card(PEER),
+    "peer answer none": marking.peer_card(None),
+    "peer answer confirmed": marking.confirmed_card("r13", "7"),
+    "open answers": marking.waiting_card(WaitingAnswers(answers=(MODERATED,), total=4)),
+    "open answers none": marking.waiting_card(WaitingAnswers(answers=(), total=0)),
+    "open answer credited": marking.credited_card(AnswerCredit(answer=7, credit=0.5)),
     "tried": results.tried_card(FAILED, "r13"),
     "explain": results.explain_card(Explanation(key=CHOICE_KEY)),
     "explain answered": results.explain_card(

@@ -82,11 +82,13 @@ def test_a_reveal_keeps_no_letters_for_everyone_saw_their_own() -> None:
     assert not re.search(r"\b[A-D]\b  ", shown("reveal"))
 
 
-def test_points_for_ones_own_words_are_called_provisional_and_can_be_disputed() -> None:
-    card = reveals.reveal_card(REVEAL.model_copy(update={"key": OPEN_KEY}))
-    assert "These points are provisional" in card_text(card, 200)
-    assert "Report a mistake" in [button.label for button in card.buttons]
-    assert "provisional" not in shown("reveal")
+def test_the_reveal_of_an_open_question_calls_no_answer_right_or_wrong() -> None:
+    card = reveals.reveal_card(REVEAL.model_copy(update={"key": OPEN_KEY, "right": 0, "first": None}))
+    told = card_text(card, 200)
+    assert "Every answer earned points for taking part." in told
+    assert "answered right" not in told and "wrong" not in told.lower()
+    assert {"My result", "Confirm others' answers"} <= {button.label for button in card.buttons}
+    assert "Confirm others' answers" not in shown("reveal")
 
 
 def test_the_days_question_reads_whole() -> None:

@@ -69,6 +69,41 @@ def test_a_pronoun_becomes_the_subject_only_where_that_is_meant(
     assert key_points_of(answer, prompt) == points
 
 
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "However, for standard training loops, this is a trap.",
+        "**This is a classic gotcha!**",
+        "Interviewers love this question.",
+        "Be careful with the word parallel here.",
+        "It's a trick question that many miss.",
+        "That is where the trap lies for many.",
+        "Most people get this one wrong the first time.",
+        "Remember this for the next interview.",
+    ],
+)
+def test_remarks_about_the_question_are_no_key_points(noise: str) -> None:
+    assert key_points_of(f"A view shares the storage of its base. {noise} A copy owns its storage alone.") == (
+        "A view shares the storage of its base.",
+        "A copy owns its storage alone.",
+    )
+    assert key_points_of(noise) == ()
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "The trap handler of the kernel runs first.",
+        "Gradient clipping catches exploding gradients early.",
+        "The kernel trick maps inputs to a larger space.",
+        "Careful initialization keeps the variance of activations.",
+        "The model asks the question encoder for a vector.",
+    ],
+)
+def test_facts_with_such_words_are_kept(fact: str) -> None:
+    assert key_points_of(fact) == (fact,)
+
+
 def test_examples_code_lead_ins_and_dates_are_left_out() -> None:
     answer = (
         "Introduced in PyTorch 2.0.\n\nThe rules are:\n\nFor example, two match. Shapes align from the right.\n\n"

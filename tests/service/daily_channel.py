@@ -43,7 +43,8 @@ def value(id_: str = "shape", **more: object) -> Question:
 
 def prose(id_: str = "why-views", **more: object) -> Question:
     """Returns an open question with two key points."""
-    return _made(id_, "open", answer="They share storage.", key_points=("**storage** is shared", "no `copy`"), **more)
+    facts = {"answer": "They share storage.", "key_points": ("**storage** is shared", "no `copy`"), **more}
+    return _made(id_, "open", **facts)
 
 
 def code(id_: str = "double", **more: object) -> Question:

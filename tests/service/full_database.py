@@ -24,9 +24,10 @@ DOCUMENT = """# The team's own
 CHOICES = SPEC.model_copy(update={"kinds": ("choice",)})
 FILLED = frozenset(
     {
-        "answer", "audit", "bank", "bank_import", "card", "channel", "chat", "identity", "import_step", "inbox",
-        "installation", "ledger", "link_code", "link_guess", "member", "oauth_state", "outbox", "procrastinate_events",
-        "procrastinate_jobs", "question", "question_alias", "question_version", "report", "retirement", "round",
+        "answer", "audit", "bank", "bank_import", "card", "channel", "chat", "given_credit", "identity", "import_step",
+        "inbox", "installation", "ledger", "link_code", "link_guess", "member", "oauth_state", "outbox", "point_mark",
+        "procrastinate_events", "procrastinate_jobs", "question", "question_alias", "question_version", "report",
+        "retirement", "round", "shared_answer",
         "schedule", "schedule_channel", "schedule_skip", "season", "standing", "streak_grace", "verdict", "workspace",
     }
 )  # fmt: skip
@@ -43,6 +44,7 @@ async def fill(chats: TwoChats) -> str:
     await daily.client.schedule_share(chats.boss("slack"), "share", TEAM, 1)
     await chats.link("Ada")
     await _practice(chats)
+    await _mark_open_answer(chats)
     await _administer(chats)
     await _install(chats)
     spec = ScheduleSpec(at=(clock.now + timedelta(hours=1)).time().replace(second=0), kinds=("code",), open_minutes=480)
@@ -85,9 +87,27 @@ async def _practice(chats: TwoChats) -> None:
         form = await client.practice(ada, TEAM, kind=kind)
         assert form is not None
         receipt = await client.answer(ada, TEAM, f"practice {kind}", form.ref, given, chats.clock.now)
-        if receipt.rate:
-            await client.rate(ada, "rate", form.ref, "good")
+        if kind == "open":
+            await client.mark(ada, "mark", receipt.ref, (0,))
     await client.report(ada, "report", "q1", "b is right as well\t\\N é \U0001f40d\nno?")
+
+
+async def _mark_open_answer(chats: TwoChats) -> None:
+    client, where, boss = chats.daily.client, Where(channel="333", name="#prose"), chats.boss("discord")
+    spec = ScheduleSpec(at=(chats.clock.now + timedelta(hours=9)).time().replace(second=0), kinds=("open",))
+    schedule = await client.schedule_add(boss, "open schedule", where, spec)
+    ref = f"r{(await client.post_now(boss, 'open now', schedule.id)).id}"
+    await chats.deliver()
+    for name in ("Ada", "Bo"):
+        given = AnswerInput(text=f"{name} thinks that they share storage.")
+        await client.answer(chats.who(name, "discord"), where, f"open {name}", ref, given, chats.clock.now)
+    await client.close_now(boss, "open close", where)
+    await chats.deliver()
+    await client.mark(chats.who("Ada", "discord"), "mark open", ref, (0,))
+    await client.share_answer(chats.who("Ada", "discord"), "share open", ref)
+    found = await client.peer_answer(chats.who("Bo", "discord"), ref)
+    assert found is not None
+    await client.confirm_answer(chats.who("Bo", "discord"), "confirm open", found.answer)
 
 
 async def _administer(chats: TwoChats) -> None:

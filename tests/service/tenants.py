@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import inspect
 
+from questions.model import Kind
 from service.store.tables import Base, QuestionVersion
 from service.wire import AnswerInput, QuestionView, ScheduleSpec, Where, Who
 from tests.conftest import Clock
@@ -38,6 +39,10 @@ class Team:
     """An answer to what is asked in the open round."""
     question: int = 0
     """A version of a question in its own bank."""
+    prose_round: int = 0
+    """A closed round with an open question."""
+    prose_answer: int = 0
+    """An answer to it, marked and shared."""
 
     @property
     def boss(self) -> Who:
@@ -60,7 +65,9 @@ class Team:
 
     async def scheduled(self, where: Where | None = None) -> int:
         """Adds a schedule."""
-        spec = ScheduleSpec(at=time(10), topics=())
+        # The open round must not ask the question that both practice.
+        kinds: tuple[Kind, ...] = ("choice",) if where == self.aside else ()
+        spec = ScheduleSpec(at=time(10), topics=(), kinds=kinds)
         return (await self.daily.client.schedule_add(self.boss, self.event(), where or self.channel, spec)).id
 
     async def reported(self) -> int:
@@ -94,9 +101,25 @@ class Team:
             await client.answer(
                 who, self.channel, self.event(), f"p{self.question}", AnswerInput(text=self.word), self.daily.now
             )
+        await self._share_prose()
         await client.chat_link(boss, self.event())
         await client.link(member, self.event())
         return self
+
+    async def _share_prose(self) -> None:
+        client, where = self.daily.client, Where(channel=f"{self.word}-prose", name=f"#{self.word}-prose")
+        spec = ScheduleSpec(at=time(10), kinds=("open",))
+        schedule = (await client.schedule_add(self.boss, self.event(), where, spec)).id
+        self.prose_round = (await client.post_now(self.boss, self.event(), schedule)).id
+        ref, given = f"r{self.prose_round}", AnswerInput(text=f"Like a {self.word}.")
+        for who in (self.member, self.boss):
+            await client.answer(who, where, self.event(), ref, given, self.daily.now)
+        await client.close_now(self.boss, self.event(), where)
+        await client.mark(self.member, self.event(), ref, (0,))
+        await client.share_answer(self.member, self.event(), ref)
+        found = await client.peer_answer(self.boss, ref)
+        assert found is not None
+        self.prose_answer = found.answer
 
     async def _round(self, schedule: int, where: Where) -> int:
         client = self.daily.client

@@ -57,11 +57,13 @@ class Names:
     @classmethod
     def team(cls, team: Team) -> Names:
         channels = [where.model_dump() for where in (team.channel, team.aside)]
-        asked = [f"r{team.open_round}", f"r{team.closed_round}", f"p{team.question}"]
+        rounds = (team.open_round, team.closed_round, team.prose_round)
+        asked = [*(f"r{each}" for each in rounds), f"p{team.question}"]
         return cls(
             {
                 "schedule": [team.schedule, team.schedule + 1],
                 "report": [team.report],
+                "number": [team.prose_answer],
                 "ref": asked,
                 "question": [f"what-is-a-{team.word}", *asked],
                 "name": [f"{team.word}-bank", f"{team.word} season"],
@@ -78,8 +80,9 @@ class Names:
         far = 10**9
         words: dict[str, list[Any]] = {name: [NOBODYS] for name in ("question", "name", "member", "topic", "event_id")}
         where = {"channel": NOBODYS, "name": NOBODYS}
-        numbers: dict[str, list[Any]] = {"schedule": [far], "report": [far], "ref": [f"r{far}", f"p{far}"]}
-        return cls({**words, **numbers, "where": [where]})
+        numbers: dict[str, list[Any]] = {"schedule": [far], "report": [far], "number": [far]}
+        refs = {"ref": [f"r{far}", f"p{far}"]}
+        return cls({**words, **numbers, **refs, "where": [where]})
 
     def like(self, field: str, name: Any) -> Any:
         """Returns one of these values of the same kind as a name."""
@@ -100,6 +103,9 @@ PLAIN: dict[str, Any] = {
     "given": {"text": "something"},
     "spec": {"at": "12:00"},
     "points": 5,
+    "percent": 50,
+    "covered": [0],
+    "after": 0,
     "limit": 50,
     "retired": True,
     "paused": True,

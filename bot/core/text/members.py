@@ -231,6 +231,8 @@ def rules_card(rules: Rules) -> Card:
     lines = [
         f"A right answer earns {base}. Hard questions earn more, and a partly right answer earns its share.",
         _speed_sentence(rules),
+        f"Every answer to an open question earns {percent(rules.participation)} of its points. After the close you "
+        "mark your own; when another member or a moderator confirms it, you earn your share of the rest.",
         "Your last answer before the round closes counts. Our failures never cost you anything.",
         f"A streak counts the rounds you answered in a row. Every {plural(rules.freeze_every, 'round')} "
         f"earn a freeze, at most {rules.freeze_cap}; a freeze saves the streak when you miss a round.",

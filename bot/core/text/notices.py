@@ -6,8 +6,9 @@ from typing import assert_never
 
 from bot.core.cards import Card, Text
 from bot.core.markup import escape
-from bot.core.text.words import chat_words, code_words, day_words, in_brief, plural, stopped, time_words
+from bot.core.text.words import chat_words, code_words, day_words, in_brief, percent, plural, stopped, time_words
 from service.wire import (
+    AnswerCredited,
     AppRemoved,
     AppRestored,
     BankLow,
@@ -83,8 +84,19 @@ def notice_words(notice: Notice) -> tuple[str, str]:
             return "A question was skipped", _skipped(day_words(day), minutes)
         case QuestionCorrected() as fact:
             return "A question was corrected", _corrected(fact)
+        case AnswerCredited() as fact:
+            return f"Your open answer was {'confirmed' if fact.by_peer else 'reviewed'}", _credited(fact)
         case _ as never:
             assert_never(never)
+
+
+def _credited(fact: AnswerCredited) -> str:
+    who = "Another member confirmed your marks" if fact.by_peer else "A moderator set the credit"
+    moved = f"You {'gain' if fact.points > 0 else 'lose'} {plural(abs(fact.points), 'point')}."
+    moved = moved if fact.points else "Your points stay as they are."
+    return (
+        f"{who} of your answer of {day_words(fact.day)} to {code_words(fact.question)}: {percent(fact.credit)}. {moved}"
+    )
 
 
 def _late(fact: QuestionLate) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Final, assert_never
 
 from bot.core.markup import escape
 from bot.core.text.notices import NEEDS_GPU, NOTHING_FITS
@@ -24,6 +24,7 @@ from service.wire import (
     LinkRefusal,
     LinkRefused,
     LinkWaits,
+    MarkingRefused,
     MemberAmbiguous,
     MemberRefusal,
     NoOpenRound,
@@ -34,7 +35,6 @@ from service.wire import (
     NotFound,
     NothingFits,
     NotMet,
-    NotPracticed,
     PeriodUnsuitable,
     PointsOutOfRange,
     QuestionGone,
@@ -148,6 +148,8 @@ def _not_found(refusal: NotFound) -> str:
             return f"No {what} in your own banks. `/quiz-admin bank list` shows how many wait in each."
         case "bank":
             return f"There is no bank {name} here. `/quiz-admin bank list` shows all of them."
+        case "open answer":
+            return f"There is no closed open answer {name} here. `/quiz-admin review answers` shows their numbers."
         case "member":
             return f"There is no member {name} here. Type the name as the board shows it."
         case _ as never:
@@ -179,6 +181,18 @@ def _invalid(refusal: InvalidInput) -> str:
             assert_never(never)
 
 
+_MARKING: Final[dict[str, Words]] = {
+    "no answer": ("No answer to mark", "You did not answer this question, so there is nothing to mark."),
+    "too early": ("Question still open", "You can mark your answer when the round has closed."),
+    "marked": ("Already marked", "You marked this answer before, and each answer is marked once."),
+    "unknown point": ("Unknown point", "The form is out of date. Open it again and choose from the points shown."),
+    "not marked": ("Not marked yet", "Mark your answer to the round first. Then ask for confirmation."),
+    "own answer": ("Your own answer", "Somebody else has to confirm your answer."),
+    "not shared": ("Answer not shared", "Its author has not shared this answer for confirmation."),
+    "settled": ("Already confirmed", "This answer has its credit. A moderator can still change it."),
+}
+
+
 def _answer(refusal: AnswerRefusal) -> Words:
     match refusal:
         case QuestionGone(practice=practice):
@@ -199,8 +213,8 @@ def _answer(refusal: AnswerRefusal) -> Words:
         case NotMet(question=question):
             text = f"You can see the answer of {code_words(question)} after you have answered it."
             return "Not answered yet", f"{text} Type `/quiz practice` to meet it."
-        case NotPracticed():
-            return "Not answered yet", "Answer the question first. Then rate how well you remembered it."
+        case MarkingRefused(why=why):
+            return _MARKING[why]
         case NoSandbox():
             text = "No sandbox is connected. Try again in a minute; if that does not help, ask an admin to type"
             return "Code cannot run now", f"{text} `/quiz-admin doctor`."

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from bot.core.actions import (
     NO_FILTER,
+    Mark,
     Next,
     NextOf,
     Open,
     PracticeFilter,
-    Rate,
     Report,
     ShowBoard,
     encode,
@@ -64,14 +64,15 @@ def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = (), *, brief: bool =
         said = led(f"**{'Right' if option.right else 'Wrong'}{mine}:**", option.text)
         blocks.append(Text(f"{said}\n\n{option.reason}" if option.reason else said))
     if not key.options and key.answer:
-        blocks.append(Text("**The answer:**"))
+        blocks.append(Text("**The document's answer:**" if key.quoted else "**The answer:**"))
         as_code = key.question.kind in ("value", "output", "code")
         language = "" if key.question.kind == "output" else "python"
         blocks.append(Code(key.answer, language) if as_code else Text(key.answer))
     if key.why:
         blocks.append(Text(led("**Why:**", key.why)))
     if key.key_points:
-        blocks.append(Text("**A complete answer covers:**\n\n" + "\n".join(f"- {point}" for point in key.key_points)))
+        head = "The document says:" if key.quoted else "A complete answer covers:"
+        blocks.append(Text(f"**{head}**\n\n" + "\n".join(f"- {point}" for point in key.key_points)))
     return tuple(blocks)
 
 
@@ -96,7 +97,8 @@ def answer_in_brief(key: AnswerKey) -> str:
     """Returns the answer as a plain sentence."""
     right = [in_brief(option.text) for option in key.options if option.right]
     said = " and ".join(right) or ("" if key.question.kind == "code" else in_brief(key.answer))
-    return f"The answer: {sentence(said)}" if said else "The round is closed."
+    head = "The document says" if key.quoted else "The answer"
+    return f"{head}: {sentence(said)}" if said else "The round is closed."
 
 
 def after_buttons(
@@ -158,6 +160,10 @@ def verdict_title(verdict: VerdictView) -> str:
     """Says how right an answer is, as a sentence."""
     if verdict.verdict == "system error":
         return "Not judged (our fault)."
+    if verdict.credit is None:
+        return "No program judges prose."
+    if verdict.verdict == "awaits marking":
+        return f"Confirmed: {percent(verdict.credit)}."
     if verdict.credit >= 1:
         return "Right!"
     return f"Partly right ({percent(verdict.credit)})." if verdict.credit > 0 else "Not this time."
@@ -295,9 +301,10 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
         buttons = after_buttons(receipt.key.question, wanted=wanted)
     if receipt.next_due:
         blocks.append(Small(f"This card comes back {wait_words(now, receipt.next_due)}."))
-    if receipt.rate:
-        blocks.append(Text("How well did you know it? Compare with the answer, then choose."))
-        buttons = rating_buttons(ref_with_filter(receipt.ref, wanted))
+    if receipt.key and receipt.key.question.kind == "open":
+        blocks.append(Text("Compare the two, then mark which points your answer covers."))
+        mark = Button("Mark my answer", encode(Mark(ref_with_filter(receipt.ref, wanted))), "primary")
+        buttons = (mark, Button("Next card", encode(wanted.next)))
     if receipt.key:
         blocks.append(Small(about(receipt.key.question)))
     return Card(head, f"{head}. {answer_in_brief(receipt.key) if receipt.key else ''}".strip(), tuple(blocks), buttons)
@@ -309,6 +316,8 @@ def practiced_title(receipt: AnswerResult) -> str:
         return "Compare with the answer" if receipt.key else "Saved as practice"
     if receipt.verdict.verdict == "system error":
         return "Not judged (our fault)"
+    if receipt.verdict.credit is None:
+        return "Compare with the answer"
     if receipt.verdict.credit >= 1:
         return "Right"
     return f"Partly right: {percent(receipt.verdict.credit)}" if receipt.verdict.credit > 0 else "Wrong"
@@ -316,20 +325,6 @@ def practiced_title(receipt: AnswerResult) -> str:
 
 def _late_result(receipt: AnswerResult, late: bool) -> str:
     return f"**{practiced_title(receipt)}.**" if late else ""
-
-
-_RATINGS = (("again", "Again"), ("hard", "Hard"), ("good", "Good"), ("easy", "Easy"))
-
-
-def rating_buttons(ref: str) -> tuple[Button, ...]:
-    """Returns the buttons of FSRS's four ratings."""
-    return tuple(Button(label, encode(Rate(ref, rating))) for rating, label in _RATINGS)
-
-
-def rated_card(due: datetime, now: datetime, wanted: PracticeFilter = NO_FILTER) -> Card:
-    """Confirms a rating."""
-    said = f"Noted. This card comes back {wait_words(now, due)}."
-    return Card("Noted", said, (Text(said),), (Button("Next card", encode(wanted.next), "primary"),))
 
 
 # Forms that opened too late, and unreadable files

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bot.core.actions import MyResult, Next, Report, encode, fits
-from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Table, Text
+from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Style, Table, Text
 from bot.core.markup import escape
+from bot.core.text.marking import compare_button, confirm_button
 from bot.core.text.members import board_table
 from bot.core.text.questions import about, posted_blocks, question_blocks, question_card
 from bot.core.text.results import (
@@ -34,7 +35,7 @@ def reveal_card(post: RevealPost) -> Card:
             Small(about(post.key.question)),
             *_next(post),
         ),
-        buttons=(_result_button(post.ref), *after_buttons(post.key.question, board=True)),
+        buttons=(_result_button(post.ref), *_peer_button(post), *after_buttons(post.key.question, board=True)),
     )
 
 
@@ -81,9 +82,17 @@ def _result_button(ref: str) -> Button:
     return Button("My result", encode(MyResult(ref)), "primary")
 
 
+def _peer_button(post: RevealPost) -> tuple[Button, ...]:
+    return (confirm_button(post.ref),) if post.key.question.kind == "open" else ()
+
+
 def _right_of(post: RevealPost | OutcomePost | PostUpdate) -> str:
+    """Says how many answered right, or only how many answered if no program judges the answers."""
     if not post.answers:
         return "Nobody answered."
+    question = post.post.question if isinstance(post, PostUpdate) else post.key.question
+    if question.kind == "open":
+        return f"{plural(post.answers, 'member')} answered. Members mark their own answers."
     return f"{post.right} of {post.answers} answered right."
 
 
@@ -98,15 +107,15 @@ def _how_it_went(post: RevealPost) -> tuple[Block, ...]:
     first = f" First with the right answer: **{escape(post.first.name)}**." if post.first else ""
     said = Text(f"**How it went:** {_right_of(post)[:-1]}{partly}.{first}")
     rows = _distribution(post)
-    return (said, *((Bars(rows),) if rows else ()), *_provisional(post.key))
+    return (said, *((Bars(rows),) if rows else ()), *_how_to_mark(post.key))
 
 
-def _provisional(key: AnswerKey) -> tuple[Block, ...]:
+def _how_to_mark(key: AnswerKey) -> tuple[Block, ...]:
     if key.question.kind != "open":
         return ()
     said = (
-        "These points are provisional: a written answer is scored by the key points it mentions. "
-        "**Report a mistake** asks the moderators to check yours."
+        "Every answer earned points for taking part. **My result** shows yours beside this one, to mark; others who "
+        "answered, or a moderator, confirm the marks for the rest of the points."
     )
     return (Small(said),)
 
@@ -211,10 +220,14 @@ def _points_line(points: PointsView | None) -> str:
     if points is None:
         return ""
     reasons = [f"a right answer earned {points.full}"]
+    if points.taking_part:
+        reasons = [f"{points.taking_part} for taking part; a fully right answer earns {points.full}"]
     if points.share_right is not None:
         reasons[0] += f", because {percent(points.share_right)} of earlier answers were right"
     if points.bonus:
         reasons.append(f"{points.bonus} for a fast answer")
+    if points.confirmed:
+        reasons.append(f"{points.confirmed:+} for what others confirmed")
     if points.corrected:
         reasons.append(f"{points.corrected:+} because the question was corrected")
     return f"**{plural(points.total, 'point')}** ({'; '.join(reasons)})"
@@ -238,7 +251,10 @@ def _rank_line(rank: RankChange) -> str:
 def _next_step(result: RoundResult) -> tuple[Button, ...]:
     question = result.key.question
     similar = Next(topic=question.topic)
-    buttons = [Button("Practice a similar one", encode(similar if fits(similar) else Next()), "primary")]
+    marks = question.kind == "open" and result.given is not None
+    style: Style = "plain" if marks else "primary"
+    buttons = [compare_button(result.ref), confirm_button(result.ref)] if marks else []
+    buttons.append(Button("Practice a similar one", encode(similar if fits(similar) else Next()), style))
     if fits(Report(question.id)):
         buttons.append(Button("Report a mistake", encode(Report(question.id))))
     return tuple(buttons)

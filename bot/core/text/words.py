@@ -27,6 +27,7 @@ VERDICTS: Final[dict[Verdict, str]] = {
     "output limit": "printed too much",
     "invalid": "could not be run",
     "system error": "could not be judged (our fault)",
+    "awaits marking": "awaits marking",
 }
 
 

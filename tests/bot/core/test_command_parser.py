@@ -237,6 +237,8 @@ def test_whole_lines_are_suggested_and_admins_see_their_own() -> None:
         "/quiz-admin review list",
         "/quiz-admin review dismiss",
         "/quiz-admin review fixed",
+        "/quiz-admin review answers",
+        "/quiz-admin review credit",
     ]
     assert "/quiz today" in suggest("/q", admin=True)
 

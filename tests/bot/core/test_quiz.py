@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.console.render import card_text
-from bot.core.events import Press
+from bot.core.events import Press, Submit
 from service.wire import Who
 from tests.bot.conftest import Room
 from tests.bot.dialog import text_of
@@ -121,6 +121,78 @@ async def test_the_posts_options_have_no_letters_and_its_buttons_follow_the_roun
     assert "First with the right answer: Bob" in card_text(outcome) and "Next question: Tuesday" in card_text(outcome)
     revealed = next(target for target, card in room.wall.posts if card.title == "The answer")
     assert revealed.thread == "Monday 2 March · tensors" and not revealed.broadcast
+
+
+async def test_an_open_answer_is_marked_shared_and_confirmed(room: Room, ann: Who, bob: Who) -> None:
+    post = await room.opens("why-scale")
+    for member, text in ((ann, "Tiny numbers turn into nothing."), (bob, "No idea at all.")):
+        room.sees(member, post)
+        await room.presses(member, "Answer")
+        await room.fills(member, text=text)
+    reveal = await room.closes()
+    outcome = next(card for target, card in room.wall.posts if target.broadcast)
+    told = (card_text(outcome), card_text(room.wall.edits[-1][1]), card_text(reveal))
+    for said in told:
+        assert "2 members answered. Members mark their own answers." in said
+        assert not re.search(r"right|wrong|first", said.partition("Points for")[0], re.IGNORECASE)
+    room.sees(ann, reveal)
+    result = await room.presses(ann, "My result")
+    assert "No program judges prose. You answered:" in result and "wrong" not in result.lower()
+    assert "10 points (10 for taking part; a fully right answer earns 20)" in result
+    beside = await room.presses(ann, "Mark my answer")
+    assert "Tiny numbers turn into nothing." in beside and "Small gradients would underflow" in beside
+    form = await room.presses(ann, "Mark my answer")
+    assert "Which points does your answer cover?" in form and "C  None of them" in form
+    for picked in ((), ("0", "none")):
+        assert "Choose the points that your answer covers" in await room.does(
+            Submit(room.event_id(), room.clock(), ann, room.where, "om:r1", {"points": picked})
+        )
+    room.sees(ann, reveal)
+    for label in ("My result", "Mark my answer", "Mark my answer"):
+        await room.presses(ann, label)
+    marked = await room.fills(ann, points=("0",))
+    assert "You marked 1 of 2 points" in marked
+    assert "Covered: Small gradients" in marked and "Not covered: Gradients" in marked
+    assert "Waiting for another member" in await room.presses(ann, "Ask for confirmation")
+    room.sees(bob, reveal)
+    peer = await room.presses(bob, "Confirm others' answers")
+    assert "Tiny numbers turn into nothing." in peer and "Ann" not in peer
+    assert "The author gets the points" in await room.presses(bob, "Confirm")
+    await room.carries()
+    note = room.wall.last("Your open answer was confirmed")
+    assert "Another member confirmed your marks" in card_text(note) and "You gain 5 points." in card_text(note)
+    room.sees(ann, reveal)
+    after = " ".join((await room.presses(ann, "My result")).split())
+    assert "Confirmed: 50 %. You answered:" in after
+    assert "15 points (10 for taking part; a fully right answer earns 20; +5 for what others confirmed)" in after
+
+
+async def test_moderators_credit_open_answers(room: Room, ann: Who) -> None:
+    room.sees(ann, await room.opens("why-scale"))
+    await room.presses(ann, "Answer")
+    await room.fills(ann, text="Tiny numbers turn into nothing.")
+    await room.closes()
+    listed = await room.types(room.boss, "/quiz-admin review answers")
+    assert "Tiny numbers turn into nothing." in listed and "Small gradients would underflow" in listed
+    assert "Ann" not in listed
+    assert "Answer 1 has a credit of 100 %" in await room.presses(room.boss, "Answer 1: 100 %")
+    assert "Answer 1 has a credit of 40 %" in await room.types(room.boss, "/quiz-admin review credit 1 40")
+    assert "percent" in (await room.types(room.boss, "/quiz-admin review credit 1 400")).lower()
+    assert "answer credit" in await room.types(room.boss, "/quiz-admin audit")
+    assert "Not allowed" in await room.types(ann, "/quiz-admin review answers")
+    await room.carries()
+    assert "A moderator set the credit" in card_text(room.wall.last("Your open answer was reviewed"))
+    assert "No open answers are waiting" in await room.types(room.boss, "/quiz-admin review answers")
+
+
+async def test_a_practiced_open_answer_is_marked_by_its_author(room: Room, ann: Who) -> None:
+    await room.only("why-scale")
+    await room.types(ann, "/quiz practice kind:open")
+    told = await room.fills(ann, text="Small gradients do not underflow in float16.")
+    assert "Compare with the answer" in told and "wrong" not in told.lower()
+    assert "The document says:" in told and "This card comes back" not in told
+    await room.presses(ann, "Mark my answer")
+    assert "This card comes back" in await room.fills(ann, points=("none",))
 
 
 async def test_the_web_shows_each_member_their_result_without_asking(room: Room, ann: Who, bob: Who) -> None:
@@ -253,25 +325,17 @@ async def test_the_next_card_is_of_the_kind_that_was_asked_for(room: Room, ann: 
     assert "Practice\n" in await room.presses(ann, "Practice everything")
 
 
-async def test_a_rating_and_a_program_being_judged_lead_on_to_the_like_too(room: Room, ann: Who) -> None:
+async def test_marks_and_a_program_being_judged_lead_on_to_the_like_too(room: Room, ann: Who) -> None:
     await room.types(ann, "/quiz practice kind:open")
     await room.fills(ann, text="Small gradients underflow in float16.")
-    await room.presses(ann, "Good")
+    await room.presses(ann, "Mark my answer")
+    await room.fills(ann, points=("0",))
     assert "Nothing is due for open questions" in (await room.presses(ann, "Next card")).replace("\n", " ")
     await room.types(ann, "/quiz practice kind:code")
     assert "No sandbox is connected" in (await room.fills(ann, extra="Run the examples", code="x")).replace("\n", " ")
     await room.presses(ann, "Back to the question")
     assert "Your code is being judged…" in await room.fills(ann, code="def add_one(x):\n    return x + 1")
     assert room.button(ann, "Next card").action == "m:code::"
-
-
-async def test_an_open_card_is_rated_by_its_reader(room: Room, ann: Who) -> None:
-    await room.only("why-scale")
-    await room.types(ann, "/quiz practice")
-    said = await room.fills(ann, text="Small gradients underflow in float16.")
-    assert "A complete answer covers:" in said
-    assert "[3] Good" in said
-    assert "Noted. This card comes back in" in await room.presses(ann, "Good")
 
 
 async def test_practice_with_nothing_left_says_so(room: Room, ann: Who) -> None:

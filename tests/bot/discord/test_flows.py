@@ -53,6 +53,26 @@ async def test_a_choice_is_answered_changed_and_revealed_in_its_thread(sim: Simu
     assert "closed" in said(late).lower()
 
 
+async def test_an_open_answer_is_marked_in_a_modal(sim: Simulated) -> None:
+    post = await sim.opens("why-scale")
+    for person in (sim.ada, sim.boss):
+        await person.submit_modal(await person.click(post, label="Answer"), {"text": f"What {person.name} thinks."})
+    await sim.closes()
+    (thread,) = sim.threads
+    reveal = sim.last("The answer", thread)
+    beside = await sim.ada.click(await sim.ada.click(reveal, "My result"), "Mark my answer")
+    assert alone(beside) and "What Ada thinks." in said(beside) and "underflow to zero" in said(beside)
+    window = await sim.ada.click(beside, "Mark my answer")
+    boxes = fields(window)["points"]
+    assert (boxes["type"], [one["value"] for one in boxes["options"]]) == (22, ["0", "1", "none"])
+    marked = await sim.ada.submit_modal(window, {"points": ["1"]})
+    assert alone(marked) and "You marked 1 of 2 points" in said(marked)
+    assert "Waiting for another member" in said(await sim.ada.click(marked, "Ask for confirmation"))
+    peer = await sim.boss.click(reveal, "Confirm others' answers")
+    assert alone(peer) and "What Ada thinks." in said(peer)
+    assert "The author gets the points" in said(await sim.boss.click(peer, "Confirm"))
+
+
 async def test_several_options_are_ticked_in_a_modal(sim: Simulated) -> None:
     window = await sim.ada.click(await sim.opens("two-right"), label="Answer")
     boxes = fields(window)["options"]

@@ -33,6 +33,26 @@ async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(worksp
     assert mine not in workspace.slack.private(bob)
 
 
+async def test_an_open_answer_is_marked_in_a_view(workspace: Workspace) -> None:
+    ann, bob = workspace.ann, workspace.bob
+    post = await workspace.opens("why-scale")
+    for user in (ann, bob):
+        await workspace.presses(user, post, "Answer", "A few sentences")
+        await workspace.fills(user, {"text": f"What {user.name} thinks."}, "Your answer is recorded")
+    reveal = await workspace.closes()
+    mine = await workspace.presses(ann, reveal, "My result", "No program judges prose.")
+    beside = await workspace.presses(ann, mine, "Mark my answer", "Compare the two")
+    view = await workspace.presses(ann, beside, "Mark my answer", "Which points does your answer cover?")
+    assert isinstance(view, View)
+    boxes = view.fields["points"].element
+    assert (boxes["type"], [one["value"] for one in boxes["options"]]) == ("checkboxes", ["0", "1", "none"])
+    marked = await workspace.fills(ann, {"points": ["0", "1"]}, "You marked 2 of 2 points")
+    await workspace.presses(ann, marked, "Ask for confirmation", "Waiting for another member")
+    peer = await workspace.presses(bob, reveal, "Confirm others' answers", "Do you agree with the marks?")
+    assert f"What {ann.name} thinks." in peer.words
+    await workspace.presses(bob, peer, "Confirm", "The author gets the points")
+
+
 async def test_several_options_are_ticked_in_a_view(workspace: Workspace) -> None:
     ann = workspace.ann
     post = await workspace.opens("two-right")

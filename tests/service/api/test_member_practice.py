@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from service.wire import AnswerInput, NotFound
+from service.wire import NotFound
 from tests.conftest import Clock
-from tests.service.daily_channel import DAILY, DailyChannel, choice, prose
+from tests.service.daily_channel import DAILY, DailyChannel, choice
 from tests.service.refusals import refused
 
 
@@ -41,18 +41,6 @@ async def test_a_missed_daily_becomes_a_card(daily: DailyChannel, clock: Clock) 
     form = await daily.client.practice(daily.who("Ada"), DAILY)
     assert form is not None
     assert [form.question.id] == asked
-
-
-async def test_prose_is_rated_by_its_author_in_place_of_us(daily: DailyChannel) -> None:
-    await daily.bank(prose())
-    form = await daily.client.practice(daily.who("Ada"), DAILY)
-    assert form is not None
-    receipt = await daily.answer(form.ref, AnswerInput(text="no idea"))
-    assert receipt.rate
-    assert receipt.next_due is not None
-    due = await daily.client.rate(daily.who("Ada"), "e1", receipt.ref, "easy")
-    assert due > receipt.next_due
-    assert await daily.client.rate(daily.who("Ada"), "e1", receipt.ref, "again") == due
 
 
 async def test_a_topic_nobody_knows_is_refused_with_the_closest(daily: DailyChannel) -> None:

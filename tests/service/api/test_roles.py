@@ -84,6 +84,10 @@ def asked(team: Team) -> str:
     return f"r{team.open_round}"
 
 
+def practiced(team: Team) -> str:
+    return f"p{team.question}"
+
+
 def bank(team: Team) -> str:
     return f"{team.word}-bank"
 
@@ -118,7 +122,13 @@ ROWS: dict[str, Row] = {
     "POST /v1/privacy": row(OWN),
     "POST /v1/report": row(OWN, question="views", text="It is wrong."),
     "POST /v1/practice": row(OWN, where=channel),
-    "POST /v1/rate": row(THEIR_QUESTION, ref=lambda team: f"p{team.question}", rating="good"),
+    "POST /v1/marking": row(THEIR_QUESTION, ref=practiced),
+    "POST /v1/mark": row(THEIR_QUESTION, ref=practiced, covered=[0]),
+    "POST /v1/share-answer": row(
+        (OUT, OUT, UNREADABLE, "marking-refused", "question-gone", "marking-refused"), ref=practiced
+    ),
+    "POST /v1/peer-answer": row(THEIR_QUESTION, ref=practiced),
+    "POST /v1/confirm-answer": row((OUT, OUT, UNREADABLE, *3 * ("marking-refused",)), number=10**9),
     "POST /v1/explain": row(THEIRS, question=lambda team: f"what-is-a-{team.word}"),
     "POST /v1/result": row(THEIR_QUESTION, ref=lambda team: f"r{team.closed_round}"),
     "POST /v1/board": row(OWN, where=channel),
@@ -149,6 +159,8 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/bank/low": row(ADMIN),
     "POST /v1/admin/reports": row(ADMIN),
     "POST /v1/admin/report/settle": row(ADMIN_THEIRS, report=lambda team: team.reported(), state="fixed"),
+    "POST /v1/admin/open-answers": row(ADMIN),
+    "POST /v1/admin/open-answers/credit": row((OUT, OUT, UNREADABLE, ADMINS, GONE, GONE), number=10**9, percent=50),
     "POST /v1/admin/member/restore": row(ADMIN_THEIRS, member=ada, day="2026-03-02"),
     "POST /v1/admin/member/adjust": row(ADMIN_THEIRS, member=ada, points=1, reason="because"),
     "POST /v1/admin/audit": row(ADMIN),

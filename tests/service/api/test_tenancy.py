@@ -116,6 +116,8 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "log theirs": lambda they, who: they.client.bank_log(who, TELLTALE),
     "undo theirs": lambda they, who: they.client.bank_undo(who, "look undo", TELLTALE),
     "low": lambda they, who: they.client.bank_low(who),
+    "open answers": lambda they, who: they.client.open_answers(who),
+    "marking theirs": lambda they, who: they.client.marking(who, f"r{they.round}"),
     "reports": lambda they, who: they.client.reports(who),
     "settle theirs": lambda they, who: they.client.report_settle(who, "look settle", they.report, "fixed"),
     "restore theirs": lambda they, who: they.client.member_restore(who, "look restore", TELLTALE, DAY),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.rounds import practice
 from service.store import cards, questions
 from service.store.members import Caller
-from service.wire import NotFound, NotPracticed, QuestionGone
+from service.wire import NotFound
 from tests.service.refusals import refused
 from tests.service.scenes import Stage, question, these
 
@@ -148,37 +148,22 @@ async def test_missing_a_learned_question_makes_its_card_due_and_keeps_its_state
     assert (after.due, after.state, after.reviews) == (stage.now, state, 1)
 
 
-class TestRating:
-    """The member's own rating replaces the rating of their answer."""
-
-    async def test_it_is_as_if_the_answer_had_been_rated_so(self, stage: Stage) -> None:
-        ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
-        await stage.bank(question("a"))
-        ref = f"p{(await stage.version('a')).id}"
-        await reviewed(stage, ada, "a", 0.0)
-        rested = await reviewed(stage, bo, "a", 1.0)
-        answered = stage.now
-        stage.now += timedelta(minutes=3)
-        for _ in range(2):
-            assert await practice.rate_recall(stage.session, ada, ref, "good", stage.now) == answered + rested
-
-    async def test_there_must_be_an_answer_to_rate(self, stage: Stage) -> None:
-        ada = await stage.caller()
-        await stage.bank(question("a"))
-        version = await stage.version("a")
-        with refused(NotPracticed()):
-            await practice.rate_recall(stage.session, ada, f"p{version.id}", "easy", stage.now)
-        await practice.add_missed_cards(stage.session, these(ada.member_id), version.question_id, stage.now)
-        with refused(NotPracticed()):
-            await practice.rate_recall(stage.session, ada, f"p{version.id}", "easy", stage.now)
-
-    async def test_the_question_must_be_known_and_practiced(self, stage: Stage) -> None:
-        ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
-        await stage.bank(question("a"), workspace_id=eve.workspace_id)
-        theirs = (await stage.version("a")).id
-        for ref in (f"p{theirs}", "p999", f"r{theirs}"):
-            with refused(QuestionGone(practice=True)):
-                await practice.rate_recall(stage.session, ada, ref, "easy", stage.now)
+@pytest.mark.parametrize(
+    ("marks", "credit"), [((True, True), 1.0), ((True, False, False), 0.5), ((False, False), 0.0), ((True,), 1.0)]
+)
+async def test_marks_review_a_card_as_all_some_or_none_of_the_points(
+    stage: Stage, marks: tuple[bool, ...], credit: float
+) -> None:
+    ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+    await stage.bank(question("a"))
+    question_id = (await stage.version("a")).question_id
+    due = await practice.record_marks(
+        stage.session, member_id=ada.member_id, question_id=question_id, marks=marks, now=stage.now
+    )
+    as_credit = await practice.record_review(
+        stage.session, member_id=bo.member_id, question_id=question_id, credit=credit, now=stage.now
+    )
+    assert due == as_credit
 
 
 @settings(max_examples=15)

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.rounds.practice import new_card, rating_for, review_card
-from service.wire import Rating
+from service.rounds.practice import Rating, new_card, rating_for, review_card
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
-RATINGS: tuple[Rating, ...] = ("again", "hard", "good", "easy")
+RATINGS: tuple[Rating, ...] = ("again", "hard", "good")
 
 reviews = st.lists(st.tuples(st.sampled_from(RATINGS), st.integers(0, 5000)), min_size=1, max_size=12)
 

@@ -14,7 +14,7 @@ from service.store.session import make_engine, make_sessions
 from service.store.tables import AnswerRow, CardRow, Ledger, Member, Outbox, Round, VerdictRow
 from service.wire import AdminsOnly, AnswerInput, NoOpenRound, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
-from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, prose, value
+from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, value
 from tests.service.refusals import refused
 
 NINE = MONDAY + timedelta(hours=1)
@@ -135,17 +135,6 @@ async def test_the_commonest_wrong_texts_are_shown(daily: DailyChannel, clock: C
     reveal = await revealed(daily, clock)
     assert reveal.wrong_texts == (("(3, 2)", 2), ("(6,)", 1), ("6", 1))
     assert (reveal.answers, reveal.key.answer) == (6, "(2, 3)")
-
-
-async def test_an_open_answer_is_graded_by_its_key_points(daily: DailyChannel, clock: Clock) -> None:
-    await daily.bank(prose())
-    await daily.schedule()
-    post = await opened(daily, clock)
-    await daily.answer(post.ref, AnswerInput(text="The storage is the same."))
-    reveal = await revealed(daily, clock)
-    assert (reveal.mean_credit, reveal.key.key_points) == (0.5, ("**storage** is shared", "no `copy`"))
-    (verdict,) = await daily.rows(VerdictRow)
-    assert verdict.detail["provisional"] is True
 
 
 async def test_a_round_without_answers_is_revealed(daily: DailyChannel, clock: Clock, asked: QuestionPost) -> None:

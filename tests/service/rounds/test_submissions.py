@@ -177,20 +177,10 @@ async def test_a_practiced_question_is_judged_at_once(daily: DailyChannel, clock
     form = await daily.client.practice(daily.who(), DAILY)
     assert form is not None and form.closes_at is None
     receipt = await daily.answer(form.ref, AnswerInput(text="(2, 3)"))
-    assert receipt.status == "judged" and not receipt.rate
+    assert receipt.status == "judged"
     assert receipt.verdict is not None and receipt.verdict.verdict == "accepted"
     assert receipt.key is not None and receipt.next_due is not None and receipt.next_due > clock.now
     assert len(await daily.rows(VerdictRow)) == 1
-
-
-async def test_practiced_prose_is_provisional_and_self_rated(daily: DailyChannel, clock: Clock) -> None:
-    await daily.bank(prose())
-    form = await daily.client.practice(daily.who(), DAILY)
-    assert form is not None
-    receipt = await daily.answer(form.ref, AnswerInput(text="the storage is shared, there is no copy"))
-    assert receipt.rate and receipt.verdict is not None and receipt.verdict.provisional
-    due = await daily.client.rate(daily.who(), "rating", form.ref, "again")
-    assert receipt.next_due is not None and due < receipt.next_due
 
 
 async def test_practice_gives_no_key_of_a_question_that_is_open(daily: DailyChannel, clock: Clock) -> None:

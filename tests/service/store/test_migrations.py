@@ -16,8 +16,9 @@ from sqlalchemy import create_engine
 from service.store import migrations
 from service.store.session import libpq_url, sqlalchemy_url
 from service.store.tables import APPEND_ONLY, Base
+from service.wire import AnswerInput
 from tests.conftest import Clock, MakeDatabase
-from tests.service.daily_channel import DailyChannel, choice
+from tests.service.daily_channel import DAILY, DailyChannel, choice, prose
 from tests.service.rows import all_rows
 
 ROOT = Path(__file__).parents[3]
@@ -30,7 +31,7 @@ def tables(url: str) -> list[str]:
 
 
 async def fill(daily: DailyChannel, clock: Clock) -> None:
-    """Creates a round with an answer: judged, credited and revealed."""
+    """Creates a round with an answer: judged, credited and revealed; and an open answer with a credit."""
     await daily.bank(choice())
     await daily.schedule()
     clock.advance(hours=1)
@@ -39,6 +40,12 @@ async def fill(daily: DailyChannel, clock: Clock) -> None:
     clock.advance(hours=8)
     await daily.ticked()
     boss = daily.who("Boss", admin=True)
+    await daily.bank(prose(), name="prose")
+    clock.advance(hours=16)
+    await daily.client.post_now(boss, "open", 1)
+    await daily.answer("r2", AnswerInput(text="They share storage."))
+    await daily.client.close_now(boss, "close", DAILY)
+    await daily.client.open_answer_credit(boss, "credit", 2, 50)
     await daily.client.member_adjust(boss, "e", "Ada", 5, "a good report")
 
 

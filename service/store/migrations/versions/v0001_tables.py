@@ -17,7 +17,7 @@ branch_labels = None
 depends_on = None
 
 INSTANT = sa.DateTime(timezone=True)
-APPEND_ONLY = ("answer", "verdict", "ledger", "audit")
+APPEND_ONLY = ("answer", "verdict", "given_credit", "ledger", "audit")
 
 REFERENCES = (
     ("chat", "workspace_id"),
@@ -33,6 +33,7 @@ REFERENCES = (
     ("answer", "version_id"),
     ("standing", "member_id", "answer_id"),
     ("verdict", "version_id"),
+    ("given_credit", "answer_id", "member_id"),
     ("outbox", "chat_id", "workspace_id", "member_id", "channel_id"),
     ("card", "question_id"),
     ("streak_grace", "member_id"),
@@ -368,13 +369,46 @@ def _create_answers() -> None:
         sa.Column("answer_id", sa.BigInteger(), nullable=False),
         sa.Column("version_id", sa.BigInteger(), nullable=False),
         sa.Column("verdict", sa.String(), nullable=False),
-        sa.Column("credit", sa.Double(), nullable=False),
+        sa.Column("credit", sa.Double(), nullable=True),
         sa.Column("detail", JSONB(), nullable=False),
         sa.Column("at", INSTANT, nullable=False),
         sa.CheckConstraint("credit between 0 and 1", name="credit_is_a_share"),
+        sa.CheckConstraint("(credit is null) = (verdict = 'awaits marking')", name="judged_or_awaits_marking"),
         _refer("verdict", "answer_id", "answer"),
         _refer("verdict", "version_id", "question_version"),
         sa.UniqueConstraint("answer_id", "version_id", name="uq_verdict_answer_id_version_id"),
+    )
+    op.create_table(
+        "point_mark",
+        sa.Column("answer_id", sa.BigInteger(), nullable=False),
+        sa.Column("point", sa.BigInteger(), nullable=False),
+        sa.Column("covered", sa.Boolean(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.CheckConstraint("point >= 0", name="point_is_an_index"),
+        _refer("point_mark", "answer_id", "answer"),
+        sa.PrimaryKeyConstraint("answer_id", "point", name="pk_point_mark"),
+    )
+    op.create_table(
+        "shared_answer",
+        sa.Column("answer_id", sa.BigInteger(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        _refer("shared_answer", "answer_id", "answer"),
+        sa.PrimaryKeyConstraint("answer_id", name="pk_shared_answer"),
+    )
+    op.create_table(
+        "given_credit",
+        _id(),
+        sa.Column("answer_id", sa.BigInteger(), nullable=False),
+        sa.Column("member_id", sa.BigInteger(), nullable=False),
+        sa.Column("by_peer", sa.Boolean(), nullable=False),
+        sa.Column("credit", sa.Double(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.CheckConstraint("credit between 0 and 1", name="credit_is_a_share"),
+        _refer("given_credit", "answer_id", "answer"),
+        _refer("given_credit", "member_id", "member"),
+    )
+    op.create_index(
+        "uq_given_credit_by_peer", "given_credit", ["answer_id"], unique=True, postgresql_where=sa.text("by_peer")
     )
 
     op.create_table(

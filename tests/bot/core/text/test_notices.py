@@ -9,6 +9,7 @@ import pytest
 
 from bot.core.text.notices import notice_card, notice_words
 from service.wire import (
+    AnswerCredited,
     AppRemoved,
     AppRestored,
     BankLow,
@@ -31,9 +32,20 @@ LATE = QuestionLate(
     channel="#quiz", due_at=NINE, until=NINE.replace(hour=11), zone="Europe/Berlin", claimed=False, error=""
 )
 MISSING = SandboxMissing(answers=1, since=NINE, zone="UTC", problem="no response")
+CREDITED = AnswerCredited(question="views", day=date(2026, 3, 2), credit=0.5, points=3, by_peer=True)
 CORRECTED = QuestionCorrected(question="views", day=date(2026, 3, 2), code=False, gained=(5,), lost=(1, 2))
 
 NOTICES: list[tuple[NoticeFact, str, str]] = [
+    (
+        CREDITED,
+        "Your open answer was confirmed",
+        "Another member confirmed your marks of your answer of Monday 2 March to `views`: 50 %. You gain 3 points.",
+    ),
+    (
+        CREDITED.model_copy(update={"credit": 0.0, "points": -1, "by_peer": False}),
+        "Your open answer was reviewed",
+        "A moderator set the credit of your answer of Monday 2 March to `views`: 0 %. You lose 1 point.",
+    ),
     (
         LATE,
         "The daily question is late",

@@ -23,6 +23,7 @@ from service.wire import (
     InvalidTimetable,
     LinkRefused,
     LinkWaits,
+    MarkingRefused,
     MemberAmbiguous,
     NoOpenRound,
     NoRoundOn,
@@ -32,7 +33,6 @@ from service.wire import (
     NotFound,
     NothingFits,
     NotMet,
-    NotPracticed,
     PeriodUnsuitable,
     PointsOutOfRange,
     QuestionGone,
@@ -306,9 +306,9 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "You can see the answer of `views` after you have answered it. Type `/quiz practice` to meet it.",
     ),
     (
-        NotPracticed(),
-        "Not answered yet",
-        "Answer the question first. Then rate how well you remembered it.",
+        MarkingRefused(why="too early"),
+        "Question still open",
+        "You can mark your answer when the round has closed.",
     ),
     (
         NoSandbox(),
