@@ -23,7 +23,6 @@ from questions.export.native import native_text
 from questions.formats import UNKNOWN
 from questions.model import KINDS, LEVELS, Bank, Question, as_data
 from questions.overview import Differences, Overview, QuestionFilter, differences, overview_of
-from questions.patterns.recipes import Recipe
 from questions.reader import Reading, read_path, shipped_bank
 from questions.report import (
     FORMATS,
@@ -46,6 +45,20 @@ Paths = Annotated[list[Path] | None, typer.Argument(help="Documents or folders; 
 Form = Annotated[str, typer.Option("--format", help="text or json.")]
 
 
+QuestionPattern = Annotated[str, typer.Option(help="Pattern of a question: '### {n}. {prompt}'.")]
+AnswerPattern = Annotated[str, typer.Option(help="Pattern of an answer: '> **Answer: {key}**'.")]
+RecipeLines = Annotated[
+    list[str] | None,
+    typer.Option("--recipe", help="A line of a recipe, such as 'prompt: Frage' to name a column; repeat it for more."),
+]
+
+
+def recipe_text(question: str, answer: str, lines: list[str] | None) -> str:
+    """Returns the recipe that the options of a command state; empty if they state none."""
+    patterns = [f"{name}: {json.dumps(said)}" for name, said in (("question", question), ("answer", answer)) if said]
+    return "\n".join([*patterns, *(lines or ())])
+
+
 def refuse(message: str, status: int = 2) -> NoReturn:
     """Ends the command with an error message. Status 2 stands for wrong arguments, 1 for a wrong document."""
     sys.stderr.write(f"dailygrad: {message}\n")
@@ -60,15 +73,15 @@ def one_of(word: str, words: tuple[str, ...], option: str) -> str:
     return word
 
 
-def bank_at(paths: list[Path] | None) -> Bank:
+def bank_at(paths: list[Path] | None, recipe: str = "") -> Bank:
     """Returns the questions of the documents as one bank, by default the shipped one. Ends the command if a path is
-    unreadable."""
+    unreadable or the recipe does not fit."""
     if not paths:
         return shipped_bank()
     banks = []
     for path in paths:
         try:
-            readings = read_path(path)
+            readings = read_path(path, recipe)
         except OSError as error:
             refuse(f"{path}: {error.strerror or error}: pass a document or a folder")
         if not readings:
@@ -76,6 +89,9 @@ def bank_at(paths: list[Path] | None) -> Bank:
         unknown = next((one for one in readings if one.bank.dialects == (UNKNOWN,)), None)
         if unknown:
             refuse(f"{unknown.source.name}: {unknown.findings[0].message}; {unknown.findings[0].help}", status=1)
+        misfit = next((one for reading in readings for one in reading.findings if one.code == "Q009"), None)
+        if misfit:
+            refuse(f"{path}:{misfit.span.line}: {misfit.message}; {misfit.help}", status=1)
         banks += [reading.bank for reading in readings]
     if len(banks) == 1:
         return banks[0]
@@ -87,18 +103,19 @@ def bank_at(paths: list[Path] | None) -> Bank:
 def bank_check(
     paths: Annotated[list[Path], typer.Argument(help="Documents or folders.")],
     format: Annotated[str, typer.Option(help="text, json or github (workflow annotations).")] = "text",
-    question: Annotated[str, typer.Option(help="Pattern of a question: '### {n}. {prompt}'.")] = "",
-    answer: Annotated[str, typer.Option(help="Pattern of an answer: '> **Answer: {key}**'.")] = "",
+    question: QuestionPattern = "",
+    answer: AnswerPattern = "",
+    recipe: RecipeLines = None,
 ) -> None:
     """Check banks and show each problem with line and caret. Exits with status 1 on errors, 2 if a path is missing."""
     if format not in FORMATS:
         raise typer.BadParameter("text, json or github", param_hint="--format")
     readings: list[Reading] = []
     missing = False
-    recipe = Recipe(question, answer) if question else None
+    stated = recipe_text(question, answer, recipe)
     for path in paths:
         try:
-            readings += read_path(path, recipe)
+            readings += read_path(path, stated)
         except OSError as error:
             missing = True
             sys.stderr.write(f"{path}: {error.strerror or error}: pass a Markdown file or a folder\n")
@@ -275,12 +292,15 @@ def bank_export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Output file; default: the bank's name.")
     ] = None,
+    question: QuestionPattern = "",
+    answer: AnswerPattern = "",
+    recipe: RecipeLines = None,
 ) -> None:
     """Export banks for other tools: Markdown, JSON, CSV, GIFT (Moodle) or an Anki package."""
     chosen = next((name for name in EXPORTS if name == format), None)
     if chosen is None:
         raise typer.BadParameter(f"one of {', '.join(EXPORTS)}", param_hint="FORMAT")
-    bank = bank_at(paths)
+    bank = bank_at(paths, recipe_text(question, answer, recipe))
     file = output or Path(bank.name + EXPORTS[chosen].suffix)
     kept = [question for question in bank.questions if EXPORTS[chosen].holds(question)]
     try:

@@ -192,6 +192,8 @@ class Bank:
     licence: str = ""
     dialects: tuple[str, ...] = field(default=())
     """Names of the dialects the document was read as."""
+    recipe: str = ""
+    """The recipe by which it was read (see `questions.recipes`), or the one that an export carries; empty if none."""
 
 
 _QUESTION = TypeAdapter(Question)

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import Block, plain
 from questions.checks import check_bank
@@ -22,7 +22,7 @@ from questions.formats.pages import read_page
 from questions.ids import with_ids
 from questions.model import Bank, Question
 from questions.patterns import Inferred, read_patterns
-from questions.patterns.recipes import InvalidRecipe, Recipe
+from questions.recipes import LONGEST_RECIPE, InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.source import Finding, Source, open_source
 from questions.unread import unread_findings
 
@@ -73,20 +73,25 @@ class Reading:
         return tuple(number for number, line in enumerate(self.source.lines, 1) if not known[number] and line.strip())
 
 
-def read_bank(text: str | bytes, *, name: str, recipe: Recipe | None = None) -> Reading:
-    """Reads one document, by its own pattern or by a recipe. `name` appears in findings and places.
+def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
+    """Reads one document, by its own pattern or by a recipe (see `questions.recipes`). `name` appears in findings and
+    places.
 
-    Never raises, whatever the text.
+    Never raises, whatever the text and the recipe.
     """
-    foreign = read_import(text, name)
+    try:
+        stated = parse_recipe(recipe) if recipe.strip() else None
+    except InvalidRecipe as error:
+        return _unread(name, error)
+    foreign = read_import(text, name, stated)
     if foreign is not None:
-        return _foreign_reading(foreign)
+        return _foreign_reading(foreign, stated)
     source, encoding = open_source(text, name)
     page = read_page("\n".join(source.lines), name)
     if page is not None:
         source, encoding = open_source(page, name)
     document = open_document(source)
-    questions, dialects, found, explanation = _read_questions(document, recipe)
+    questions, dialects, found, explanation, used = _read_questions(document, stated)
     licence = scalar(document.front, "licence") or scalar(document.front, "license")
     if licence:
         questions = tuple(dataclasses.replace(question, licence=licence) for question in questions)
@@ -96,6 +101,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: Recipe | None = None) -> 
         questions=questions,
         licence=licence,
         dialects=dialects,
+        recipe=used.text if used else "",
     )
     findings = [*encoding, *text_findings(document), *found]
     findings = [*_told_of_fences(findings, dialects), *_without_consequences(check_bank(bank, source), findings, bank)]
@@ -131,19 +137,30 @@ def _without_consequences(checked: Iterable[Finding], causes: list[Finding], ban
             yield finding
 
 
-def _foreign_reading(sheet: ImportDraft) -> Reading:
+def _unread(name: str, error: InvalidRecipe) -> Reading:
+    """Returns the reading of a document whose recipe cannot be read."""
+    stem = Path(name).stem or "bank"
+    finding = _invalid_recipe(Source(name, ("",)), error)
+    return Reading(Bank(stem, stem, ()), (finding,), (), Source(name, ("",)))
+
+
+def _foreign_reading(sheet: ImportDraft, recipe: Recipe | None) -> Reading:
     questions = with_ids(
         dataclasses.replace(question, licence=question.licence or sheet.licence) for question in sheet.questions
     )
-    bank = Bank(sheet.name or sheet.stem, sheet.title or sheet.stem, questions, sheet.licence, (sheet.dialect,))
+    used = recipe.text if recipe else sheet.recipe
+    bank = Bank(sheet.name or sheet.stem, sheet.title or sheet.stem, questions, sheet.licence, (sheet.dialect,), used)
     findings = sorted(
         (*sheet.findings, *check_bank(bank, sheet.source)), key=lambda finding: (finding.span, finding.code)
     )
-    return Reading(bank, tuple(findings), _study(sheet.source, questions, sheet.findings), sheet.source)
+    explanation = (recipe.explain(len(questions)),) if recipe and questions else ()
+    return Reading(bank, tuple(findings), _study(sheet.source, questions, sheet.findings), sheet.source, explanation)
 
 
-def read_path(path: Path, recipe: Recipe | None = None) -> list[Reading]:
+def read_path(path: Path, recipe: str = "") -> list[Reading]:
     """Reads a file, or all documents of a directory by name. Raises OSError.
+
+    Without a recipe, that of a document is read from the file beside it: `terms.csv.recipe` for `terms.csv`.
 
     Symbolic links that lead out of the directory are skipped: the author of a document must not be able to read other
     files.
@@ -154,7 +171,16 @@ def read_path(path: Path, recipe: Recipe | None = None) -> list[Reading]:
         files = sorted(one for one in named if one.resolve().is_relative_to(inside))
     else:
         files = [path]
-    return [read_bank(_content(file), name=str(file), recipe=recipe) for file in files]
+    return [read_bank(_content(file), name=str(file), recipe=recipe or _recipe_beside(file)) for file in files]
+
+
+def _recipe_beside(file: Path) -> str:
+    """Returns the recipe in the file beside a document; empty if there is none."""
+    beside = file.with_name(f"{file.name}.recipe")
+    if not beside.is_file() or not beside.resolve().is_relative_to(file.parent.resolve()):
+        return ""
+    with beside.open(encoding="utf-8", errors="replace") as stream:
+        return stream.read(LONGEST_RECIPE + 1)
 
 
 def _content(file: Path) -> bytes:
@@ -184,28 +210,43 @@ def shipped_bank() -> Bank:
     return Bank(SHIPPED, "PyTorch", questions, licence="MIT", dialects=("native",))
 
 
-def _read_questions(
-    document: Document, recipe: Recipe | None
-) -> tuple[tuple[Question, ...], tuple[str, ...], list[Finding], tuple[str, ...]]:
-    """Returns the questions, the names and the explanation of the patterns, and the findings."""
-    ours = native.sniff(document)
+class _Read(NamedTuple):
+    """What was read of a document in text."""
+
+    questions: tuple[Question, ...]
+    dialects: tuple[str, ...]
+    findings: list[Finding]
+    explanation: tuple[str, ...]
+    recipe: Recipe | None
+
+
+def _read_questions(document: Document, stated: Recipe | None) -> _Read:
+    """Reads by the stated recipe, or else by that of the front matter, or else by the document's own pattern."""
+    used = stated
     try:
-        read = Inferred(native.read(document), (native.NAME,), ()) if ours else read_patterns(document, recipe)
+        used = stated or recipe_of(document.front)
+        if not native.sniff(document):
+            read = read_patterns(document, used)
+        else:
+            read = Inferred(native.read(document), (native.NAME,), ())
+            if stated is not None:
+                said = "this document is in Dailygrad's own format, which says itself where the questions are"
+                line = min((question.place.line for question in read.draft.questions), default=1)
+                error = InvalidRecipe(said, "leave out the recipe")
+                read.draft.findings.append(_invalid_recipe(document.source, error, line))
     except InvalidRecipe as error:
-        read = Inferred(Draft([], [_invalid_recipe(document, str(error))]), (), ())
+        read = Inferred(Draft([], [_invalid_recipe(document.source, error)]), (), ())
     questions = sorted(read.draft.questions, key=lambda question: (question.place.line, question.place.end_line))
-    return with_ids(questions), read.names, read.draft.findings, read.explanation
+    return _Read(with_ids(questions), read.names, read.draft.findings, read.explanation, used)
 
 
-def _invalid_recipe(document: Document, message: str) -> Finding:
-    line = next((n for n, text in enumerate(document.source.lines, 1) if text.lstrip().startswith("question:")), 1)
-    return Finding(
-        "Q009",
-        "error",
-        f"the recipe cannot be read: {message}",
-        document.source.span(line),
-        help='write a pattern such as `question: "### {n}. {prompt}"` and `answer: "**Answer:** {answer}"`',
-    )
+_RECIPE_LINE = ("recipe:", "question:")
+
+
+def _invalid_recipe(source: Source, error: InvalidRecipe, line: int = 0) -> Finding:
+    stated = (n for n, text in enumerate(source.lines[:100], 1) if text.lstrip().startswith(_RECIPE_LINE))
+    message = f"the recipe cannot be used: {error}"
+    return Finding("Q009", "error", message, source.span(line or next(stated, 1)), help=error.cure)
 
 
 def _title(document: Document) -> str:

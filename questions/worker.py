@@ -69,6 +69,7 @@ class Request:
     text: str
     name: str
     limits: Limits
+    recipe: str = ""
 
 
 REQUEST: TypeAdapter[Request] = TypeAdapter(Request)
@@ -96,7 +97,7 @@ def answer(request: Request, answers: IO[bytes]) -> None:
     excess = check_complexity(request.text, limits)
     if excess is None:
         _restrict(limits)
-        reading = read_bank(request.text, name=request.name)
+        reading = read_bank(request.text, name=request.name, recipe=request.recipe)
         questions = reading.bank.questions
         for start in range(0, len(questions), BATCH):
             answers.write(b"questions " + QUESTIONS.dump_json(questions[start : start + BATCH]) + b"\n")

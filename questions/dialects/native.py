@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from questions.blocks import Block, content_column, dedent, plain
-from questions.document import Document, Draft, Section, scalar
+from questions.document import Document, Draft, Section, entries, scalar
 from questions.model import (
     DEVICES,
     KINDS,
@@ -295,8 +295,9 @@ class _Body:
 
 
 def sniff(document: Document) -> bool:
-    """Returns whether the front matter names a bank, or a heading reads `id · kind · level`."""
-    return bool(scalar(document.front, "bank")) or any(
+    """Returns whether a heading reads `id · kind · level`, or the front matter names a bank and no recipe."""
+    named = bool(scalar(document.front, "bank")) and not any(key == "recipe" for key, _ in entries(document.front))
+    return named or any(
         section.heading.level == 2 and _HEADER.fullmatch(plain(section.heading.text)) for section in document.sections
     )
 

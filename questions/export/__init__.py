@@ -26,7 +26,13 @@ def json_text(bank: Bank) -> str:
     data = {
         "format": ENVELOPE,
         "version": VERSION,
-        "bank": {"name": bank.name, "title": bank.title, "licence": bank.licence, "dialects": list(bank.dialects)},
+        "bank": {
+            "name": bank.name,
+            "title": bank.title,
+            "licence": bank.licence,
+            "dialects": list(bank.dialects),
+            **({"recipe": bank.recipe} if bank.recipe else {}),
+        },
         "questions": [as_data(question) for question in bank.questions],
     }
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from questions.export.common import answer_of, prompt_of, tags_of
 from questions.formats.draft import literal_of
+from questions.formats.gift import RECIPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ _PREFIX = re.compile(r"\s*(?:%-?\d|\[(?:html|markdown|plain|moodle)\])")
 
 def gift_bank(bank: Bank) -> str:
     """Returns the questions of a bank; texts are marked as Markdown. A task keeps its starter and its reference."""
-    lines: list[str] = []
+    lines = [f"{RECIPE}{line}" for line in bank.recipe.splitlines()]
     topic = ""
     for question in bank.questions:
         if question.topic != topic:

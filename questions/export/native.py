@@ -21,6 +21,7 @@ from questions.document import open_document
 from questions.export.common import escape_line, escape_text, fence_text
 from questions.formats.markdown import fence
 from questions.model import SourceLocation, Tolerance
+from questions.recipes import parse_recipe
 from questions.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -224,6 +225,9 @@ def _front(bank: Bank) -> str:
     licence = bank.licence or (licences.pop() if len(licences) == 1 else "")
     if licence:
         lines.append(f"licence: {_scalar(licence)}")
+    if bank.recipe:
+        recipe = {"recipe": parse_recipe(bank.recipe).as_data()}
+        lines.append(yaml.safe_dump(recipe, allow_unicode=True, sort_keys=False, width=10**9).strip())
     return "\n".join([*lines, "---"])
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.formats import anki, gift, json, line_blocks, moodle, packages, pages, qti, records, table, trivia
 from questions.formats.draft import ImportDraft
+from questions.formats.named_columns import invalid_recipe, read_named
+from questions.recipes import InvalidRecipe, Recipe
 from questions.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ SUFFIXES: tuple[str, ...] = (
 """Suffixes of all formats; `.txt` files are recognized by content."""
 
 
-def read_import(text: str | bytes, name: str) -> ImportDraft | None:
+def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> ImportDraft | None:
     """Reads a document of another format, or refuses one that is too large. Returns None for Markdown. Never raises."""
     suffix = PurePath(name).suffix.lower()
     if isinstance(text, bytes) and len(text) <= MOST_BYTES and (what := _binary(text)):
@@ -68,6 +70,8 @@ def read_import(text: str | bytes, name: str) -> ImportDraft | None:
     if suffix in _MARKDOWN:
         return _too_large(name, "markdown") if len(text) > MOST_BYTES else None
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
+        if recipe is not None:
+            return _no_recipe(ImportDraft(Source(name, ("",)), "anki"), recipe)
         return anki.read_anki_package(text, name)
     unread: tuple[str, ...] = ()
     if isinstance(text, bytes) and packages.is_package(text):
@@ -81,6 +85,8 @@ def read_import(text: str | bytes, name: str) -> ImportDraft | None:
         return _too_large(name, named[0].name if named else "markdown")
     source, encoding = open_source(text, name)
     fitting = [foreign for foreign in named or IMPORT_FORMATS if foreign.sniff(source)]
+    if recipe is not None:
+        return _read_by_recipe(source, recipe, named, fitting)
     if not fitting and not named:
         return None
     # If the content does not match the suffix, the reader of that format reports the error.
@@ -89,6 +95,32 @@ def read_import(text: str | bytes, name: str) -> ImportDraft | None:
     for sheet in unread:
         draft.add("Q603", f"{sheet} was left out", "save it as a file of its own", (1, 1), note="its columns differ")
     return draft
+
+
+def _read_by_recipe(
+    source: Source, recipe: Recipe, named: list[ImportFormat], fitting: list[ImportFormat]
+) -> ImportDraft | None:
+    """Reads a table or data by a recipe, or refuses the recipe. Returns None for text."""
+    ours = bool(fitting) and fitting[0].name == json.NAME
+    sheet = any(one.name == table.NAME for one in named)
+    if recipe.columns and not ours and (draft := read_named(source, recipe, sheet)) is not None:
+        return draft
+    if ours or named:
+        known = fitting[0] if fitting else named[-1]
+        return _no_recipe(ImportDraft(source, known.name), recipe)
+    return None
+
+
+def _no_recipe(draft: ImportDraft, recipe: Recipe) -> ImportDraft:
+    """Refuses a recipe for a document whose format says where everything is."""
+    draft.title = draft.stem
+    if draft.dialect in (table.NAME, records.NAME) and recipe.question:
+        cure = "name its columns: `prompt: name of the column`"
+        return invalid_recipe(
+            draft, InvalidRecipe("this document has columns, and the recipe has patterns of text", cure)
+        )
+    said = f"this document is in the format {draft.dialect}, which says itself where the questions are"
+    return invalid_recipe(draft, InvalidRecipe(said, "leave out the recipe"))
 
 
 _BINARIES: tuple[tuple[bytes, str], ...] = (

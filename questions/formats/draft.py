@@ -44,6 +44,8 @@ class ImportDraft:
     name: str = ""
     """The bank's name in the document, if any."""
     licence: str = ""
+    recipe: str = ""
+    """The recipe that an export carries."""
     questions: list[Question] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     _overflowed: bool = False

@@ -19,6 +19,7 @@ from questions.formats.draft import (
     topic_of,
 )
 from questions.formats.markdown import markdown_converter
+from questions.recipes import valid_recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from questions.source import Source
 
 NAME = "gift"
+RECIPE = "// recipe: "
+"""Start of a comment with a line of the recipe that an export carries."""
 
 _CATEGORY = re.compile(r"\s*\$CATEGORY:\s*(?P<path>.*)")
 _NOTE = re.compile(r"\[(?P<name>id|tag):(?P<value>(?:[^\]\[\\]|\\.){0,200})\]")
@@ -62,6 +65,8 @@ def read(source: Source) -> ImportDraft:
     """Reads all questions of a document."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
+    lines = draft.source.lines
+    draft.recipe = valid_recipe("\n".join(line.removeprefix(RECIPE) for line in lines if line.startswith(RECIPE)))
     category = ""
     for chunk in _chunks(draft):
         text = "\n".join(chunk.lines)
@@ -83,7 +88,7 @@ def _chunks(draft: ImportDraft) -> Iterator[_Chunk]:
     depth = 0
     for number, line in enumerate((*draft.source.lines, ""), 1):
         comment = line.lstrip().startswith("//")
-        if comment:
+        if comment and not line.startswith(RECIPE):
             chunk.notes += [(found["name"], unescape(found["value"])) for found in _NOTE.finditer(line)]
         starts = line.startswith("::") or _CATEGORY.match(line) is not None
         if depth and starts and chunk.lines and not chunk.lines[-1].strip():

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from questions.formats.draft import ImportDraft
 from questions.model import Question, SourceLocation, from_json
+from questions.recipes import valid_recipe
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -49,6 +50,7 @@ def read(source: Source) -> ImportDraft:
     texts = {key: value for key, value in bank.items() if isinstance(value, str)} if isinstance(bank, dict) else {}
     draft.name, draft.title = texts.get("name", ""), texts.get("title", "") or draft.title
     draft.licence = texts.get("licence", "")
+    draft.recipe = valid_recipe(texts.get("recipe", ""))
     for element in found.elements or ():
         _question(draft, element)
     if not found.elements:

@@ -237,20 +237,25 @@ class Record:
 
 def sniff(source: Source) -> bool:
     """Returns whether the document is data with a list of questions."""
-    return bool(_records(source))
+    return bool(_records(load_data(source)))
 
 
 def read(source: Source) -> ImportDraft:
     """Reads all questions of the longest lists of records that ask."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
-    found = _records(source)
+    return read_data(draft, load_data(source))
+
+
+def read_data(draft: ImportDraft, data: Any) -> ImportDraft:
+    """Reads all questions of a document's data."""
+    found = _records(data)
     if not found:
         return draft.unreadable(
             "this data has no list of questions", "give each question a field `question`, and `options` or `answer`"
         )
     base = _base(found)
-    for record, (first, last) in zip(found, _places(source, found), strict=True):
+    for record, (first, last) in zip(found, _places(draft.source, found), strict=True):
         _add(draft, record, first, last, base)
     return draft
 
@@ -258,8 +263,8 @@ def read(source: Source) -> ImportDraft:
 # The records of a document
 
 
-def _records(source: Source) -> list[Record]:
-    lists = list(_lists(load_data(source), 0, [MOST_VALUES]))
+def _records(data: Any) -> list[Record]:
+    lists = list(_lists(data, 0, [MOST_VALUES]))
     return [record for records in lists for record in records]
 
 
@@ -324,6 +329,11 @@ def _role(name: str, lists: dict[str, Any]) -> str:
         if isinstance(lists.get("answers"), list) and len(lists) == 2 and not _overlap(offered, lists[name]):
             return "wrong"
     return _ROLE_OF.get(name, "")
+
+
+def role_of(name: str) -> str:
+    """Returns the role that a field has by its name; empty if the name is unknown."""
+    return "option" if _LETTERED.fullmatch(_name(name)) else _ROLE_OF.get(_name(name), "")
 
 
 def _overlap(one: Any, two: Any) -> bool:

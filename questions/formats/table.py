@@ -25,16 +25,16 @@ from questions.formats.row_keys import KeyStyle, Options, key_style, right_optio
 from questions.model import is_literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from questions.source import Source
 
 NAME = "csv"
 
-_SHEETS = (".csv", ".tsv", ".xlsx")
+SHEETS = (".csv", ".tsv", ".xlsx")
 _MOST_ADVICE = 20
 """Maximum number of filled lines before the header."""
-_DELIMITERS = (",", ";", "\t", "|")
+DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR = re.compile(r"sep=(?P<mark>.)")
 _NEEDED = "a column `question` and one of `answer`, `options` or `correct`"
 
@@ -60,9 +60,16 @@ def read(source: Source) -> ImportDraft:
         )
     if delimiter is None:
         return _read_headerless(draft, first)
+    return read_rows(draft, delimiter, first, columns)
+
+
+def read_rows(
+    draft: ImportDraft, delimiter: str, first: int, roles_of: Callable[[Sequence[str]], list[Column]]
+) -> ImportDraft:
+    """Reads the rows below the header in line `first`, whose columns have the roles that `roles_of` returns."""
     rows = _rows(draft, delimiter, first)
     names, lines = next(rows)
-    roles = columns(names)
+    roles = roles_of(names)
     unknown = unknown_columns(names, roles)
     if unknown:
         shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
@@ -107,7 +114,7 @@ _FEWEST_RESPONSES = 2
 
 def _holds_responses(line: str) -> bool:
     """Returns whether a header is that of the answers to a form, as Google and Microsoft export them."""
-    names = {name.strip().casefold() for mark in _DELIMITERS for name in _header(line, mark)}
+    names = {name.strip().casefold() for mark in DELIMITERS for name in header_cells(line, mark)}
     return sum(_RESPONSES.fullmatch(name) is not None for name in names) >= _FEWEST_RESPONSES
 
 
@@ -143,27 +150,28 @@ def _first(source: Source) -> int:
     filled = [number for number, line in enumerate(source.lines[:50], 1) if line.strip()]
     if filled and _SEPARATOR.fullmatch(source.line(filled[0]).strip(" \n")):
         return (filled[1:] or [1])[0]
-    most = _MOST_ADVICE if PurePath(source.name).suffix.lower() in _SHEETS else 1
-    suits = (number for number in filled[:most] if _best_delimiter(source.line(number), _DELIMITERS))
+    most = _MOST_ADVICE if PurePath(source.name).suffix.lower() in SHEETS else 1
+    suits = (number for number in filled[:most] if _best_delimiter(source.line(number), DELIMITERS))
     return next(suits, filled[0] if filled else 1)
 
 
 def _delimiter(source: Source, first: int) -> str | None:
     """Returns the delimiter that gives the most known columns; None without a question or an answer column."""
     said = _SEPARATOR.fullmatch(source.line(first - 1).strip(" \n")) if first > 1 else None
-    return _best_delimiter(source.line(first), (said["mark"],) if said else _DELIMITERS)
+    return _best_delimiter(source.line(first), (said["mark"],) if said else DELIMITERS)
 
 
 def _best_delimiter(line: str, delimiters: tuple[str, ...]) -> str | None:
     best: tuple[int, str] | None = None
     for delimiter in delimiters:
-        roles = {column.role for column in columns(_header(line, delimiter))}
+        roles = {column.role for column in columns(header_cells(line, delimiter))}
         if "question" in roles and roles & {"answer", "options", "correct", "option"}:
             best = max(best or (0, ""), (len(roles), delimiter))
     return best[1] if best else None
 
 
-def _header(line: str, delimiter: str) -> list[str]:
+def header_cells(line: str, delimiter: str) -> list[str]:
+    """Returns the cells of a line; an empty list if it cannot be read."""
     try:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:

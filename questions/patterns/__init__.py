@@ -12,12 +12,13 @@ from questions.patterns.inference import REASONS, best_candidate
 from questions.patterns.items import add_candidate
 from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
 from questions.patterns.recipes import NAME as RECIPE
-from questions.patterns.recipes import Recipe, read_recipe, recipe_of
+from questions.patterns.recipes import read_recipe
 from questions.patterns.swallowed import swallowed_findings
-from questions.patterns.tables import TABLES, read_tables
+from questions.patterns.tables import TABLES, read_named_tables, read_tables
 
 if TYPE_CHECKING:
     from questions.patterns.inference import Candidate
+    from questions.recipes import Recipe
 
 
 _MOST = 12
@@ -36,9 +37,8 @@ class Inferred(NamedTuple):
 
 def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     """Reads all questions of a document by the patterns it repeats, or by a recipe. Raises InvalidRecipe."""
-    recipe = recipe or recipe_of(document)
     if recipe is not None:
-        draft = read_recipe(document, recipe)
+        draft = read_named_tables(document, recipe) if recipe.columns else read_recipe(document, recipe)
         return Inferred(draft, (RECIPE,), (recipe.explain(len(draft.questions)),))
     draft = read_front_matter(document)
     names = [FRONT_MATTER] if draft.questions else []

@@ -1,23 +1,14 @@
-"""Reads a document by a recipe: the pattern of its questions and answers in one or two lines, stated by its author.
-
-A recipe is written in the front matter, or given to a command:
-
-    question: "### {n}. {prompt}"
-    answer: "> **Answer: {key}**"
-
-`{n}` is a number, `{prompt}` the question, `{key}` the letters of the right options, `{answer}` an answer that goes on
-to the next question, and `{level}` a level. A space stands for any space, and everything else for itself.
-"""
+"""Reads the questions of a document by the patterns of a recipe."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from questions.document import Document, Draft, entries, scalar
+from questions.document import Document, Draft
 from questions.patterns.items import add_question
 from questions.patterns.stems import level_of, unbold
+from questions.recipes import ANSWERING, ASKING, Pattern, Recipe, parse_pattern
 from questions.source import trim
 
 if TYPE_CHECKING:
@@ -25,43 +16,13 @@ if TYPE_CHECKING:
 
 NAME = "recipe"
 
-_ASKING = ("prompt", "n", "title", "level")
-_ANSWERING = ("key", "answer", "n")
-_FIELD = re.compile(r"\{(?P<name>[a-z]+)\}")
 _NUMBER = re.compile(r"\d{1,4}")
-_LONGEST = 200
-
-
-class InvalidRecipe(ValueError):
-    """The recipe cannot be read; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How the questions of a document are written."""
-
-    question: str
-    answer: str = ""
-
-    def explain(self, count: int) -> str:
-        """Returns the reading in words."""
-        said = f"{count} questions by the recipe `{self.question}`"
-        return f"{said}, answered by `{self.answer}`" if self.answer else said
-
-
-def recipe_of(document: Document) -> Recipe | None:
-    """Returns the recipe in the front matter: `question:` and `answer:`, or both under `recipe:`."""
-    front = next((value for key, value in entries(document.front) if key == "recipe"), document.front)
-    question = scalar(front, "question")
-    return Recipe(question, scalar(front, "answer")) if _FIELD.search(question) else None
 
 
 def read_recipe(document: Document, recipe: Recipe) -> Draft:
-    """Reads the questions that a recipe describes. Raises InvalidRecipe."""
-    asks = parse_pattern(recipe.question, _ASKING)
-    if not {"prompt", "n"} & {name for name, _ in asks}:
-        raise InvalidRecipe("the question needs `{prompt}` or `{n}`")
-    says = parse_pattern(recipe.answer, _ANSWERING) if recipe.answer else None
+    """Reads the questions that a recipe's patterns describe. Raises InvalidRecipe."""
+    asks = parse_pattern(recipe.question, ASKING)
+    says = parse_pattern(recipe.answer, ANSWERING) if recipe.answer else None
     draft = Draft()
     found = list(_lines(document, asks))
     headings = {block.first: block.level for block in document.blocks if block.kind == "heading"}
@@ -71,26 +32,6 @@ def read_recipe(document: Document, recipe: Recipe) -> Draft:
         above = (n for n in range(line + 1, last + 1) if headings.get(n, 7) < depth)
         _add(document, draft, line, document.source.last_filled(line, next(above, last + 1) - 1), fields, says)
     return draft
-
-
-Pattern = tuple[tuple[str, str], ...]
-"""Fields with the text after each; the first has no name, and its text begins the line."""
-
-
-def parse_pattern(pattern: str, allowed: tuple[str, ...]) -> Pattern:
-    """Returns the fields of a pattern and the text between them. Raises InvalidRecipe."""
-    if len(pattern) > _LONGEST:
-        raise InvalidRecipe(f"a pattern is longer than {_LONGEST} characters")
-    parts = _FIELD.split(" ".join(pattern.split()))
-    names = parts[1::2]
-    for name in names:
-        if name not in allowed or names.count(name) > 1:
-            fields = ", ".join(f"{{{one}}}" for one in allowed)
-            reason = "appears twice" if name in allowed else f"is not a field here; the fields are {fields}"
-            raise InvalidRecipe(f"`{{{name}}}` {reason}")
-    if any(not text for text in parts[2:-1:2]):
-        raise InvalidRecipe("two fields need text between them")
-    return tuple(zip(["", *names], parts[::2], strict=True))
 
 
 def match_line(line: str, pattern: Pattern) -> dict[str, str] | None:

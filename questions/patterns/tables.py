@@ -9,6 +9,7 @@ from questions.blocks import plain
 from questions.document import Document, Draft, Stretch
 from questions.patterns.items import add_question
 from questions.patterns.stems import level_of, question_line, reads_as_question
+from questions.recipes import InvalidRecipe, Recipe, find_columns, name_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +58,45 @@ def read_tables(document: Document) -> Draft:
         for line in range(block.first + 2, block.last + 1):
             _add(document, draft, stretch, line, columns)
     return draft
+
+
+_NAMED = ("prompt", "options", "key", "answer", "level", "number")
+"""Parts that a recipe can name in a table of Markdown."""
+
+
+def read_named_tables(document: Document, recipe: Recipe) -> Draft:
+    """Reads one question per row of the tables whose columns a recipe names. Raises InvalidRecipe."""
+    unknown = next((role for role, _ in recipe.columns if role not in _NAMED), "")
+    if unknown:
+        raise InvalidRecipe(f"`{unknown}` is not read from tables of Markdown", f"name only {', '.join(_NAMED)}")
+    draft = Draft()
+    tables = [
+        (stretch, block, _cells(document.source.line(block.first)))
+        for stretch in document.layout.stretches
+        for block in stretch.blocks
+        if block.kind == "table"
+    ]
+    if not tables:
+        raise InvalidRecipe("the document has no table with columns", 'describe its text: `question: "{n}. {prompt}"`')
+    named = {name_key(name) for _, names in recipe.columns for name in names}
+    fitting = [one for one in tables if named <= {name_key(plain(cell)) for cell in one[2]}]
+    if not fitting:
+        find_columns(recipe, [plain(cell) for _, _, header in tables for cell in header])
+        raise InvalidRecipe("no table has all these columns", "name the columns of one table")
+    for stretch, block, header in fitting:
+        columns = _named_columns(recipe, [name_key(plain(cell)) for cell in header])
+        for line in range(block.first + 2, block.last + 1):
+            _add(document, draft, stretch, line, columns)
+    return draft
+
+
+def _named_columns(recipe: Recipe, header: list[str]) -> _Columns:
+    def places(role: str) -> tuple[int, ...]:
+        return tuple(header.index(name_key(name)) for name in recipe.column(role))
+
+    says, number, level = (next(iter(places(role)), None) for role in ("answer", "number", "level"))
+    key = next(iter(places("key")), says)
+    return _Columns(places("prompt")[0], key, places("options"), number, level, whole=True)
 
 
 def _tables(document: Document) -> Iterator[tuple[Stretch, Block, _Columns]]:
@@ -124,6 +164,9 @@ def _add(document: Document, draft: Draft, stretch: Stretch, line: int, columns:
     if not stem.text:
         return
     texts = [cell(index) for index in columns.options]
+    if len(texts) == 1:
+        # A cell with all options, on lines or between semicolons.
+        texts = [text.strip() for text in texts[0].split("\n" if "\n" in texts[0] else ";")]
     options = [f"{chr(ord('a') + index)}) {text}" for index, text in enumerate(texts) if text]
     add_question(
         document,

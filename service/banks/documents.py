@@ -32,9 +32,10 @@ class DocumentReader:
         self._thread = ThreadPoolExecutor(1, "documents")
         self._process: subprocess.Popen[bytes] | None = None
 
-    async def read(self, text: str, name: str) -> Reading:
-        """Returns what the document says. Raises Refused if that takes too much; cancelling ends the child process."""
-        job = _Job(Request(text, name, self._limits))
+    async def read(self, text: str, name: str, recipe: str = "") -> Reading:
+        """Returns what the document says, read by a recipe if one is given. Raises Refused if that takes too much;
+        cancelling ends the child process."""
+        job = _Job(Request(text, name, self._limits, recipe))
         waiting = self._thread.submit(self._run, job)
         try:
             return await asyncio.wrap_future(waiting)
