@@ -23,6 +23,7 @@ from service.leader import Leader, run_ticks
 from service.ops.metrics_collect import CountedRuns, State
 from service.rounds import delivery, grading, regrading, rounds
 from service.rounds.alerts import Alerts
+from service.rounds.examples import Examples
 from service.rounds.jobs import DRAW_TASK, Jobs, make_jobs
 from service.rounds.sandbox_turns import FairSandbox, record_devices_periodically
 from service.sandboxes import SandboxPort, Workers
@@ -39,6 +40,7 @@ class Service:
     engine: AsyncEngine
     sessions: Sessions
     sandbox: FairSandbox | None
+    examples: Examples
     alerts: Alerts
     jobs: Jobs
     api: FastAPI
@@ -57,6 +59,7 @@ class Service:
             stack.push_async_callback(self.engine.dispose)
             if self.workers is not None:
                 stack.push_async_callback(self.workers.close)
+            stack.push_async_callback(self.examples.close)
             await stack.enter_async_context(self.jobs.app.open_async())
             if work:
                 await stack.enter_async_context(record_devices_periodically(self.sessions, self.sandbox, self.clock))
@@ -115,8 +118,10 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     jobs = make_jobs(settings.database_url, judge, draw, regrade)
     cipher = TokenCipher(settings.token_keys)
     metrics.record_build(migrations.newest())
+    examples = Examples(fair)
     parts = ServiceParts(
-        sessions, settings.database_url, clock, tokens, fair, jobs, migrations.newest(), cipher, Event()
+        sessions, settings.database_url, clock, tokens, fair, examples, jobs, migrations.newest(), cipher, Event()
     )
     alerts = Alerts(sessions, fair)
-    return Service(settings, clock, engine, sessions, fair, alerts, jobs, make_api(parts), parts.stopping, workers)
+    api = make_api(parts)
+    return Service(settings, clock, engine, sessions, fair, examples, alerts, jobs, api, parts.stopping, workers)

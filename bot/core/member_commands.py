@@ -53,7 +53,9 @@ class MemberCommands:
     async def _answer(self, event: Command, typed: Typed) -> Said:
         today = await self._client.today(event.who, event.where)
         if len(today.forms) == 1:
-            return questions.ask_said(today.forms[0], event.at)
+            # Only a question that is opened has its examples.
+            ask = await self._client.ask(event.who, event.where, today.forms[0].ref)
+            return questions.ask_said(ask, event.at)
         return questions.today_card(today, event.at)
 
     async def _practice(self, event: Command, typed: Typed) -> Said:

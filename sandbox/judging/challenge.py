@@ -28,7 +28,7 @@ from typing import Literal, Protocol
 
 from sandbox.causes import TooSlow
 from sandbox.judging.comparison import NumberTolerance, brief
-from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, system_error
+from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, shown_result, system_error
 from sandbox.values import Caps, Value, decode, encode, split
 from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
 
@@ -87,8 +87,18 @@ class Challenge:
     """With `both`, the CPU's verdict stands where there is no GPU, and a note says so."""
 
 
-class _NotJudgeable(Exception):
+class NotJudgeable(Exception):
     """The question or the sandbox is at fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A visible case with the reference's result."""
+
+    call: str
+    """Such as `f(tensor([1.]), 3)`."""
+    result: str
+    """Such as `tensor([2.])`, or `raised ValueError: …`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +126,7 @@ async def judge_code(client: Runs, challenge: Challenge, answer: str, *, seed: i
         cases = await _generate(client, challenge, seed, id)
         order = cases.shuffled(seed)
         encoded = _encode_cases(cases, order)
-    except _NotJudgeable as problem:
+    except NotJudgeable as problem:
         return system_error(str(problem))
     limits = challenge.limits
     run = Run(
@@ -148,12 +158,46 @@ async def judge_code(client: Runs, challenge: Challenge, answer: str, *, seed: i
     return _combine(judgement, await judge.judge(outcome))
 
 
+async def run_examples(client: Runs, challenge: Challenge, *, id: str = "examples") -> tuple[Example, ...]:
+    """Returns the visible cases with the reference's results. Raises NotJudgeable."""
+    cases = await _generate(client, challenge, 0, id)
+    arguments = cases.arguments[: cases.examples]
+    if not arguments:
+        return ()
+    run = Run(
+        id=id,
+        code=challenge.reference,
+        entry=challenge.entry,
+        cases=_encode_cases(cases, list(range(len(arguments)))),
+        seed=0,
+        limits=challenge.limits,
+        driver=challenge.driver,
+        driving=_driving(challenge, "loopback"),
+        role="reference",
+    )
+    outcome = await client.run(_on_gpu(run) if challenge.device == "cuda" else run)
+    if fault := _reference_fault(outcome, len(arguments)):
+        raise NotJudgeable(fault)
+    try:
+        results = [shown_result(data) for data in split(outcome.results)]
+    except ValueError as problem:
+        raise NotJudgeable(f"the reference's results cannot be read: {problem}") from None
+    return tuple(Example(_call(challenge, one), result) for one, result in zip(arguments, results, strict=True))
+
+
+def _call(challenge: Challenge, arguments: Value) -> str:
+    """Returns a call as text."""
+    function = "case " if challenge.driver else challenge.entry
+    texts = [brief(one, _MAX_ARGUMENT_TEXT) for one in arguments] if isinstance(arguments, tuple) else []
+    return f"{function}({', '.join(texts)})"
+
+
 def _driving(challenge: Challenge, driving: Driving) -> Driving:
     return driving if challenge.driver and challenge.protected else "inside"
 
 
 async def _generate(client: Runs, challenge: Challenge, seed: int, id: str) -> _Cases:
-    """Runs the cases program. Raises _NotJudgeable."""
+    """Runs the cases program. Raises NotJudgeable."""
     run = Run(
         id=id,
         code=challenge.cases_program + _GENERATOR,
@@ -166,25 +210,25 @@ async def _generate(client: Runs, challenge: Challenge, seed: int, id: str) -> _
     outcome = await client.run(run)
     if outcome.status != "ok":
         cause = outcome.detail or outcome.stderr[-_MAX_STDERR:]
-        raise _NotJudgeable(f"the cases program ended with {outcome.status}: {cause}")
+        raise NotJudgeable(f"the cases program ended with {outcome.status}: {cause}")
     try:
         (data,) = split(outcome.results)
         result = decode(data, _CAPS)
     except ValueError as problem:
-        raise _NotJudgeable(f"the cases program's result cannot be read: {problem}") from None
+        raise NotJudgeable(f"the cases program's result cannot be read: {problem}") from None
     match result:
         case ("ok", (list(examples), list(hidden), list(growing))) if all(map(_valid, (examples, hidden, growing))):
             cases = _Cases([*examples, *hidden, *growing], len(examples), len(growing))
         case ("raised", str(name), str(message)):
-            raise _NotJudgeable(f"the cases program raised {name}: {message}")
+            raise NotJudgeable(f"the cases program raised {name}: {message}")
         case ("unsupported", _, str(message)):
-            raise _NotJudgeable(f"the cases program returned something that cannot be an argument: {message}")
+            raise NotJudgeable(f"the cases program returned something that cannot be an argument: {message}")
         case _:
-            raise _NotJudgeable(
+            raise NotJudgeable(
                 f"examples(), cases(rng) and growing(rng) must return lists of argument tuples, at most {_MAX_CASES}"
             )
     if not cases.arguments:
-        raise _NotJudgeable("the cases program gives no cases")
+        raise NotJudgeable("the cases program gives no cases")
     return cases
 
 
@@ -196,7 +240,7 @@ def _encode_cases(cases: _Cases, order: list[int]) -> bytes:
     try:
         return encode([cases.arguments[at] for at in order], _CAPS)
     except ValueError as problem:
-        raise _NotJudgeable(f"the cases are too large: {problem}") from None
+        raise NotJudgeable(f"the cases are too large: {problem}") from None
 
 
 def _program_seed(seed: int) -> int:
@@ -254,12 +298,7 @@ class _Judge:
         return self._explain_time_limit(replace(judgement, cases=cases))
 
     def _with_call(self, case: CaseVerdict) -> CaseVerdict:
-        if not case.visible:
-            return case
-        function = "case " if self.challenge.driver else self.challenge.entry
-        arguments = self.cases.arguments[case.index]
-        texts = [brief(one, _MAX_ARGUMENT_TEXT) for one in arguments] if isinstance(arguments, tuple) else []
-        return replace(case, shown=f"{function}({', '.join(texts)})")
+        return replace(case, shown=_call(self.challenge, self.cases.arguments[case.index])) if case.visible else case
 
     def _explain_time_limit(self, judgement: Judgement) -> Judgement:
         """Reports a time limit in growing cases as too slow, but only if the reference had time to spare."""

@@ -7,10 +7,10 @@ Missing, incomplete or additional results fail.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox.causes import Cause, GpuNote
-from sandbox.judging.comparison import Comparison, Difference, NumberTolerance, compare, draws_fault
+from sandbox.judging.comparison import Comparison, Difference, NumberTolerance, brief, compare, draws_fault
 from sandbox.judging.decoding import ResultReader
 from sandbox.values import Caps, Value, decode, sanitized, shortened, split
 from sandbox.wire import MAX_BODY, Outcome, Status, Verdict
@@ -49,6 +49,11 @@ _MAX_STDERR = 2000
 """Maximum length of stderr in a message, characters."""
 _MAX_TEXT = 1000
 """Maximum length of other text from a program, characters."""
+MAX_SHOWN = 300
+"""Maximum length of a value that is shown, characters."""
+_RESULT_CAPS = Caps(total=MAX_BODY)
+_SHOWN_CAPS = Caps(total=256 * 1024, items=10_000)
+"""Limits on an answer's result that is shown. A larger one is described by the comparison only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,10 @@ class CaseVerdict:
     """Why the case failed. For a hidden case only the kind of failure, never a value or text from the program."""
     shown: str = ""
     """The call, such as `f(tensor([1.]), 3)`; empty for a hidden case."""
+    expected: str = ""
+    """Result of the reference, for a visible case that failed."""
+    got: str = ""
+    """Result of the answer, for a visible case that failed; empty if there is none, or it is too large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +144,12 @@ def judge_outcome(
     for at, index in enumerate(indices):
         visible, result = index < examples, _decode_like(expected[at], results[at])
         if result is None:
-            verdicts.append(CaseVerdict(index, without_result, visible, _MESSAGE_OF[without_result]))
+            verdict = CaseVerdict(index, without_result, visible, _MESSAGE_OF[without_result])
         else:
-            verdicts.append(_judge_case(index, expected[at], result, tolerance, visible=visible))
+            verdict = _judge_case(index, expected[at], result, tolerance, visible=visible)
+        if visible and verdict.verdict != "accepted":
+            verdict = replace(verdict, expected=_shown(expected[at]), got=_shown_answer(results[at]))
+        verdicts.append(verdict)
     return _summarize(tuple(sorted(verdicts, key=lambda case: case.index)), outcome)
 
 
@@ -168,8 +180,8 @@ def _decode_like(expected: _CaseResult, data: bytes | None) -> _CaseResult | Non
     return result
 
 
-def _decode_result(data: bytes) -> _CaseResult:
-    match decode(data, Caps(total=MAX_BODY)):
+def _decode_result(data: bytes, caps: Caps = _RESULT_CAPS) -> _CaseResult:
+    match decode(data, caps):
         case ("ok", value):
             return _CaseResult(None, value)
         case ("raised", str(name), str(message)):
@@ -177,6 +189,30 @@ def _decode_result(data: bytes) -> _CaseResult:
         case ("unsupported", str(name), str(message)):
             return _CaseResult(name, None, _displayable(message), supported=False)
     raise ValueError("byte 0: neither a result nor an exception")
+
+
+def shown_result(data: bytes) -> str:
+    """Returns a reference's result of one case as short text. Raises ValueError if it cannot be read or compared."""
+    result = _decode_result(data)
+    if not result.supported:
+        raise ValueError(f"the reference returned what cannot be compared: {result.message}")
+    return _shown(result)
+
+
+def _shown(result: _CaseResult) -> str:
+    if result.raised is None:
+        return brief(result.value, MAX_SHOWN)
+    if not result.supported:
+        return shortened(f"something else: {result.message}", MAX_SHOWN)
+    return shortened(": ".join(filter(None, (f"raised {_displayable(result.raised)}", result.message))), MAX_SHOWN)
+
+
+def _shown_answer(data: bytes | None) -> str:
+    """Returns the answer's result as short text, sanitized; "" if there is none to show."""
+    try:
+        return "" if data is None else sanitized(_shown(_decode_result(data, _SHOWN_CAPS)))
+    except ValueError:
+        return ""
 
 
 def _displayable(text: str) -> str:

@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service import tracing
 from service.credentials import ServiceTokens, TokenCipher
 from service.errors import Refused
+from service.rounds.examples import Examples
 from service.rounds.jobs import Jobs
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import Sessions
@@ -67,6 +68,7 @@ class ServiceParts:
     clock: Clock
     tokens: ServiceTokens
     sandbox: FairSandbox | None
+    examples: Examples
     jobs: Jobs
     newest_revision: str
     cipher: TokenCipher

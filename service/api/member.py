@@ -68,7 +68,8 @@ async def today(call: TheCall, who: TheCaller, where: WhereBody) -> TodayView:
 async def ask(call: TheCall, who: TheCaller, where: WhereBody, ref: RefBody) -> AskForm:
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, where, call.now)
-        return await submissions.view_question(session, caller, ref)
+        form, task = await submissions.view_question(session, caller, ref, call.now)
+    return await call.parts.examples.add_to(form, task)
 
 
 @router.post("/answer")
@@ -181,7 +182,9 @@ async def practice_next(
         if found is None:
             return None
         version_id, more = found
-        return await submissions.view_question(session, caller, str(QuestionRef("practice", version_id)), due=more)
+        ref = str(QuestionRef("practice", version_id))
+        form, task = await submissions.view_question(session, caller, ref, call.now, due=more)
+    return await call.parts.examples.add_to(form, task)
 
 
 @router.post("/explain")

@@ -158,7 +158,12 @@ async def grade_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int)
 
 async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id: str = "code") -> Judgement:
     """Judges `code` as an answer to `task`. `seed` is new and secret, 128 bits; `id` names its runs in logs."""
-    challenge = Challenge(
+    return await judge_code(sandbox, make_challenge(task), code, seed=seed, id=id)
+
+
+def make_challenge(task: CodeTask) -> Challenge:
+    """Returns a task as the sandbox's judge knows it."""
+    return Challenge(
         entry=task.entry,
         cases_program=task.cases,
         reference=task.reference,
@@ -168,7 +173,6 @@ async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id:
         tolerance=NumberTolerance(rtol=task.tolerance.rtol, atol=task.tolerance.atol),
         device=task.device,
     )
-    return await judge_code(sandbox, challenge, code, seed=seed, id=id)
 
 
 def _ref_of(answer: AnswerRow) -> QuestionRef:
@@ -213,6 +217,8 @@ def _verdict_view(judgement: Judgement, clean: str, outcome: Outcome | None) -> 
                 verdict=case.verdict,
                 visible=case.visible,
                 shown=case.shown if case.visible else "",
+                expected=case.expected,
+                got=case.got,
                 message=case.message,
             )
             for case in judgement.cases
@@ -238,7 +244,7 @@ async def _record_verdict(
     record_verdict(verdict.verdict, answer.round_id is not None, answer.at, now)
     next_due, member = None, await members.resolve_merged(session, answer.member_id)
     if found is None:
-        next_due = await practice.record_review(
+        next_due = await practice.record_attempt(
             session, member_id=member.id, question_id=version.question_id, credit=verdict.credit, now=now
         )
     elif found[0].closed_at is not None:
@@ -268,7 +274,11 @@ async def _enqueue_verdict(
         return  # forgotten while their code ran; the message must not go to the channel instead
     ref = str(_ref_of(answer))
     # The key stays secret while any round of the workspace asks the question, even in practice.
-    hidden = found is not None or await questions.is_open_in_round(session, member.workspace_id, version.question_id)
+    open_in_round = found is not None or await questions.is_open_in_round(
+        session, member.workspace_id, version.question_id
+    )
+    # In practice the member tries until the code passes, and sees the solution sooner only on request.
+    hidden = open_in_round or verdict.verdict != "accepted"
     note = VerdictNote(
         ref=ref,
         question=build_question_view(version, ref, member.id),

@@ -17,6 +17,7 @@ from service.errors import Refused
 from service.rounds import schedules
 from service.store import banks, cards, variants
 from service.store.members import Caller
+from service.store.tables import CardRow
 from service.wire import NotFound
 
 _DAY = timedelta(days=1)
@@ -72,6 +73,29 @@ async def record_marks(
     Returns the next due date."""
     rating: Rating = "good" if all(marks) else "hard" if any(marks) else "again"
     return await _record_rating(session, member_id, question_id, rating, now)
+
+
+async def record_attempt(
+    session: AsyncSession, *, member_id: int, question_id: int, credit: float, now: datetime
+) -> datetime:
+    """Records an attempt at a code question, which members repeat until it passes. Returns the next due date.
+
+    Only the first attempt is a review: how well the question was known shows before the verdict was read.
+    """
+    card = await cards.lock_card(session, member_id, question_id)
+    if card is None or not is_retried(card, now):
+        due = await record_review(session, member_id=member_id, question_id=question_id, credit=credit, now=now)
+        card = await cards.lock_card(session, member_id, question_id)
+        assert card is not None, "it was made in this transaction"
+    else:
+        due = card.due
+    card.state = {**card.state, "failed": credit < 1}
+    return due
+
+
+def is_retried(card: CardRow, now: datetime) -> bool:
+    """Returns whether the member's last attempt at the card's code question failed, and the card is not due again."""
+    return bool(card.state.get("failed")) and card.due > now
 
 
 async def add_missed_cards(session: AsyncSession, member_ids: Select[int], question_id: int, now: datetime) -> None:

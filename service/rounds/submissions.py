@@ -16,7 +16,7 @@ from service.rounds.jobs import Jobs
 from service.rounds.ledger import find_problem, grade_answer
 from service.rounds.schedules import next_posting
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import answers, members, questions, rounds
+from service.store import answers, cards, members, questions, rounds
 from service.store import schedules as schedule_rows
 from service.store.members import Caller
 from service.store.questions import Version
@@ -77,10 +77,19 @@ async def _list_open(session: AsyncSession, caller: Caller, now: datetime) -> Se
     return await rounds.list_open_in_channel(session, caller.channel_id, now)
 
 
-async def view_question(session: AsyncSession, caller: Caller, ref: str, *, due: int = 0) -> AskForm:
-    """Returns the question `ref` for this caller. `due` is how many more practice cards are due."""
+async def view_question(
+    session: AsyncSession, caller: Caller, ref: str, now: datetime, *, due: int = 0
+) -> tuple[AskForm, CodeTask | None]:
+    """Returns the question `ref` for this caller, and its task if it asks for code.
+
+    `due` is how many more practice cards are due.
+    """
     opened = await _find_question(session, caller, ref)
-    return (await _build_form(session, caller, ref, opened)).model_copy(update={"due": due})
+    form = (await _build_form(session, caller, ref, opened)).model_copy(update={"due": due})
+    task = opened.version.question.task
+    if task is not None and opened.round is None:
+        form = form.model_copy(update={"given": await _failed_code(session, caller, opened.version, now)})
+    return form, task
 
 
 async def get_code_task(session: AsyncSession, caller: Caller, ref: str) -> CodeTask:
@@ -210,6 +219,16 @@ async def _build_form(session: AsyncSession, caller: Caller, ref: str, opened: _
         closes_at=opened.round.closes_at if opened.round else None,
         zone=opened.zone,
     )
+
+
+async def _failed_code(session: AsyncSession, caller: Caller, version: Version, now: datetime) -> AnswerInput | None:
+    """Returns the member's last code in practice if it failed and they are still trying."""
+    card = await cards.find_card(session, caller.member_id, version.question_id)
+    if card is None or not practice.is_retried(card, now):
+        return None
+    row = await answers.find_latest(session, caller.member_id, version.question_id, version.id)
+    # The code of a member who was forgotten is erased.
+    return _answer_input(row) if row is not None and row.given.get("code") else None
 
 
 async def _next_posting_for(session: AsyncSession, caller: Caller, now: datetime) -> datetime | None:

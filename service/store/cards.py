@@ -73,6 +73,11 @@ async def list_latest(session: AsyncSession, member_id: int) -> list[PastRound]:
     return latest[::-1]
 
 
+async def find_card(session: AsyncSession, member_id: int, question_id: int) -> CardRow | None:
+    """Returns the member's card of a question."""
+    return await session.get(CardRow, (member_id, question_id))
+
+
 async def lock_card(session: AsyncSession, member_id: int, question_id: int) -> CardRow | None:
     """Returns the member's card of a question, locked until the transaction ends."""
     query = select(CardRow).where(CardRow.member_id == member_id, CardRow.question_id == question_id)

@@ -48,6 +48,14 @@ class AnswerInput(Model):
     code: Code | None = None
 
 
+class ExampleView(Model):
+    """A visible case of a code question."""
+
+    call: str
+    result: str
+    """Right result, as short Python-like text."""
+
+
 class CaseView(Model):
     """One judged test case. A hidden one has no input and no detail."""
 
@@ -56,6 +64,10 @@ class CaseView(Model):
     visible: bool
     shown: str = ""
     """The call with its inputs, for a visible case."""
+    expected: str = ""
+    """The right result, for a visible case that failed."""
+    got: str = ""
+    """The answer's result, for a visible case that failed; empty if there is none, or it is too large."""
     message: str = ""
 
 
@@ -84,7 +96,9 @@ class AskForm(Model):
     ref: Ref
     question: QuestionView
     given: AnswerInput | None = None
-    """Member's earlier answer, if any."""
+    """Member's earlier answer, if any: in a round, or code in practice that has not passed yet."""
+    examples: tuple[ExampleView, ...] = ()
+    """Visible cases of a code question; none if the sandbox does not say them in time."""
     opens_at: datetime | None = None
     closes_at: datetime | None = None
     """Closing time of the round; None in practice."""

@@ -26,6 +26,7 @@ from service.wire import (
     ChatLinked,
     ClockCheck,
     DatabaseCheck,
+    ExampleView,
     Explanation,
     ImportChange,
     ImportEntry,
@@ -197,7 +198,15 @@ FAILED = VerdictView(
     credit=1 / 3,
     cases=(
         CaseView(number=1, verdict="accepted", visible=True, shown="softmax(tensor([0., 1.]))"),
-        CaseView(number=2, verdict="wrong", visible=True, shown="softmax(tensor([1e4]))", message="got nan"),
+        CaseView(
+            number=2,
+            verdict="wrong",
+            visible=True,
+            shown="softmax(tensor([1e4]))",
+            expected="tensor([1.])",
+            got="tensor([nan])",
+            message="at [0]: expected 1, got nan",
+        ),
         CaseView(number=3, verdict="time limit", visible=False),
     ),
     judged="def softmax(x):\n    return x.exp() / x.exp().sum()",
@@ -212,7 +221,13 @@ OURS = VerdictView(verdict="system error", credit=0, message="The sandbox is awa
 VERDICT = VerdictNote(ref="r13", question=CODE, verdict=FAILED, closes_at=CLOSE, zone=BERLIN)
 
 ASK = AskForm(ref="r12", question=CHOICE, closes_at=CLOSE, zone=BERLIN)
-ASK_CODE = ASK.model_copy(update={"question": CODE, "ref": "r13"})
+ASK_CODE = ASK.model_copy(
+    update={
+        "question": CODE,
+        "ref": "r13",
+        "examples": (ExampleView(call="softmax(tensor([0., 0.]))", result="tensor([0.5, 0.5])"),),
+    }
+)
 ANSWERED = ASK.model_copy(update={"given": AnswerInput(options=("copies",))})
 SPEC = ScheduleSpec(at=time(9), zone=BERLIN, levels=("mid", "senior"), country="DE", topics=("autograd",))
 SCHEDULE = ScheduleView(id=3, channel="daily", channel_name="#daily", spec=SPEC, paused=False, next=(NEXT,))
@@ -364,6 +379,9 @@ GALLERY: dict[str, Card | Form] = {
     "verdict accepted": outbox_card(VERDICT.model_copy(update={"verdict": PASSED})),
     "verdict ours": outbox_card(
         VERDICT.model_copy(update={"verdict": OURS})
+    ),
+    "verdict wrong in practice": outbox_card(
+        VerdictNote(ref="p7", question=CODE, verdict=FAILED, next_due=NEXT, zone=BERLIN)
     ),
     "verdict in practice": outbox_card(
         VerdictNote(ref="p7", question=CODE, verdict=PASSED, key=VALUE_KEY, next_due=NEXT, zone=BERLIN)

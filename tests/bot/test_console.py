@@ -127,8 +127,13 @@ async def test_from_practice_to_a_judged_program(settings: Settings, clock: Cloc
         "    def add_one(x: int) -> int:",
         "[1] Submit   [2] Run the examples   [0] Cancel",
         "Examples: 0 of 2 passed\n\nYour code is not right yet. 0 of 2 cases passed.",
-        "Case 1 gave a wrong result:\n\n    add_one(1)\n\nexpected 2, got 3",
+        "Case 1 gave a wrong result:\n\nCall:\n\n    add_one(1)\n\nExpected:\n\n    2\n\nGot:\n\n    3\n\nCases",
         "It holds:\n    def add_one(x):\n        return x + 2",
+        "Your code is being judged…",
+        "── (only you, Ann) ──\nYour code: wrong",
+        "[1] Try again   [2] Show the solution   [3] Next card",
+        "Examples:\n\n    >>> add_one(1)\n    2\n    >>> add_one(2)\n    3",
+        "It holds:\n    def add_one(x):\n        return x - 1",
         "Your code is being judged…",
         "── (only you, Ann) ──\nYour code: accepted\n\nYour code is right. 7 of 7 cases passed.",
         "   3 │ hidden  │ passed",
@@ -141,9 +146,12 @@ def practicing(service: Service) -> tuple[Line, ...]:
     """Practices a code question: runs the examples, submits, and then runs a snippet."""
     others = tuple(f"/quiz-admin bank retire {name}" for name in ("one-right",))
     wrong = ("def add_one(x):", "    return x + 2", ".", "2")
+    failing = ("def add_one(x):", "    return x - 1", ".", "1")
     right = ("def add_one(x):", "    return x + 1", ".", "1")
     snippet = "/quiz run import torch\\nprint(torch.ones(3).sum())"
-    return (*ONLY_ONE_CHOICE, *others, "/quiz practice", *wrong, "1", *right, service.jobs.run_pending, snippet)
+    judged = service.jobs.run_pending
+    retry = (*failing, judged, "1", *right, judged)
+    return (*ONLY_ONE_CHOICE, *others, "/quiz practice", *wrong, "1", *retry, snippet)
 
 
 async def test_a_form_can_be_left_and_lists_what_may_follow(client: ServiceClient, service: Service) -> None:

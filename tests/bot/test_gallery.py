@@ -197,9 +197,19 @@ Your code is not right yet. 1 of 3 cases passed.
 
 Case 2 gave a wrong result:
 
+Call:
+
     softmax(tensor([1e4]))
 
-got nan
+Expected:
+
+    tensor([1.])
+
+Got:
+
+    tensor([nan])
+
+at [0]: expected 1, got nan
 
 Cases
 Case │ Kind    │ Verdict
@@ -224,6 +234,17 @@ senior · tensors · question write-softmax
 
 [1] Change my answer"""
     )
+
+
+def test_code_that_failed_in_practice_can_be_tried_again_and_shows_no_solution_by_itself() -> None:
+    card = CARDS["verdict wrong in practice"]
+    assert [button.label for button in card.buttons] == ["Try again", "Show the solution", "Next card"]
+    assert "The answer" not in shown("verdict wrong in practice")
+    assert "Next card" in [button.label for button in CARDS["verdict in practice"].buttons]
+
+
+def test_examples_are_shown_before_anything_is_run() -> None:
+    assert "Examples:\n\n    >>> softmax(tensor([0., 0.]))\n    tensor([0.5, 0.5])" in shown("ask code")
 
 
 def test_what_fails_on_our_side_never_blames_the_member() -> None:

@@ -64,6 +64,14 @@ def question_blocks(question: QuestionView) -> tuple[Block, ...]:
     return (Text(question.prompt), *program)
 
 
+def example_blocks(ask: AskForm) -> tuple[Block, ...]:
+    """Returns the visible cases of a code question: the calls with their results."""
+    if not ask.examples:
+        return ()
+    lines = "\n".join(f">>> {one.call}\n{one.result}" for one in ask.examples)
+    return (Text("**Examples:**"), Code(lines))
+
+
 def how(question: QuestionView) -> str:
     """Describes the expected kind of answer."""
     if question.kind == "choice":
@@ -185,7 +193,12 @@ def _form(ask: AskForm, now: datetime) -> Form:
         title="Your answer" if question_ref(ask.ref).kind == "round" else "Practice",
         action=encode(Fill(ask.ref)),
         fields=(_field(ask),),
-        blocks=(*question_blocks(ask.question), Small(_rules_line(ask, now)), Small(about(ask.question))),
+        blocks=(
+            *question_blocks(ask.question),
+            *example_blocks(ask),
+            Small(_rules_line(ask, now)),
+            Small(about(ask.question)),
+        ),
         submit="Submit" if code else "Answer",
         extras=(Button("Run the examples", encode(Try(ask.ref))),) if code else (),
     )

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from bot.core.actions import (
     NO_FILTER,
+    Explain,
     Mark,
     Next,
     NextOf,
@@ -178,7 +179,11 @@ def verdict_card(note: VerdictNote) -> Card:
     )
     back = f"This card comes back {instant_words(note.next_due, note.zone)}." if note.next_due else ""
     key = (*answer_blocks(note.key), *proof_blocks(note.key)) if note.key else ()
-    retry = (Button("Change my answer", encode(Open(note.ref)), "primary"),) if closes or not practiced else ()
+    buttons = after_buttons(note.question)
+    if closes or not practiced:
+        buttons = (Button("Change my answer", encode(Open(note.ref)), "primary"),)
+    elif note.verdict.verdict != "accepted":
+        buttons = _retry_buttons(note)
     return Card(
         title=f"Your code: {VERDICTS[note.verdict.verdict]}",
         summary=_verdict_sentence(note.verdict),
@@ -188,7 +193,17 @@ def verdict_card(note: VerdictNote) -> Card:
             *(Small(text) for text in (change, back) if text),
             Small(about(note.question)),
         ),
-        buttons=retry or after_buttons(note.question),
+        buttons=buttons,
+    )
+
+
+def _retry_buttons(note: VerdictNote) -> tuple[Button, ...]:
+    """Returns the buttons after code that failed in practice: try again, or give up and see the solution."""
+    solution = Explain(note.question.id)
+    return (
+        Button("Try again", encode(Open(note.ref)), "primary"),
+        *((Button("Show the solution", encode(solution)),) if fits(solution) else ()),
+        Button("Next card", encode(Next())),
     )
 
 
@@ -252,12 +267,20 @@ def _failing(cases: tuple[CaseView, ...]) -> tuple[Block, ...]:
     failing = [case for case in cases if case.verdict != "accepted"]
     visible = next((case for case in failing if case.visible), None)
     if visible:
-        said = f"Case {visible.number} {_case_words(visible)}:"
-        message = (Text(escape(visible.message)),) if visible.message else ()
-        return (Text(said), Code(visible.shown), *message)
+        return _failing_example(visible)
     if failing:
         return (Text("A hidden case failed. Its inputs are not shown, because they would give the answer away."),)
     return ()
+
+
+def _failing_example(case: CaseView) -> tuple[Block, ...]:
+    """Returns a failing visible case as call, expected and got, each in a block of its own."""
+    shown = (("Call", case.shown), ("Expected", case.expected), ("Got", case.got))
+    blocks = [block for label, text in shown if text for block in (Small(f"{label}:"), Code(text))]
+    # A comparison says where large values differ; of small ones it says what the blocks say.
+    told = case.message in (case.got, f"expected {case.expected}, got {case.got}")
+    message = () if told or not case.message else (Text(escape(case.message)),)
+    return (Text(f"Case {case.number} {_case_words(case)}:"), *blocks, *message)
 
 
 def _case_words(case: CaseView) -> str:

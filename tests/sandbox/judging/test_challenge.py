@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.client import SandboxClient
-from sandbox.judging.challenge import Challenge, judge_code
+from sandbox.judging.challenge import Challenge, Example, NotJudgeable, judge_code, run_examples
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits
@@ -35,7 +35,7 @@ def softmax(x, dim):
 """
 
 
-async def judged(client: SandboxClient, answer: str, **changes: object) -> Judgement:
+def challenge(**changes: object) -> Challenge:
     given: dict[str, object] = {
         "entry": "softmax",
         "cases_program": CASES,
@@ -44,8 +44,13 @@ async def judged(client: SandboxClient, answer: str, **changes: object) -> Judge
         "tolerance": NumberTolerance(1e-5, 1e-6),
         **changes,
     }
-    seed = given.pop("seed", SEED)
-    return await judge_code(client, Challenge(**given), answer, seed=seed)  # type: ignore[arg-type]
+    return Challenge(**given)  # type: ignore[arg-type]
+
+
+async def judged(client: SandboxClient, answer: str, **changes: object) -> Judgement:
+    seed = changes.pop("seed", SEED)
+    assert isinstance(seed, int)
+    return await judge_code(client, challenge(**changes), answer, seed=seed)
 
 
 async def test_a_right_answer_is_accepted_and_its_visible_calls_are_shown(client: SandboxClient) -> None:
@@ -184,3 +189,30 @@ async def test_a_driver_that_fails_is_our_fault(client: SandboxClient) -> None:
 
     assert judgement.verdict == "system error"
     assert "KeyError: 'drive'" in judgement.detail
+
+
+async def test_examples_are_the_visible_calls_with_the_references_results(client: SandboxClient) -> None:
+    assert await run_examples(client, challenge()) == (
+        Example("softmax(tensor([[1., 2.]]), 1)", "tensor([[0.2689, 0.7311]])"),
+        Example("softmax(tensor([0.]), 0)", "tensor([1.])"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"reference": "def softmax(x, dim):\n    return {1}"}, "cannot be compared"),
+        ({"reference": "1 / 0"}, "the reference ended with error"),
+        ({"cases_program": "def examples():\n    return 1"}, "cases program"),
+    ],
+)
+async def test_examples_of_a_broken_question_are_refused(
+    client: SandboxClient, changes: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(NotJudgeable, match=problem):
+        await run_examples(client, challenge(**changes))
+
+
+async def test_a_reference_that_raises_says_so_in_its_example(client: SandboxClient) -> None:
+    raising = "def softmax(x, dim):\n    raise ValueError('no')"
+    assert "raised ValueError: no" in (await run_examples(client, challenge(reference=raising)))[0].result

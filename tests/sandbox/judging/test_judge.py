@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.judging.comparison import NumberTolerance
-from sandbox.judging.judge import Judgement, judge_outcome
+from sandbox.judging.judge import MAX_SHOWN, Judgement, judge_outcome
 from sandbox.values import Value, encode, join
 from sandbox.wire import Outcome, Reached, Status
 
@@ -183,5 +183,28 @@ def test_no_bytes_pass_but_the_expected_ones(results: bytes, status: Status) -> 
 
 def test_what_a_program_wrote_is_shown_short_and_harmless() -> None:
     case = judged([raised("E" * 5000, "\x1b[2J" + "x" * 5000), ok(2), ok(3), raised("ValueError")]).cases[0]
-    assert len(case.message) < 2100
-    assert "\x1b" not in case.message
+    assert len(case.message) < 2100 and len(case.got) <= MAX_SHOWN
+    assert "\x1b" not in case.message + case.got
+    case = judged([ok("\x1b[2J" + "x" * 5000), ok(2), ok(3), raised("ValueError")]).cases[0]
+    assert len(case.got) <= MAX_SHOWN and "\x1b" not in case.got
+
+
+@pytest.mark.parametrize(
+    ("entry", "got"),
+    [
+        (ok(7), "7"),
+        (ok((7, [1, 2])), "(7, [1, 2])"),
+        (raised("KeyError", "'a' (line 3)"), "raised KeyError: 'a' (line 3)"),
+        (encode(("unsupported", "TypeError", "a set cannot leave")), "something else: a set cannot leave"),
+        (ok([0] * 100_000), ""),
+    ],
+)
+def test_a_failing_visible_case_has_the_expected_and_the_actual_result(entry: bytes, got: str) -> None:
+    visible, hidden, *_ = judged([entry, entry, ok(3), raised("ValueError")]).cases
+    assert (visible.expected, visible.got) == ("1", got)
+    assert (hidden.expected, hidden.got) == ("", "")
+
+
+def test_a_case_without_a_result_still_shows_what_was_expected() -> None:
+    case = judged([], "time", "cases").cases[0]
+    assert (case.expected, case.got, case.verdict) == ("1", "", "time limit")

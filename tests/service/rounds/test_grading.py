@@ -61,7 +61,11 @@ async def test_code_is_judged_reported_graded_and_tried(
         assert (wrong.verdict.verdict, wrong.verdict.credit, wrong.key) == ("wrong", 0.2, None)
         assert [case.visible for case in wrong.verdict.cases] == [True, True, False, False, False]
         assert all(case.shown == "" for case in wrong.verdict.cases if not case.visible)
-        assert wrong.verdict.cases[0].shown == "double(1)"
+        # double(1) is 2, and so is 1 + 1: only the second example tells the two apart.
+        assert [case.verdict for case in wrong.verdict.cases[:2]] == ["accepted", "wrong"]
+        failing = wrong.verdict.cases[1]
+        assert (failing.shown, failing.expected, failing.got) == ("double(2)", "4", "3")
+        assert all((case.expected, case.got) == ("", "") for case in wrong.verdict.cases[2:])
 
         assert (await daily.answer(ref, RIGHT, "Ada")).status == "judging"
         await daily.answer(ref, AnswerInput(code="def double(x:\n"), "Bob")
