@@ -250,6 +250,21 @@ def is_question_heading(block: Block) -> bool:
     return block.kind == "heading" and _QUESTION_HEADING.fullmatch(plain(block.text)) is not None
 
 
+_QUESTIONS_HEADING = re.compile(
+    r"\W*(?:\d{1,3}[.)]?[ ])?(?:(?:review|practice|exam|interview|sample|study|discussion)[ ])?"
+    r"(?:questions|exercises|tasks|problems"
+    r"|preguntas|ejercicios|perguntas|questões|exercícios|fragen|aufgaben|übungen|questions|exercices|domande|esercizi"
+    r"|vragen|pytania|zadania|вопросы|задания|задачи|питання|завдання|sorular|pertanyaan|soal|câu hỏi|bài tập"
+    r"|问题|題目|题目|练习题?|思考题|面试题|問題|질문|문제)\W*",
+    re.IGNORECASE,
+)
+
+
+def announces_only_questions(block: Block) -> bool:
+    """Returns whether a heading is only a word for questions, in the plural: `Questions`, `Aufgaben`, `练习`."""
+    return block.kind == "heading" and _QUESTIONS_HEADING.fullmatch(plain(block.text)) is not None
+
+
 def is_answer_summary(summary: str) -> bool:
     """Returns whether the summary of a fold announces the answer: `Show answer`, `Click me`."""
     if len(summary) > 200 or "?" in summary:

@@ -52,7 +52,8 @@ def _titles(document: Document) -> set[int]:
         if stretch.headings:
             heading, first = stretch.headings[-1], stretch.blocks[:1]
             over = any(not document.free(block.first, block.last) for block in first)
-            if over or not first or is_advertisement(heading, stretch.blocks):
+            empty = not first and not ends_asking(heading.text)
+            if over or empty or (first and is_advertisement(heading, stretch.blocks)):
                 found.add(heading.first)
     return found
 

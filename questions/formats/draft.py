@@ -226,6 +226,13 @@ def _distinct(draft: ImportDraft, item: Item, offers: Sequence[OptionDraft]) -> 
         note = f"only the first {_MAX_OPTIONS_READ} were imported"
         draft.add("Q607", "there are too many options", f"keep {MOST_OPTIONS} or fewer", item.lines, note=note)
         offers = offers[:_MAX_OPTIONS_READ]
+    # A tag alone, such as `<b>`, is a text that Markdown would not show.
+    offers = [
+        dataclasses.replace(offer, text=code_span(offer.text))
+        if offer.text.startswith("<") and not plain(offer.text)
+        else offer
+        for offer in offers
+    ]
     right_texts = {plain(offer.text) for offer in offers if offer.right and len(offer.text) <= LONGEST_TEXT}
     seen: set[str] = set()
     for offer in offers:

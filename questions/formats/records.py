@@ -73,6 +73,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "options": (
         *(
             "options",
+            "opts",
             "choices",
             "answers",
             "alternatives",
@@ -159,6 +160,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
             "feedback",
             "general feedback",
             "explain",
+            "comment",
             "explicación",
             "explicacion",
         ),
@@ -479,6 +481,11 @@ def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
         return
     answers = [_text(one) for one in answer] if isinstance(answer, list) else [_text(answer)]
     answers = [one for one in answers if one and not is_placeholder(one)]
+    if answers and all(map(_LETTER.fullmatch, answers)):
+        # A letter names an option that was not found.
+        note = f"`{', '.join(answers)[:60]}`"
+        draft.add("Q606", "the right answer is not among the options", "add the options", item.lines, note=note)
+        answers = []
     if not answers:
         add_unanswered(draft, item)
     elif len(answers[0]) > _SHORT or "\n" in answers[0]:

@@ -312,6 +312,7 @@ _NUMBERED = re.compile(
 )
 _ADVICE = re.compile(r"[ ]*(?:[-–—][ ]|[(（\[]|:[ ]*$).*$", re.DOTALL)
 """What templates add to the name of a column: `Question - max 120 characters`."""
+_TRUE_FALSE = re.compile(r"(?:true|boolean|tf)\b.*|true.?false")
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-Z])")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _MARKER = re.compile(r"(?:[-*•]|\(?[A-Za-z0-9]{1,2}[.)])\s+")
@@ -363,10 +364,24 @@ def columns(names: Sequence[str]) -> list[Column]:
     asking = [name for name, column in zip(shown, found, strict=True) if column.role == "question"]
     best = min(asking, key=_ROLES["question"].index, default="")
     # Where `question` and `Frage` stand side by side, the first of the table of words counts.
-    return [
+    roles = [
         Column("") if column.role == "question" and name != best else column
         for name, column in zip(shown, found, strict=True)
     ]
+    return _beside_letters(shown, roles) if letters else roles
+
+
+def _beside_letters(names: list[str], roles: list[Column]) -> list[Column]:
+    """Returns the roles; in a language whose words are unknown, the question stands before the columns `A`, `B`, … and
+    the key behind them."""
+    first = names.index("a")
+    after = next((i for i in range(first, len(roles)) if roles[i].role != "option"), len(roles))
+    known = {column.role for column in roles}
+    if "question" not in known and first > 0 and names[first - 1] and not roles[first - 1].role:
+        roles[first - 1] = Column("question")
+    if not known & {"correct", "answer"} and after < len(roles) and names[after] and not roles[after].role:
+        roles[after] = Column("correct")
+    return roles
 
 
 def _shown(name: str) -> str:
@@ -403,7 +418,10 @@ def add_row(draft: ImportDraft, row: Row, style: KeyStyle = _NO_STYLE) -> None:
     item.tag([*_listed(cells.get("tags", ""), ",;\n"), plain(cells.get("level", "")).lower()])
     options = _options(row)
     kind = cells.get("kind", "").strip().lower()
-    if options:
+    if not options and _TRUE_FALSE.fullmatch(kind) and row.key.strip().casefold() in ("true", "false"):
+        is_true = row.key.strip().casefold() == "true"
+        add_choice(draft, item, [OptionDraft("True", is_true), OptionDraft("False", not is_true)])
+    elif options:
         add_choice(draft, item, _offers(draft, item, row, options, style))
     elif kind in ("value", "output"):
         _exact(draft, item, kind, cells.get("answer", ""))

@@ -11,6 +11,7 @@ from questions.patterns.front_matter import FRONT_MATTER, read_front_matter
 from questions.patterns.inference import REASONS, best_candidate
 from questions.patterns.items import add_candidate
 from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
+from questions.patterns.paragraphs import lists_paragraphs
 from questions.patterns.recipes import NAME as RECIPE
 from questions.patterns.recipes import read_recipe
 from questions.patterns.swallowed import swallowed_findings
@@ -53,7 +54,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     whole = document
     won: list[Candidate] = []
     drafts: list[Draft] = []
-    for reason in REASONS:
+    for reason in ("bare", *REASONS) if lists_paragraphs(document) else REASONS:
         for _ in range(_MOST):
             candidate = best_candidate(document, reason, won)
             if candidate is None:

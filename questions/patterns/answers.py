@@ -113,7 +113,7 @@ def answer_under_label(text: str) -> str:
     if first.startswith("#") and (rest := answer_in_heading(first.strip("# "))) is not None:
         return trim(f"{rest}\n{below}")
     label = label_of(first)
-    if label and label.role == "answer" and not first[: label.start].strip():
+    if label and label.role == "answer" and not first[: label.start].strip(" -*+"):
         return trim(f"{first[label.end :].rstrip().removesuffix(label.closing)}\n{below}")
     return text
 

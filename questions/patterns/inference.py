@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, get_args
 
-from questions.labels import is_answer_heading
+from questions.labels import announces_only_questions, is_answer_heading
 from questions.patterns.paragraphs import find_paragraphs, made_of
 from questions.patterns.starts import find_starts, is_only_link
 from questions.patterns.stems import (
@@ -31,11 +31,12 @@ from questions.patterns.stems import (
     heading_asks,
     is_advertisement,
     is_bold_question,
+    is_offer,
     reads_as_question,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from questions.blocks import Block
     from questions.document import Document
@@ -313,9 +314,10 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
     enough = len(asks) >= (1 if told else _FEWEST["heading"])
     if not enough or not (told or len(asks) * 3 >= len(bare) * 2):
         return Verdict()
-    if len(asks) >= _FEWEST["heading"] and len(asks) * 3 >= len(bare) * 2:
+    asking = sum(ends_asking(start.stem.text) for start in bare)
+    if len(asks) >= _FEWEST["heading"] and asking * 3 >= len(bare) * 2:
         # Among headings that ask, one such as `Name two examples!` asks too.
-        asks = [start for start in bare if start.asks and _is_answered_by_text(document, start)]
+        asks = [start for start in bare if start.asks and _is_answered_by_text(document, start, among=bare)]
     return Verdict(tuple(asks))
 
 
@@ -327,12 +329,17 @@ def _asks_itself(document: Document, start: Start) -> bool:
     return ends_asking(start.stem.text) and _is_answered_by_text(document, start)
 
 
-def _is_answered_by_text(document: Document, start: Start) -> bool:
+def _is_answered_by_text(document: Document, start: Start, among: Sequence[Start] = ()) -> bool:
+    """Returns whether text answers a heading. Among others that ask, a link may answer one that is not the last, and
+    one may have no answer."""
     parts = document.layout.recurring
     own = [*takewhile(lambda block: block.kind != "heading" or block.first in parts, start.body)]
+    if among and not start.body:
+        return ends_asking(start.stem.text)
     if start.first in parts or start.block is None or not own or _words(start.stem.text) < _SHORTEST:
         return False
-    return not is_bold_question(own[0].text) and not is_advertisement(start.block, own)
+    advertises = is_offer(start.stem.text) if among and start is not among[-1] else is_advertisement(start.block, own)
+    return not is_bold_question(own[0].text) and not advertises
 
 
 def _words(text: str) -> int:
@@ -424,6 +431,9 @@ def _goes_on(start: Start, numbers: set[int]) -> bool:
 
 
 def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    titled = _is_section_of_questions(document, kind, run)
+    if titled:
+        return Verdict(tuple(start for start in run if start.stem.text and not is_only_link(start)))
     if known or kind in ("label", "fold") or len(run) < _FEWEST_CONTINUED:
         return Verdict()
     if not _is_told(document, run) and not _is_counted(run):
@@ -436,6 +446,18 @@ def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Can
     if kind == "heading" and any(_holds_headings(start.body) for start in numbered):
         return Verdict()
     return Verdict(tuple(numbered))
+
+
+def _is_section_of_questions(document: Document, kind: Kind, run: list[Start]) -> bool:
+    """Returns whether numbered items are all there is under a heading such as `Questions`."""
+    heading = run[0].headings[-1] if run[0].headings else None
+    if kind != "item" or heading is None or len(run) < _FEWEST["item"] or not announces_only_questions(heading):
+        return False
+    section = next((one for one in document.sections if one.heading is heading), None)
+    last = section.last if section else heading.last
+    filled = [n for n in range(heading.last + 1, last + 1) if document.source.line(n).strip()]
+    inside = sum(any(start.first <= n <= start.end for start in run) for n in filled)
+    return all(start.number for start in run) and inside * 10 >= len(filled) * 9
 
 
 def _is_counted(run: list[Start]) -> bool:

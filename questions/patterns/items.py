@@ -21,7 +21,7 @@ from questions.patterns.answers import (
 )
 from questions.patterns.options import find_choice, options_in
 from questions.patterns.starts import Start, column_of, text_of
-from questions.patterns.stems import ends_asking, level_of, level_under, unbold
+from questions.patterns.stems import ends_asking, level_of, level_under, reads_as_question, unbold
 from questions.source import Finding, trim
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
     said = trim(below)
     opening = said.partition("\n")[0]
     lists = closed and ends_asking(first) and _LISTS.match(opening) is not None and options_in(said.split("\n")) is None
-    if not (closed or ends_asking(first) or opening.startswith("**")) or not (lists or _SAYS.match(opening)):
+    apart = below.startswith("\n") and reads_as_question(first)
+    if not (closed or apart or ends_asking(first) or opening.startswith("**")) or not (lists or _SAYS.match(opening)):
         return text, ""
     return (text, "") if any(map(ends_asking, said.split("\n\n"))) else (unbold(first), said)
 
@@ -200,7 +201,7 @@ def _unbold_first(asked: str) -> str:
 
 _META = re.compile(
     r"[ ]{0,3}(?:[-*+][ ]+)?(?P<open>\*{1,2}|_{1,2})?(?P<word>type|question type|difficulty|level|tags?|topics?"
-    r"|category|points?|score|marks"
+    r"|category|categor[ií]a|catégorie|kategorie?|categoria|категория|points?|score|marks"
     r"|tipo|dificultad|nivel|etiquetas|tema|puntos|dificuldade|nível|niveau|difficulté|schwierigkeit|thema"
     r"|punkte|сложность|уровень|тема"
     r"|тип|теги|类型|題型|题型|难度|難度|标签|標籤|知识点|考点|分值|難易度|分野|유형|난이도|태그"

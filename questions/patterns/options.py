@@ -23,7 +23,7 @@ OptionMark = Literal["box", "letter", "bullet"]
 _LETTERS = "A-Ja-jА-Ка-к①-⑩アイウエオカキクケコ가나다라마바사아자차Ａ-Ｊａ-ｊ"
 _BOX = re.compile(
     r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<box>[ xX✓✔*])\](?:[ \t]+(?P<rest>.*)|$)"
-    r"|\[(?P<bare_box>[ xX✓✔*])\](?![(\[:])[ \t]*(?P<bare_rest>\S.*))"
+    r"|\[(?P<bare_box>[ xX✓✔*]?)\](?![(\[:])[ \t]*(?P<bare_rest>\S.*))"
 )
 """A check box in a list, or at the start of a line."""
 _OPTION_LETTER = re.compile(
@@ -59,7 +59,7 @@ _TRUE_OR_FALSE = re.compile(
 )
 _BOLD = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,400})\1")
 _MAYBE = re.compile(
-    rf"(?m)\[[ xX✓✔*]\]|^[ \t]*[-*+][ ][A-J][ ]\S|(?<![^\W_])[{_LETTERS}](?:[)\].:*_）．、：]|(?<=[①-⑩]))"
+    rf"(?m)\[[ xX✓✔*]\]|^\[\][ ]|^[ \t]*[-*+][ ][A-J][ ]\S|(?<![^\W_])[{_LETTERS}](?:[)\].:*_）．、：]|(?<=[①-⑩]))"
 )
 _FEWEST_INLINE = 3
 _MOST_LINES = 8
@@ -174,7 +174,7 @@ def _indent(line: str) -> int:
 def _option_line(line: str) -> _Line | None:
     indent = _indent(line)
     if found := _BOX.fullmatch(line):
-        box = found["box"] or found["bare_box"]
+        box = found["box"] or found["bare_box"] or " "
         return _Line("box", indent, "", box != " ", found["rest"] or found["bare_rest"] or "")
     if found := _OPTION_LETTER.fullmatch(line):
         rest = found["rest"] or ""

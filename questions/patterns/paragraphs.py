@@ -28,6 +28,9 @@ _MOST_LINES = 4
 _SENTENCE_ENDS = re.compile(r"(?<![A-Z])[.!。！][\"'”’)]?\s+\S")
 _FEWEST = 3
 _FEWEST_TOLD = 2
+_FEWEST_LISTED = 10
+_TITLE = 40
+"""Length from which a line is no title, characters."""
 _COVERED = 0.6
 """Share of lines that such questions and their answers cover in a document that is made of them."""
 _MOST_BLOCKS = 8
@@ -40,7 +43,8 @@ def find_paragraphs(document: Document) -> list[Start]:
     sure = [_asking(document, stretch, "") for stretch in stretches]
     below = Counter(_kind(stretch, index + 1) for stretch, one in zip(stretches, sure, strict=True) for index, _ in one)
     kind = below.most_common(1)[0][0] if below else ""
-    return [start for stretch in stretches for start in _of_stretch(document, stretch, kind)]
+    listed = lists_paragraphs(document)
+    return [start for stretch in stretches for start in _of_stretch(document, stretch, kind, listed=listed)]
 
 
 def _kind(stretch: Stretch, index: int) -> str:
@@ -60,12 +64,14 @@ def _asking(document: Document, stretch: Stretch, kind: str) -> list[tuple[int, 
     return found
 
 
-def _of_stretch(document: Document, stretch: Stretch, kind: str) -> Iterator[Start]:
+def _of_stretch(document: Document, stretch: Stretch, kind: str, *, listed: bool) -> Iterator[Start]:
     asking = _asking(document, stretch, kind)
     ends = [index for index, _ in asking[1:]] + [len(stretch.blocks)]
     for (index, lines), end in zip(asking, ends, strict=False):
         block = stretch.blocks[index]
         below = stretch.blocks[index + 1 : end]
+        if listed and all(map(_is_title, below)):
+            below = ()
         free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
         last = block.first + lines - 1
         body = without_footer(without_rules(below[:free]), said=last < block.last)
@@ -86,6 +92,12 @@ def _of_stretch(document: Document, stretch: Stretch, kind: str) -> Iterator[Sta
         )
 
 
+def _is_title(block: Block) -> bool:
+    """Returns whether a paragraph has only short lines without a period: in a list of questions, a title."""
+    lines = [line.strip() for line in block.text.split("\n")]
+    return block.kind == "paragraph" and all(len(line) < _TITLE and line[-1:].isalnum() for line in lines)
+
+
 def _lines_that_ask(document: Document, block: Block) -> int:
     """Returns the number of lines at the start of a paragraph that ask; 0 if they do not."""
     lines = block.text.split("\n")
@@ -102,13 +114,21 @@ def _is_sentence(text: str) -> bool:
     return len(text) <= _LONGEST and (_SENTENCE_ENDS.search(text) is None or reads_as_question(text.split("?")[0]))
 
 
+def lists_paragraphs(document: Document) -> bool:
+    """Returns whether most paragraphs of a document do nothing but ask, so that they are no answer to a heading."""
+    paragraphs = [block for block in document.blocks if block.kind == "paragraph"]
+    asking = sum(block.first == block.last and ends_asking(block.text) for block in paragraphs)
+    headings = sum(block.kind == "heading" and ends_asking(block.text) for block in document.blocks)
+    return asking >= _FEWEST_LISTED and asking * 2 > len(paragraphs) and asking > headings * 2
+
+
 def made_of(document: Document, run: list[Start], *, told: bool) -> bool:
     """Returns whether a document is made of these paragraphs and what stands below them. `told`: whether its title
     announces questions."""
     if len(run) < (_FEWEST_TOLD if told else _FEWEST):
         return False
     answered = sum(bool(start.text) for start in run)
-    if not told and answered * 2 < len(run):
+    if not told and not lists_paragraphs(document) and answered * 2 < len(run):
         return False
     if sum(len(start.body) for start in run) > _MOST_BLOCKS * len(run):
         return False

@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Literal
 
 from questions.blocks import Block, Fold, content_column, dedent, fold_text, unwrapped
-from questions.labels import is_answer_summary, label_of, text_after
+from questions.labels import is_answer_summary, is_question_heading, label_of, text_after
 from questions.patterns.answers import FoundAnswer, find_answer, without_footer, without_rules
 from questions.patterns.options import begins_with_box, may_hold_options, options_in
 from questions.patterns.stems import (
@@ -239,6 +239,9 @@ def _headings(document: Document) -> Iterator[Start]:
             continue
         run = (section.above[-1].first if section.above else 0) * 8 + heading.level
         stem = question_line(heading.text)
+        if stem.labelled and is_question_heading(heading):
+            # The question itself is below `### Question:`.
+            stem = stem._replace(text="")
         yield Start(
             "heading",
             heading.level,

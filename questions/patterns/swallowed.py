@@ -28,8 +28,8 @@ def swallowed_findings(
     candidates = [one for one in won if one.kind in ("item", "line")]
     if not candidates:
         return
-    places = sorted((question.place.line, question.place.end_line) for question in questions)
-    firsts = [first for first, _ in places]
+    places = sorted(questions, key=lambda question: question.place.line)
+    firsts = [question.place.line for question in places]
     starts = find_starts(document)
     named: set[int] = set()
     for candidate in candidates:
@@ -38,10 +38,12 @@ def swallowed_findings(
         for start in starts[candidate.kind]:
             alike = start.depth == candidate.depth and bool(start.number) == numbered and start.bold == bold
             at = bisect_right(firsts, start.first) - 1
-            inside = at >= 0 and places[at][0] < start.first <= places[at][1]
-            if alike and inside and start.first not in named and ends_asking(start.stem.text):
+            if at < 0 or not alike or start.first in named or not ends_asking(start.stem.text):
+                continue
+            place = places[at].place
+            if place.line < start.first <= place.end_line and start.stem.text not in places[at].prompt:
                 named.add(start.first)
-                yield _swallowed(document, start, places[at][0])
+                yield _swallowed(document, start, place.line)
 
 
 def _most(values: list[bool]) -> bool:
