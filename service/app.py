@@ -23,6 +23,7 @@ from service.leader import Leader, run_ticks
 from service.ops.metrics_collect import CountedRuns, State
 from service.rounds import delivery, grading, regrading, rounds
 from service.rounds.alerts import Alerts
+from service.rounds.board_keys import drop_old_boards
 from service.rounds.examples import Examples
 from service.rounds.jobs import DRAW_TASK, Jobs, make_jobs
 from service.rounds.sandbox_turns import FairSandbox, record_devices_periodically
@@ -80,6 +81,7 @@ class Service:
         await rounds.post_due(self.sessions, now)
         async with self.sessions.begin() as session:
             await delivery.give_up_expired(session, now)
+        await drop_old_boards(self.sessions, now)
         await self.jobs.retry_stalled()
         if self.sandbox is not None:
             await self._draw_new_families()

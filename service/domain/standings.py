@@ -1,11 +1,10 @@
-"""Streaks, board ranks and weekly totals, computed from attendance and ledger sums. Pure."""
+"""Streaks and weekly totals, computed from attendance and ledger entries. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from itertools import groupby
 from typing import Literal
 
 from service.domain.calendar import get_zone
@@ -58,101 +57,6 @@ def compute_streak(history: Sequence[Attendance], freezes: FreezePolicy = Freeze
         elif round_ == "missed":
             current = toward = 0
     return Streak(current, best, left, used)
-
-
-@dataclass(frozen=True, slots=True)
-class MemberTotals:
-    """A member's totals in the period."""
-
-    member_key: str
-    name: str
-    """As stored with the answers."""
-    points: int
-    right: float
-    """Sum of credits, each 0 to 1."""
-    answered: int
-    seconds: float
-    """Total answering time."""
-
-    @property
-    def accuracy(self) -> float:
-        """Share right, 0 to 1; 0 without answers."""
-        # Sums of thirds in a different order must not tell two members apart.
-        return round(self.right / self.answered, 9) if self.answered else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class RankedMember:
-    """One row of a board."""
-
-    rank: int
-    """From 1. Ties share a rank and the next ranks are skipped: 1, 2, 2, 4."""
-    totals: MemberTotals
-    gain: float | None = None
-    """On the board of the most improved: increase of accuracy over the previous period, above 0."""
-
-    @property
-    def member_key(self) -> str:
-        return self.totals.member_key
-
-    @property
-    def name(self) -> str:
-        return self.totals.name
-
-    @property
-    def points(self) -> int:
-        return self.totals.points
-
-
-def rank_members(rows: Sequence[MemberTotals]) -> list[RankedMember]:
-    """Ranks by points, then accuracy, then less total time. Ties share a rank, ordered by name.
-
-    Members without points are left out: the ranking begins with the first point.
-    """
-    ordered = sorted((row for row in rows if row.points > 0), key=lambda row: (_rank_key(row), *_name_key(row)))
-    ranked: list[RankedMember] = []
-    for _, tied in groupby(ordered, key=_rank_key):
-        place = len(ranked) + 1
-        ranked.extend(RankedMember(place, row) for row in tied)
-    return ranked
-
-
-def select_rookies(
-    rows: Sequence[MemberTotals], first_answers: Mapping[str, datetime], since: datetime
-) -> list[MemberTotals]:
-    """Returns the rows of members whose first answer ever came at `since` or later."""
-    return [row for row in rows if row.member_key in first_answers and first_answers[row.member_key] >= since]
-
-
-def rank_most_improved(
-    before: Sequence[MemberTotals], after: Sequence[MemberTotals], least_answered: int = 3
-) -> list[RankedMember]:
-    """Ranks members by the increase of their share right from `before` to `after`.
-
-    Includes only members with at least `least_answered` answers in both periods: one lucky answer is no progress.
-    """
-    earlier = {row.member_key: row for row in before if row.answered >= max(1, least_answered)}
-    gains = [
-        (row, round(row.accuracy - earlier[row.member_key].accuracy, 9))
-        for row in after
-        if row.member_key in earlier and row.answered >= max(1, least_answered)
-    ]
-    gains.sort(key=lambda pair: (-pair[1], *_name_key(pair[0])))
-    risen = [(row, gain) for row, gain in gains if gain > 0]
-    ranked: list[RankedMember] = []
-    for _, tied in groupby(risen, key=lambda pair: pair[1]):
-        place = len(ranked) + 1
-        ranked.extend(RankedMember(place, row, gain) for row, gain in tied)
-    return ranked
-
-
-def _rank_key(row: MemberTotals) -> tuple[int, float, float]:
-    """Sort key: smaller is better. Time counts to the millisecond."""
-    return -row.points, -row.accuracy, round(row.seconds, 3)
-
-
-def _name_key(row: MemberTotals) -> tuple[str, str, str]:
-    return row.name.casefold(), row.name, row.member_key
 
 
 WEEKS = 8

@@ -13,12 +13,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import DEFAULT_CATCH_UP
 from service.domain.scoring import describe_rules
-from service.domain.standings import FreezePolicy, MemberTotals, first_week, rank_members, weekly_totals
+from service.domain.standings import FreezePolicy, first_week, weekly_totals
 from service.errors import Refused
+from service.rounds.board_keys import open_board
 from service.rounds.leaderboard import load_best_streaks
-from service.store import cards, ledger, markings, members, rounds, schedules
+from service.store import boards, cards, ledger, markings, members, rounds, schedules
 from service.store import privacy as store_privacy
-from service.store.ledger import Scope
 from service.store.members import Caller, list_identities
 from service.store.tables import Member
 from service.wire import (
@@ -87,22 +87,24 @@ EXPORTS = {"export": export_json, "csv": export_csv}
 async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
     """Returns the caller's all-time totals. `rank` is None for hidden members and for members without points."""
     member = await members.get_member(session, caller.member_id)
-    mine, rank = await _mine(session, caller, Scope(caller.workspace_id))
-    season = await ledger.get_running_season(session, caller.workspace_id)
-    in_season = None
-    if season is not None:
-        in_season, _ = await _mine(session, caller, Scope(caller.workspace_id, since=season.starts_at))
+    board_id = await open_board(session, caller.workspace_id, None, "all", now)
+    mine = await boards.get_sums(session, board_id, caller.member_id)
+    ranks = await boards.get_ranks(session, board_id, [caller.member_id])
+    season_points = 0
+    if await ledger.get_running_season(session, caller.workspace_id):
+        season_id = await open_board(session, caller.workspace_id, None, "season", now)
+        season_points = (await boards.get_sums(session, season_id, caller.member_id)).points
     running = await rounds.list_streak_schedules(session, caller.workspace_id, None)
     streak = (await load_best_streaks(session, running, [caller.member_id]))[caller.member_id]
     total, due = await cards.count_cards(session, caller.member_id, now)
     return Me(
         name=member.name,
         hidden=member.hidden,
-        points=mine.points if mine else 0,
-        season_points=in_season.points if in_season else 0,
-        rank=None if member.hidden else rank,
-        answered=mine.answered if mine else 0,
-        accuracy=mine.accuracy if mine else 0.0,
+        points=mine.points,
+        season_points=season_points,
+        rank=ranks.get(caller.member_id),
+        answered=mine.answered,
+        accuracy=mine.accuracy,
         streak=streak.current,
         best_streak=streak.best,
         freezes=streak.freezes_left,
@@ -160,17 +162,6 @@ async def privacy(session: AsyncSession, caller: Caller, action: PrivacyAction, 
         export=EXPORTS[action](await _kept(session, member)) if action in EXPORTS else "",
         format="csv" if action == "csv" else "json",
     )
-
-
-async def _mine(session: AsyncSession, caller: Caller, scope: Scope) -> tuple[MemberTotals | None, int | None]:
-    """Returns the caller's totals, and their rank among visible members; a hidden caller is ranked among them too."""
-    everyone = await ledger.sum_by_member(session, scope)
-    key = str(caller.member_id)
-    if all(row.member_key != key for row in everyone):
-        hidden = Scope(scope.workspace_id, since=scope.since, hidden_too=True)
-        everyone += [row for row in await ledger.sum_by_member(session, hidden) if row.member_key == key]
-    totals = next((row for row in everyone if row.member_key == key), None)
-    return totals, next((line.rank for line in rank_members(everyone) if line.member_key == key), None)
 
 
 async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:

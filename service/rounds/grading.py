@@ -248,8 +248,6 @@ async def _record_verdict(
             session, member_id=member.id, question_id=version.question_id, credit=verdict.credit, now=now
         )
     elif found[0].closed_at is not None:
-        if verdict.credit < 1:
-            await practice.add_wrong_cards(session, select(literal(member.id)), version.question_id, now)
         entry = await answers.get_entry(session, answer.id)
         if entry is not None:
             posting = await LedgerPosting.for_round(session, *found, version.question)
@@ -257,6 +255,9 @@ async def _record_verdict(
             newest = await questions.newest_version_id(session, version.question_id)
             if newest != version.id:  # the question was corrected meanwhile
                 await defer_regrading(session, newest, version.question_id)
+        # After the points, as at a close, so that the two wait for one another in the same order.
+        if verdict.credit < 1:
+            await practice.add_wrong_cards(session, select(literal(member.id)), version.question_id, now)
     await _enqueue_verdict(session, answer, version, verdict, now, next_due)
 
 

@@ -1,28 +1,20 @@
-"""Boards of a channel or workspace over a period, and seasons with their final boards. Ranking is in
-`service.domain.standings`."""
+"""Boards of a channel or workspace over a period, and seasons with their final boards. The order of members is in
+`service.store.migrations.boards`, where boards are kept."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Collection
-from datetime import datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.calendar import period_bounds
-from service.domain.standings import (
-    RankedMember,
-    Streak,
-    compute_streak,
-    rank_members,
-    rank_most_improved,
-    select_rookies,
-)
+from service.domain.standings import Streak, compute_streak
 from service.errors import Refused
+from service.rounds.board_keys import COMPARABLE_PERIODS, find_key
 from service.rounds.schedules import resolve_topics
-from service.store import ledger, rounds, schedules
-from service.store.ledger import Scope
+from service.store import boards, ledger, rounds, schedules
+from service.store.boards import BoardLine
 from service.store.members import Caller
 from service.store.tables import Season
 from service.wire import (
@@ -39,8 +31,6 @@ from service.wire import (
 )
 
 TITLES: dict[Period, str] = {"day": "Today", "week": "This week", "month": "This month", "all": "All time"}
-COMPARABLE_PERIODS: tuple[Period, ...] = ("day", "week", "month")
-"""Periods with a previous one to compare with."""
 NO_STREAK = compute_streak(())
 
 
@@ -56,49 +46,57 @@ async def get_board(
 ) -> Board:
     """Returns the board of the caller's channel, or without one of the workspace.
 
-    Days begin at midnight in the zone of the channel's schedule, or UTC. Refused for the
-    season's board without a season, for an unknown topic, and for a contest that the period does not support.
+    Refused for the season's board without a season, for an unknown topic, and for a contest that the period does not
+    support.
     """
     _check_contest(contest, period)
-    scope, season = await _resolve_scope(session, caller.workspace_id, caller.channel_id, period, now)
-    scope = dataclasses.replace(scope, topic=topic)
-    ranked = await _rank(session, scope, contest, period)
-    if topic and not ranked:
-        await resolve_topics(session, caller.workspace_id, [topic])
-    shown = await _board_rows(session, scope, ranked[:limit], caller.member_id)
-    mine = [line for line in ranked if line.member_key == str(caller.member_id)]
+    workspace_id, channel_id = caller.workspace_id, caller.channel_id
+    key, previous, season = await find_key(session, workspace_id, channel_id, period, now, topic)
+    board_id = await boards.find_board(session, key)
+    if board_id is None:
+        if key.topic and not await boards.has_topic(session, key.topic):
+            await resolve_topics(session, workspace_id, [topic])
+        board_id = await boards.open_board(session, key, previous)
+    page = await boards.view_page(session, board_id, contest, caller.member_id, limit)
+    if topic and not page.total:
+        await resolve_topics(session, workspace_id, [topic])
+    rows = await _board_rows(session, workspace_id, channel_id, [*page.top, *page.near], caller.member_id)
+    top, near = rows[: len(page.top)], rows[len(page.top) :]
     return Board(
         title=season.name if season else TITLES[period],
         period=period,
-        scope="workspace" if caller.channel_id is None else "channel",
+        scope="workspace" if channel_id is None else "channel",
         topic=topic,
         contest=contest,
-        since=scope.since,
-        until=scope.until,
-        rows=shown,
-        total=len(ranked),
-        mine=next(iter(await _board_rows(session, scope, mine, caller.member_id)), None),
+        since=key.since,
+        until=key.until,
+        rows=top,
+        total=page.total,
+        mine=next((row for row in near if row.me), None),
+        near=near,
     )
 
 
 async def get_top(session: AsyncSession, channel_id: int, now: datetime, limit: int = 5) -> tuple[BoardRow, ...]:
     """Returns the top of the channel's board of the week for a reveal, with no row marked `me`."""
     workspace_id = await schedules.get_workspace_id(session, channel_id)
-    scope, _ = await _resolve_scope(session, workspace_id, channel_id, "week", now)
-    return await _board_rows(session, scope, rank_members(await ledger.sum_by_member(session, scope))[:limit])
+    key, previous, _ = await find_key(session, workspace_id, channel_id, "week", now)
+    board_id = await boards.open_board(session, key, previous)
+    page = await boards.view_page(session, board_id, "points", None, limit)
+    return await _board_rows(session, workspace_id, channel_id, page.top)
 
 
-async def build_final_board(session: AsyncSession, season: Season, until: datetime) -> list[dict[str, Any]]:
-    """Returns the workspace's board of a season ending at `until`: JSON-ready `BoardRow`s, each with its `member` id.
+async def build_final_board(session: AsyncSession, season: Season) -> list[dict[str, Any]]:
+    """Returns the workspace's board of a season that ends now: JSON-ready `BoardRow`s, each with its `member` id.
 
-    Includes hidden members; they are filtered whenever it is shown.
+    Includes hidden members; they are filtered whenever it is shown. The board is dropped.
     """
-    scope = Scope(season.workspace_id, since=season.starts_at, until=until, hidden_too=True)
-    ranked = rank_members(await ledger.sum_by_member(session, scope))
-    shown = await _board_rows(session, scope, ranked)
-    return [
-        {**row.model_dump(mode="json"), "member": int(line.member_key)} for row, line in zip(shown, ranked, strict=True)
-    ]
+    key, _, _ = await find_key(session, season.workspace_id, None, "season", season.starts_at)
+    board_id = await boards.open_board(session, key)
+    lines = await boards.list_all(session, board_id)
+    shown = await _board_rows(session, season.workspace_id, None, lines)
+    await boards.drop_season_boards(session, season.workspace_id)
+    return [{**row.model_dump(mode="json"), "member": line.member_id} for row, line in zip(shown, lines, strict=True)]
 
 
 async def load_schedule_streaks(
@@ -126,51 +124,23 @@ def _check_contest(contest: Contest, period: Period) -> None:
         raise Refused(PeriodUnsuitable(contest=contest))
 
 
-async def _rank(session: AsyncSession, scope: Scope, contest: Contest, period: Period) -> list[RankedMember]:
-    """Returns the full board of a contest within `scope`, which covers `period`."""
-    rows = await ledger.sum_by_member(session, scope)
-    if contest == "points" or scope.since is None:
-        return rank_members(rows)
-    if contest == "rookies":
-        return rank_members(
-            select_rookies(rows, await ledger.first_answer_times(session, scope.workspace_id), scope.since)
-        )
-    just_before = scope.since - timedelta(seconds=1)
-    earlier, _ = await _resolve_scope(session, scope.workspace_id, scope.channel_id, period, just_before)
-    return rank_most_improved(
-        await ledger.sum_by_member(session, dataclasses.replace(earlier, topic=scope.topic)), rows
-    )
-
-
-async def _resolve_scope(
-    session: AsyncSession, workspace_id: int, channel_id: int | None, period: Period, now: datetime
-) -> tuple[Scope, Season | None]:
-    zone = await schedules.get_zone(session, workspace_id, channel_id)
-    season = await ledger.get_running_season(session, workspace_id) if period == "season" else None
-    if period == "season" and season is None:
-        raise Refused(NoSeason())
-    since, until = period_bounds(period, now, zone, season.starts_at if season else None)
-    return Scope(workspace_id, channel_id, since=since, until=until), season
-
-
 async def _board_rows(
-    session: AsyncSession, scope: Scope, ranked: list[RankedMember], me: int | None = None
+    session: AsyncSession, workspace_id: int, channel_id: int | None, lines: Sequence[BoardLine], me: int | None = None
 ) -> tuple[BoardRow, ...]:
-    members = [int(line.member_key) for line in ranked]
-    running = await rounds.list_streak_schedules(session, scope.workspace_id, scope.channel_id)
-    streaks = await load_best_streaks(session, running, members)
+    running = await rounds.list_streak_schedules(session, workspace_id, channel_id)
+    streaks = await load_best_streaks(session, running, {line.member_id for line in lines})
     return tuple(
         BoardRow(
             rank=line.rank,
             name=line.name,
             points=line.points,
-            answered=line.totals.answered,
-            accuracy=line.totals.accuracy,
-            streak=streaks[member].current,
-            me=member == me,
+            answered=line.answered,
+            accuracy=line.accuracy,
+            streak=streaks[line.member_id].current,
+            me=line.member_id == me,
             gain=line.gain,
         )
-        for line, member in zip(ranked, members, strict=True)
+        for line in lines
     )
 
 
@@ -211,7 +181,7 @@ async def list_seasons(session: AsyncSession, caller: Caller) -> tuple[SeasonVie
 async def _archive(session: AsyncSession, season: Season, now: datetime) -> None:
     if now <= season.starts_at:
         raise Refused(SeasonTooShort(name=season.name))
-    final = await build_final_board(session, season, now)
+    final = await build_final_board(session, season)
     ledger.end_season(season, now, final)
     await session.flush()
 

@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.drivers import scores_points
 from questions.model import Question
 from service.domain.scoring import Credit, ScoredAnswer, ScoringPolicy, compute_credit, compute_points
-from service.store import answers, ledger, outbox
+from service.rounds.board_keys import open_board, open_for_posting
+from service.store import answers, boards, ledger, outbox
 from service.store.answers import RoundEntry
 from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import AnswerInput, AnswerUnreadable, ScheduleSpec, VerdictView
@@ -76,8 +77,22 @@ class LedgerPosting:
             # Writing prose is no race, so its time breaks no tie.
             seconds_row = {"seconds": None if credit is None else seconds}
             rows.append(self._row(entry, key, "round", posted[-1], credit) | seconds_row)
-        await ledger.insert_entries(session, rows)
+        if rows:
+            await self._insert(session, rows)
         return posted
+
+    async def _insert(self, session: AsyncSession, rows: list[dict[str, Any]]) -> None:
+        """Posts the entries, and records how the members' ranks on the channel's board of the week changed."""
+        schedule, at = self._schedule, self._round.opens_at
+        members = [row["member_id"] for row in rows]
+        await open_for_posting(session, schedule, at)
+        board_id = await open_board(session, schedule.workspace_id, schedule.channel_id, "week", at)
+        before = await boards.get_ranks(session, board_id, members)
+        await ledger.insert_entries(session, rows)
+        after = await boards.get_ranks(session, board_id, members)
+        ranked = await boards.count_ranked(session, board_id)
+        ranks = [(member, before.get(member), after.get(member)) for member in members]
+        await answers.save_ranks(session, self._round.id, ranks, ranked)
 
     async def post_corrections(
         self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float]], version_id: int

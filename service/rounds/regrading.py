@@ -18,6 +18,7 @@ from service.rounds.grading import NotJudged, grade_code
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting, grade_answer
 from service.store import answers, outbox, questions, rounds
+from service.store.boards import lock_boards
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule, VerdictRow
@@ -83,7 +84,10 @@ async def regrade_question(session: AsyncSession, version_id: int, now: datetime
     if fixed.question.kind == "code":
         await defer_regrading(session, version_id, fixed.question_id)
         return
-    for round_, schedule in await rounds.list_closed_with_question(session, fixed.question_id):
+    closed = await rounds.list_closed_with_question(session, fixed.question_id)
+    # All at once, so that two corrections take the locks in the same order.
+    await lock_boards(session, [schedule.workspace_id for _, schedule in closed])
+    for round_, schedule in closed:
         assert round_.version_id is not None, "a closed round asked a question"
         asked_version = await questions.get_version(session, round_.version_id)
         if asked_version.question.kind == fixed.question.kind:

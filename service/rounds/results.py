@@ -11,14 +11,12 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.calendar import period_bounds
-from service.domain.standings import RankedMember, rank_members
 from service.errors import Refused
 from service.rounds import leaderboard
 from service.rounds.ledger import LedgerPosting
 from service.rounds.views import build_answer_key, build_question_view
 from service.store import answers, chats, ledger, markings, outbox, questions, rounds, schedules
-from service.store.ledger import RoundPoints, Scope
+from service.store.ledger import RoundPoints
 from service.store.members import Caller
 from service.store.questions import Version
 from service.store.tables import Round, Schedule
@@ -35,7 +33,6 @@ from service.wire import (
 
 SHOWN_UNASKED = "web"
 """The platform whose members see their result without asking: its page is theirs alone, so nothing is sent to them."""
-_INSTANT = timedelta(microseconds=1)
 
 
 async def view_result(session: AsyncSession, caller: Caller, ref: str) -> RoundResult:
@@ -81,8 +78,7 @@ class _RoundFacts:
     version: Version
     posting: LedgerPosting
     points: Mapping[int, RoundPoints]
-    before: Mapping[int, RankedMember]
-    after: Mapping[int, RankedMember]
+    ranks: Mapping[int, tuple[int | None, int | None, int]]
     number: int
     week: Collection[int]
     """Ids of the week's rounds up to this one."""
@@ -128,13 +124,11 @@ async def _load_facts(
     version = await _graded_version(session, round_)
     monday = round_.day - timedelta(days=round_.day.weekday())
     week = await rounds.list_judged_between(session, schedule.id, monday, round_.day)
-    before, after = await _rank_around(session, round_, schedule)
     return _RoundFacts(
         version=version,
         posting=await LedgerPosting.for_round(session, round_, schedule, version.question),
         points=await ledger.list_round_points(session, round_.id, member_ids),
-        before=before,
-        after=after,
+        ranks=await answers.list_ranks(session, round_.id, member_ids),
         number=await rounds.count_posted_until(session, schedule.id, round_.day),
         week=week,
         week_right=await ledger.count_right(session, week, member_ids),
@@ -153,24 +147,9 @@ async def _graded_version(session: AsyncSession, round_: Round) -> Version:
     return newest if usable and not (newest.question.draw or asked.question.draw) else asked
 
 
-async def _rank_around(
-    session: AsyncSession, round_: Round, schedule: Schedule
-) -> tuple[dict[int, RankedMember], dict[int, RankedMember]]:
-    """Returns the channel's board of the week just before the round and with it, by member id."""
-    workspace_id, channel_id = schedule.workspace_id, schedule.channel_id
-    zone = await schedules.get_zone(session, workspace_id, channel_id)
-    since, _ = period_bounds("week", round_.opens_at, zone)
-    boards = []
-    for until in (round_.opens_at, round_.opens_at + _INSTANT):
-        scope = Scope(workspace_id, channel_id, since=since, until=until)
-        ranked = rank_members(await ledger.sum_by_member(session, scope))
-        boards.append({int(line.member_key): line for line in ranked})
-    return boards[0], boards[1]
-
-
 def _rank_change(facts: _RoundFacts, member_id: int) -> RankChange:
-    before, after = facts.before.get(member_id), facts.after.get(member_id)
-    return RankChange(before=before and before.rank, after=after and after.rank, total=len(facts.after))
+    before, after, total = facts.ranks.get(member_id, (None, None, 0))
+    return RankChange(before=before, after=after, total=total)
 
 
 def _points(facts: _RoundFacts, member_id: int) -> PointsView | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import BigInteger, Select, func, literal, select, update
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import Caller, merged_ids
@@ -141,6 +141,34 @@ def read_verdict(row: VerdictRow, confirmed: float | None = None) -> VerdictView
     """Returns a verdict as it was made. That of an open answer has the credit which people `confirmed`."""
     view = VerdictView.model_validate({name: value for name, value in row.detail.items() if name != "seed"})
     return view if view.credit is not None else view.model_copy(update={"credit": confirmed})
+
+
+async def save_ranks(
+    session: AsyncSession, round_id: int, ranks: Sequence[tuple[int, int | None, int | None]], ranked: int
+) -> None:
+    """Records each (member, rank before, rank after) of members with a current answer in a round, and how many members
+    were ranked after it. All in one statement."""
+    columns = [literal([row[place] for row in ranks], ARRAY(BigInteger)) for place in range(3)]
+    given = func.unnest(*columns).table_valued("member_id", "rank_before", "rank_after", name="given").render_derived()
+    changed = update(CurrentAnswer).where(
+        CurrentAnswer.round_id == round_id, CurrentAnswer.member_id == given.c.member_id
+    )
+    values = {"rank_before": given.c.rank_before, "rank_after": given.c.rank_after, "ranked": ranked}
+    await session.execute(changed.values(values).execution_options(synchronize_session=False))
+
+
+async def list_ranks(
+    session: AsyncSession, round_id: int, member_ids: Collection[int]
+) -> dict[int, tuple[int | None, int | None, int]]:
+    """Returns the rank before, the rank after and the number ranked, of members with points for the round."""
+    query = select(
+        CurrentAnswer.member_id, CurrentAnswer.rank_before, CurrentAnswer.rank_after, CurrentAnswer.ranked
+    ).where(
+        CurrentAnswer.round_id == round_id,
+        CurrentAnswer.member_id.in_(member_ids),
+        CurrentAnswer.ranked.is_not(None),
+    )
+    return {row[0]: (row[1], row[2], row[3] or 0) for row in await session.execute(query)}
 
 
 async def find_latest(

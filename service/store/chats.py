@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, delete, exists, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store.boards import drop_workspace_boards, lock_boards
 from service.store.members import Caller
 from service.store.tables import (
     AnswerRow,
@@ -110,7 +111,9 @@ async def list_platforms(session: AsyncSession, workspace_ids: Sequence[int]) ->
 
 
 async def lock_workspaces(session: AsyncSession, workspace_ids: Sequence[int]) -> None:
-    """Locks the workspaces until the transaction ends, so that merges of them wait for one another."""
+    """Locks the workspaces and their boards until the transaction ends, so that merges of them wait for one another."""
+    # Before the rows, which whoever posts points refers to with the boards locked.
+    await lock_boards(session, workspace_ids)
     query = select(Workspace.id).where(Workspace.id.in_(workspace_ids)).order_by(Workspace.id).with_for_update()
     await session.execute(query)
 
@@ -148,8 +151,9 @@ async def merge_workspace(session: AsyncSession, old: int, new: int) -> None:
     """Moves everything from workspace `old` to `new` and deletes `old`.
 
     Banks and seasons whose names are taken get a number; questions retired in either stay retired. Logs and ledger
-    change only their workspace. Deleting fails if a table was missed.
+    change only their workspace; boards are summed anew. Deleting fails if a table was missed.
     """
+    await drop_workspace_boards(session, [old, new])
     await session.execute(text("set constraints all deferred"))
     await session.execute(text("select set_config('dailygrad.joining', 'on', true)"))
     await _rename(session, BankRow, old, new)

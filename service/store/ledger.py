@@ -7,39 +7,41 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import BigInteger, ColumnElement, DateTime, Double, Select, String, column, func, literal, or_, select
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.types import TypeEngine
 
-from service.domain.standings import LedgerEntry, MemberTotals
+from service.domain.standings import LedgerEntry
 from service.store.members import Caller
-from service.store.schedules import posts_to
 from service.store.tables import Ledger, Member, QuestionVersion, Round, Schedule, Season, Workspace
 
 FULL_CREDIT_TOLERANCE = 1e-9
 """Rounding error that a sum of credits may have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Which ledger entries a board sums: one workspace's, restricted by every field that is set."""
-
-    workspace_id: int
-    channel_id: int | None = None
-    topic: str = ""
-    """A topic path; includes everything below it."""
-    since: datetime | None = None
-    """Inclusive."""
-    until: datetime | None = None
-    """Exclusive."""
-    hidden_too: bool = False
-    """Whether hidden members are included. Never set for a board that is shown."""
+_COLUMNS: dict[str, TypeEngine[Any]] = {
+    "key": String(),
+    "workspace_id": BigInteger(),
+    "member_id": BigInteger(),
+    "round_id": BigInteger(),
+    "points": BigInteger(),
+    "credit": Double(),
+    "seconds": Double(),
+    "reason": String(),
+    "at": DateTime(timezone=True),
+}
 
 
 async def insert_entries(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> None:
-    """Posts ledger entries, all in one statement. Leaves out those whose key was posted before."""
-    if rows:
-        await session.execute(insert(Ledger).on_conflict_do_nothing(), rows)
+    """Posts ledger entries, all in one statement, so that boards change once. Leaves out those whose key was posted
+    before."""
+    if not rows:
+        return
+    columns = [literal([row[name] for row in rows], ARRAY(type_)) for name, type_ in _COLUMNS.items()]
+    given = func.unnest(*columns).table_valued(*[column(name, type_) for name, type_ in _COLUMNS.items()], name="given")
+    made = insert(Ledger).from_select(list(_COLUMNS), select(given.render_derived()))
+    await session.execute(made.on_conflict_do_nothing())
 
 
 async def sum_round(session: AsyncSession, round_id: int) -> dict[int, tuple[int, float]]:
@@ -101,46 +103,6 @@ async def count_right(session: AsyncSession, round_ids: Collection[int], member_
     )
     rows = await session.execute(select(each.c.member_id, func.count()).group_by(each.c.member_id))
     return {member_id: int(count) for member_id, count in rows}
-
-
-async def sum_by_member(session: AsyncSession, scope: Scope) -> list[MemberTotals]:
-    """Returns each member's totals within `scope`, in no order.
-
-    A correction posts the difference under its round, so sums stay right and the round counts once. Adjustments belong
-    to no round; a channel's board includes those of members who answered there. Open answers count as answered once
-    people gave them a credit.
-    """
-    answered = func.count(Ledger.round_id.distinct()).filter(Ledger.credit.is_not(None))
-    query = (
-        select(
-            Member.id,
-            Member.name,
-            func.sum(Ledger.points),
-            func.coalesce(func.sum(Ledger.credit), 0.0),
-            answered,
-            func.coalesce(func.sum(Ledger.seconds), 0.0),
-        )
-        .join(Member, Member.id == Ledger.member_id)
-        .where(Ledger.workspace_id == scope.workspace_id, *_within(scope))
-        .group_by(Member.id, Member.name)
-    )
-    if scope.channel_id is not None:
-        query = query.having(func.count(Ledger.round_id) > 0)
-    rows = await session.execute(_with_rounds(query))
-    return [
-        MemberTotals(str(id_), name, int(points), float(right), int(count), float(seconds))
-        for id_, name, points, right, count, seconds in rows
-    ]
-
-
-async def first_answer_times(session: AsyncSession, workspace_id: int) -> dict[str, datetime]:
-    """Returns when each member's first answer was posted to the ledger, by `MemberTotals.member_key`."""
-    query = (
-        select(Ledger.member_id, func.min(Ledger.at))
-        .where(Ledger.workspace_id == workspace_id, Ledger.round_id.is_not(None))
-        .group_by(Ledger.member_id)
-    )
-    return {str(member_id): at for member_id, at in await session.execute(query)}
 
 
 async def sum_by_topic(session: AsyncSession, member_id: int) -> list[tuple[str, int, float]]:
@@ -223,22 +185,6 @@ async def list_hidden_members(session: AsyncSession, workspace_id: int) -> set[i
     """Returns members to leave out of every board, including archived ones."""
     query = select(Member.id).where(Member.workspace_id == workspace_id, Member.hidden.is_(True))
     return set(await session.scalars(query))
-
-
-def _within(scope: Scope) -> list[ColumnElement[bool]]:
-    # The points of a merged member are with the member they were merged into; their own rows sum to zero.
-    found: list[ColumnElement[bool]] = [Member.merged_into.is_(None)]
-    if not scope.hidden_too:
-        found.append(Member.hidden.is_(False))
-    if scope.since is not None:
-        found.append(Ledger.at >= scope.since)
-    if scope.until is not None:
-        found.append(Ledger.at < scope.until)
-    if scope.topic:
-        found.append(is_within_topic(scope.topic))
-    if scope.channel_id is not None:
-        found.append(or_(Ledger.round_id.is_(None), posts_to(scope.channel_id)))
-    return found
 
 
 def _with_rounds(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:

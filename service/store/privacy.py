@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, exists, func, select, true, union, update
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store import markings, members
+from service.store.ledger import insert_entries
 from service.store.members import Caller, list_identities, merged_ids
 from service.store.session import allow_forgetting
 from service.store.tables import (
@@ -239,7 +239,9 @@ async def lock_members(session: AsyncSession, member_ids: Sequence[int]) -> dict
     query = select(Member).where(Member.id.in_(member_ids)).order_by(Member.id).with_for_update(key_share=True)
     found = {member.id: member for member in await session.scalars(query.execution_options(populate_existing=True))}
     theirs = select(CurrentAnswer.round_id).where(CurrentAnswer.member_id.in_(member_ids))
-    await session.execute(select(Round.id).where(Round.id.in_(theirs)).order_by(Round.id).with_for_update())
+    await session.execute(
+        select(Round.id).where(Round.id.in_(theirs)).order_by(Round.id).with_for_update(key_share=True)
+    )
     return found
 
 
@@ -283,8 +285,7 @@ async def post_ledger(session: AsyncSession, workspace_id: int, rows: Sequence[t
         }
         for key, member_id, what in rows
     ]
-    if values:
-        await session.execute(insert(Ledger).values(values).on_conflict_do_nothing())
+    await insert_entries(session, values)
 
 
 async def list_counting_answers(session: AsyncSession, member_id: int) -> dict[int, CountingAnswer]:

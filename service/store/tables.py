@@ -47,7 +47,8 @@ class Base(DeclarativeBase):
     }
 
 
-def _id() -> Mapped[int]:
+def new_id() -> Mapped[int]:
+    """Returns a generated primary key."""
     return mapped_column(BigInteger, Numbered(always=True), primary_key=True)
 
 
@@ -63,7 +64,7 @@ class Workspace(Base):
     """A team with its board, banks, schedules and members, reached from one or more chats."""
 
     __tablename__ = "workspace"
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     name: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime]
     generated: Mapped[str] = mapped_column(server_default="use")
@@ -75,7 +76,7 @@ class Chat(Base):
 
     __tablename__ = "chat"
     __table_args__ = (UniqueConstraint("platform", "external_id"), UniqueConstraint("id", "workspace_id"))
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     platform: Mapped[str]
     external_id: Mapped[str]
@@ -93,7 +94,7 @@ class Channel(Base):
         UniqueConstraint("chat_id", "external_id"),
         UniqueConstraint("id", "workspace_id"),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     chat_id: Mapped[int]
     external_id: Mapped[str]
@@ -108,7 +109,7 @@ class Member(Base):
         UniqueConstraint("id", "workspace_id"),
         Index("ix_member_merged_into", "merged_into", postgresql_where=text("merged_into is not null")),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     name: Mapped[str]
     hidden: Mapped[bool] = mapped_column(server_default=text("false"))
@@ -129,7 +130,7 @@ class Identity(Base):
         UniqueConstraint("chat_id", "member_id"),
         Index("ix_identity_member", "member_id"),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int]
     chat_id: Mapped[int]
     member_id: Mapped[int]
@@ -143,7 +144,7 @@ class BankRow(Base):
 
     __tablename__ = "bank"
     __table_args__ = (UniqueConstraint("workspace_id", "name", postgresql_nulls_not_distinct=True),)
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int | None] = mapped_column(ForeignKey("workspace.id"))
     name: Mapped[str]
     title: Mapped[str]
@@ -154,7 +155,7 @@ class BankImport(Base):
     """One applied import and its findings."""
 
     __tablename__ = "bank_import"
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"), index=True)
     at: Mapped[datetime]
     digest: Mapped[str]
@@ -183,7 +184,7 @@ class QuestionRow(Base):
 
     __tablename__ = "question"
     __table_args__ = (UniqueConstraint("bank_id", "key"),)
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"))
     key: Mapped[str]
     current: Mapped[int]
@@ -218,7 +219,7 @@ class QuestionVersion(Base):
 
     __tablename__ = "question_version"
     __table_args__ = (UniqueConstraint("question_id", "version", "drawing"),)
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     question_id: Mapped[int] = mapped_column(ForeignKey("question.id"))
     version: Mapped[int]
     drawing: Mapped[int] = mapped_column(server_default="0")
@@ -239,7 +240,7 @@ class Schedule(Base):
 
     __tablename__ = "schedule"
     __table_args__ = (_same_workspace("channel_id", "channel"), UniqueConstraint("id", "workspace_id"))
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int]
     channel_id: Mapped[int] = mapped_column(index=True)
     """The home channel. `schedule_channel` lists further ones."""
@@ -282,7 +283,7 @@ class Round(Base):
         CheckConstraint("closes_at > opens_at", name="closes_after_opening"),
         Index("ix_round_open", "closes_at", postgresql_where=text("closed_at is null and skipped is null")),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     schedule_id: Mapped[int] = mapped_column(ForeignKey("schedule.id"))
     day: Mapped[date]
     version_id: Mapped[int | None] = mapped_column(ForeignKey("question_version.id"), index=True)
@@ -302,7 +303,7 @@ class AnswerRow(Base):
         UniqueConstraint("round_id", "member_id", "number"),
         UniqueConstraint("id", "round_id"),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"))
     round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
     version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
@@ -328,6 +329,11 @@ class CurrentAnswer(Base):
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
     answer_id: Mapped[int] = mapped_column(index=True)
+    rank_before: Mapped[int | None]
+    """The member's rank on the channel's board of the week before the round's points; None if not ranked."""
+    rank_after: Mapped[int | None]
+    ranked: Mapped[int | None]
+    """Number of ranked members after the round; None without points for it."""
 
 
 class VerdictRow(Base):
@@ -342,7 +348,7 @@ class VerdictRow(Base):
         CheckConstraint("credit between 0 and 1", name="credit_is_a_share"),
         CheckConstraint("(credit is null) = (verdict = 'awaits marking')", name="judged_or_awaits_marking"),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     answer_id: Mapped[int] = mapped_column(ForeignKey("answer.id"))
     version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
     verdict: Mapped[str]
@@ -381,7 +387,7 @@ class GivenCredit(Base):
         Index("ix_given_credit_answer_id", "answer_id"),
         Index("uq_given_credit_by_peer", "answer_id", unique=True, postgresql_where=text("by_peer")),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     answer_id: Mapped[int] = mapped_column(ForeignKey("answer.id"))
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), index=True)
     """The peer or moderator."""
@@ -399,7 +405,7 @@ class Season(Base):
         UniqueConstraint("workspace_id", "name"),
         CheckConstraint("ends_at > starts_at", name="ends_after_start"),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
     name: Mapped[str]
     starts_at: Mapped[datetime]
@@ -419,7 +425,7 @@ class Ledger(Base):
         Index("ix_ledger_member", "member_id", "at"),
         Index("ix_ledger_round", "round_id", "member_id"),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     key: Mapped[str]
     workspace_id: Mapped[int]
     member_id: Mapped[int]
@@ -449,7 +455,7 @@ class Outbox(Base):
         Index("ix_outbox_round", "round_id", postgresql_where=text("round_id is not null")),
         Index("ix_outbox_sent", "sent_at", postgresql_where=text("sent_at is not null")),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     key: Mapped[str]
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), index=True)
@@ -481,7 +487,7 @@ class Trouble(Base):
             "uq_trouble_open", "workspace_id", "what", "subject", unique=True, postgresql_where=text("over_at is null")
         ),
     )
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
     what: Mapped[str]
     subject: Mapped[int]
@@ -536,7 +542,7 @@ class ReportRow(Base):
 
     __tablename__ = "report"
     __table_args__ = (CheckConstraint("state in ('open', 'dismissed', 'fixed')", name="state"),)
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), index=True)
     version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
@@ -549,7 +555,7 @@ class Audit(Base):
     """An action of an admin."""
 
     __tablename__ = "audit"
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
     action: Mapped[str]
@@ -562,7 +568,7 @@ class LinkCodeRow(Base):
 
     __tablename__ = "link_code"
     __table_args__ = (UniqueConstraint("digest"), CheckConstraint("what in ('chat', 'member')", name="what"))
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     what: Mapped[str]
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), index=True)
@@ -577,7 +583,7 @@ class LinkGuess(Base):
 
     __tablename__ = "link_guess"
     __table_args__ = (Index("ix_link_guess_workspace", "workspace_id", "at"),)
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
     at: Mapped[datetime]
 
@@ -587,7 +593,7 @@ class InstallationRow(Base):
 
     __tablename__ = "installation"
     __table_args__ = (UniqueConstraint("platform", "enterprise", "team"),)
-    id: Mapped[int] = _id()
+    id: Mapped[int] = new_id()
     platform: Mapped[str]
     enterprise: Mapped[str]
     team: Mapped[str]

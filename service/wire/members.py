@@ -35,6 +35,8 @@ class Board(Model):
     total: int = 0
     """Number of members on the board; `rows` may be only the top."""
     mine: BoardRow | None = None
+    near: tuple[BoardRow, ...] = ()
+    """The caller's row with up to two on either side; empty if the caller is not ranked."""
 
 
 class Me(Model):

@@ -153,7 +153,10 @@ class PointsView(Model):
 
 
 class RankChange(Model):
-    """A member's rank on the channel's board of the week before and after a round. None: not ranked."""
+    """A member's rank on the channel's board of the week before and after the points of a round were posted.
+
+    None: not ranked, or no points posted for the member.
+    """
 
     before: int | None = None
     after: int | None = None

@@ -24,8 +24,8 @@ DOCUMENT = """# The team's own
 CHOICES = SPEC.model_copy(update={"kinds": ("choice",)})
 FILLED = frozenset(
     {
-        "answer", "audit", "bank", "bank_import", "card", "channel", "chat", "given_credit", "identity", "import_step",
-        "inbox", "installation", "ledger", "link_code", "link_guess", "member", "oauth_state", "outbox", "point_mark",
+        "answer", "audit", "bank", "bank_import", "board", "board_block", "board_entry", "board_member", "card",
+        "channel", "chat", "given_credit", "identity", "import_step", "inbox", "installation", "ledger", "link_code", "link_guess", "member", "oauth_state", "outbox", "point_mark",
         "procrastinate_events", "procrastinate_jobs", "question", "question_alias", "question_version", "report",
         "retirement", "round", "shared_answer",
         "schedule", "schedule_channel", "schedule_skip", "season", "standing", "streak_grace", "verdict", "workspace",
@@ -47,6 +47,7 @@ async def fill(chats: TwoChats) -> str:
     await _mark_open_answer(chats)
     await _administer(chats)
     await _install(chats)
+    await daily.client.board(chats.who("Ada", "slack"), TEAM, "all")
     spec = ScheduleSpec(at=(clock.now + timedelta(hours=1)).time().replace(second=0), kinds=("code",), open_minutes=480)
     where = Where(channel="222", name="#code")
     schedule = await daily.client.schedule_add(chats.boss("discord"), "code schedule", where, spec)

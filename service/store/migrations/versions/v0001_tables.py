@@ -11,6 +11,8 @@ from alembic import op
 from procrastinate.schema import SchemaManager
 from sqlalchemy.dialects.postgresql import JSONB
 
+from service.store.migrations.boards import create_boards
+
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -81,6 +83,7 @@ def upgrade() -> None:
     _create_links()
     _create_reference_indexes()
     _create_triggers()
+    create_boards()
     _run_script(SchemaManager.get_schema())
 
 
@@ -356,6 +359,7 @@ def _create_answers() -> None:
         sa.Column("round_id", sa.BigInteger(), nullable=False),
         sa.Column("member_id", sa.BigInteger(), nullable=False),
         sa.Column("answer_id", sa.BigInteger(), nullable=False),
+        *[sa.Column(name, sa.BigInteger(), nullable=True) for name in ("rank_before", "rank_after", "ranked")],
         sa.ForeignKeyConstraint(
             ["answer_id", "round_id"], ["answer.id", "answer.round_id"], name="fk_standing_answer_id_answer"
         ),

@@ -1,0 +1,490 @@
+"""Creates the tables of boards, and the functions and triggers that keep them equal to the ledger.
+
+Every change goes through `change_boards`, under a lock on the workspace's boards that is held until the transaction
+ends. It is the last lock that a transaction takes: nothing waits for another lock while it holds this one, except for
+the locks on boards of further workspaces, in the order of their ids.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+INSTANT = sa.DateTime(timezone=True)
+BLOCK_SIZE = """
+create function block_size() returns int language sql immutable as $$
+    -- Members in a new block. A block is split when it has more than twice as many.
+    select 1024
+$$
+"""
+
+LOCK_BOARDS = """
+create function lock_boards(workspaces bigint[]) returns void language plpgsql as $$
+declare
+    key int;
+begin
+    for key in select distinct (id % 2147483647)::int from unnest(workspaces) id order by 1 loop
+        perform pg_advisory_xact_lock(893207, key);
+    end loop;
+end $$
+"""
+
+CHANGE_BOARDS = """
+create function change_boards(
+    boards bigint[], people bigint[], points_by bigint[], credit_by bigint[], answered_by bigint[],
+    entries_by bigint[], ms_by bigint[]
+) returns void language plpgsql as $$
+declare
+    touched bigint[] := array(select distinct id from unnest(boards) id);
+begin
+    -- Adds to the members' sums, and finds anew who is ranked, a rookie or improved. Adding zero only does the latter.
+    with change as materialized (
+        select * from unnest(boards, people, points_by, credit_by, answered_by, entries_by, ms_by)
+            as t (board_id, member_id, points, credit, answered, entries, ms)
+    ), person as materialized (
+        select m.id, not m.hidden and m.merged_into is null as shown,
+            (select min(l.at) from ledger l where l.member_id = m.id and l.round_id is not null) as first_at
+        from member m where m.id in (select member_id from change)
+    ), before as materialized (
+        select r.* from change c join board_member r on r.board_id = c.board_id and r.member_id = c.member_id
+    ), summed as materialized (
+        select c.board_id, c.member_id, coalesce(r.points, 0) + c.points as points,
+            coalesce(r.credit, 0) + c.credit as credit, coalesce(r.answered, 0) + c.answered as answered,
+            coalesce(r.entries, 0) + c.entries as entries, coalesce(r.ms, 0) + c.ms as ms,
+            p.shown and (b.channel_id is null or coalesce(r.entries, 0) + c.entries > 0) as visible,
+            coalesce(p.first_at >= b.since, false) as new, b.previous_id
+        from change c
+        join board b on b.id = c.board_id
+        join person p on p.id = c.member_id
+        left join before r on r.board_id = c.board_id and r.member_id = c.member_id
+    ), measured as materialized (
+        select *, case when answered > 0 then least(1000000000, greatest(0, round(credit::numeric / (answered * 1000))))
+            else 0 end::bigint as accuracy
+        from summed
+    ), after as materialized (
+        select s.board_id, s.member_id, s.points, s.credit, s.answered, s.entries, s.ms, s.accuracy,
+            s.visible and s.points > 0 as ranked, s.visible and s.points > 0 and s.new as rookie,
+            case when s.visible and s.answered >= 3 and s.accuracy > e.accuracy then s.accuracy - e.accuracy end as gain
+        from measured s
+        left join board_member e on e.board_id = s.previous_id and e.member_id = s.member_id and e.answered >= 3
+    ), had as (
+        select board_id, 'points' as contest, -(points * 1073741824 + accuracy) as deficit, ms, member_id
+        from before where ranked
+        union all
+        select board_id, 'rookies', -(points * 1073741824 + accuracy), ms, member_id from before where rookie
+        union all
+        select board_id, 'improved', -gain, 0, member_id from before where gain is not null
+    ), has as (
+        select board_id, 'points' as contest, -(points * 1073741824 + accuracy) as deficit, ms, member_id
+        from after where ranked
+        union all
+        select board_id, 'rookies', -(points * 1073741824 + accuracy), ms, member_id from after where rookie
+        union all
+        select board_id, 'improved', -gain, 0, member_id from after where gain is not null
+    ), lost as materialized (
+        select * from had except select * from has
+    ), won as materialized (
+        select * from has except select * from had
+    ), written as (
+        insert into board_member
+            (board_id, member_id, points, credit, answered, entries, ms, accuracy, ranked, rookie, gain)
+        select * from after
+        on conflict (board_id, member_id) do update set
+            points = excluded.points, credit = excluded.credit, answered = excluded.answered,
+            entries = excluded.entries, ms = excluded.ms, accuracy = excluded.accuracy, ranked = excluded.ranked,
+            rookie = excluded.rookie, gain = excluded.gain
+    ), removed as (
+        delete from board_entry e using lost l
+        where e.board_id = l.board_id and e.contest = l.contest and e.deficit = l.deficit and e.ms = l.ms
+            and e.member_id = l.member_id
+    ), added as (
+        insert into board_entry (board_id, contest, deficit, ms, member_id) select * from won
+    ), moved as (
+        select s.board_id, s.contest, s.deficit, s.ms, s.member_id, sum(e.by) as by
+        from (select *, 1 as by from won union all select *, -1 from lost) e
+        cross join lateral (
+            select * from board_block k
+            where k.board_id = e.board_id and k.contest = e.contest
+                and (k.deficit, k.ms, k.member_id) <= (e.deficit, e.ms, e.member_id)
+            order by k.deficit desc, k.ms desc, k.member_id desc limit 1
+        ) s
+        group by 1, 2, 3, 4, 5
+    )
+    update board_block k set members = k.members + moved.by
+    from moved
+    where k.board_id = moved.board_id and k.contest = moved.contest and k.deficit = moved.deficit
+        and k.ms = moved.ms and k.member_id = moved.member_id and moved.by <> 0;
+
+    delete from board_block
+    where board_id = any (touched) and members = 0 and deficit > -9223372036854775808;
+    perform split_block(k) from board_block k where k.board_id = any (touched) and k.members > 2 * block_size();
+end $$
+"""
+
+SPLIT_BLOCK = """
+create function split_block(block board_block) returns void language plpgsql as $$
+declare
+    following board_block;
+begin
+    select * into following from board_block k
+    where k.board_id = block.board_id and k.contest = block.contest
+        and (k.deficit, k.ms, k.member_id) > (block.deficit, block.ms, block.member_id)
+    order by k.deficit, k.ms, k.member_id limit 1;
+    with inside as materialized (
+        select e.deficit, e.ms, e.member_id,
+            row_number() over (order by e.deficit, e.ms, e.member_id) - 1 as place, count(*) over () as members
+        from board_entry e
+        where e.board_id = block.board_id and e.contest = block.contest
+            and (e.deficit, e.ms, e.member_id) >= (block.deficit, block.ms, block.member_id)
+            and (following.board_id is null
+                or (e.deficit, e.ms, e.member_id) < (following.deficit, following.ms, following.member_id))
+    ), kept as (
+        update board_block k set members = block_size()
+        where k.board_id = block.board_id and k.contest = block.contest and k.deficit = block.deficit
+            and k.ms = block.ms and k.member_id = block.member_id
+    )
+    insert into board_block (board_id, contest, deficit, ms, member_id, members)
+    select block.board_id, block.contest, deficit, ms, member_id, least(block_size(), members - place)
+    from inside where place > 0 and place % block_size() = 0;
+end $$
+"""
+
+OPEN_BOARD = """
+create function open_board(
+    of_workspace bigint, of_channel bigint, of_topic text, of_period text, from_at timestamptz, until_at timestamptz,
+    before_id bigint
+) returns bigint language plpgsql as $$
+declare
+    made bigint;
+begin
+    -- Returns the board's id. A board that is not kept yet is summed from the ledger once, and kept from now on.
+    perform lock_boards(array[of_workspace]);
+    select b.id into made from board b
+    where b.workspace_id = of_workspace and b.channel_id is not distinct from of_channel and b.topic = of_topic
+        and b.period = of_period and b.since is not distinct from from_at;
+    if made is not null then
+        return made;
+    end if;
+    insert into board (workspace_id, channel_id, topic, period, since, until, previous_id)
+    values (of_workspace, of_channel, of_topic, of_period, from_at, until_at, before_id) returning id into made;
+    insert into board_block (board_id, contest, deficit, ms, member_id, members)
+    select made, contest, -9223372036854775808, 0, 0, 0 from unnest(array['points', 'rookies', 'improved']) contest;
+    perform change_boards(
+        array_agg(made), array_agg(t.member_id), array_agg(t.points), array_agg(t.credit), array_agg(t.answered),
+        array_agg(t.entries), array_agg(t.ms))
+    from (
+        select l.member_id, sum(l.points)::bigint as points,
+            coalesce(sum(round(l.credit * 1e12)::bigint), 0)::bigint as credit,
+            count(distinct l.round_id) filter (where l.credit is not null) as answered,
+            count(l.round_id) as entries, coalesce(sum(round(l.seconds * 1e3)::bigint), 0)::bigint as ms
+        from ledger l
+        left join round r on r.id = l.round_id
+        left join question_version v on v.id = r.version_id
+        where l.workspace_id = of_workspace and (from_at is null or l.at >= from_at)
+            and (until_at is null or l.at < until_at)
+            and (of_topic = '' or is_below(v.topic, of_topic))
+            and (of_channel is null or l.round_id is null or posts_to(r.schedule_id, of_channel))
+        group by l.member_id
+    ) t having count(*) > 0;
+    return made;
+end $$
+"""
+
+BELONGS = """
+create function is_below(topic text, above text) returns boolean language sql immutable as $$
+    select lower(topic) = above or starts_with(lower(topic), above || '/')
+$$;
+create function posts_to(schedule bigint, channel bigint) returns boolean language sql stable as $$
+    select exists (select from schedule s where s.id = schedule and s.channel_id = channel)
+        or exists (select from schedule_channel c where c.schedule_id = schedule and c.channel_id = channel)
+$$
+"""
+
+KEEP_BOARDS = """
+create function keep_boards() returns trigger language plpgsql as $$
+begin
+    perform lock_boards(array(select distinct workspace_id from booked));
+    perform change_boards(
+        array_agg(t.board_id), array_agg(t.member_id), array_agg(t.points), array_agg(t.credit),
+        array_agg(t.answered), array_agg(t.entries), array_agg(t.ms))
+    from (
+        with moment as materialized (
+            select distinct n.workspace_id, n.round_id, n.at, r.schedule_id, v.topic
+            from booked n left join round r on r.id = n.round_id left join question_version v on v.id = r.version_id
+        ), matched as materialized (
+            select m.workspace_id, coalesce(m.round_id, 0) as round_id, m.at, b.id as board_id
+            from moment m join board b on b.workspace_id = m.workspace_id
+                and (b.since is null or m.at >= b.since) and (b.until is null or m.at < b.until)
+                and (b.topic = '' or is_below(m.topic, b.topic))
+                and (b.channel_id is null or m.round_id is null or posts_to(m.schedule_id, b.channel_id))
+        ), credited as materialized (
+            -- Rounds whose first credit this is. A correction adds to a round that is counted already.
+            select n.round_id, n.member_id from booked n where n.credit is not null and n.round_id is not null
+            group by 1, 2
+            having count(*) = (
+                select count(*) from ledger l
+                where l.round_id = n.round_id and l.member_id = n.member_id and l.credit is not null
+            )
+        )
+        select b.board_id, n.member_id, sum(n.points)::bigint as points,
+            coalesce(sum(round(n.credit * 1e12)::bigint), 0)::bigint as credit,
+            count(distinct c.round_id) as answered, count(n.round_id) as entries,
+            coalesce(sum(round(n.seconds * 1e3)::bigint), 0)::bigint as ms
+        from booked n
+        join matched b on b.workspace_id = n.workspace_id and b.round_id = coalesce(n.round_id, 0) and b.at = n.at
+        left join credited c on c.round_id = n.round_id and c.member_id = n.member_id
+        group by 1, 2
+    ) t having count(*) > 0;
+    -- Rows that depend on others: gains over a period that was corrected, and rookies with an older round.
+    perform refresh_boards(array_agg(t.board_id), array_agg(t.member_id))
+    from (
+        with moment as materialized (
+            select distinct workspace_id, at from booked
+        ), dependent as materialized (
+            select m.at, b.id, false as rookies
+            from moment m join board p on p.workspace_id = m.workspace_id and m.at >= p.since and m.at < p.until
+            join board b on b.previous_id = p.id
+            union all
+            select m.at, b.id, true from moment m join board b on b.workspace_id = m.workspace_id and b.since > m.at
+        )
+        select distinct r.board_id, r.member_id
+        from dependent d join booked n on n.at = d.at
+        join board_member r on r.board_id = d.id and r.member_id = n.member_id
+        where r.rookie or not d.rookies
+    ) t having count(*) > 0;
+    return null;
+end $$;
+create function refresh_boards(boards bigint[], people bigint[]) returns void language sql as $$
+    select change_boards(boards, people, zero, zero, zero, zero, zero)
+    from (select array_fill(0::bigint, array[cardinality(boards)]) as zero) filled
+$$
+"""
+
+KEEP_SHOWN = """
+create function keep_shown() returns trigger language plpgsql as $$
+begin
+    perform lock_boards(array[new.workspace_id]);
+    perform refresh_boards(array_agg(r.board_id), array_agg(r.member_id))
+    from board b join board_member r on r.board_id = b.id and r.member_id = new.id
+    where b.workspace_id = new.workspace_id having count(*) > 0;
+    return null;
+end $$
+"""
+
+DROP_BOARDS = """
+create function drop_boards(gone bigint[]) returns void language sql as $$
+    delete from board_entry where board_id = any (gone);
+    delete from board_block where board_id = any (gone);
+    delete from board_member where board_id = any (gone);
+    delete from board where id = any (gone);
+$$;
+create function drop_channel_boards() returns trigger language plpgsql as $$
+declare
+    changed schedule_channel := case when tg_op = 'DELETE' then old else new end;
+begin
+    -- The channel's history changes with its schedules, so its boards are summed anew when they are needed.
+    perform lock_boards(array[changed.workspace_id]);
+    perform drop_boards(array(select id from board where channel_id = changed.channel_id));
+    return null;
+end $$;
+create function drop_moved_boards() returns trigger language plpgsql as $$
+begin
+    perform lock_boards(array[new.workspace_id]);
+    perform drop_boards(array(select id from board where channel_id in (old.channel_id, new.channel_id)));
+    return null;
+end $$
+"""
+
+COUNT_BETTER = """
+create function count_better(
+    of_board bigint, of_contest text, than_deficit bigint, than_ms bigint, than_member bigint
+) returns bigint language plpgsql stable as $$
+declare
+    own board_block;
+begin
+    select * into own from board_block k
+    where k.board_id = of_board and k.contest = of_contest
+        and (k.deficit, k.ms, k.member_id) <= (than_deficit, than_ms, than_member)
+    order by k.deficit desc, k.ms desc, k.member_id desc limit 1;
+    return (
+        select coalesce(sum(k.members), 0) from board_block k
+        where k.board_id = of_board and k.contest = of_contest
+            and (k.deficit, k.ms, k.member_id) < (own.deficit, own.ms, own.member_id)
+    ) + (
+        select count(*) from board_entry e
+        where e.board_id = of_board and e.contest = of_contest
+            and (e.deficit, e.ms, e.member_id) >= (own.deficit, own.ms, own.member_id)
+            and (e.deficit, e.ms, e.member_id) < (than_deficit, than_ms, than_member)
+    );
+end $$
+"""
+
+RANK_MEMBERS = """
+create function rank_members(of_board bigint, people bigint[]) returns table (member_id bigint, place bigint)
+language plpgsql stable as $$
+begin
+    -- Many members are ranked in one pass over the board, a few by its blocks.
+    if cardinality(people) * block_size() / 2 < (
+        select sum(k.members) from board_block k where k.board_id = of_board and k.contest = 'points'
+    ) then
+        return query select r.member_id, 1 + count_better(
+            of_board, 'points', -(r.points * 1073741824 + r.accuracy), r.ms, -9223372036854775808)
+        from board_member r where r.board_id = of_board and r.member_id = any (people) and r.ranked;
+    else
+        return query select e.member_id, e.place from (
+            select o.member_id, rank() over (order by o.deficit, o.ms) as place
+            from board_entry o where o.board_id = of_board and o.contest = 'points'
+        ) e where e.member_id = any (people);
+    end if;
+end $$
+"""
+
+VIEW_BOARD = """
+create function view_board(of_board bigint, of_contest text, me bigint, most int, around int)
+returns table (
+    near boolean, place bigint, member_id bigint, name varchar, points bigint, answered bigint, accuracy bigint,
+    gain bigint, total bigint
+) language plpgsql stable as $$
+declare
+    members bigint;
+    own board_entry;
+    first_near board_entry;
+    first_position bigint;
+    first_place bigint;
+begin
+    -- Returns the best `most` members, and `me` with `around` members on either side.
+    select coalesce(sum(k.members), 0) into members
+    from board_block k where k.board_id = of_board and k.contest = of_contest;
+    return query
+    select false, rank() over (order by e.deficit, e.ms), e.member_id, m.name, r.points, r.answered, r.accuracy,
+        r.gain, members
+    from (
+        select * from board_entry o where o.board_id = of_board and o.contest = of_contest
+        order by o.deficit, o.ms, o.member_id limit most
+    ) e
+    join board_member r on r.board_id = of_board and r.member_id = e.member_id
+    join member m on m.id = e.member_id
+    order by e.deficit, e.ms, e.member_id;
+
+    select of_board, of_contest,
+        case when of_contest = 'improved' then -r.gain else -(r.points * 1073741824 + r.accuracy) end,
+        case when of_contest = 'improved' then 0 else r.ms end, me
+    into own from board_member r
+    where r.board_id = of_board and r.member_id = me
+        and case of_contest when 'points' then r.ranked when 'rookies' then r.rookie else r.gain is not null end;
+    if own.board_id is null then
+        return;
+    end if;
+    select t.* into first_near from (
+        select * from board_entry o where o.board_id = of_board and o.contest = of_contest
+            and (o.deficit, o.ms, o.member_id) <= (own.deficit, own.ms, own.member_id)
+        order by o.deficit desc, o.ms desc, o.member_id desc limit around + 1
+    ) t order by t.deficit, t.ms, t.member_id limit 1;
+    first_position := count_better(of_board, of_contest, first_near.deficit, first_near.ms, first_near.member_id);
+    first_place := 1 + count_better(of_board, of_contest, first_near.deficit, first_near.ms, -9223372036854775808);
+    return query
+    select true,
+        case when (e.deficit, e.ms) = (first_near.deficit, first_near.ms) then first_place
+            else first_position + rank() over (order by e.deficit, e.ms) end,
+        e.member_id, m.name, r.points, r.answered, r.accuracy, r.gain, members
+    from (
+        (select * from board_entry o where o.board_id = of_board and o.contest = of_contest
+            and (o.deficit, o.ms, o.member_id) <= (own.deficit, own.ms, own.member_id)
+        order by o.deficit desc, o.ms desc, o.member_id desc limit around + 1)
+        union all
+        (select * from board_entry o where o.board_id = of_board and o.contest = of_contest
+            and (o.deficit, o.ms, o.member_id) > (own.deficit, own.ms, own.member_id)
+        order by o.deficit, o.ms, o.member_id limit around)
+    ) e
+    join board_member r on r.board_id = of_board and r.member_id = e.member_id
+    join member m on m.id = e.member_id
+    order by e.deficit, e.ms, e.member_id;
+end $$
+"""
+
+FUNCTIONS = (
+    LOCK_BOARDS,
+    BLOCK_SIZE,
+    BELONGS,
+    SPLIT_BLOCK,
+    CHANGE_BOARDS,
+    OPEN_BOARD,
+    KEEP_BOARDS,
+    KEEP_SHOWN,
+    DROP_BOARDS,
+    COUNT_BETTER,
+    RANK_MEMBERS,
+    VIEW_BOARD,
+)
+TRIGGERS = (
+    "create trigger keep_boards after insert on ledger referencing new table as booked "
+    "for each statement execute function keep_boards()",
+    "create trigger keep_shown after update on member for each row "
+    "when ((old.hidden, old.merged_into) is distinct from (new.hidden, new.merged_into)) "
+    "execute function keep_shown()",
+    "create trigger drop_boards after insert or delete on schedule_channel for each row "
+    "execute function drop_channel_boards()",
+    "create trigger drop_boards after update on schedule for each row "
+    "when (old.channel_id is distinct from new.channel_id) execute function drop_moved_boards()",
+)
+
+
+def create_boards() -> None:
+    """Creates the tables, functions and triggers. The tables they refer to exist."""
+    _create_tables()
+    # Past SQLAlchemy: the scripts hold several statements, and percent signs that are not parameters.
+    connection = op.get_bind().connection.driver_connection
+    assert connection is not None, "alembic runs on a live connection"
+    for script in (*FUNCTIONS, *TRIGGERS):
+        connection.execute(script)
+
+
+def _create_tables() -> None:
+    op.create_table(
+        "board",
+        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), primary_key=True),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("channel_id", sa.BigInteger(), nullable=True),
+        sa.Column("topic", sa.String(), nullable=False),
+        sa.Column("period", sa.String(), nullable=False),
+        sa.Column("since", INSTANT, nullable=True),
+        sa.Column("until", INSTANT, nullable=True),
+        sa.Column("previous_id", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint("period in ('day', 'week', 'month', 'season', 'all')", name="period"),
+        sa.ForeignKeyConstraint(["channel_id"], ["channel.id"], name="fk_board_channel_id_channel"),
+        sa.ForeignKeyConstraint(["previous_id"], ["board.id"], name="fk_board_previous_id_board", ondelete="SET NULL"),
+        sa.ForeignKeyConstraint(["workspace_id"], ["workspace.id"], name="fk_board_workspace_id_workspace"),
+        sa.UniqueConstraint(
+            "workspace_id",
+            "channel_id",
+            "topic",
+            "period",
+            "since",
+            name="uq_board_workspace_id_channel_id_topic_period_since",
+            postgresql_nulls_not_distinct=True,
+        ),
+    )
+    op.create_index("ix_board_channel_id", "board", ["channel_id"])
+    op.create_index("ix_board_previous_id", "board", ["previous_id"])
+    sums = ("points", "credit", "answered", "entries", "ms", "accuracy")
+    op.create_table(
+        "board_member",
+        sa.Column("board_id", sa.BigInteger(), nullable=False),
+        sa.Column("member_id", sa.BigInteger(), nullable=False),
+        *[sa.Column(name, sa.BigInteger(), nullable=False) for name in sums],
+        sa.Column("ranked", sa.Boolean(), nullable=False),
+        sa.Column("rookie", sa.Boolean(), nullable=False),
+        sa.Column("gain", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("board_id", "member_id", name="pk_board_member"),
+    )
+    for table, counted in (("board_entry", ()), ("board_block", ("members",))):
+        op.create_table(
+            table,
+            sa.Column("board_id", sa.BigInteger(), nullable=False),
+            sa.Column("contest", sa.String(), nullable=False),
+            sa.Column("deficit", sa.BigInteger(), nullable=False),
+            sa.Column("ms", sa.BigInteger(), nullable=False),
+            sa.Column("member_id", sa.BigInteger(), nullable=False),
+            *[sa.Column(name, sa.BigInteger(), nullable=False) for name in counted],
+            sa.PrimaryKeyConstraint("board_id", "contest", "deficit", "ms", "member_id", name=f"pk_{table}"),
+        )
