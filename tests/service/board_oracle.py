@@ -118,7 +118,7 @@ def _improved(after: list[Sums], before: dict[int, Sums]) -> list[Line]:
     return [Line(rank, *_line(each), gain=gains[each.member_id] / 10**9) for rank, each in _rank(order)]
 
 
-def _rank(order: list[tuple[tuple[int, ...], Sums]]) -> list[tuple[int, Sums]]:
+def _rank(order: Sequence[tuple[tuple[int, ...], Sums]]) -> list[tuple[int, Sums]]:
     """Returns rank and sums: equal members share a rank, listed in the order they joined."""
     groups: dict[tuple[int, ...], list[Sums]] = defaultdict(list)
     for merit, each in sorted(order, key=lambda pair: (pair[0], pair[1].member_id)):

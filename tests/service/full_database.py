@@ -25,10 +25,11 @@ CHOICES = SPEC.model_copy(update={"kinds": ("choice",)})
 FILLED = frozenset(
     {
         "answer", "audit", "bank", "bank_import", "board", "board_block", "board_entry", "board_member", "card",
-        "channel", "chat", "given_credit", "identity", "import_step", "inbox", "installation", "ledger", "link_code", "link_guess", "member", "oauth_state", "outbox", "point_mark",
-        "procrastinate_events", "procrastinate_jobs", "question", "question_alias", "question_version", "report",
-        "retirement", "round", "shared_answer",
-        "schedule", "schedule_channel", "schedule_skip", "season", "standing", "streak_grace", "verdict", "workspace",
+        "channel", "chat", "given_credit", "identity", "import_step", "inbox", "installation", "ledger", "link_code",
+        "link_guess", "member", "oauth_state", "outbox", "point_mark", "procrastinate_events", "procrastinate_jobs",
+        "question", "question_alias", "question_version", "report", "retirement", "round", "schedule",
+        "schedule_channel", "schedule_skip", "season", "shared_answer", "standing", "streak_grace", "verdict",
+        "workspace",
     }
 )  # fmt: skip
 """Tables that have rows then."""

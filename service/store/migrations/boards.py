@@ -33,7 +33,7 @@ CHANGE_BOARDS = """
 create function change_boards(
     boards bigint[], people bigint[], points_by bigint[], credit_by bigint[], answered_by bigint[],
     entries_by bigint[], ms_by bigint[]
-) returns void language plpgsql as $$
+) returns void language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
     touched bigint[] := array(select distinct id from unnest(boards) id);
 begin
@@ -45,19 +45,19 @@ begin
         select m.id, not m.hidden and m.merged_into is null as shown,
             (select min(l.at) from ledger l where l.member_id = m.id and l.round_id is not null) as first_at
         from member m where m.id in (select member_id from change)
-    ), before as materialized (
-        select r.* from change c join board_member r on r.board_id = c.board_id and r.member_id = c.member_id
     ), summed as materialized (
         select c.board_id, c.member_id, coalesce(r.points, 0) + c.points as points,
             coalesce(r.credit, 0) + c.credit as credit, coalesce(r.answered, 0) + c.answered as answered,
             coalesce(r.entries, 0) + c.entries as entries, coalesce(r.ms, 0) + c.ms as ms,
             p.shown and (b.channel_id is null or coalesce(r.entries, 0) + c.entries > 0) as visible,
-            coalesce(p.first_at >= b.since, false) as new, b.previous_id
+            coalesce(p.first_at >= b.since, false) as new, b.previous_id, r.ranked as was_ranked,
+            r.rookie as was_rookie, r.gain as old_gain, r.ms as old_ms,
+            -(r.points * 1073741824 + r.accuracy) as old_deficit
         from change c
         join board b on b.id = c.board_id
         join person p on p.id = c.member_id
-        left join before r on r.board_id = c.board_id and r.member_id = c.member_id
-    ), measured as materialized (
+        left join board_member r on r.board_id = c.board_id and r.member_id = c.member_id
+    ), measured as (
         select *, case when answered > 0 then least(1000000000, greatest(0, round(credit::numeric / (answered * 1000))))
             else 0 end::bigint as accuracy
         from summed
@@ -66,14 +66,15 @@ begin
             s.visible and s.points > 0 as ranked, s.visible and s.points > 0 and s.new as rookie,
             case when s.visible and s.answered >= 3 and s.accuracy > e.accuracy then s.accuracy - e.accuracy end as gain
         from measured s
-        left join board_member e on e.board_id = s.previous_id and e.member_id = s.member_id and e.answered >= 3
+        left join board_member e
+            on e.board_id = s.previous_id and e.member_id = s.member_id and e.answered >= 3 and s.answered >= 3
     ), had as (
-        select board_id, 'points' as contest, -(points * 1073741824 + accuracy) as deficit, ms, member_id
-        from before where ranked
+        select board_id, 'points' as contest, old_deficit as deficit, old_ms as ms, member_id
+        from summed where was_ranked
         union all
-        select board_id, 'rookies', -(points * 1073741824 + accuracy), ms, member_id from before where rookie
+        select board_id, 'rookies', old_deficit, old_ms, member_id from summed where was_rookie
         union all
-        select board_id, 'improved', -gain, 0, member_id from before where gain is not null
+        select board_id, 'improved', -old_gain, 0, member_id from summed where old_gain is not null
     ), has as (
         select board_id, 'points' as contest, -(points * 1073741824 + accuracy) as deficit, ms, member_id
         from after where ranked
@@ -153,7 +154,7 @@ OPEN_BOARD = """
 create function open_board(
     of_workspace bigint, of_channel bigint, of_topic text, of_period text, from_at timestamptz, until_at timestamptz,
     before_id bigint
-) returns bigint language plpgsql as $$
+) returns bigint language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
     made bigint;
 begin
@@ -173,17 +174,21 @@ begin
         array_agg(made), array_agg(t.member_id), array_agg(t.points), array_agg(t.credit), array_agg(t.answered),
         array_agg(t.entries), array_agg(t.ms))
     from (
+        with asked as materialized (
+            select r.id
+            from schedule s join round r on r.schedule_id = s.id
+            left join question_version v on v.id = r.version_id
+            where s.workspace_id = of_workspace and (of_topic = '' or is_below(v.topic, of_topic))
+                and (of_channel is null or posts_to(s.id, of_channel))
+        )
         select l.member_id, sum(l.points)::bigint as points,
             coalesce(sum(round(l.credit * 1e12)::bigint), 0)::bigint as credit,
             count(distinct l.round_id) filter (where l.credit is not null) as answered,
             count(l.round_id) as entries, coalesce(sum(round(l.seconds * 1e3)::bigint), 0)::bigint as ms
         from ledger l
-        left join round r on r.id = l.round_id
-        left join question_version v on v.id = r.version_id
         where l.workspace_id = of_workspace and (from_at is null or l.at >= from_at)
             and (until_at is null or l.at < until_at)
-            and (of_topic = '' or is_below(v.topic, of_topic))
-            and (of_channel is null or l.round_id is null or posts_to(r.schedule_id, of_channel))
+            and (case when l.round_id is null then of_topic = '' else l.round_id in (select id from asked) end)
         group by l.member_id
     ) t having count(*) > 0;
     return made;
@@ -208,31 +213,31 @@ begin
         array_agg(t.board_id), array_agg(t.member_id), array_agg(t.points), array_agg(t.credit),
         array_agg(t.answered), array_agg(t.entries), array_agg(t.ms))
     from (
-        with moment as materialized (
-            select distinct n.workspace_id, n.round_id, n.at, r.schedule_id, v.topic
-            from booked n left join round r on r.id = n.round_id left join question_version v on v.id = r.version_id
+        with entry as materialized (
+            -- A round counts as answered with its first credit. A correction adds to a round that is counted already.
+            select n.workspace_id, coalesce(n.round_id, 0) as round_id, n.at, n.member_id, sum(n.points) as points,
+                coalesce(sum(round(n.credit * 1e12)::bigint), 0) as credit, count(n.round_id) as entries,
+                coalesce(sum(round(n.seconds * 1e3)::bigint), 0) as ms,
+                (n.round_id is not null and count(n.credit) > 0 and count(n.credit) = (
+                    select count(*) from ledger l
+                    where l.round_id = n.round_id and l.member_id = n.member_id and l.credit is not null
+                ))::int as answered
+            from booked n group by n.workspace_id, n.round_id, n.at, n.member_id
+        ), moment as materialized (
+            select m.workspace_id, m.round_id, m.at, r.schedule_id, v.topic
+            from (select distinct workspace_id, round_id, at from entry) m
+            left join round r on r.id = m.round_id left join question_version v on v.id = r.version_id
         ), matched as materialized (
-            select m.workspace_id, coalesce(m.round_id, 0) as round_id, m.at, b.id as board_id
+            select m.workspace_id, m.round_id, m.at, b.id as board_id
             from moment m join board b on b.workspace_id = m.workspace_id
                 and (b.since is null or m.at >= b.since) and (b.until is null or m.at < b.until)
                 and (b.topic = '' or is_below(m.topic, b.topic))
-                and (b.channel_id is null or m.round_id is null or posts_to(m.schedule_id, b.channel_id))
-        ), credited as materialized (
-            -- Rounds whose first credit this is. A correction adds to a round that is counted already.
-            select n.round_id, n.member_id from booked n where n.credit is not null and n.round_id is not null
-            group by 1, 2
-            having count(*) = (
-                select count(*) from ledger l
-                where l.round_id = n.round_id and l.member_id = n.member_id and l.credit is not null
-            )
+                and (b.channel_id is null or m.round_id = 0 or posts_to(m.schedule_id, b.channel_id))
         )
-        select b.board_id, n.member_id, sum(n.points)::bigint as points,
-            coalesce(sum(round(n.credit * 1e12)::bigint), 0)::bigint as credit,
-            count(distinct c.round_id) as answered, count(n.round_id) as entries,
-            coalesce(sum(round(n.seconds * 1e3)::bigint), 0)::bigint as ms
-        from booked n
-        join matched b on b.workspace_id = n.workspace_id and b.round_id = coalesce(n.round_id, 0) and b.at = n.at
-        left join credited c on c.round_id = n.round_id and c.member_id = n.member_id
+        select b.board_id, e.member_id, sum(e.points)::bigint as points, sum(e.credit)::bigint as credit,
+            sum(e.answered)::bigint as answered, sum(e.entries)::bigint as entries, sum(e.ms)::bigint as ms
+        from matched b
+        join entry e on e.workspace_id = b.workspace_id and e.round_id = b.round_id and e.at = b.at
         group by 1, 2
     ) t having count(*) > 0;
     -- Rows that depend on others: gains over a period that was corrected, and rookies with an older round.
