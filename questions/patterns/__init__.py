@@ -14,6 +14,7 @@ from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
 from questions.patterns.paragraphs import lists_paragraphs
 from questions.patterns.recipes import NAME as RECIPE
 from questions.patterns.recipes import read_recipe
+from questions.patterns.starts import find_starts
 from questions.patterns.swallowed import swallowed_findings
 from questions.patterns.tables import TABLES, read_named_tables, read_tables
 
@@ -51,18 +52,21 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     lists = find_key_lists(document)
     if lists:
         document = document.without_lists((one.first, one.last) for one in lists)
-    whole = document
+    # Starts change only with the lines that are free.
+    starts = first_starts = find_starts(document)
     won: list[Candidate] = []
     drafts: list[Draft] = []
     for reason in ("bare", *REASONS) if lists_paragraphs(document) else REASONS:
         for _ in range(_MOST):
-            candidate = best_candidate(document, reason, won)
+            candidate = best_candidate(document, reason, won, starts)
             if candidate is None:
                 break
             won.append(candidate)
             here = Draft()
             add_candidate(document, here, candidate)
-            document = document.without(here.questions)
+            if here.questions:
+                document = document.without(here.questions)
+                starts = find_starts(document)
             drafts.append(here)
     drafts.append(read_tables(document))
     drafts.append(cards)
@@ -72,7 +76,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
         draft.questions += here.questions
         draft.findings += here.findings
     draft = _keyed(document, draft, lists)
-    draft.findings += swallowed_findings(whole, won, draft.questions)
+    draft.findings += swallowed_findings(first_starts, won, draft.questions)
     names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-2].questions else [])
     explanation = tuple(candidate.explain() for candidate in won)
     if cards.questions:

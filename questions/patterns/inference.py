@@ -18,13 +18,14 @@ the same reason the one that covers more comes first. Its lines are then taken, 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, get_args
 
 from questions.labels import announces_only_questions, is_answer_heading
 from questions.patterns.paragraphs import find_paragraphs, made_of
-from questions.patterns.starts import find_starts, is_only_link
+from questions.patterns.starts import is_only_link
 from questions.patterns.stems import (
     asks_for_questions,
     ends_asking,
@@ -114,22 +115,25 @@ _WHY: dict[Reason, str] = {
 }
 
 
-def best_candidate(document: Document, reason: Reason, known: Iterable[Candidate]) -> Candidate | None:
-    """Returns the best candidate for one reason in the lines that are still free; None if there is none."""
+def best_candidate(
+    document: Document, reason: Reason, known: Iterable[Candidate], starts: dict[Kind, list[Start]]
+) -> Candidate | None:
+    """Returns the best candidate for one reason in the lines that are still free; None if there is none.
+
+    `starts`: the places where a question may start in these lines.
+    """
     judge = _JUDGES[reason]
     found: dict[tuple[Kind, int], list[Verdict]] = {}
-    for kind, starts in _starts(document, reason).items():
-        free = [start for start in starts if document.free(start.first, start.end)]
+    if reason == "bare":
+        starts = {"paragraph": find_paragraphs(document)}
+    for kind, places in starts.items():
+        free = [start for start in places if document.free(start.first, start.end)]
         for (depth, _), run in _runs(free):
             verdict = judge(document, kind, run, tuple(known))
             if verdict.read:
                 found.setdefault((kind, depth if kind != "heading" else 0), []).append(verdict)
     candidates = [_candidate(kind, reason, verdicts) for (kind, _), verdicts in found.items()]
     return min(candidates, key=lambda candidate: candidate.rank, default=None)
-
-
-def _starts(document: Document, reason: Reason) -> dict[Kind, list[Start]]:
-    return {"paragraph": find_paragraphs(document)} if reason == "bare" else find_starts(document)
 
 
 def _runs(starts: list[Start]) -> Iterator[tuple[tuple[int, int], list[Start]]]:
@@ -453,11 +457,11 @@ def _is_section_of_questions(document: Document, kind: Kind, run: list[Start]) -
     heading = run[0].headings[-1] if run[0].headings else None
     if kind != "item" or heading is None or len(run) < _FEWEST["item"] or not announces_only_questions(heading):
         return False
-    section = next((one for one in document.sections if one.heading is heading), None)
-    last = section.last if section else heading.last
+    at = bisect_left(document.sections, heading.first, key=lambda section: section.heading.first)
+    last = document.sections[at].last
     filled = [n for n in range(heading.last + 1, last + 1) if document.source.line(n).strip()]
-    inside = sum(any(start.first <= n <= start.end for start in run) for n in filled)
-    return all(start.number for start in run) and inside * 10 >= len(filled) * 9
+    within = {n for start in run for n in range(start.first, start.end + 1)}
+    return all(start.number for start in run) and sum(n in within for n in filled) * 10 >= len(filled) * 9
 
 
 def _is_counted(run: list[Start]) -> bool:

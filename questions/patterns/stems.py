@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
@@ -252,6 +253,7 @@ class QuestionLine(NamedTuple):
     """Whether a word such as `Question` stands before it."""
 
 
+@lru_cache(maxsize=4096)
 def question_line(line: str) -> QuestionLine:
     """Returns number, text and sources of a line that may ask: `#### 4) **Why?** [[src](…)]` without markup."""
     text = line.strip()
