@@ -46,7 +46,7 @@ from service.process import (
 )
 from service.store import migrations
 from service.store.session import start_postgres
-from service.wire import ScheduleSpec, Where, Who
+from service.wire import Kind, ScheduleSpec, Where, Who
 
 run_command = typer.Typer()
 
@@ -157,17 +157,20 @@ async def import_bank(service: Service, bank: Path | None) -> None:
 async def first_schedule(client: ServiceClient, chat: Chat, *, shipped: bool) -> None:
     """Adds a schedule on the first start and posts its first question; later ones come daily at the same local time.
 
-    From the shipped bank it asks short questions only; its code questions are for `/quiz practice kind:code`.
+    From the shipped bank it asks what a minute suffices for, and where the chat has an editor also code.
     """
     operator = Who(platform=chat.value, workspace="local", member="operator", name="Dailygrad", admin=True)
     if await client.schedule_list(operator):
         return
     local = now().astimezone(tzlocal.get_localzone())
+    kinds: tuple[Kind, ...] = ("choice", "value", "output")
+    if chat is Chat.web:
+        kinds = (*kinds, "code")
     spec = ScheduleSpec(
         at=time(local.hour, local.minute),
         weekdays=(0, 1, 2, 3, 4, 5, 6),
         zone=zone_name(str(tzlocal.get_localzone())),
-        kinds=("choice", "value", "output") if shipped else (),
+        kinds=kinds if shipped else (),
         open_minutes=8 * 60,
         catch_up_minutes=24 * 60,  # a laptop may be off at the scheduled time
     )

@@ -116,6 +116,9 @@ Handler = Callable[[Command, Typed], Awaitable[Said]]
 _PLAN = {
     "at": "at",
     "days": "weekdays",
+    "every": "every_days",
+    "first": "first_day",
+    "month-days": "month_days",
     "zone": "zone",
     "open": "open_minutes",
     "level": "levels",
@@ -126,6 +129,9 @@ _PLAN = {
     "memory": "memory_days",
     "catch-up": "catch_up_minutes",
 }
+
+
+_ANY_DAY: dict[str, Any] = {"weekdays": tuple(range(7)), "every_days": 1, "month_days": ()}
 
 
 class AdminCommands:
@@ -355,6 +361,13 @@ def _posts_to(view: ScheduleView, event: Event) -> bool:
 
 
 def _plan(typed: Typed, known: ScheduleSpec) -> ScheduleSpec:
-    """Returns the schedule with the typed values; others stay as in `known`."""
-    changes: dict[str, Any] = {wire: typed.values[name] for name, wire in _PLAN.items() if name in typed.values}
+    """Returns the schedule with the typed values; others stay as in `known`.
+
+    Weekdays, `every` and `month-days` are one rhythm: typing any of them replaces all.
+    """
+    rhythm = _ANY_DAY if typed.values.keys() & {"days", "every", "month-days"} else {}
+    changes: dict[str, Any] = {
+        **rhythm,
+        **{wire: typed.values[name] for name, wire in _PLAN.items() if name in typed.values},
+    }
     return ScheduleSpec.model_validate({**known.model_dump(), **changes, "at": typed.clock("at", known.at or time(9))})

@@ -140,6 +140,21 @@ def _read_number(word: str) -> int:
     return int(word.lstrip("#"))
 
 
+def _read_every(word: str) -> int:
+    found = re.fullmatch(r"(\d{1,3})d?", word.lower())
+    if not found or not 1 <= int(found[1]) <= 365:
+        raise BadArgument(f"{shown(word)} is no number of days from 1 to 365. Write it as `3`.")
+    return int(found[1])
+
+
+def _read_month_days(word: str) -> tuple[int, ...]:
+    parts = word.lower().split(",")
+    days = {31 if part == "last" else int(part) if re.fullmatch(r"\d{1,2}", part) else 0 for part in parts}
+    if not days <= set(range(1, 32)):
+        raise BadArgument(f"{shown(word)} names no days of the month. Write `1`, `1,15` or `last`.")
+    return tuple(sorted(days))
+
+
 def _read_code(word: str) -> str:
     code = word.upper().replace("-", "")
     if not re.fullmatch(r"[0-9A-Z]{8}", code):
@@ -176,6 +191,8 @@ ZONE: Final = Kind(
 )
 COUNTRY: Final = Kind("country", lambda word: word.upper(), "DE")
 DURATION: Final = Kind("length of time", _read_duration, "8h", ("8h", "4h", "1d"))
+EVERY: Final = Kind("number of days", _read_every, "3", ("2", "3", "7", "14"))
+MONTH_DAYS: Final = Kind("days of the month", _read_month_days, "1,15", ("1", "1,15", "last"))
 NUMBER: Final = Kind("number", _read_number, "3")
 DAYS_BEFORE: Final = Kind("number of days", _read_number, "365")
 CODE: Final = Kind("code", _read_code, "K7QM2RXN", own=False)
@@ -249,6 +266,9 @@ _PLAN: Final = (
     Argument("at", TIME, "Time of day, in the schedule's zone."),
     Argument("days", WEEKDAYS, "Weekdays."),
     Argument("zone", ZONE, "Time zone."),
+    Argument("every", EVERY, "Only every so many days, such as 3.", named=True),
+    Argument("first", DATE, "The day from which `every` counts; else the next one.", named=True),
+    Argument("month-days", MONTH_DAYS, "Only these days of the month; `last` is the last.", named=True),
     Argument("open", DURATION, "How long a round stays open.", named=True),
     Argument("level", LEVELS, "Only these levels.", named=True),
     Argument("topic", WORDS, "Only these topics.", named=True),

@@ -58,6 +58,12 @@ class Timetable:
     """A calendar of the `holidays` package: `DE`, or with a subdivision `US-CA`."""
     skips: frozenset[date] = frozenset()
     """Dates that an admin skipped."""
+    every_days: int = 1
+    """Of the days that otherwise fit, only every so many, counted from `first_day`."""
+    first_day: date = date.min
+    """Day from which `every_days` counts. Earlier days have no slot if it is more than one."""
+    month_days: frozenset[int] = frozenset()
+    """Days of the month, 1 to 31; any if empty. The last day of a shorter month stands for those that it lacks."""
 
     def __post_init__(self) -> None:
         get_zone(self.zone)
@@ -65,6 +71,10 @@ class Timetable:
             raise ValueError(f"schedule time {self.at}: it carries a zone; give a plain time and name the zone")
         if wrong := sorted(self.weekdays - set(range(7))):
             raise ValueError(f"schedule weekdays {wrong}: no such day; use 0 (Monday) to 6 (Sunday)")
+        if wrong := sorted(self.month_days - set(range(1, 32))):
+            raise ValueError(f"schedule days of the month {wrong}: no such day; use 1 to 31")
+        if self.every_days < 1:
+            raise ValueError(f"schedule every {self.every_days} days: use 1 or more")
         if self.country is not None:
             _public_holidays(self.country, 2000)
 
@@ -100,7 +110,7 @@ def slot_instant(timetable: Timetable, day: date) -> datetime | None:
     In a DST gap it is the first valid minute after the gap; in a fold the first occurrence. A date that the zone
     skipped entirely (Apia, 30 December 2011) has no slot.
     """
-    if day.weekday() not in timetable.weekdays or _is_off(timetable, day):
+    if not _is_in_rhythm(timetable, day) or _is_off(timetable, day):
         return None
     zone = get_zone(timetable.zone)
     if _first_instant(zone, day, time.min).astimezone(zone).date() != day:
@@ -186,6 +196,20 @@ def _slots_on(timetable: Timetable, days: Iterator[date]) -> Iterator[Slot]:
     for day in days:
         if (instant := slot_instant(timetable, day)) is not None:
             yield Slot(day, instant)
+
+
+def _is_in_rhythm(timetable: Timetable, day: date) -> bool:
+    if day.weekday() not in timetable.weekdays or not _is_month_day(timetable.month_days, day):
+        return False
+    past = (day - timetable.first_day).days
+    return timetable.every_days == 1 or (past >= 0 and past % timetable.every_days == 0)
+
+
+def _is_month_day(month_days: frozenset[int], day: date) -> bool:
+    if not month_days or day.day in month_days:
+        return True
+    is_last = day == date.max or (day + _DAY).day == 1
+    return is_last and max(month_days) > day.day
 
 
 def _is_off(timetable: Timetable, day: date) -> bool:

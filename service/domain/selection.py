@@ -1,7 +1,8 @@
 """Chooses the question for a slot: pure and seeded by the slot, so the same input gives the same question.
 
-Criteria in order: not in the schedule's memory; the topic, then the level, then the pair asked least; a difficulty
-that brings the latest rounds to about 70 % right; asked least often; the seed.
+Criteria in order: not in the schedule's memory; for the first question of all, a proved choice of the lowest level; the
+topic, then the level, then the pair asked least; a difficulty that brings the latest rounds to about 70 % right; asked
+least often; the seed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal, TypeVar
 
-from questions.model import Kind, Level
+from questions.model import LEVELS, Kind, Level
 
 ChoiceWarning = Literal["bank runs low", "repeat"]
 
@@ -42,6 +43,8 @@ class Candidate:
     last_asked: date | None = None
     """Date in this schedule; the history may not reach back that far."""
     times_asked: int = 0
+    proved: bool = False
+    """Whether a program proves its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,7 @@ def _ranking_key(
 
     def key(candidate: Candidate) -> tuple[object, ...]:
         return (
+            () if history else _uninviting(candidate),
             by_topic[topic(candidate)],
             by_level[candidate.level],
             by_cell[cell(candidate)],
@@ -166,6 +170,11 @@ def _ranking_key(
         )
 
     return key
+
+
+def _uninviting(candidate: Candidate) -> tuple[bool, bool, bool]:
+    """Ranks candidates for a team's first question, which everyone should dare to answer: False is better."""
+    return candidate.kind != "choice", candidate.level != LEVELS[0], not candidate.proved
 
 
 def _pick_best(fresh: Sequence[Candidate], key: Callable[[Candidate], tuple[object, ...]], seed: str) -> Candidate:

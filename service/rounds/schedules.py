@@ -45,7 +45,7 @@ async def add(
     session: AsyncSession, caller: Caller, channel_id: int, spec: ScheduleSpec, now: datetime
 ) -> ScheduleView:
     """Adds a schedule to the channel from its next slot on. Refused if it could never post."""
-    spec = await _validate(session, caller, spec)
+    spec = await _validate(session, caller, spec, now)
     row = rows.add(session, caller, channel_id, spec.model_dump(mode="json"), now)
     await session.flush()
     return await _view_schedule(session, *await _lock_schedule(session, caller, row.id), now)
@@ -56,7 +56,10 @@ async def edit(
 ) -> ScheduleView:
     """Changes a schedule. A posted round stays as it is, and its day gets no second one."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
-    row.spec = (await _validate(session, caller, spec)).model_dump(mode="json")
+    before = ScheduleSpec.model_validate(row.spec)
+    if spec.every_days != before.every_days and spec.first_day == before.first_day:
+        spec = spec.model_copy(update={"first_day": None})
+    row.spec = (await _validate(session, caller, spec, now)).model_dump(mode="json")
     # Slots that the new times would have had in the past are not posted.
     row.since = now
     return await _view_schedule(session, row, channel, now)
@@ -111,6 +114,7 @@ async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: 
         closes_at=slot.instant + timedelta(minutes=spec.open_minutes),
         answers=0,
         closed=False,
+        zone=spec.zone,
     )
 
 
@@ -177,6 +181,9 @@ def build_timetable(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) ->
         zone=spec.zone,
         country=spec.country or None,
         skips=skips,
+        every_days=spec.every_days,
+        first_day=spec.first_day or date.min,
+        month_days=frozenset(spec.month_days),
     )
 
 
@@ -257,25 +264,40 @@ async def _lock_schedule(session: AsyncSession, caller: Caller, schedule_id: int
     return found
 
 
-async def _validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec) -> ScheduleSpec:
-    """Returns `spec` with topics spelled as in the bank. Refused if it could never post."""
+async def _validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec, now: datetime) -> ScheduleSpec:
+    """Returns `spec` with topics spelled as in the bank and the day it counts from. Refused if it could never post."""
     if not spec.weekdays:
         raise Refused(InvalidTimetable(field="weekdays"))
     if spec.at.tzinfo is not None:
         raise Refused(InvalidTimetable(field="time", value=spec.at.isoformat()))
+    spec = spec.model_copy(
+        update={"weekdays": tuple(sorted(set(spec.weekdays))), "month_days": tuple(sorted(set(spec.month_days)))}
+    )
     try:
-        build_timetable(spec)
+        spec = _with_first_day(spec, now)
+        timetable = build_timetable(spec)
     except UnknownZone as error:
         raise Refused(InvalidTimetable(field="zone", value=spec.zone, similar=error.similar)) from None
     except UnknownHolidays:
         raise Refused(InvalidTimetable(field="holidays", value=spec.country)) from None
-    wanted = await resolve_topics(session, caller.workspace_id, spec.topics)
-    spec = spec.model_copy(update={"topics": wanted, "weekdays": tuple(sorted(set(spec.weekdays)))})
+    if next_slot(timetable, now) is None:
+        raise Refused(InvalidTimetable(field="days"))
+    spec = spec.model_copy(update={"topics": await resolve_topics(session, caller.workspace_id, spec.topics)})
     known = await banks.list_candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
     anything = dataclasses.replace(build_filter(spec), memory_days=0)
     if choose_question(known, [], anything, "", date.min) is None:
         raise Refused(NothingFits(needs_gpu=await _fits_with_gpu(session, spec, caller.workspace_id)))
     return spec
+
+
+def _with_first_day(spec: ScheduleSpec, now: datetime) -> ScheduleSpec:
+    """Returns `spec` with the day that `every_days` counts from: the given one, or else that of the next slot."""
+    if spec.every_days == 1:
+        return spec.model_copy(update={"first_day": None})
+    if spec.first_day is not None:
+        return spec
+    slot = next_slot(build_timetable(spec.model_copy(update={"every_days": 1})), now)
+    return spec.model_copy(update={"first_day": slot.day if slot else now.date()})
 
 
 async def _fits_with_gpu(

@@ -38,6 +38,7 @@ _CHOSEN_BY = (
     QuestionVersion.kind,
     QuestionVersion.level,
     QuestionVersion.topic,
+    QuestionVersion.body["proof"].astext.label("proof"),
 )
 
 
@@ -121,8 +122,9 @@ async def list_candidates(
             difficulty=None if share is None else float(share),
             last_asked=history.get(question_id, (None, 0))[0],
             times_asked=history.get(question_id, (None, 0))[1],
+            proved=bool(proof),
         )
-        for id_, question_id, kind, level, topic, share in rows
+        for id_, question_id, kind, level, topic, proof, share in rows
     ]
 
 

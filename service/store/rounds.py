@@ -23,7 +23,7 @@ from service.store.tables import (
     StreakGrace,
 )
 
-TIMING_FIELDS: Final = ("at", "weekdays", "zone", "country")
+TIMING_FIELDS: Final = ("at", "weekdays", "every_days", "first_day", "month_days", "zone", "country")
 """Fields of a schedule's spec that determine its slots."""
 TICK_LOCK: Final = 0x_DA117_0003
 """Key of the advisory lock for creating due rounds."""

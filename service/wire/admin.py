@@ -18,6 +18,12 @@ class ScheduleSpec(Model):
 
     at: time = time(9, 0)
     weekdays: Annotated[tuple[Annotated[int, Field(ge=0, le=6)], ...], Field(max_length=7)] = (0, 1, 2, 3, 4)
+    every_days: Annotated[int, Field(ge=1, le=365)] = 1
+    """Of these days, only every so many, counted from `first_day`."""
+    first_day: date | None = None
+    """Day from which `every_days` counts; if missing, the schedule's next slot."""
+    month_days: Annotated[tuple[Annotated[int, Field(ge=1, le=31)], ...], Field(max_length=31)] = ()
+    """Of these days, only these of the month. The last day of a shorter month stands for those that it lacks."""
     zone: Short = "UTC"
     open_minutes: Annotated[int, Field(ge=1, le=7 * 24 * 60)] = 8 * 60
     levels: Annotated[tuple[Level, ...], Field(max_length=20)] = ()

@@ -170,7 +170,8 @@ class InvalidTimetable(Model):
     """A schedule that cannot be planned."""
 
     kind: Literal["invalid-timetable"] = "invalid-timetable"
-    field: Literal["weekdays", "time", "zone", "holidays"]
+    field: Literal["weekdays", "days", "time", "zone", "holidays"]
+    """`days`: no date within a year fits all of the schedule's rules."""
     value: str = ""
     similar: tuple[str, ...] = ()
     """Names of zones that may have been meant."""

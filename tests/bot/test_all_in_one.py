@@ -28,20 +28,27 @@ def test_names_of_utc_and_zones_without_a_place_become_utc(zone: str, name: str)
     assert zone_name(zone) == name
 
 
-async def started(client: ServiceClient, service: Service, *, shipped: bool) -> ScheduleView:
+async def started(client: ServiceClient, service: Service, *, shipped: bool, chat: Chat = Chat.web) -> ScheduleView:
     """Returns the schedules after a first and after a second start."""
     await import_path(service.sessions, BANK, service.clock())
     for _ in range(2):
-        await first_schedule(client, Chat.web, shipped=shipped)
-    (schedule,) = await client.schedule_list(OPERATOR)
+        await first_schedule(client, chat, shipped=shipped)
+    (schedule,) = await client.schedule_list(OPERATOR.model_copy(update={"platform": chat.value}))
     return schedule
 
 
-async def test_the_daily_of_the_shipped_bank_takes_a_minute(client: ServiceClient, service: Service) -> None:
+async def test_the_first_question_is_an_inviting_one_and_code_comes_where_there_is_an_editor(
+    client: ServiceClient, service: Service
+) -> None:
     schedule = await started(client, service, shipped=True)
-    assert schedule.spec.kinds == ("choice", "value", "output")
+    assert schedule.spec.kinds == ("choice", "value", "output", "code")
     posts = [one.body for one in await client.outbox_claim("web") if isinstance(one.body, QuestionPost)]
-    assert [post.question.kind in schedule.spec.kinds for post in posts] == [True]
+    assert [(post.question.kind, post.question.level) for post in posts] == [("choice", "mid")]
+
+
+async def test_without_an_editor_the_daily_takes_a_minute(client: ServiceClient, service: Service) -> None:
+    schedule = await started(client, service, shipped=True, chat=Chat.console)
+    assert schedule.spec.kinds == ("choice", "value", "output")
 
 
 async def test_an_own_bank_is_asked_with_every_kind(client: ServiceClient, service: Service) -> None:

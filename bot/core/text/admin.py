@@ -46,7 +46,7 @@ from service.wire import (
 def plan_words(spec: ScheduleSpec) -> str:
     """Describes a schedule in one sentence. Markdown."""
     parts = [
-        f"{spec.at:%H:%M} ({spec.zone}), {weekdays_words(spec.weekdays)}, open for {minutes_words(spec.open_minutes)}",
+        f"{spec.at:%H:%M} ({spec.zone}), {rhythm_words(spec)}, open for {minutes_words(spec.open_minutes)}",
         _only("level", spec.levels),
         _only("kind", spec.kinds),
         _only("topic", [escape(topic) for topic in spec.topics]),
@@ -54,6 +54,28 @@ def plan_words(spec: ScheduleSpec) -> str:
         "with a bonus for speed" if spec.speed_bonus else "",
     ]
     return "; ".join(part for part in parts if part)
+
+
+def rhythm_words(spec: ScheduleSpec) -> str:
+    """Describes the days of a schedule, such as `every 3 days from Monday 2 March` or `on day 1 of the month`."""
+    parts = []
+    if spec.every_days > 1:
+        start = f" from {day_words(spec.first_day)}" if spec.first_day else ""
+        parts.append(f"every {spec.every_days} days{start}")
+    if spec.month_days:
+        parts.append(_month_days_words(spec.month_days))
+    weekdays = weekdays_words(spec.weekdays)
+    if not parts:
+        return weekdays
+    return ", ".join(parts) if len(spec.weekdays) == 7 else f"{', '.join(parts)}, only {weekdays}"
+
+
+def _month_days_words(days: Sequence[int]) -> str:
+    """Says which days of the month, and what happens in months that lack one of them."""
+    numbers = [str(day) for day in days if day < 31]
+    named = [f"day {and_list(numbers)}"] if len(numbers) == 1 else [f"days {and_list(numbers)}"] if numbers else []
+    said = f"on {and_list([*named, *(['the last day'] if 31 in days else [])])} of the month"
+    return f"{said} (the last day where a month is shorter)" if {29, 30} & set(days) else said
 
 
 def _only(what: str, wanted: Sequence[str]) -> str:

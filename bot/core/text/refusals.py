@@ -314,6 +314,9 @@ def _timetable(refusal: InvalidTimetable) -> Words:
     match refusal.field:
         case "weekdays":
             return "No weekday", "A schedule needs at least one weekday, such as `mon-fri`."
+        case "days":
+            text = "No date within a year fits all of `days`, `every`, `month-days` and `holidays`. Leave one out."
+            return "No such day", text
         case "time":
             return "Time with a zone", f"The time {value} has a zone of its own. Write it as `09:00` and name the zone."
         case "zone" if refusal.similar:

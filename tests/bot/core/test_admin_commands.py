@@ -181,3 +181,19 @@ async def test_only_an_admin_makes_the_bot_join_a_channel(room: Room, ann: Who) 
     asked = await quiz.handle(Press(room.event_id(), room.clock(), room.boss, NEW, action))
     assert isinstance(asked.content, Card)
     assert (asked.content.title, door.joined) == ("Choose a time", ["C1"])
+
+
+async def test_naming_one_rhythm_of_a_schedule_replaces_the_others(room: Room) -> None:
+
+    async def types(line: str) -> str:
+        return " ".join((await room.types(room.boss, f"/quiz-admin schedule {line}")).split())
+
+    added = await types("add 09:00 Europe/Berlin every:3 first:2026-03-04")
+    assert "every 3 days from Wednesday 4 March, open for" in added
+    monthly = await types("edit 1 mon-fri month-days:1,last")
+    assert "on day 1 and the last day of the month, only Monday to Friday" in monthly
+    later = await types("edit 1 10:00")
+    assert "10:00 (Europe/Berlin), on day 1 and the last day of the month, only Monday to Friday" in later
+    assert "10:00 (Europe/Berlin), every day, open for" in await types("edit 1 daily")
+    refused = await types("edit 1 mon every:14 first:2026-03-03")
+    assert "No date within a year fits" in refused

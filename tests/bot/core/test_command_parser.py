@@ -68,6 +68,12 @@ READ: list[tuple[str, str, str, dict[str, Value]]] = [
             "memory": 30,
         },
     ),
+    (
+        "quiz-admin",
+        "schedule add every:3d first:2026-03-02 month-days:1,last",
+        "/quiz-admin schedule add",
+        {"every": 3, "first": date(2026, 3, 2), "month-days": (1, 31)},
+    ),
     ("quiz-admin", "schedule edit 3 fri-mon", "/quiz-admin schedule edit", {"schedule": 3, "days": (0, 4, 5, 6)}),
     (
         "quiz-admin",
@@ -142,6 +148,12 @@ REFUSED = [
         "quiz-admin",
         "schedule add mon-fry",
         "`mon-fry` names no weekdays. Write `mon-fri`, `mon,wed,fri`, `weekdays` or `daily`.",
+    ),
+    ("quiz-admin", "schedule add every:0", "Every: `0` is no number of days from 1 to 365. Write it as `3`."),
+    (
+        "quiz-admin",
+        "schedule add month-days:1,32",
+        "Month-days: `1,32` names no days of the month. Write `1`, `1,15` or `last`.",
     ),
     ("quiz-admin", "schedule add open:8", "Open: `8` is no length of time. Write it as `8h`, `90m`, `1h30m` or `2d`."),
     ("quiz-admin", "schedule add level:mid,boss", "Level: `boss` is not one of mid, senior, principal."),

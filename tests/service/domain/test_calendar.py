@@ -349,3 +349,45 @@ def test_an_invalid_timetable_is_rejected() -> None:
         replace(plain, country="XX")
     with pytest.raises(UnknownHolidays, match="'US-ZZ'"):
         replace(plain, country="US-ZZ")
+
+
+months = st.builds(date, st.integers(2024, 2031), st.integers(1, 12), st.just(1))
+
+
+@given(months, st.sets(st.integers(1, 31), min_size=1), zones)
+def test_days_of_the_month_are_each_met_once_and_the_last_day_stands_for_the_missing(
+    month: date, days: set[int], zone: str
+) -> None:
+    length = ((month + timedelta(days=31)).replace(day=1) - month).days
+    timetable = Timetable(time(12), ALL_WEEK, zone, month_days=frozenset(days))
+    found = {day for day in range(1, length + 1) if slot_instant(timetable, month.replace(day=day)) is not None}
+    assert found == {min(day, length) for day in days}
+
+
+@given(st.dates(date(2024, 1, 1), date(2030, 1, 1)), st.integers(2, 60), zones, wall_times, st.integers(0, 400))
+def test_every_few_days_keeps_its_distance_across_changes_of_the_clocks(
+    first: date, every: int, zone: str, at: time, offset: int
+) -> None:
+    timetable = Timetable(at, ALL_WEEK, zone, every_days=every, first_day=first)
+    assert slot_instant(timetable, first - DAY) is None and slot_instant(timetable, first - every * DAY) is None
+    after = datetime.combine(first + offset * DAY, time.min, UTC)
+    upcoming: list[Slot] = []
+    while len(upcoming) < 4 and (slot := next_slot(timetable, upcoming[-1].instant if upcoming else after)):
+        upcoming.append(slot)
+    assert len(upcoming) == 4
+    assert all((slot.day - first).days % every == 0 for slot in upcoming)
+    assert all((later.day - earlier.day).days == every for earlier, later in pairwise(upcoming))
+
+
+def test_every_few_days_goes_on_counting_over_days_off() -> None:
+    first = date(2026, 3, 2)
+    timetable = Timetable(time(9), ALL_WEEK, "UTC", every_days=3, first_day=first, skips=frozenset({first + 3 * DAY}))
+    found = slots_between(timetable, utc("2026-03-01"), utc("2026-03-12"))
+    assert [slot.day.day for slot in found] == [2, 8, 11]
+
+
+def test_days_that_do_not_exist_are_rejected() -> None:
+    with pytest.raises(ValueError, match="days of the month"):
+        Timetable(time(9), ALL_WEEK, "UTC", month_days=frozenset({0, 32}))
+    with pytest.raises(ValueError, match="every 0 days"):
+        Timetable(time(9), ALL_WEEK, "UTC", every_days=0)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -73,6 +74,24 @@ def play(
             asked.append(PastRound(question.id, day, question.topic, question.level))
             choices.append(choice)
     return asked, choices
+
+
+@given(st.randoms())
+def test_the_first_question_is_a_proved_choice_of_the_lowest_level(random: Random) -> None:
+    inviting = Candidate("inviting", "choice", "mid", "data", proved=True)
+    others = [
+        replace(inviting, id="unproved", proved=False),
+        replace(inviting, id="hard", level="principal"),
+        replace(inviting, id="code", kind="code"),
+        *bank(2, topics=("autograd",)),
+    ]
+    questions = [*others, inviting]
+    random.shuffle(questions)
+    first = choose_question(questions, [], ScheduleFilter(), str(random.random()), START)
+    assert first is not None and first.id == "inviting"
+    # Only the first: later ones take turns as always.
+    later = choose_question(questions, [PastRound("inviting", START, "data", "mid")], ScheduleFilter(), "x", START)
+    assert later is not None and later.id.startswith("autograd-")
 
 
 @given(candidates, wishes, st.integers(1, 40))

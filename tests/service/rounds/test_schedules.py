@@ -46,6 +46,8 @@ async def test_a_schedule_says_when_it_posts_next(stage: Stage, admin: Caller) -
     ("spec", "refusal"),
     [
         ({"weekdays": ()}, InvalidTimetable(field="weekdays")),
+        # Every second Monday counted from a Tuesday is never a Monday.
+        ({"weekdays": (0,), "every_days": 14, "first_day": date(2026, 3, 3)}, InvalidTimetable(field="days")),
         ({"zone": "Berln"}, InvalidTimetable(field="zone", value="Berln", similar=("Europe/Berlin",))),
         ({"zone": "Mars/Olympus"}, InvalidTimetable(field="zone", value="Mars/Olympus")),
         ({"country": "XX"}, InvalidTimetable(field="holidays", value="XX")),
@@ -63,6 +65,37 @@ async def test_a_schedule_that_could_never_post_is_rejected_with_a_fix(
     with refused(refusal):
         await added(stage, admin, **spec)
     assert await schedules.list_schedules(stage.session, admin, stage.now) == ()
+
+
+async def test_every_few_days_counts_from_the_next_slot_and_goes_on_after_an_edit(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, at=time(9, 0), weekdays=tuple(range(7)), every_days=3)
+    days = [instant.date() for instant in view.next]
+    assert view.spec.first_day == days[0] > stage.now.date() - timedelta(days=1)
+    assert [later - days[0] for later in days] == [timedelta(days=3 * n) for n in range(3)]
+    later = view.spec.model_copy(update={"at": time(10, 0)})
+    edited = await schedules.edit(stage.session, admin, view.id, later, stage.now + timedelta(days=1))
+    assert {(instant.date() - days[0]).days % 3 for instant in edited.next} == {0}
+    # Another interval counts anew, unless its first day is given.
+    moment = stage.now + timedelta(days=1)
+    weekly = view.spec.model_copy(update={"every_days": 7})
+    assert (await schedules.edit(stage.session, admin, view.id, weekly, moment)).spec.first_day == max(
+        days[0], moment.date() + timedelta(days=moment.time() >= time(9, 0))
+    )
+    given_day = weekly.model_copy(update={"first_day": date(2026, 4, 1), "every_days": 5})
+    assert (await schedules.edit(stage.session, admin, view.id, given_day, moment)).next[0].date() == date(2026, 4, 1)
+
+
+async def test_the_31st_of_a_shorter_month_is_its_last_day(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, at=time(9, 0), weekdays=tuple(range(7)), month_days=(31, 31))
+    assert view.spec.month_days == (31,)
+    assert [(instant.month, instant.day) for instant in view.next] == [(3, 31), (4, 30), (5, 31)]
+    preview = await schedules.preview(stage.session, admin, view.id, stage.now)
+    assert (preview.day, preview.opens_at) == (date(2026, 3, 31), view.next[0])
+
+
+async def test_a_preview_is_in_the_schedules_zone(stage: Stage, admin: Caller) -> None:
+    view = await added(stage, admin, zone="Asia/Tokyo")
+    assert (await schedules.preview(stage.session, admin, view.id, stage.now)).zone == "Asia/Tokyo"
 
 
 async def test_topics_are_spelled_as_in_the_bank(stage: Stage, admin: Caller) -> None:

@@ -327,6 +327,11 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "A schedule needs at least one weekday, such as `mon-fri`.",
     ),
     (
+        InvalidTimetable(field="days"),
+        "No such day",
+        "No date within a year fits all of `days`, `every`, `month-days` and `holidays`. Leave one out.",
+    ),
+    (
         InvalidTimetable(field="time", value="09:00:00+00:00"),
         "Time with a zone",
         "The time `09:00:00+00:00` has a zone of its own. Write it as `09:00` and name the zone.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from bot.core.cards import Code, Small, TextField
 from bot.core.text import members, questions, results, words
-from service.wire import RunResult, VerdictView
+from bot.core.text.admin import rhythm_words
+from service.wire import RunResult, ScheduleSpec, VerdictView
 from tests.bot.samples import ME
 
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -75,6 +77,28 @@ def test_days_are_written_out() -> None:
     assert words.weekdays_words((0, 2, 4)) == "Monday, Wednesday and Friday"
     assert words.weekdays_words((5, 6)) == "Saturday and Sunday"
     assert words.weekdays_words(range(7)) == "every day"
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({}, "Monday to Friday"),
+        ({"weekdays": tuple(range(7))}, "every day"),
+        (
+            {"weekdays": tuple(range(7)), "every_days": 3, "first_day": date(2026, 3, 2)},
+            "every 3 days from Monday 2 March",
+        ),
+        ({"weekdays": tuple(range(7)), "month_days": (1, 15, 31)}, "on days 1 and 15 and the last day of the month"),
+        ({"month_days": (1,)}, "on day 1 of the month, only Monday to Friday"),
+        ({"weekdays": tuple(range(7)), "month_days": (31,)}, "on the last day of the month"),
+        (
+            {"weekdays": tuple(range(7)), "month_days": (30,)},
+            "on day 30 of the month (the last day where a month is shorter)",
+        ),
+    ],
+)
+def test_the_days_of_a_schedule_are_said_in_words(spec: dict[str, Any], said: str) -> None:
+    assert rhythm_words(ScheduleSpec.model_validate(spec)) == said
 
 
 @pytest.mark.parametrize(
