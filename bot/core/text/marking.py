@@ -162,7 +162,7 @@ def _state(view: MarkingView, now: datetime) -> str:
     if view.credit is not None:
         return f"Confirmed: {percent(view.credit)} of the points."
     if view.marks is None:
-        return "Compare the two, then mark which points your answer covers. Nobody else sees the marks."
+        return "Compare the two, then mark which points your answer covers. Only you and moderators see the marks."
     if view.next_due is not None:
         return f"This card comes back {wait_words(now, view.next_due)}."
     if question_ref(view.ref).kind == "practice":

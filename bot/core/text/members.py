@@ -31,10 +31,14 @@ def board_table(rows: tuple[BoardRow, ...], caption: str) -> Table:
     """Returns the rows of a leaderboard; the reader's own is marked."""
     mine = next((place for place, row in enumerate(rows) if row.me), None)
     cells = tuple(
-        (str(row.rank), row.name, str(row.points), str(row.answered), percent(row.accuracy), str(row.streak))
-        for row in rows
+        (str(row.rank), row.name, str(row.points), str(row.answered), _accuracy(row), str(row.streak)) for row in rows
     )
     return Table(("Rank", "Name", "Points", "Answers", "Right", "Streak"), cells, caption, (0, 2, 3, 4, 5), mine)
+
+
+def _accuracy(row: BoardRow) -> str:
+    """Returns the share that is right; a dash while all answers are open ones that nobody has confirmed."""
+    return percent(row.accuracy) if row.answered else "–"
 
 
 def board_card(board: Board) -> Card:

@@ -183,7 +183,8 @@ def result_card(result: RoundResult) -> Card:
 
 def share_line(result: RoundResult) -> str:
     """Returns a line about the member's week that says nothing about the question."""
-    return joined(f"Dailygrad {result.number}", f"{result.week_right}/{result.week_asked}", f"streak {result.streak}")
+    week = f"{result.week_right}/{result.week_asked}" if result.week_asked else ""
+    return joined(f"Dailygrad {result.number}", week, f"streak {result.streak}")
 
 
 def _absent_card(result: RoundResult) -> Card:
