@@ -39,7 +39,7 @@ class Ticket:
 
 
 class RunRefused(Exception):
-    """The run was not queued. The message is for its sender."""
+    """The run was not queued. The message is for operators; `why` is the fact for the sender."""
 
     def __init__(self, why: Literal["member", "full"], message: str) -> None:
         super().__init__(message)
@@ -71,19 +71,14 @@ class FairQueue:
     def enter(self, owner: str, priority: Priority, now: float) -> Ticket:
         """Adds a waiting ticket. Raises RunRefused."""
         if owner and self._has(self.waiting, owner):
-            raise RunRefused(
-                "member",
-                "One of your runs is already waiting. Send this one again after that one has started; "
-                "nothing was changed.",
-            )
+            raise RunRefused("member", "another run of this owner is waiting already")
         ticket = Ticket(self._last_number + 1, owner, priority, now)
         wait = self.expected_wait(self.ahead_of(ticket))
         free_places = self.max_waiting - _RANK[priority] * self.max_waiting // 8
         if len(self.waiting) >= free_places or wait > self.max_wait[priority]:
             raise RunRefused(
                 "full",
-                f"The sandbox is busy: {len(self.waiting)} runs are waiting already, and this one would wait about "
-                f"{max(1, round(wait))} s. Try again in a minute; nothing was changed.",
+                f"{len(self.waiting)} runs are waiting already, and this one would wait about {max(1, round(wait))} s",
             )
         self._last_number = ticket.number
         self.waiting[ticket.number] = ticket
@@ -170,7 +165,7 @@ class AsyncQueue:
             async with asyncio.timeout(seconds):
                 await self._starting[ticket.number]
         except TimeoutError:
-            message = f"The sandbox is busy: your run did not start within {seconds:.0f} s. Try again in a minute."
+            message = f"the run did not start within {seconds:.0f} s"
             raise RunRefused("full", message) from None
 
     def _start_next(self) -> None:

@@ -130,7 +130,7 @@ class Outcome:
     `("raised", type name, message)`, or `("unsupported", type name, message)` for a result that cannot be sent.
     Fewer entries than cases when the run ended early. Untrusted: decode with caps and compare outside the child."""
     detail: str = field(default="", repr=False)
-    """Cause of an `internal` status, for the operator. For a refused run, the reason for the member."""
+    """Cause of an `internal` status, for operators."""
     cause: Cause | None = None
     """Why the run ended early, unless a mistake in the program did it, which stderr shows."""
     delayed_ms: float = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.wire import CallRejected, Refusal, SandboxBusy, describe
+from service.wire import BusyCause, CallRejected, Refusal, SandboxBusy, describe
 
 
 class Refused(Exception):
@@ -16,8 +16,8 @@ class Refused(Exception):
 class Busy(Refused):
     """The sandbox cannot take the run now; it can be sent again later."""
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(SandboxBusy(detail=detail))
+    def __init__(self, why: BusyCause) -> None:
+        super().__init__(SandboxBusy(why=why))
 
 
 class Misconfigured(Refused):

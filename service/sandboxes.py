@@ -39,7 +39,7 @@ MAX_BYTES = 2 * MAX_FRAME_BYTES
 GRACE_SECONDS = 8
 """Time that running runs get when the worker stops, seconds; its jobs get the rest of a container's grace period."""
 FRAME = "application/octet-stream"
-_FULL = "The sandbox is busy: {} runs are in hand already. Try again in a minute; nothing was changed."
+_FULL = "{} runs are in hand already"
 
 
 class ReportsHealth(Protocol):

@@ -24,7 +24,7 @@ from service.errors import Busy
 from service.sandboxes import ReportsHealth, SandboxPort
 from service.store import monitoring
 from service.store.session import Sessions
-from service.wire import AnswerResult
+from service.wire import AnswerResult, BusyCause
 
 log = structlog.get_logger(__name__)
 DEVICE_INTERVAL_SECONDS = 30
@@ -68,7 +68,7 @@ class FairSandbox:
                 if mine.refused:
                     raise Busy(mine.refused)
         except RunRefused as refusal:
-            raise Busy(str(refusal)) from None
+            raise Busy(refusal.why) from None
 
 
 class MemberTurn:
@@ -78,8 +78,8 @@ class MemberTurn:
         self._sandbox = sandbox
         self._owner = owner
         self._priority = priority
-        self.refused = ""
-        """Message of a machine that had no room for one of the runs."""
+        self.refused: BusyCause | None = None
+        """Why a machine did not take one of the runs."""
 
     async def run(self, run: Run) -> Outcome:
         """Returns the outcome of one run."""
@@ -88,7 +88,7 @@ class MemberTurn:
         outcome = await self._sandbox.run(replace(run, owner=owner, priority=self._priority))
         # Waiting does not help if a machine has no GPU.
         if outcome.refused in ("member", "full"):
-            self.refused = outcome.detail
+            self.refused = outcome.refused
         return outcome
 
 

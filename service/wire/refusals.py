@@ -155,12 +155,15 @@ class NoSandbox(Model):
     kind: Literal["no-sandbox"] = "no-sandbox"
 
 
+BusyCause = Literal["member", "full"]
+"""Why a run has to be sent again later: another one of the member waits already, or too many of all members do."""
+
+
 class SandboxBusy(Model):
     """The run has to be sent again later."""
 
     kind: Literal["sandbox-busy"] = "sandbox-busy"
-    detail: str
-    """The sandbox's message."""
+    why: BusyCause
 
 
 # Schedules and rounds

@@ -67,7 +67,7 @@ async def test_nobody_waits_beyond_the_longest() -> None:
     queue = queue_of_one(max_wait=0.1)
     first = Guest(queue, "a")
     await settled(first)
-    with pytest.raises(RunRefused, match="your run did not start within 0 s") as refusal:
+    with pytest.raises(RunRefused, match="the run did not start within 0 s") as refusal:
         async with queue.admit("b", "round"):
             pytest.fail("the place is taken")
     assert refusal.value.why == "full"

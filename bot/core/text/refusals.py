@@ -12,6 +12,7 @@ from service.wire import (
     AnswerRefusal,
     AnswerUnreadable,
     BankRefusal,
+    BusyCause,
     CallRefusal,
     CallRejected,
     CallTooLarge,
@@ -218,8 +219,18 @@ def _answer(refusal: AnswerRefusal) -> Words:
         case NoSandbox():
             text = "No sandbox is connected. Try again in a minute; if that does not help, ask an admin to type"
             return "Code cannot run now", f"{text} `/quiz-admin doctor`."
-        case SandboxBusy(detail=detail):
-            return "Please wait", stopped(escape(detail))
+        case SandboxBusy(why=why):
+            return "Please wait", _busy(why)
+        case _ as never:
+            assert_never(never)
+
+
+def _busy(why: BusyCause) -> str:
+    match why:
+        case "member":
+            return "One of your programs is waiting to run. Send this one when that one has its result."
+        case "full":
+            return "Many programs are waiting to run. Try again in a minute. Nothing was changed."
         case _ as never:
             assert_never(never)
 

@@ -123,7 +123,7 @@ async def test_a_job_follows_its_event_and_one_of_an_older_version_none(settings
 
 async def test_an_event_that_is_busy_keeps_its_id(settings: Settings) -> None:
     async def judge(answer_id: int, last: bool, priority: str) -> None:
-        raise Busy("wait")
+        raise Busy("full")
 
     async def nothing(*given: object) -> None:
         """Does nothing: there is no other job."""

@@ -317,9 +317,14 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "`/quiz-admin doctor`.",
     ),
     (
-        SandboxBusy(detail="64 runs are waiting"),
+        SandboxBusy(why="full"),
         "Please wait",
-        "64 runs are waiting.",
+        "Many programs are waiting to run. Try again in a minute. Nothing was changed.",
+    ),
+    (
+        SandboxBusy(why="member"),
+        "Please wait",
+        "One of your programs is waiting to run. Send this one when that one has its result.",
     ),
     (
         InvalidTimetable(field="weekdays"),
