@@ -58,10 +58,15 @@ def read_flash_cards(document: Document) -> Draft:
     outside = _outside(document)
     cards = [*_of_lines(document, outside, tagged=tagged), *_of_paragraphs(document, outside)]
     firsts = [stretch.first for stretch in document.layout.stretches]
+    ends = 0
     for card in sorted(cards):
+        if card.first <= ends:
+            # A line with `::` can stand in the front of a card of several lines.
+            continue
         stretch = document.layout.stretches[max(bisect_right(firsts, card.first) - 1, 0)]
         front, back = (trim(_TAG.sub("", _SCHEDULE.sub("", part))) for part in (card.front, card.back))
         if front and document.free(card.first, card.last):
+            ends = card.last
             add_question(document, draft, card.first, card.last, prompt=front, answer=back, section=stretch.path)
     if draft.questions and tagged:
         draft.findings += _clozes(document, outside, {n for c in cards for n in range(c.first, c.last + 1)})
