@@ -61,6 +61,8 @@ ADMINS = (
     ("/quiz-admin review list", "The key is wrong."),
     ("/quiz-admin review dismiss 1", "dismissed"),
     ("/quiz-admin review fixed 1", "the question was fixed"),
+    ("/quiz-admin review answers", "No open answers are waiting"),
+    ("/quiz-admin review credit 1 50", "There is no closed open answer"),
     ("/quiz-admin member restore Ann 2026-03-02", "no longer breaks the streak"),
     ("/quiz-admin member adjust Ann 5 well said", "gets 5 points"),
     ("/quiz-admin link", "Link another chat"),
@@ -124,14 +126,15 @@ async def test_every_button(workspace: Workspace) -> None:
     board = await workspace.types(ann, "/quiz board", "This week")
     month = await hands.presses(ann, board, "Month", "This month")
     await hands.presses(ann, month, "Rookies", "rookies")
-    # Practice, by button and by rating one's own recall.
+    # Practice, by button and by marking one's own words.
     await workspace.only("one-right")
     card = await workspace.types(ann, "/quiz practice", "torch.zeros(2, 3)")
     judged = await hands.presses(ann, card, "A", "swaps")
     await workspace.only("why-scale")
     await hands.presses(ann, judged, "Next card", "Why is the loss scaled")
     revealed = await hands.fills(ann, "underflow", text="Because.")
-    await hands.presses(ann, revealed, "Good", "Noted")
+    await hands.presses(ann, revealed, "Mark my answer", "Which points does your answer cover?")
+    await workspace.slack.close_view(ann)
     await workspace.only("two-lines")
     await workspace.types(ann, "/quiz practice kind:output", "What does it print?")
     judged = await hands.fills(ann, "Next card", text="1\n2")
@@ -170,8 +173,10 @@ async def test_every_button(workspace: Workspace) -> None:
     assert set(get_args(actions.Action)) - hands.did == ELSEWHERE
 
 
-ELSEWHERE = {actions.OpenCard, actions.Setup, actions.Join, actions.Explain}
-"""Pressed in `test_answers`; in `test_hello`; to link a second chat; on no card of today's, but still on old ones."""
+MARKING = {actions.Compare, actions.ShareAnswer, actions.PeerAnswers, actions.ConfirmMarks, actions.Credit}
+ELSEWHERE = {actions.OpenCard, actions.Setup, actions.Join, actions.Explain, *MARKING}
+"""Pressed in `test_answers`; in `test_hello`; to link a second chat; in `test_code_practice`; on a closed open
+question."""
 
 
 async def press_any(hands: Hands, user: User, shown: Shown, label: str) -> None:
