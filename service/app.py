@@ -6,6 +6,7 @@ from asyncio import Event
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from time import monotonic
 
 from fastapi import FastAPI
 from prometheus_client.metrics_core import Metric
@@ -16,6 +17,7 @@ from sandbox.wire import Priority
 from service import metrics
 from service.api import make_api
 from service.api.http import Clock, ServiceParts
+from service.api.rate_limit import CallLimiter
 from service.banks import proving
 from service.config import Settings
 from service.credentials import TokenCipher
@@ -122,7 +124,17 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     metrics.record_build(migrations.newest())
     examples = Examples(fair)
     parts = ServiceParts(
-        sessions, settings.database_url, clock, tokens, fair, examples, jobs, migrations.newest(), cipher, Event()
+        sessions,
+        settings.database_url,
+        clock,
+        tokens,
+        fair,
+        examples,
+        jobs,
+        migrations.newest(),
+        cipher,
+        Event(),
+        CallLimiter(monotonic),
     )
     alerts = Alerts(sessions, fair)
     api = make_api(parts)

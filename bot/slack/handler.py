@@ -53,7 +53,7 @@ _CARD_ACTIONS = (
     actions.Privacy,
     actions.Settle,
 )
-_ADMIN_ACTIONS = frozenset({"Credit", "Import", "Settle", "Setup", "SetupAt", "Begin", "PostNow"})
+_ADMIN_ACTIONS = frozenset({"Credit", "Import", "JoinChannel", "Settle", "Setup", "SetupAt", "Begin", "PostNow"})
 
 
 class SlackHandler:

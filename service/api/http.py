@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from asyncio import Event
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -24,6 +25,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import tracing
+from service.api.rate_limit import CallLimiter
 from service.credentials import ServiceTokens, TokenCipher
 from service.errors import Refused
 from service.rounds.examples import Examples
@@ -47,6 +49,7 @@ from service.wire import (
     Ref,
     Refusal,
     SandboxBusy,
+    TooManyCalls,
     Where,
     Who,
     invalid_input,
@@ -74,6 +77,7 @@ class ServiceParts:
     cipher: TokenCipher
     stopping: Event
     """Set before the process exits, so that long polls return."""
+    limiter: CallLimiter
 
 
 class Unauthorized(HTTPException):
@@ -147,7 +151,7 @@ WhereBody = Annotated[Where, Body(embed=True)]
 EventBody = Annotated[EventId, Body(embed=True)]
 RefBody = Annotated[Ref, Body(embed=True)]
 
-# Body limit: no body is read without a token, beyond the limit, or for an admin's call by somebody else.
+# Body limit: no body is read without a token, beyond the limit, from a flood, or for an admin's call by somebody else.
 
 ADMIN_PREFIX = "/v1/admin/"
 """Prefix of the calls for admins only."""
@@ -189,6 +193,7 @@ def _bounded(request: Request, receive: Receive) -> Receive:
         nonlocal left, known
         if not known:
             authorized(request)
+            _refuse_flood(request)
             if request.url.path.startswith(ADMIN_PREFIX):
                 _admins_only(request)
             _refuse_declared(request.headers.get("content-length", "0"))
@@ -210,6 +215,18 @@ def _admins_only(request: Request) -> None:
         raise CallerRefused(error.refusal) from error
     if not caller.admin:
         raise CallerRefused(AdminsOnly())
+
+
+def _refuse_flood(request: Request) -> None:
+    caller = request.headers.get(CALLER_HEADER)
+    if caller is None:
+        return  # a bot's own call
+    try:
+        who = caller_of(caller)
+    except Refused as error:
+        raise CallerRefused(error.refusal) from error
+    if delay := parts_of(request).limiter.delay(who):
+        raise CallerRefused(TooManyCalls(retry_s=math.ceil(delay)))
 
 
 def _refuse_declared(length: str) -> None:
@@ -283,6 +300,7 @@ STATUS: dict[type[object], int] = {
     NoSandbox: 409,
     SandboxBusy: 409,
     InvalidInput: 422,
+    TooManyCalls: 429,
 }
 """Statuses of refusals. Every other is 400."""
 

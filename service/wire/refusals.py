@@ -76,6 +76,14 @@ class CallTooLarge(Model):
     """Limit, bytes."""
 
 
+class TooManyCalls(Model):
+    """The member, or everyone in their chat together, calls faster than the service allows."""
+
+    kind: Literal["too-many-calls"] = "too-many-calls"
+    retry_s: int
+    """Seconds until the next call is accepted."""
+
+
 class CallRejected(Model):
     """The processes are set up wrongly: a wrong token, a missing key. `message` is for operators, never for members."""
 
@@ -327,7 +335,15 @@ class LinkWaits(Model):
 
 
 CallRefusal = (
-    AdminsOnly | NotFound | ChannelNeeded | TextNeeded | EventReused | InvalidInput | CallTooLarge | CallRejected
+    AdminsOnly
+    | NotFound
+    | ChannelNeeded
+    | TextNeeded
+    | EventReused
+    | InvalidInput
+    | CallTooLarge
+    | TooManyCalls
+    | CallRejected
 )
 AnswerRefusal = (
     QuestionGone

@@ -51,6 +51,7 @@ from service.wire import (
     SlotTaken,
     StillOpen,
     TextNeeded,
+    TooManyCalls,
     UndoRefused,
     WrongKindOfAnswer,
 )
@@ -109,6 +110,8 @@ def _call(refusal: CallRefusal) -> Words:
             return "Not accepted", _invalid(refusal)
         case CallTooLarge(most=most):
             return "Too large", f"At most {most // 1_000_000} MB can be sent at once. Nothing was changed."
+        case TooManyCalls(retry_s=seconds):
+            return "Too fast", f"This was too much at once. Try again in {plural(seconds, 'second')}."
         case CallRejected():
             text = "Dailygrad is not set up correctly. This is our fault, and nothing is lost."
             return "Not available", f"{text} Ask the operator to run `dailygrad doctor`."

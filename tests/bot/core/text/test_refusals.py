@@ -47,6 +47,7 @@ from service.wire import (
     SlotTaken,
     StillOpen,
     TextNeeded,
+    TooManyCalls,
     UndoRefused,
     WrongKindOfAnswer,
 )
@@ -174,6 +175,11 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         InvalidInput(field="", problem="invalid", detail="Input should be *one*"),
         "Not accepted",
         "The input is not valid: Input should be &#42;one&#42;.",
+    ),
+    (
+        TooManyCalls(retry_s=1),
+        "Too fast",
+        "This was too much at once. Try again in 1 second.",
     ),
     (
         CallTooLarge(most=10_500_000),
