@@ -10,7 +10,16 @@ from starlette.routing import BaseRoute
 
 from service.api import admin, bots, http, member
 from service.api.admin import looking
-from service.api.http import BodyLimit, CorrelationId, ServiceParts, TheCall, TheCaller, authorized, parts_of
+from service.api.http import (
+    BodyLimit,
+    CorrelationId,
+    ServiceParts,
+    TheCall,
+    TheCaller,
+    authorized,
+    parts_of,
+    refuse_flood,
+)
 from service.metrics import CONTENT_TYPE, exposition
 from service.ops import operations
 from service.ops.metrics_collect import CountedCalls, State
@@ -77,7 +86,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 def _routes() -> list[BaseRoute]:
     whole = APIRouter()
     for router in ROUTERS:
-        whole.include_router(router, prefix="/v1", dependencies=[Depends(authorized)])
+        whole.include_router(router, prefix="/v1", dependencies=[Depends(authorized), Depends(refuse_flood)])
     whole.include_router(health_router)
     whole.include_router(metrics_router)
     return whole.routes

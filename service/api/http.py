@@ -193,7 +193,7 @@ def _bounded(request: Request, receive: Receive) -> Receive:
         nonlocal left, known
         if not known:
             authorized(request)
-            _refuse_flood(request)
+            refuse_flood(request)
             if request.url.path.startswith(ADMIN_PREFIX):
                 _admins_only(request)
             _refuse_declared(request.headers.get("content-length", "0"))
@@ -217,10 +217,12 @@ def _admins_only(request: Request) -> None:
         raise CallerRefused(AdminsOnly())
 
 
-def _refuse_flood(request: Request) -> None:
+def refuse_flood(request: Request) -> None:
+    """Counts the caller's call once: before the body is read, or as a dependency of a route that reads none."""
     caller = request.headers.get(CALLER_HEADER)
-    if caller is None:
-        return  # a bot's own call
+    if caller is None or getattr(request.state, "counted", False):
+        return  # without a caller it is a bot's own call
+    request.state.counted = True
     try:
         who = caller_of(caller)
     except Refused as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Body
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody
 from service.banks import moderation
@@ -216,7 +216,7 @@ async def mark(
     who: TheCaller,
     event_id: EventBody,
     ref: RefBody,
-    covered: Annotated[tuple[int, ...], Body(embed=True, max_length=100)],
+    covered: Annotated[tuple[Annotated[int, Field(ge=0, lt=100)], ...], Body(embed=True, max_length=100)],
 ) -> MarkingView:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)

@@ -10,7 +10,7 @@ from service.api import rate_limit
 from service.api.rate_limit import CallLimiter, Rate
 from service.wire import TooManyCalls
 from tests.conftest import MakeWho
-from tests.service.daily_channel import DailyChannel
+from tests.service.daily_channel import DAILY, DailyChannel
 from tests.service.refusals import refused
 
 FAST = Rate(burst=3, per_second=2)
@@ -84,6 +84,14 @@ async def test_a_flood_is_refused_and_nobody_else_is(limited: DailyChannel) -> N
     with refused(TooManyCalls(retry_s=1)):
         await limited.client.rules(flood)
     await limited.client.rules(other)
+
+
+async def test_a_call_with_a_body_is_counted_once(limited: DailyChannel) -> None:
+    ada = limited.who("Ada")
+    for _ in range(3):
+        await limited.client.today(ada, DAILY)
+    with refused(TooManyCalls(retry_s=1)):
+        await limited.client.today(ada, DAILY)
 
 
 async def test_the_calls_of_a_bot_itself_are_not_limited(limited: DailyChannel) -> None:
