@@ -20,8 +20,8 @@ class Rate:
     per_second: float
 
 
-MEMBER = Rate(burst=150, per_second=5)
-"""A person clicks once or twice a second; a session of practice is some 40 calls."""
+MEMBER = Rate(burst=300, per_second=10)
+"""Several times what a person clicks, so that only programs and stuck keys are refused."""
 WORKSPACE = Rate(burst=4_000, per_second=200)
 """A thousand members who open, answer and look at the result within a few seconds."""
 

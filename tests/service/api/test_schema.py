@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from schemathesis import engine
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events
 
+from service.api.rate_limit import CallLimiter, Rate
 from service.client import caller_header
 from service.process import listen, serve_app
 from service.wire import CALLER_HEADER
@@ -95,14 +98,17 @@ def phases(**enabled: bool) -> dict[str, Any]:
     ids=["covering", "fuzzing"],
 )
 async def test_nothing_that_is_described_fails(
-    daily: DailyChannel, clock: Clock, how: Mapping[str, Any], least: int
+    daily: DailyChannel, clock: Clock, how: Mapping[str, Any], least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # One member makes all calls, faster than a person does.
+    state, fast = daily.service.api.state, Rate(burst=1e6, per_second=1e6)
+    monkeypatch.setattr(state, "parts", replace(state.parts, limiter=CallLimiter(monotonic, member=fast)))
     await open_banks(daily, clock)
     api = described(daily, await Team(daily, "zebra").settle())
     with listen("127.0.0.1", 0, tries=1) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         async with serve_app(daily.service.api, listener, daily.service.stopping.set):
             asked = await asyncio.to_thread(tried, api, url, how)
-    assert [one for one in asked if one[1] >= 500] == []
+    assert [one for one in asked if one[1] >= 500 or one[1] == 429] == []
     assert len(asked) >= least
     assert len({path for path, status, _ in asked if status == 200}) > len(api["paths"]) / 2

@@ -140,7 +140,7 @@ async def seen(they: Theirs, who: Who) -> dict[str, str]:
             answer = refusal.refusal
         if name == "doctor":
             # The database's clock goes on.
-            answer = [check for check in answer if check.name != "clock"]
+            answer = [check for check in answer if check.kind != "clock"]
         found[name] = NUMBERED.sub(r"\1 N", str(answer))
     return found
 
