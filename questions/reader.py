@@ -15,10 +15,12 @@ from questions.blocks import Block, plain
 from questions.checks import check_bank
 from questions.dialects import native
 from questions.document import Document, Draft, open_document, scalar
+from questions.formats import IMPORT_FORMATS, ImportDraft, read_import
 from questions.formats import SUFFIXES as FOREIGN_SUFFIXES
-from questions.formats import ImportDraft, read_import
 from questions.formats.anki import MOST_PACKAGE
 from questions.formats.pages import read_page
+from questions.formats.records import NAME as RECORDS
+from questions.formats.table import NAME as CSV
 from questions.ids import with_ids
 from questions.model import Bank, Question
 from questions.patterns import Inferred, read_patterns
@@ -142,6 +144,12 @@ def _unread(name: str, error: InvalidRecipe) -> Reading:
     stem = Path(name).stem or "bank"
     finding = _invalid_recipe(Source(name, ("",)), error)
     return Reading(Bank(stem, stem, ()), (finding,), (), Source(name, ("",)))
+
+
+def takes_recipe(reading: Reading) -> bool:
+    """Returns whether a document can be read by a recipe: text, tables and data, but no format with fixed places."""
+    fixed = {native.NAME, *(one.name for one in IMPORT_FORMATS)} - {CSV, RECORDS}
+    return not fixed & set(reading.bank.dialects)
 
 
 def _foreign_reading(sheet: ImportDraft, recipe: Recipe | None) -> Reading:

@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import questions
 from questions import Reading, read_path
-from questions.cli import bank_command
+from questions.cli import AnswerPattern, QuestionPattern, RecipeLines, bank_command, recipe_text
 from questions.proof_report import ProofReport, proof_report_github, proof_report_json, proof_report_text
 from questions.report import FORMATS
 from sandbox.embedded import embedded_sandbox
@@ -148,6 +148,9 @@ def bank_import(
     generated: Annotated[
         str, typer.Option(help="Choices generated from prose: use, hold (until `bank approve`) or none.")
     ] = "use",
+    question: QuestionPattern = "",
+    answer: AnswerPattern = "",
+    recipe: RecipeLines = None,
 ) -> None:
     """Import shared banks into the database in DATABASE_URL, or else into that of `dailygrad run`.
 
@@ -160,7 +163,8 @@ def bank_import(
     if path is not None and not path.exists():
         raise CommandFailed(f"there is no {path}: pass a document or a folder")
     how = cast(Generated, generated)
-    views = in_database(lambda service: _bank_import(service, path, dry_run, how))
+    stated = recipe_text(question, answer, recipe)
+    views = in_database(lambda service: _bank_import(service, path, dry_run, how, stated))
     if format == "json":
         sys.stdout.write(json.dumps([view.model_dump(mode="json") for view in views], indent=2) + "\n")
     else:
@@ -170,7 +174,7 @@ def bank_import(
 
 
 async def _bank_import(
-    service: Service, path: Path | None, dry_run: bool, generated: Generated
+    service: Service, path: Path | None, dry_run: bool, generated: Generated, recipe: str
 ) -> tuple[ImportView, ...]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
@@ -180,7 +184,7 @@ async def _bank_import(
             bar.update(task, description=step, completed=done, total=total or None)
 
         options = ImportOptions(generated, limit=None, progress=tell)
-        return await import_path(service.sessions, path, now(), not dry_run, options)
+        return await import_path(service.sessions, path, now(), not dry_run, options, recipe)
 
 
 @bank_command.command("approve")
@@ -319,6 +323,8 @@ def _import_lines(view: ImportView, dry_run: bool) -> Iterator[str]:
         yield from (f"    {line}" for line in view.findings.splitlines() if line.startswith("error"))
         return
     yield f"  {view.name}: {_counts(view)}{'; nothing was written' if dry_run else ''}"
+    if view.recipe_saved:
+        yield "    read by the recipe saved with the bank; `--recipe none` forgets it"
     if view.generated:
         wait = f", {view.waiting} of them waiting for `dailygrad bank approve`" if view.waiting else ""
         yield f"    {view.generated} choices generated from its sentences{wait}"

@@ -374,8 +374,13 @@ class ServiceClient:
     async def bank_list(self, who: Who) -> tuple[BankView, ...]: ...
 
     @call("admin/bank/import")
-    async def bank_import(self, who: Who, event_id: str, name: str, text: str, apply: bool) -> ImportView:
-        """Imports a document for this workspace; without `apply`, only returns what would happen."""
+    async def bank_import(
+        self, who: Who, event_id: str, name: str, text: str, apply: bool, recipe: str = ""
+    ) -> ImportView:
+        """Imports a document for this workspace; without `apply`, only returns what would happen.
+
+        `recipe` says how to read it. Without one, that of the bank's last import is used; `none` forgets it.
+        """
 
     @call("admin/bank/log", repeatable=True)
     async def bank_log(self, who: Who, name: str) -> BankLog:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import time
 from typing import Any, cast
 
@@ -107,6 +108,16 @@ def _spec(event: Submit, at: str) -> ScheduleSpec:
 
 def _one(event: Submit, name: str) -> str:
     return next(iter(event.values.get(name, ())), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document to import, as it was pasted or uploaded."""
+
+    name: str
+    text: str
+    recipe: str = ""
+    """How its questions are written; may be empty."""
 
 
 Said = Card | Form
@@ -268,13 +279,18 @@ class AdminCommands:
     async def _import(self, event: Command, typed: Typed) -> Said:
         return members.import_form()
 
-    async def take_document(self, event: Event, name: str, text: str, apply: bool) -> Said:
-        """Imports a document; with `apply` false, only checks it."""
+    async def take_document(self, event: Event, document: Document, apply: bool) -> Said:
+        """Imports a document; with `apply` false, only previews it. On the web, the form stays open for the import."""
+        name, text, recipe = document.name, document.text, document.recipe
         if not name or not text.strip():
             raise CommandError(
                 "An import needs the document's name and its text. `/quiz-admin bank import` asks again."
             )
-        return admin.imported_card(await self._client.bank_import(event.who, event.id, name, text, apply))
+        view = await self._client.bank_import(event.who, event.id, name, text, apply, recipe)
+        card = admin.imported_card(view)
+        if apply or event.who.platform != "web":
+            return card
+        return members.import_form(name, text, recipe, card.blocks)
 
     async def _log(self, event: Command, typed: Typed) -> Said:
         return admin.log_card(await self._client.bank_log(event.who, typed.text("name")))

@@ -137,6 +137,8 @@ class TextField:
     code: bool = False
     max_length: int = 4000
     required: bool = True
+    upload: bool = False
+    """Whether a file may replace the typed text."""
 
 
 @dataclass(frozen=True, slots=True)

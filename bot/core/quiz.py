@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from bot.core import actions
 from bot.core.actions import BadAction
-from bot.core.admin_commands import WHOLE_WORKSPACE, AdminCommands, Onboarding
+from bot.core.admin_commands import WHOLE_WORKSPACE, AdminCommands, Document, Onboarding
 from bot.core.cards import Card, Form, Reply
 from bot.core.channel_access import ChannelAccess
 from bot.core.command_parser import CommandError, read_command
@@ -139,7 +139,8 @@ class ButtonHandler:
             case actions.Begin(at, channel, name):
                 return await self._hello.begin(event, at, Where(channel=channel, name=name))
             case actions.Import(how):
-                return await self._admins.take_document(event, _one(event, "name"), _raw(event, "text"), how == "apply")
+                document = Document(_one(event, "name"), _raw(event, "text"), _raw(event, "recipe"))
+                return await self._admins.take_document(event, document, how == "apply")
             case _:
                 raise actions.BadAction("This form no longer works. Type `/quiz help` for all commands.")
 

@@ -32,7 +32,8 @@ def modal(form: Form) -> Body:
     long = [field for field in form.fields if isinstance(field, PickField) and long_options(field, _LONG)]
     parts += [part for field in long for part in _long_options(field)]
     fields = [component for field in form.fields for component in _field(field)]
-    if (upload := _upload(form)) and len(fields) + bool(form.extras) < _MODAL_PARTS - 1:
+    # The upload leaves room for the question, if there is one.
+    if (upload := _upload(form)) and len(fields) + bool(form.extras) < _MODAL_PARTS - bool(parts):
         fields = [*map(_optional, fields), upload]
     room = _MODAL_PARTS - len(fields) - bool(form.extras)
     shown = _kept(parts) if room > 0 else []
@@ -95,9 +96,9 @@ def _typed(field: TextField) -> Body:
 
 
 def _upload(form: Form) -> Body | None:
-    """Returns an upload field for a program, or for a text longer than a modal accepts."""
+    """Returns an upload field for a program, or for a text that a file may replace."""
     for field in form.fields:
-        if isinstance(field, TextField) and (field.code or field.max_length > _MAX_TYPED):
+        if isinstance(field, TextField) and (field.code or field.upload):
             hint = "A .py file instead of the text above." if field.code else "A file instead of the text above."
             upload = {"type": UPLOAD, "custom_id": f"{field.name}{FILE}", "required": False, "max_values": 1}
             return _labelled("Or a file", hint, upload)

@@ -28,7 +28,15 @@ from bot.core.text.refusals import plain_refusal
 from bot.web.chat import CHANNEL, WORKSPACE, WebChat, is_editor
 from bot.web.editor import LinkedEditor
 from bot.web.render import code_colours, message_html, page
-from bot.web.security import MemberCookies, RequestProblem, SecurityMiddleware, event_id, text_of, values_of
+from bot.web.security import (
+    MemberCookies,
+    RequestProblem,
+    SecurityMiddleware,
+    event_id,
+    text_of,
+    values_of,
+    with_documents,
+)
 from bot.web.store import Message, NameTaken, Person
 from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import Operations, Where, Who
@@ -224,7 +232,7 @@ class WebApp:
 
     async def submit(self, request: Request) -> Response:
         person = self._cookies.person(request)
-        fields = await self._cookies.fields(request, person.id)
+        fields = await with_documents(await self._cookies.fields(request, person.id, files=1))
         event = event_id(request, person.id, fields)
         values = values_of(fields)
         self._chat.save_input(person.id, _number(text_of(fields, "message")), values)

@@ -67,6 +67,7 @@ class WebChat:
         if isinstance(reply.content, Form):
             open_now = self._private_message(member, editor)
             message = editor if open_now is not None and _is_same_form(open_now.content, reply.content) else None
+            message = message or self._replace_form(member, cause, reply.content)
         elif (own := self._private_message(member, cause)) is not None:
             message = self._replace_in_place(member, own, reply.content, event, reply.replaces)
         if message is None:
@@ -86,6 +87,13 @@ class WebChat:
         if result is not None and self.store.replace(result, member, content):
             return result
         return self.store.post(CHANNEL, content, self.clock(), event=event, member=member, answers=own.id)
+
+    def _replace_form(self, member: str, cause: int, form: Form) -> int | None:
+        """Puts a form into the place of the one that was submitted, with a preview; returns None if it is another."""
+        own = self._private_message(member, cause)
+        if own is None or not isinstance(own.content, Form) or own.content.action != form.action or is_editor(form):
+            return None
+        return own.id if self.store.replace(own.id, member, form) else None
 
     def save_input(self, member: str, message: int, values: Values) -> None:
         """Saves the input of an editor, so that a page without scripts shows it again."""

@@ -11,7 +11,7 @@ from uuid import uuid4
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from bot.core.cards import Card
+from bot.core.cards import Card, Form, TextField
 from bot.core.markup import highlight_css, parse, to_html, to_html_inline
 from bot.core.markup.html import highlighted
 from bot.core.rendering import reachable
@@ -38,6 +38,7 @@ def environment() -> Environment:
         inline=_inline,
         announcement=announcement,
         is_editor=is_editor,
+        takes_file=_takes_file,
     )
     found.filters.update(reachable=reachable, png_url=_png_url, png_size=_png_size)
     found.globals.update(event_id=_event_id)
@@ -55,6 +56,10 @@ def message_html(message: Message, base: str, token: str, editor: int = 0) -> st
     `token` is the reader's CSRF token, `editor` the editor's page it is shown on.
     """
     return page("message.html", message=message, base=base, token=token, editor=editor)
+
+
+def _takes_file(form: Form) -> bool:
+    return any(isinstance(field, TextField) and field.upload for field in form.fields)
 
 
 def announcement(message: Message) -> str:

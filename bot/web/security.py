@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from itsdangerous import BadData, URLSafeSerializer
-from starlette.datastructures import FormData, Headers, MutableHeaders
+from starlette.datastructures import FormData, Headers, MutableHeaders, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -175,16 +175,17 @@ class MemberCookies:
         """Returns a CSRF token."""
         return str(self._tokens.dumps(whose))
 
-    async def fields(self, request: Request, whose: str) -> FormData:
-        """Returns the form fields of a request from one of our pages. Raises RequestProblem."""
-        return await posted(request, self.token(whose))
+    async def fields(self, request: Request, whose: str, files: int = 0) -> FormData:
+        """Returns the form fields of a request from one of our pages, with at most `files` files. Raises
+        RequestProblem."""
+        return await posted(request, self.token(whose), files)
 
 
-async def posted(request: Request, token: str) -> FormData:
+async def posted(request: Request, token: str, files: int = 0) -> FormData:
     """Returns the form fields of a request that has the right CSRF token. Raises RequestProblem."""
     if not _is_same_origin(request):
         raise RequestProblem(403, "Not from here", "Another site sent this. Nothing was done.")
-    fields = await request.form(max_files=0, max_part_size=MAX_BODY)
+    fields = await request.form(max_files=files, max_part_size=MAX_BODY)
     if not secrets.compare_digest(text_of(fields, "token").encode(), token.encode()):
         raise RequestProblem(
             403, "This page is out of date", "Load it again and repeat what you did. Nothing was done."
@@ -200,6 +201,42 @@ def text_of(fields: FormData, name: str) -> str:
 
 def cleaned(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "\ufffd")
+
+
+async def with_documents(fields: FormData) -> FormData:
+    """Returns the fields with the text of an uploaded document in place of the typed one; its name fills an empty name.
+
+    Raises RequestProblem for a file that is not text.
+    """
+    items: list[tuple[str, str | UploadFile]] = [one for one in fields.multi_items() if isinstance(one[1], str)]
+    for name, file in fields.multi_items():
+        if not isinstance(file, UploadFile):
+            continue
+        content = await file.read()
+        await file.close()
+        if not file.filename or not name.startswith("file:"):
+            continue
+        text = _document_text(content, file.filename)
+        replaced = (f"v:{name[5:]}", "v:name") if not text_of(fields, "v:name").strip() else (f"v:{name[5:]}",)
+        items = [one for one in items if one[0] not in replaced]
+        items += zip(replaced, (text, file.filename[:200]), strict=False)
+    return FormData(items)
+
+
+def _document_text(content: bytes, name: str) -> str:
+    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError:
+        text = content.decode("cp1252", "replace")
+    if "\x00" in text or "\ufffd" in text[:1000]:
+        raise RequestProblem(
+            422,
+            "Not a text file",
+            f"{name} is not text. Save a spreadsheet as CSV and a document as Markdown or HTML, or have the operator "
+            "import it with `dailygrad bank import`.",
+        )
+    return text
 
 
 def values_of(fields: FormData) -> dict[str, tuple[str, ...]]:

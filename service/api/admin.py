@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import date
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Body, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from questions.recipes import LONGEST_RECIPE
 from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, while_connected
 from service.banks import import_history, imports, moderation
 from service.banks.documents import DOCUMENTS
@@ -199,12 +200,22 @@ async def bank_import(
     name: NameBody,
     text: Annotated[str, Body(embed=True, max_length=LARGEST)],
     apply: FlagBody,
+    recipe: Annotated[str, Body(embed=True, max_length=LONGEST_RECIPE)] = "",
 ) -> ImportView:
     # Outside any transaction, so that a slow document does not hold a database connection.
-    reading = await while_connected(request, DOCUMENTS.read(text, name))
+    forgets = recipe.strip() == imports.FORGET
+    reading = await while_connected(request, DOCUMENTS.read(text, name, "" if forgets else recipe))
+    how: Literal["", "saved", "forgotten"] = "forgotten" if forgets else ""
+    if not recipe.strip():
+        async with looking(call, who) as (session, caller):
+            saved = await imports.saved_recipe(session, caller.workspace_id, reading)
+        if saved:
+            how = "saved"
+            reading = await while_connected(request, DOCUMENTS.read(text, name, saved))
 
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        options = imports.ImportOptions(await banks.get_generated_policy(session, caller.workspace_id))
+        policy = await banks.get_generated_policy(session, caller.workspace_id)
+        options = imports.ImportOptions(policy, recipe=how)
         return await imports.import_bank(session, reading, caller.workspace_id, call.now, apply, options)
 
     if not apply:

@@ -50,14 +50,18 @@ async def undo_import(session: AsyncSession, workspace_id: int | None, name: str
         bank_id=bank.id,
         at=now,
         digest=sha256("\n".join(f"{step.question_id} {step.version_after} {step.retired_after}" for step in done)),
-        summary={**_counts(done), "unanswered": 0, "before": {"title": bank.title, "licence": bank.licence}},
+        summary={**_counts(done), "unanswered": 0, "before": _before(bank)},
         undoes=latest.id,
     )
     if before:
-        bank.title, bank.licence = before["title"], before["licence"]
+        bank.title, bank.licence, bank.recipe = before["title"], before["licence"], before["recipe"]
     await imports.add_import(session, record, done)
     await regrade_changed(session, fixed, now)
     return view
+
+
+def _before(bank: tables.BankRow) -> dict[str, str]:
+    return {"title": bank.title, "licence": bank.licence, "recipe": bank.recipe}
 
 
 async def _find_bank(session: AsyncSession, workspace_id: int | None, name: str) -> tables.BankRow:

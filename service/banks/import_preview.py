@@ -10,12 +10,12 @@ from typing import Any, Literal
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.blocks import plain
-from questions.model import Question
+from questions.model import Bank, Question
 from questions.overview import fields_changed
 from questions.similarity import NEAR_DUPLICATE, Fingerprint, Index, fingerprint_of
 from service.domain.import_plan import MatchedQuestions, StoredQuestion, digest_of, is_generated, place_data
 from service.store import imports
-from service.wire import ImportChange, Twin
+from service.wire import ImportChange, ImportedQuestion, Twin
 
 MAX_PROMPT_LENGTH = 100
 """Longest prompt in a list, characters."""
@@ -128,6 +128,26 @@ def shorten_prompt(prompt: str) -> str:
     """Returns the start of a prompt as plain text."""
     text = plain(prompt)
     return text if len(text) <= MAX_PROMPT_LENGTH else text[: MAX_PROMPT_LENGTH - 1].rstrip() + "…"
+
+
+MAX_SUMMARIZED = 8
+"""Questions in a view as they were read."""
+
+
+def summarize_questions(bank: Bank) -> tuple[ImportedQuestion, ...]:
+    """Returns the first questions of a document as they were read."""
+    return tuple(
+        ImportedQuestion(
+            line=question.place.line,
+            kind=question.kind,
+            prompt=shorten_prompt(question.prompt),
+            key=shorten_prompt(
+                "; ".join(option.text for option in question.options if option.right) or question.answer or ""
+            ),
+            licence=question.licence or bank.licence,
+        )
+        for question in bank.questions[:MAX_SUMMARIZED]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from questions.model import Bank, Question, as_data
-from questions.reader import Reading, read_path, shipped_bank
+from questions.reader import Reading, read_path, shipped_bank, takes_recipe
 from questions.report import reading_text
-from service.banks.import_preview import Item, Plan, find_duplicates, list_changes
+from service.banks.import_preview import Item, Plan, find_duplicates, list_changes, summarize_questions
 from service.domain.import_plan import (
     QuestionMatcher,
     add_generated_choices,
@@ -29,6 +29,10 @@ from service.store import imports, monitoring, tables
 from service.store.imports import Step, split_batches
 from service.wire import Generated, ImportView
 
+FORGET = "none"
+"""What is stated instead of a recipe to forget the one that is saved with the bank."""
+MAX_LEFT_OUT = 20
+"""Most passages in a view that are in no question."""
 MAX_LISTED = 100
 """Most changes, and most duplicates, in a view that goes to a chat."""
 
@@ -49,6 +53,8 @@ class ImportOptions:
     limit: int | None = MAX_LISTED
     """Most changes, and most duplicates, in the view; None for all."""
     progress: Progress = ignore_progress
+    recipe: Literal["", "saved", "forgotten"] = ""
+    """Whether the document was read by the recipe saved with its bank, or the saved one is to be forgotten."""
 
 
 DEFAULT = ImportOptions()
@@ -60,8 +66,11 @@ async def import_path(
     now: datetime,
     apply: bool = True,
     options: ImportOptions = DEFAULT,
+    recipe: str = "",
 ) -> tuple[ImportView, ...]:
     """Imports a document, or each document of a folder, as shared banks; with None the shipped bank.
+
+    Reads by `recipe`, or else by the recipe saved with a bank; FORGET removes the saved one.
 
     Each document is a bank of its own: one with an error is left out without affecting the others. Raises OSError, and
     ValueError for a folder without documents.
@@ -70,14 +79,30 @@ async def import_path(
     if path is None:
         async with sessions.begin() as session:
             return (await import_shipped(session, now, apply, options),)
-    readings = await asyncio.to_thread(read_path, path)
+    stated = "" if recipe.strip() == FORGET else recipe
+    readings = await asyncio.to_thread(read_path, path, stated)
     if not readings:
         raise ValueError(f"bank {path}: no document found; name a file, or a folder of .md or .txt files")
     views = []
     for reading in readings:
+        how, again = options, reading
         async with sessions.begin() as session:
-            views.append(await import_bank(session, reading, None, now, apply, options))
+            if recipe.strip() == FORGET:
+                how = replace(options, recipe="forgotten")
+            elif saved := await saved_recipe(session, None, reading, recipe):
+                how = replace(options, recipe="saved")
+                (again,) = await asyncio.to_thread(read_path, Path(reading.source.name), saved)
+            views.append(await import_bank(session, again, None, now, apply, how))
     return tuple(views)
+
+
+async def saved_recipe(session: AsyncSession, workspace_id: int | None, reading: Reading, stated: str = "") -> str:
+    """Returns the recipe saved with the bank of a document that was read without one; empty if there is none, or if
+    the document or the caller states how to read it."""
+    if stated.strip() or reading.bank.recipe or not takes_recipe(reading):
+        return ""
+    row = await imports.find_bank(session, workspace_id, reading.bank.name)
+    return row.recipe if row else ""
 
 
 async def import_shipped(
@@ -144,6 +169,11 @@ class _Import:
             **duplicates.view_fields(self.options.limit),
             generated=len(generated),
             waiting=sum(item.old is None for item in generated) if self.options.generated == "hold" else 0,
+            recipe=reading.bank.recipe if reading else "",
+            recipe_saved=self.options.recipe == "saved",
+            explanation=reading.explanation if reading else (),
+            left_out=reading.study[:MAX_LEFT_OUT] if reading else (),
+            questions=summarize_questions(bank),
             for_gpu=0 if await monitoring.check_gpu(self.session) else sum(map(_needs_gpu, bank.questions)),
         )
 
@@ -194,14 +224,16 @@ class _Writer:
         self._now = now
         self._progress = options.progress
         self._hold = options.generated == "hold"
+        self._forgets = options.recipe == "forgotten"
         self._written: list[str] = []
         self._steps: list[Step] = []
         self._aliases: dict[str, int] = {}
 
     async def write(self, bank: Bank, plan: Plan, view: ImportView, document: str) -> None:
         row = self._bank
-        before = {"title": row.title, "licence": row.licence} if row.id else None
+        before = {"title": row.title, "licence": row.licence, "recipe": row.recipe} if row.id else None
         row.title, row.licence = bank.title, bank.licence
+        row.recipe = bank.recipe or ("" if self._forgets else row.recipe or "")
         self._session.add(row)
         await self._session.flush()
         news, done = plan.new_or_changed, 0

@@ -149,6 +149,8 @@ class BankRow(Base):
     name: Mapped[str]
     title: Mapped[str]
     licence: Mapped[str] = mapped_column(server_default="")
+    recipe: Mapped[str] = mapped_column(server_default="")
+    """How its document is read (see `questions.recipes`); empty if it is read by its own pattern."""
 
 
 class BankImport(Base):
@@ -160,7 +162,7 @@ class BankImport(Base):
     at: Mapped[datetime]
     digest: Mapped[str]
     summary: Mapped[dict[str, Any]]
-    """The counts, and the bank's previous title and license."""
+    """The counts, and the bank's previous title, license and recipe."""
     document: Mapped[str] = mapped_column(server_default="")
     """Name of the document; empty for several documents in one bank, and for an undo."""
     undoes: Mapped[int | None] = mapped_column(ForeignKey("bank_import.id"), index=True)

@@ -29,7 +29,17 @@ from service.wire.admin import (
     SeasonView,
     Settled,
 )
-from service.wire.banks import BankLog, BankView, Generated, ImportChange, ImportEntry, ImportView, LowView, Twin
+from service.wire.banks import (
+    BankLog,
+    BankView,
+    Generated,
+    ImportChange,
+    ImportedQuestion,
+    ImportEntry,
+    ImportView,
+    LowView,
+    Twin,
+)
 from service.wire.base import (
     CALLER_HEADER,
     Code,
@@ -243,6 +253,7 @@ __all__ = [
     "ImportChange",
     "ImportEntry",
     "ImportView",
+    "ImportedQuestion",
     "Installation",
     "InstallationKey",
     "InvalidInput",

@@ -37,6 +37,17 @@ class ImportChange(Model):
     """Id that the document gives it now, if it keeps another one."""
 
 
+class ImportedQuestion(Model):
+    """A question as the document was read, in short plain texts."""
+
+    line: int
+    kind: str
+    prompt: str
+    key: str = ""
+    """The right options, or the answer; empty if the question has none."""
+    licence: str = ""
+
+
 class Twin(Model):
     """Two questions that ask the same or nearly the same."""
 
@@ -80,6 +91,16 @@ class ImportView(Model):
     """Number of questions that are not asked until a sandbox has a GPU."""
     twins: tuple[Twin, ...] = ()
     """First pairs, most similar first."""
+    recipe: str = ""
+    """The recipe by which the document was read; empty if it was read by its own pattern."""
+    recipe_saved: bool = False
+    """Whether that recipe was saved with the bank by an earlier import."""
+    explanation: tuple[str, ...] = ()
+    """How the document was read, one line for each pattern found in it."""
+    left_out: tuple[tuple[int, int], ...] = ()
+    """First and last lines of the first passages that are in no question."""
+    questions: tuple[ImportedQuestion, ...] = ()
+    """First questions of the document."""
 
 
 class ImportEntry(Model):

@@ -284,3 +284,43 @@ async def test_without_scripts_an_answer_is_given_and_outlives_a_restart(team: T
         await team.settle()
         await ann.page.get_by_role("link", name="Look for new messages").click()
         await expect(card(ann, "The answer")).to_contain_text("1 of 1 answered right")
+
+
+TABLE = "Aufgabe;W1;W2;Richtig;License\nWas ist 1 + 1;eins;zwei;B;MIT\nWas ist 2 + 2;vier;fünf;A;MIT\n"
+
+
+async def test_a_recipe_is_previewed_and_its_import_follows(team: Team, tmp_path: Path) -> None:
+    file = tmp_path / "rechnen.csv"
+    file.write_text(TABLE, "utf-8")
+    async with team.open() as windows:
+        ann = await (await windows.open()).join("Ann")
+        await imports_with_a_recipe(ann, file, again=False)
+        phone = await windows.open(scheme="dark", width=390, scripts=False)
+        await phone.context.add_cookies(await ann.context.cookies())  # type: ignore[arg-type]
+        await phone.page.goto(ann.page.url)
+        await imports_with_a_recipe(phone, file, again=True)
+
+
+async def imports_with_a_recipe(window: Window, file: Path, again: bool) -> None:
+    page = window.page
+    await window.types("/quiz-admin bank import")
+    form = page.locator("form[enctype]").last
+    await form.get_by_label("Or a file instead of the text").set_input_files(file)
+    await form.get_by_label("How it is written (recipe)").fill("prompt: Aufgaben\noptions: W1, W2\nkey: Richtig")
+    await form.get_by_role("button", name="Preview").click()
+    await expect(card(window, "Preview of the import")).to_contain_text("did you mean `Aufgabe`?")
+    assert await window.audit() == []
+
+    form = page.locator("form[enctype]").last
+    assert await form.get_by_label("Name of the document").input_value() == "rechnen.csv"
+    assert (await form.get_by_label("The document", exact=True).input_value()).startswith("Aufgabe;")
+    await form.get_by_label("How it is written (recipe)").fill("prompt: Aufgabe\noptions: W1, W2\nkey: Richtig")
+    await form.get_by_role("button", name="Preview").click()
+    preview = card(window, "Preview of the import")
+    await expect(preview).to_contain_text("2 questions by the recipe prompt from `Aufgabe`")
+    await expect(preview).to_contain_text("line 2, choice: Was ist 1 + 1 (answer: zwei; license: MIT)")
+    assert await page.locator("form[enctype]").count() == 1
+    assert await window.audit() == []
+    await window.shoot("import-preview-dark-phone" if again else "import-preview-light")
+    await page.get_by_role("button", name="Import now").click()
+    await expect(card(window, "Imported")).to_contain_text("2 unchanged" if again else "2 added")

@@ -124,6 +124,7 @@ async def _administer(chats: TwoChats) -> None:
     await client.bank_retire(boss, "retire", "q3", True)
     await client.bank_import(boss, "import", "own.md", DOCUMENT, True)
     await client.bank_import(boss, "edit", "own.md", DOCUMENT.replace("in Python", "in Python 3"), True)
+    await client.bank_import(boss, "recipe", "terms.csv", "Frage;Antwort\nWas ist 1 + 1?;2\n", True, "prompt: Frage")
     await client.schedule_skip(boss, "skip", 1, clock.now.date() + timedelta(days=7))
     await client.link(chats.who("Cy", "discord"), "a code nobody types")
 

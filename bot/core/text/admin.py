@@ -28,6 +28,7 @@ from service.wire import (
     ChatLinked,
     Generated,
     ImportChange,
+    ImportedQuestion,
     ImportEntry,
     ImportView,
     LinkCode,
@@ -312,12 +313,35 @@ def imported_card(view: ImportView) -> Card:
         head, said = "Imported", f"{_counts(view)}."
     else:
         head, said = "Checked, not imported", f"Importing would give: {_counts(view)}."
-    made = (*_made(view), *_for_gpu(view))
+    made = (*_made(view), *_for_gpu(view), *(() if view.applied else _reading(view)))
     undo = f"`/quiz-admin bank undo {view.name}` undoes this import."
     blocks: list[Block] = [Text(f"**{escape(view.name)}:** {said}"), *made, *_changes(view), *_twins(view)]
     blocks += (Code(view.findings, ""),) if view.findings else ()
     blocks += (Small(undo),) if view.applied and view.changes else ()
     return Card(head, f"{head}. {said}", tuple(blocks))
+
+
+def _reading(view: ImportView) -> tuple[Block, ...]:
+    """Shows how the document was read, its first questions, and which lines are in none."""
+    lines = [f"**Read as:** {escape(line)}" for line in view.explanation]
+    if view.recipe_saved:
+        lines.append("The recipe was saved with this bank. Type `none` as the recipe to forget it.")
+    elif view.recipe:
+        lines.append("The recipe is saved with the bank, and the next import of it is read the same way.")
+    if view.left_out:
+        passages = ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in view.left_out)
+        lines.append(f"**In no question:** {'line' if passages.isdecimal() else 'lines'} {passages}")
+    asked = "\n".join(f"- {_imported(question)}" for question in view.questions)
+    first = f"**First questions, as they were read:**\n\n{asked}" if asked else ""
+    return tuple(Text(text) for text in ("\n\n".join(lines), first) if text)
+
+
+def _imported(question: ImportedQuestion) -> str:
+    key = f"answer: {escape(question.key)}" if question.key else "no answer, so it is never asked"
+    if question.kind == "code":
+        key = "judged by its cases"
+    licence = f"; license: {escape(question.licence)}" if question.licence else "; no license stated"
+    return f"line {question.line}, {question.kind}: **{escape(question.prompt)}** ({key}{licence})"
 
 
 def _made(view: ImportView) -> tuple[Block, ...]:
@@ -375,7 +399,8 @@ def _counts(view: ImportView) -> str:
 
 def _changes(view: ImportView) -> tuple[Block, ...]:
     # A first import adds the whole document, so its name is no news.
-    worth = [change for change in view.changes if change.what != "added"] or list(view.changes)
+    worth = [change for change in view.changes if change.what != "added"]
+    worth = worth or (list(view.changes) if view.applied or not view.questions else [])
     if not worth or view.errors:
         return ()
     more = "\n- and more" if len(worth) > FEW else ""

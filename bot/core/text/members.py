@@ -339,18 +339,31 @@ def reported_card(report: ReportView) -> Card:
     return Card("Reported", in_brief(said, 150), (Text(said),))
 
 
-def import_form(name: str = "", text: str = "") -> Form:
-    """Returns the form for pasting a document."""
+def import_form(name: str = "", text: str = "", recipe: str = "", preview: tuple[Block, ...] = ()) -> Form:
+    """Returns the form for pasting a document; after a preview, with the same input and what it would give."""
+    how = "Only if the preview misreads it: `question: ### {n}. {prompt}`, or `prompt: name of a column`."
     return Form(
-        title="Import questions",
+        title="Preview of the import" if preview else "Import questions",
         action=encode(Import("apply")),
         fields=(
-            TextField("name", "Name of the document", name, "For example `tensors.md`.", max_length=200),
-            TextField("text", "The document", text, "Markdown.", 16, max_length=1_000_000),
+            TextField(
+                "name", "Name of the document", name, "For example `tensors.md`.", max_length=200, required=False
+            ),
+            TextField(
+                "text",
+                "The document",
+                text,
+                "Markdown, CSV, JSON and more. A document with an error is not imported.",
+                16,
+                max_length=1_000_000,
+                required=False,
+                upload=True,
+            ),
+            TextField("recipe", "How it is written (recipe)", recipe, how, 3, max_length=2000, required=False),
         ),
-        blocks=(Text("A document with an error is not imported, so check it first."),),
-        submit="Import",
-        extras=(Button("Check only", encode(Import("check"))),),
+        blocks=preview,
+        submit="Import now" if preview else "Import",
+        extras=(Button("Preview", encode(Import("check"))),),
     )
 
 

@@ -76,10 +76,11 @@ async function post(form, submitter) {
   form.dataset.busy = "yes";
   pending++;
   const waiting = setTimeout(() => (live.textContent = "Sending…"), 500);
+  const idle = showBusy(form);
   try {
     const answer = await fetch(form.getAttribute("action"), {
       method: "POST",
-      body: new URLSearchParams(new FormData(form, submitter)),
+      body: form.enctype === "multipart/form-data" ? new FormData(form, submitter) : new URLSearchParams(new FormData(form, submitter)),
       headers: { Accept: "application/json" },
     });
     if (!answer.ok) throw new Error(await reason(answer));
@@ -91,6 +92,7 @@ async function post(form, submitter) {
     live.textContent = `Not sent: ${error.message} Try again.`;
   } finally {
     clearTimeout(waiting);
+    idle();
     delete form.dataset.busy;
     pending--;
     if (!pending) unannounced.splice(0).filter((message) => !message.contains(document.activeElement)).forEach(announce);
@@ -106,6 +108,23 @@ function done(form, { message, html, editor }) {
   if (tab) tab.checked = true;
   const shown = show(html, true);
   focusOn(document.getElementById("m" + message) ?? shown);
+}
+
+// Shows that a long document is being read, and for how long; returns a function that ends it.
+function showBusy(form) {
+  const busy = form.querySelector(".busy");
+  if (!busy) return () => {};
+  const began = Date.now();
+  const told = busy.querySelector("span");
+  told.textContent = "Reading the document…";
+  busy.hidden = false;
+  const ticking = setInterval(() => {
+    told.textContent = `Reading the document… ${Math.round((Date.now() - began) / 1000)} s`;
+  }, 5000);
+  return () => {
+    clearInterval(ticking);
+    busy.hidden = true;
+  };
 }
 
 async function reason(answer) {

@@ -446,7 +446,7 @@ async def test_choices_generated_from_prose_wait_for_approval_and_are_labeled(ro
 async def test_a_document_is_checked_before_it_is_imported(room: Room) -> None:
     await room.types(room.boss, "/quiz-admin bank import")
     text = "---\nbank: new\ntitle: New\n---\n\n# a\n\n## q · value · mid\n\nOne?\n\n### Answer\n\n`1`\n"
-    assert "Checked, not imported" in await room.fills(room.boss, extra="Check only", name="new.md", text=text)
+    assert "Preview of the import" in await room.fills(room.boss, extra="Preview", name="new.md", text=text)
     await room.types(room.boss, "/quiz-admin bank import")
     assert "Imported" in await room.fills(room.boss, name="new.md", text=text)
     await room.types(room.boss, "/quiz-admin bank import")

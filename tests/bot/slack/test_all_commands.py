@@ -158,7 +158,7 @@ async def test_every_button(workspace: Workspace) -> None:
         "---\nbank: more\nlicence: MIT\n---\n\n# nn\n\n## eye · value · mid\n\nWhat is `1 + 1`?\n\n### Answer\n\n`2`\n"
     )
     view = workspace.slack.modal(boss)
-    await hands.presses(boss, view, "Check only", "", name="more.md", text=text)
+    await hands.presses(boss, view, "Preview", "", name="more.md", text=text)
     await workspace.slack.close_view(boss)
     await hands.fills(boss, "more.md", name="more.md", text=text)
     await workspace.types(ann, "/quiz help", "/quiz practice")

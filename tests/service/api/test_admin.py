@@ -7,6 +7,8 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
+from questions import read_bank
+from questions.export import export_bank
 from service.client import ServiceClient, ServiceRefused
 from service.store.tables import Audit, BankRow, Ledger, Schedule, Season
 from service.wire import (
@@ -164,6 +166,42 @@ async def test_an_import_is_logged_and_undone_once_per_event(daily: DailyChannel
     ]
     assert (log.shared, log.imports[1].document) == (False, "own.md")
     assert [line.action for line in await daily.client.audit(boss)] == ["bank undo", "bank import", "bank import"]
+
+
+TABLE = "Aufgabe;Richtig\nWas ist 1 + 1;2\nWas ist 2 + 2;4\n"
+COLUMNS = "prompt: Aufgabe\nkey: Richtig"
+
+
+async def test_a_recipe_is_saved_with_its_bank_used_again_and_forgotten(daily: DailyChannel, boss: Who) -> None:
+    client = daily.client
+    first = await client.bank_import(boss, "e2", "own.csv", TABLE, True, COLUMNS)
+    assert (first.applied, first.added, first.recipe_saved) == (True, 2, False)
+    assert [(one.line, one.prompt, one.key) for one in first.questions] == [
+        (2, "Was ist 1 + 1", "2"),
+        (3, "Was ist 2 + 2", "4"),
+    ]
+    again = await client.bank_import(boss, "e3", "own.csv", TABLE + "Was ist 3 + 3;6\n", True)
+    assert (again.added, again.unchanged, again.recipe_saved) == (1, 2, True)
+    assert again.recipe == first.recipe == 'prompt: "Aufgabe"\nkey: "Richtig"'
+    # A document that says itself where its questions are is read as it is.
+    own = await client.bank_import(boss, "e4", "own.md", "---\nbank: own\n---\n", False)
+    assert (own.recipe, own.recipe_saved) == ("", False)
+    # The saved recipe does not fit any more: nothing is imported, and the reason is told.
+    misfit = await client.bank_import(boss, "e5", "own.csv", TABLE.replace("Aufgabe", "Aufgaben"), True)
+    assert not misfit.applied and "did you mean `Aufgaben`?" in misfit.findings
+    text = TABLE.replace("Aufgabe", "question").replace("Richtig", "answer")
+    assert (await client.bank_import(boss, "e6", "own.csv", text, True, "none")).applied
+    assert [row.recipe for row in await daily.rows(BankRow)] == [""]
+    await client.bank_undo(boss, "e7", "own")
+    assert [row.recipe for row in await daily.rows(BankRow)] == [first.recipe]
+
+
+async def test_an_export_with_a_recipe_brings_it_along(daily: DailyChannel, boss: Who) -> None:
+    bank = read_bank(TABLE, name="own.csv", recipe=COLUMNS).bank
+    exported = export_bank(bank, "json").decode()
+    assert (await daily.client.bank_import(boss, "e1", "moved.json", exported, True)).applied
+    again = await daily.client.bank_import(boss, "e2", "own.csv", TABLE, True)
+    assert (again.recipe_saved, again.unchanged) == (True, 2)
 
 
 async def test_only_the_operator_can_undo_an_import_of_a_shared_bank(daily: DailyChannel, boss: Who) -> None:

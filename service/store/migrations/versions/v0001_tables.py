@@ -194,6 +194,7 @@ def _create_banks() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("title", sa.String(), nullable=False),
         sa.Column("licence", sa.String(), server_default="", nullable=False),
+        sa.Column("recipe", sa.String(), server_default="", nullable=False),
         _refer("bank", "workspace_id", "workspace"),
         sa.UniqueConstraint(
             "workspace_id", "name", name="uq_bank_workspace_id_name", postgresql_nulls_not_distinct=True
