@@ -180,6 +180,7 @@ async def post(sessions: Sessions, url: str, answers: int) -> None:
         print(f"  points of {answers:,} answers posted in {perf_counter() - start:.2f} s", flush=True)
         boards = rows.execute("select count(*) from board").fetchone()
         print(f"  {boards and boards[0]} boards open", flush=True)
+        rows.commit()
         rows.autocommit = True
         rows.execute("vacuum analyze")
 
@@ -222,9 +223,9 @@ async def run(url: str, members: int, rounds: int, each: int) -> tuple[float, fl
 
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--members", type=int, default=100_000, help="members of the large team")
-    parser.add_argument("--rounds", type=int, default=50, help="rounds that each of them answered")
-    parser.add_argument("--each", type=int, default=20, help="looks at each kind of board")
+    parser.add_argument("--members", type=int, default=50_000, help="members of the large team")
+    parser.add_argument("--rounds", type=int, default=10, help="rounds that each of them answered")
+    parser.add_argument("--each", type=int, default=10, help="looks at each kind of board")
     asked = parser.parse_args()
     found = []
     for members in (10_000, asked.members):

@@ -3,6 +3,9 @@
 Every change goes through `change_boards`, under a lock on the workspace's boards that is held until the transaction
 ends. It is the last lock that a transaction takes: nothing waits for another lock while it holds this one, except for
 the locks on boards of further workspaces, in the order of their ids.
+
+The functions read boards by index only: a new board's statistics say that it is empty, and a plan made with them scans
+and sorts it for each member.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ CHANGE_BOARDS = """
 create function change_boards(
     boards bigint[], people bigint[], points_by bigint[], credit_by bigint[], answered_by bigint[],
     entries_by bigint[], ms_by bigint[]
-) returns void language plpgsql set plan_cache_mode = force_custom_plan as $$
+) returns void language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
 declare
     touched bigint[] := array(select distinct id from unnest(boards) id);
 begin
@@ -123,7 +126,7 @@ end $$
 """
 
 SPLIT_BLOCK = """
-create function split_block(block board_block) returns void language plpgsql as $$
+create function split_block(block board_block) returns void language plpgsql set enable_seqscan = off as $$
 declare
     following board_block;
 begin
@@ -303,7 +306,7 @@ end $$
 COUNT_BETTER = """
 create function count_better(
     of_board bigint, of_contest text, than_deficit bigint, than_ms bigint, than_member bigint
-) returns bigint language plpgsql stable as $$
+) returns bigint language plpgsql stable set enable_seqscan = off as $$
 declare
     own board_block;
 begin
@@ -326,7 +329,7 @@ end $$
 
 RANK_MEMBERS = """
 create function rank_members(of_board bigint, people bigint[]) returns table (member_id bigint, place bigint)
-language plpgsql stable as $$
+language plpgsql stable set enable_seqscan = off as $$
 begin
     -- Many members are ranked in one pass over the board, a few by its blocks.
     if cardinality(people) * block_size() / 2 < (
@@ -349,7 +352,7 @@ create function view_board(of_board bigint, of_contest text, me bigint, most int
 returns table (
     near boolean, place bigint, member_id bigint, name varchar, points bigint, answered bigint, accuracy bigint,
     gain bigint, total bigint
-) language plpgsql stable as $$
+) language plpgsql stable set enable_seqscan = off as $$
 declare
     members bigint;
     own board_entry;
