@@ -57,14 +57,16 @@ def make_scenes(view: QuestionView, key: AnswerKey) -> tuple[Scene, ...]:
 def _reveal(key: AnswerKey) -> RevealPost:
     ann, bob = PersonView(name="Ann", points=15, streak=7), PersonView(name="Bob", points=15, streak=1)
     chosen = key.model_copy(update={"options": _chosen(key.options)})
+    # No program calls prose right, so at the reveal nobody is the first who was.
+    right, first = (0, None) if key.question.kind == "open" else (_RIGHT, ann)
     return RevealPost(
         ref=REF,
         day=_OPENS.date(),
         key=chosen,
         answers=_ANSWERS,
-        right=_RIGHT,
-        mean_credit=_RIGHT / _ANSWERS,
-        first=ann,
+        right=right,
+        mean_credit=right / _ANSWERS,
+        first=first,
         points=(ann, bob),
         next_at=_NEXT,
         zone="UTC",

@@ -80,6 +80,11 @@ def test_the_invented_answers_add_up() -> None:
     assert scene_text(reveal, "slack").count("1 (20 %) wrong") == 2
 
 
+def test_no_open_answer_is_called_right() -> None:
+    said = scene_text(make_scenes(*QUESTIONS["open"])[2], "console")
+    assert "5 members answered." in said and "First with" not in said
+
+
 def test_a_modal_and_a_view_read_as_text() -> None:
     form = make_scenes(*QUESTIONS["code"])[1]
     for platform in ("discord", "slack"):
