@@ -8,10 +8,13 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import count
 from os import environ, getpid
 from pathlib import Path
+from typing import Any, ClassVar
 
 import psycopg
 from psycopg.sql import SQL, Identifier
-from sqlalchemy.engine import make_url
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg, PGDialectAsync_psycopg
+from sqlalchemy.engine import URL, Engine, make_url
 
 from service.store import migrations
 from service.store.session import libpq_url, start_postgres
@@ -93,6 +96,39 @@ async def tables_locked(url: str, *tables: str) -> AsyncIterator[None]:
                 break
         yield
         await connection.rollback()
+
+
+class SharedStatements(PGDialectAsync_psycopg):
+    """The asynchronous dialect, whose engines share their compiled statements.
+
+    Each test has an engine of its own, and compiling every statement again took a fifth of its time.
+    """
+
+    supports_statement_cache = True
+    compiled: ClassVar[dict[Any, Any]] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)  # compiled statements are found by their dialect
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    @classmethod
+    def engine_created(cls, engine: Engine) -> None:
+        engine.update_execution_options(compiled_cache=cls.compiled)
+
+
+class Dialect(PGDialect_psycopg):
+    """The dialect of `postgresql+psycopg` URLs in tests."""
+
+    supports_statement_cache = True
+
+    @classmethod
+    def get_async_dialect_cls(cls, url: URL) -> type[SharedStatements]:
+        return SharedStatements
+
+
+registry.register("postgresql.psycopg", __name__, Dialect.__name__)
 
 
 class Databases:
