@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from questions import Question, read_bank, shipped_bank
+from questions import Question, read_bank
 from questions.overview import QuestionFilter, differences, overview_of
+from tests.questions.shipped import shipped
 
 TEXT = """---
 bank: some
@@ -105,7 +106,7 @@ def test_differences_name_what_came_went_and_changed() -> None:
     assert [(one.id, one.fields) for one in found.changed] == [("prints", ("answer", "level"))]
 
 
-SHIPPED = shipped_bank().questions
+SHIPPED = shipped().questions
 
 
 @given(st.lists(st.sampled_from(SHIPPED), unique_by=lambda question: question.id))

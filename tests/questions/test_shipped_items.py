@@ -9,12 +9,13 @@ import pytest
 
 from questions.model import KINDS, LEVELS
 from questions.proofs import proofs_of
-from questions.reader import read_bank, shipped_bank
+from questions.reader import read_bank
+from tests.questions.shipped import shipped
 
 if TYPE_CHECKING:
     from questions.model import Question
 
-BANK = shipped_bank()
+BANK = shipped()
 TOPICS = {
     "tensors",
     "autograd",

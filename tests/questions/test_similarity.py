@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from questions.model import Option, Question, SourceLocation
-from questions.reader import read_path, shipped_bank
+from questions.reader import read_path
 from questions.similarity import (
     MAX_MATCHES,
     NEAR_DUPLICATE,
@@ -22,6 +22,7 @@ from questions.similarity import (
     similarity_of,
 )
 from tests.external import SEEDS, needs_seeds
+from tests.questions.shipped import shipped
 
 
 def question(prompt: str, answer: str | None = None, id_: str = "q", **more: object) -> Question:
@@ -116,7 +117,7 @@ def found_among(asked: list[Question]) -> set[frozenset[str]]:
 
 
 def test_the_index_finds_what_comparing_each_with_each_finds() -> None:
-    asked = list(shipped_bank().questions)
+    asked = list(shipped().questions)
     prints = {one.id: fingerprint_of(one) for one in asked}
     pairs = {
         frozenset((a, b))

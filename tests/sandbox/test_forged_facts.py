@@ -7,12 +7,9 @@ tries to make it pass.
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
-import questions
-from questions import read_bank
 from questions.drivers import scores_points
 from questions.model import CodeTask
 from sandbox.client import SandboxClient
@@ -20,15 +17,12 @@ from sandbox.judging.challenge import Challenge, judge_code
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits
+from tests.questions.shipped import shipped
 
 pytestmark = pytest.mark.sandbox
 SEED = 2**127 + 4711
-BANKS = Path(questions.__file__).parent / "banks"
 TASKS: dict[str, CodeTask] = {
-    question.id: question.task
-    for path in sorted(BANKS.rglob("*.md"))
-    for question in read_bank(path.read_bytes(), name=path.name).bank.questions
-    if question.task is not None and question.task.driver
+    question.id: question.task for question in shipped().questions if question.task is not None and question.task.driver
 }
 
 _SIDE = """

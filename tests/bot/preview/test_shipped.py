@@ -8,12 +8,12 @@ from bot.core.cards import Form
 from bot.discord import fits_modal
 from bot.preview.scenes import Scene, make_scenes, scene_data
 from bot.slack import fits_view
-from questions.reader import shipped_bank
 from service.banks.preview import preview_question
 from tests.bot.discord import limits as discord_limits
 from tests.bot.slack import limits as slack_limits
+from tests.questions.shipped import shipped
 
-BANK = shipped_bank()
+BANK = shipped()
 # All take half a minute; an eighth of them has every kind and the longest in it.
 ASKED = [question for question in BANK.questions if not question.draw]
 LONGEST = sorted(ASKED, key=lambda question: len(question.proof) + len(question.why) + len(question.program))[-5:]

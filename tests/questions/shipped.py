@@ -1,0 +1,14 @@
+"""The shipped bank, read once by each test process: several modules need it to list their tests."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from questions.model import Bank
+from questions.reader import shipped_bank
+
+
+@cache
+def shipped() -> Bank:
+    """Returns all shipped questions."""
+    return shipped_bank()
