@@ -37,7 +37,8 @@ class Calls:
 
     async def on_and_on(self) -> None:
         while True:
-            await self.client.rules(self.who)
+            # Each call is of another member: nobody may call so fast alone.
+            await self.client.rules(self.who.model_copy(update={"member": f"{self.who.member} {self.made}"}))
             async with self.news:
                 self.made += 1
                 self.news.notify_all()
