@@ -94,6 +94,7 @@ PLAIN: dict[str, Any] = {
     "code": "22222222",
     "text": DOCUMENT.format(word=OURS),
     "reason": "because",
+    "recipe": "",
     "state": "fixed",
     "action": "export",
     "level": "",

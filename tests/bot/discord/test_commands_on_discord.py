@@ -38,6 +38,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "quiz-admin bank approve": {"id": "all"},
     "quiz-admin review dismiss": {"report": 1},
     "quiz-admin review fixed": {"report": 1},
+    "quiz-admin review credit": {"answer": 1, "percent": 50},
     "quiz-admin member restore": {"name": "Ada", "date": "2026-03-02"},
     "quiz-admin member adjust": {"name": "Ada", "points": -5, "reason": "for the test: “why?”"},
 }
