@@ -36,7 +36,7 @@ async def talk(client: ServiceClient, service: Service, store: ConsoleStore, *sc
 
 def imported() -> tuple[str, ...]:
     """Returns the lines that paste the bank into its form."""
-    return ("/quiz-admin bank import", "room.md", *BANK.read_text(encoding="utf-8").splitlines(), ".", "1")
+    return ("/quiz-admin bank import", "room.md", *BANK.read_text(encoding="utf-8").splitlines(), ".", ".", "1")
 
 
 def assert_told(transcript: str, *parts: str) -> None:
@@ -159,7 +159,7 @@ async def test_a_form_can_be_left_and_lists_what_may_follow(client: ServiceClien
         text = await talk(
             client, service, store,
             "/as Ann", "", "/quiz run", "print(1)", "/cancel", "/quiz board ?", "/quiz zzz?", "/weather", "hello",
-            "/quiz-admin bank import", ".", "", "room.md", "x", ".", "9", "0", "/quiz help",
+            "/quiz-admin bank import", ".", "", "room.md", "x", ".", ".", "9", "0", "/quiz help",
         )  # fmt: skip
     assert_told(
         text,
