@@ -170,7 +170,7 @@ async def test_a_form_can_be_left_and_lists_what_may_follow(client: ServiceClien
         "The commands are /quiz, /quiz-admin, /as NAME and /quit.",
         "No button here is called 'hello'. Commands begin with a slash: /quiz help.",
         "Name of the document",
-        "The document\nMarkdown.",
+        "The document\nMarkdown, CSV",
         "Type a number from 1 to 2, or 0 to leave the form.",
         "The form is closed; nothing was sent.",
         "/quiz practice │",
