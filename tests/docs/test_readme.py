@@ -9,7 +9,7 @@ import pytest
 
 from questions import read_bank
 from tests.docs.pages import README, ROOT, blocks_of, text_of
-from tests.questions.shipped import shipped
+from tests.questions.shipped import read_shipped_bank
 
 MOST_LINES = 150
 MOST_BYTES = 600_000
@@ -42,7 +42,7 @@ def test_it_states_what_it_needs() -> None:
 
 
 def test_its_figures_are_those_of_the_shipped_bank() -> None:
-    questions = shipped().questions
+    questions = read_shipped_bank().questions
     code = sum(question.kind == "code" for question in questions)
     families = sum(bool(question.draw) for question in questions)
     assert f"{len(questions)} questions ship with it, {code} of them coding challenges" in text_of(README)

@@ -9,6 +9,6 @@ from questions.reader import shipped_bank
 
 
 @cache
-def shipped() -> Bank:
+def read_shipped_bank() -> Bank:
     """Returns all shipped questions."""
     return shipped_bank()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from questions import Question, read_bank
 from questions.overview import QuestionFilter, differences, overview_of
-from tests.questions.shipped import shipped
+from tests.questions.shipped import read_shipped_bank
 
 TEXT = """---
 bank: some
@@ -106,7 +106,7 @@ def test_differences_name_what_came_went_and_changed() -> None:
     assert [(one.id, one.fields) for one in found.changed] == [("prints", ("answer", "level"))]
 
 
-SHIPPED = shipped().questions
+SHIPPED = read_shipped_bank().questions
 
 
 @given(st.lists(st.sampled_from(SHIPPED), unique_by=lambda question: question.id))

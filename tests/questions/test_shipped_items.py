@@ -10,12 +10,12 @@ import pytest
 from questions.model import KINDS, LEVELS
 from questions.proofs import proofs_of
 from questions.reader import read_bank
-from tests.questions.shipped import shipped
+from tests.questions.shipped import read_shipped_bank
 
 if TYPE_CHECKING:
     from questions.model import Question
 
-BANK = shipped()
+BANK = read_shipped_bank()
 TOPICS = {
     "tensors",
     "autograd",

@@ -22,7 +22,7 @@ from questions.similarity import (
     similarity_of,
 )
 from tests.external import SEEDS, needs_seeds
-from tests.questions.shipped import shipped
+from tests.questions.shipped import read_shipped_bank
 
 
 def question(prompt: str, answer: str | None = None, id_: str = "q", **more: object) -> Question:
@@ -117,7 +117,7 @@ def found_among(asked: list[Question]) -> set[frozenset[str]]:
 
 
 def test_the_index_finds_what_comparing_each_with_each_finds() -> None:
-    asked = list(shipped().questions)
+    asked = list(read_shipped_bank().questions)
     prints = {one.id: fingerprint_of(one) for one in asked}
     pairs = {
         frozenset((a, b))

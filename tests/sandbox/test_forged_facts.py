@@ -17,12 +17,14 @@ from sandbox.judging.challenge import Challenge, judge_code
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits
-from tests.questions.shipped import shipped
+from tests.questions.shipped import read_shipped_bank
 
 pytestmark = pytest.mark.sandbox
 SEED = 2**127 + 4711
 TASKS: dict[str, CodeTask] = {
-    question.id: question.task for question in shipped().questions if question.task is not None and question.task.driver
+    question.id: question.task
+    for question in read_shipped_bank().questions
+    if question.task is not None and question.task.driver
 }
 
 _SIDE = """

@@ -11,9 +11,9 @@ from bot.slack import fits_view
 from service.banks.preview import preview_question
 from tests.bot.discord import limits as discord_limits
 from tests.bot.slack import limits as slack_limits
-from tests.questions.shipped import shipped
+from tests.questions.shipped import read_shipped_bank
 
-BANK = shipped()
+BANK = read_shipped_bank()
 # All take half a minute; an eighth of them has every kind and the longest in it.
 ASKED = [question for question in BANK.questions if not question.draw]
 LONGEST = sorted(ASKED, key=lambda question: len(question.proof) + len(question.why) + len(question.program))[-5:]
