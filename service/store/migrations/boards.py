@@ -121,34 +121,38 @@ begin
 
     delete from board_block
     where board_id = any (touched) and members = 0 and deficit > -9223372036854775808;
-    perform split_block(k) from board_block k where k.board_id = any (touched) and k.members > 2 * block_size();
+    perform split_block(k.board_id, k.contest, k.deficit, k.ms, k.member_id)
+    from board_block k where k.board_id = any (touched) and k.members > 2 * block_size();
 end $$
 """
 
 SPLIT_BLOCK = """
-create function split_block(block board_block) returns void language plpgsql set enable_seqscan = off as $$
+create function split_block(
+    of_board bigint, of_contest text, from_deficit bigint, from_ms bigint, from_member bigint
+) returns void language plpgsql set enable_seqscan = off as $$
 declare
     following board_block;
 begin
+    -- Its arguments are no row of the table: a backup is restored with the functions before the tables.
     select * into following from board_block k
-    where k.board_id = block.board_id and k.contest = block.contest
-        and (k.deficit, k.ms, k.member_id) > (block.deficit, block.ms, block.member_id)
+    where k.board_id = of_board and k.contest = of_contest
+        and (k.deficit, k.ms, k.member_id) > (from_deficit, from_ms, from_member)
     order by k.deficit, k.ms, k.member_id limit 1;
     with inside as materialized (
         select e.deficit, e.ms, e.member_id,
             row_number() over (order by e.deficit, e.ms, e.member_id) - 1 as place, count(*) over () as members
         from board_entry e
-        where e.board_id = block.board_id and e.contest = block.contest
-            and (e.deficit, e.ms, e.member_id) >= (block.deficit, block.ms, block.member_id)
+        where e.board_id = of_board and e.contest = of_contest
+            and (e.deficit, e.ms, e.member_id) >= (from_deficit, from_ms, from_member)
             and (following.board_id is null
                 or (e.deficit, e.ms, e.member_id) < (following.deficit, following.ms, following.member_id))
     ), kept as (
         update board_block k set members = block_size()
-        where k.board_id = block.board_id and k.contest = block.contest and k.deficit = block.deficit
-            and k.ms = block.ms and k.member_id = block.member_id
+        where k.board_id = of_board and k.contest = of_contest and k.deficit = from_deficit
+            and k.ms = from_ms and k.member_id = from_member
     )
     insert into board_block (board_id, contest, deficit, ms, member_id, members)
-    select block.board_id, block.contest, deficit, ms, member_id, least(block_size(), members - place)
+    select of_board, of_contest, deficit, ms, member_id, least(block_size(), members - place)
     from inside where place > 0 and place % block_size() = 0;
 end $$
 """
