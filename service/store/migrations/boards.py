@@ -133,7 +133,6 @@ create function split_block(
 declare
     following board_block;
 begin
-    -- Its arguments are no row of the table: a backup is restored with the functions before the tables.
     select * into following from board_block k
     where k.board_id = of_board and k.contest = of_contest
         and (k.deficit, k.ms, k.member_id) > (from_deficit, from_ms, from_member)
