@@ -69,7 +69,7 @@ async def ask(call: TheCall, who: TheCaller, where: WhereBody, ref: RefBody) -> 
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, where, call.now)
         form, task = await submissions.view_question(session, caller, ref, call.now)
-    return await call.parts.examples.add_to(form, task)
+    return form if task is None else await call.parts.examples.add_to(form, task)
 
 
 @router.post("/answer")
@@ -184,7 +184,7 @@ async def practice_next(
         version_id, more = found
         ref = str(QuestionRef("practice", version_id))
         form, task = await submissions.view_question(session, caller, ref, call.now, due=more)
-    return await call.parts.examples.add_to(form, task)
+    return form if task is None else await call.parts.examples.add_to(form, task)
 
 
 @router.post("/explain")

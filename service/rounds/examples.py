@@ -31,9 +31,9 @@ class Examples:
         self._wait_seconds = wait_seconds
         self._known: OrderedDict[CodeTask, asyncio.Task[tuple[ExampleView, ...]]] = OrderedDict()
 
-    async def add_to(self, form: AskForm, task: CodeTask | None) -> AskForm:
+    async def add_to(self, form: AskForm, task: CodeTask) -> AskForm:
         """Adds the examples of a code question to its form. A form never waits long for them."""
-        if task is None or self._sandbox is None:
+        if self._sandbox is None:
             return form
         found = await self._find(self._sandbox, task)
         return form.model_copy(update={"examples": found})

@@ -11,18 +11,16 @@ from sqlalchemy import Select, and_, delete, exists, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store.marking_tables import GivenCredit, PointMark, SharedAnswer
 from service.store.members import Caller, merged_ids
 from service.store.tables import (
     AnswerRow,
     CurrentAnswer,
-    GivenCredit,
     Member,
-    PointMark,
     QuestionRow,
     QuestionVersion,
     Round,
     Schedule,
-    SharedAnswer,
 )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from psycopg import Connection
 
-from service.store.board_tables import BoardRecord
+from service.store.tables import Base
 
 JOBS = "procrastinate_"
 """Prefix of the job queue's tables."""
@@ -58,7 +58,7 @@ _CLIENT_ONLY = re.compile(rb"\\(un)?restrict |SET transaction_timeout = ")
 
 def is_ours(name: str) -> bool:
     """Returns whether a table of that name belongs to Dailygrad."""
-    return name in BoardRecord.metadata.tables or name.startswith(JOBS) or name == VERSION
+    return name in Base.metadata.tables or name.startswith(JOBS) or name == VERSION
 
 
 def ours(connection: Connection) -> tuple[str, ...]:

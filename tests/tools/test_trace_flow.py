@@ -88,7 +88,7 @@ async def test_button_answer(room: Room, who: MakeWho) -> None:
     told = room.told[ann.member]
     assert isinstance(told, Card)
     show("button answer: event, service, reply", modules)
-    assert len(modules) <= 35
+    assert len(modules) <= 34
 
 
 async def test_import_of_a_small_document(room: Room) -> None:

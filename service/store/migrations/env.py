@@ -8,8 +8,8 @@ from __future__ import annotations
 from alembic import context
 from sqlalchemy import Connection, create_engine, text
 
-from service.store import board_tables
 from service.store.migrations import ONE_AT_A_TIME
+from service.store.tables import Base
 
 
 def migrate() -> None:
@@ -27,7 +27,7 @@ def migrate() -> None:
 
 def _migrate_on(connection: Connection) -> None:
     connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": ONE_AT_A_TIME})
-    context.configure(connection=connection, target_metadata=board_tables.BoardRecord.metadata)
+    context.configure(connection=connection, target_metadata=Base.metadata)
     with context.begin_transaction():
         context.run_migrations()
 

@@ -143,6 +143,7 @@ async def test_examples_are_computed_once_for_all_and_again_after_a_failure(sand
 
 async def test_a_slow_sandbox_does_not_hold_up_a_form(sandbox: SandboxClient) -> None:
     task = code().task
+    assert task is not None
     slow = CountingSandbox(sandbox)
     slow.open.clear()
     examples = Examples(FairSandbox(slow), wait_seconds=0)

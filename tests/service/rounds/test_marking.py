@@ -10,16 +10,14 @@ import pytest
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
 
+from service.store.marking_tables import GivenCredit, PointMark, SharedAnswer
 from service.store.tables import (
     AnswerRow,
     Audit,
     Base,
     CardRow,
-    GivenCredit,
     Ledger,
     Outbox,
-    PointMark,
-    SharedAnswer,
     VerdictRow,
 )
 from service.wire import (
