@@ -169,9 +169,8 @@ def test_a_second_run_on_the_same_data_is_refused_and_other_commands_work_beside
         assert "another `dailygrad run` uses" in "".join(second.printed)
         log = [sys.executable, "-m", "dailygrad", "bank", "log", "pytorch-core"]
         beside = {**os.environ, "DATABASE_URL": "", "DAILYGRAD_DATA": str(data)}
-        assert (
-            "pytorch-core: 1 import" in subprocess.run(log, cwd=ROOT, env=beside, capture_output=True, text=True).stdout
-        )
+        printed = subprocess.run(log, cwd=ROOT, env=beside, capture_output=True, text=True).stdout
+        assert "pytorch-core: 1 import" in printed
         assert first.stop() == []
 
 
