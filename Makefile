@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-gpu chaos mutation fuzz check bench docs pictures lock clean
+.PHONY: help run test test-slow test-gpu test-gpu-lean chaos mutation fuzz check bench docs pictures lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,8 +26,10 @@ help:
 	@echo "make run             start Dailygrad on this machine: PostgreSQL, service, sandbox, web chat"
 	@echo "make run BANK=PATH   the same with the questions of a file or folder"
 	@echo "make run CHAT=NAME   the same, chatting on discord or slack (see docs/) or in the console"
-	@echo "make test            run every test that can run here"
+	@echo "make test            run the tests (minutes)"
+	@echo "make test-slow       run the rest: whole days in real processes, faults of the wire, long attacks"
 	@echo "make test-gpu        run the tests that need a GPU, and torch for CUDA (a plain install from PyPI has it)"
+	@echo "make test-gpu-lean   the same with the Python on the path as it is: no network, no PostgreSQL, few packages"
 	@echo "make chaos           break every part of a running team for some minutes; SEED=N ROUNDS=N repeats it"
 	@echo "make mutation        change the code in small ways and report which changes no test notices; SAMPLE=N SEED=N PACKAGES=..."
 	@echo "make fuzz            search for documents that the reader fails on; SECONDS=N SEED=N"
@@ -41,8 +43,16 @@ help:
 run: $(VENV)/.run-ready $(patsubst %,$(VENV)/.%-ready,$(filter discord slack,$(CHAT)))
 	@exec $(BIN)/dailygrad run $(if $(BANK),--bank "$(BANK)") $(if $(CHAT),--chat $(CHAT)) $(RUN)
 
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 25
+# Dozens of tests start processes: without stored bytecode, each would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
+# Tests that are named are run, however slow they are.
 test: $(VENV)/.dev-ready
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 25 $(TESTS)
+	@$(PYTEST) $(if $(TESTS),$(TESTS),-m "not slow")
+
+test-slow: $(VENV)/.dev-ready
+	@$(PYTEST) -m slow $(TESTS)
 
 # One day of faults after the other, from seed to seed; CHAOS takes further words: CHAOS=--short, CHAOS="--keep FOLDER".
 chaos: $(VENV)/.dev-ready
@@ -60,6 +70,12 @@ fuzz: $(VENV)/.dev-ready
 test-gpu: $(VENV)/.dev-ready
 	@$(BIN)/dailygrad doctor || true
 	@$(BIN)/python -m pytest -m gpu tests/sandbox $(TESTS)
+
+# Installs nothing. LEAN takes more words for pytest. The settings of pyproject.toml ask for plugins that may be missing.
+test-gpu-lean:
+	@PYTHONPATH=. $(PYTHON) -m pytest -c /dev/null --rootdir . --confcutdir tests/sandbox --import-mode importlib \
+		-p no:cacheprovider -W ignore -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function -ra \
+		tests/sandbox/test_gpu.py tests/sandbox/inside/test_cuda_start.py tests/sandbox/inside/test_gpu_child.py $(LEAN)
 
 check: $(VENV)/.dev-ready
 	$(BIN)/ruff format --check $(CODE)

@@ -14,6 +14,15 @@ from typer.core import TyperCommand, TyperGroup
 DISK_FULL = "53100"
 """SQLSTATE with which PostgreSQL reports a full disk."""
 
+MISTAKES = {
+    "service.config.InvalidSettings",
+    "service.process.CommandFailed",
+    "service.store.session.PostgresFailed",
+    "sandbox.host.jail.NotIsolated",
+    "sandbox.client.SandboxUnreachable",
+}
+"""Exceptions whose message tells the operator what to do."""
+
 
 class Entry(NamedTuple):
     """Where a command is defined, and its line in `dailygrad --help`."""
@@ -116,19 +125,14 @@ def main() -> None:
 
 def explained(problem: Exception) -> str | None:
     """Returns what to tell the operator about an error they can fix; None for any other error."""
-    from sqlalchemy.exc import OperationalError
-
-    from sandbox.client import SandboxUnreachable
-    from sandbox.host.jail import NotIsolated
-    from service.config import InvalidSettings
-    from service.process import CommandFailed
-    from service.store.session import PostgresFailed
-
-    if isinstance(problem, InvalidSettings | PostgresFailed | NotIsolated | SandboxUnreachable | CommandFailed):
+    # By name: an import of these classes would make a mistyped setting wait for SQLAlchemy.
+    names = {f"{one.__module__}.{one.__qualname__}" for one in type(problem).__mro__}
+    if names & MISTAKES:
         return str(problem)
-    if isinstance(problem, OperationalError):
-        reason = str(problem.orig).strip().splitlines()[0]
-        if getattr(problem.orig, "sqlstate", None) == DISK_FULL:
+    if "sqlalchemy.exc.OperationalError" in names:
+        cause = getattr(problem, "orig", None)
+        reason = str(cause).strip().splitlines()[0]
+        if getattr(cause, "sqlstate", None) == DISK_FULL:
             return f"the database's disk is full: {reason}. Make room there; nothing was changed."
         return f"the database cannot be used: {reason}. Check DATABASE_URL."
     if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:

@@ -44,7 +44,8 @@ async def serve_web_chat(
         chat = web_chat.WebChat(store, now)
         answer = Quiz(client).handle
         linked = web_chat.LinkedEditor(links.links, client, answer, now) if links.links is not None else None
-        app = web_chat.build(chat, answer, suggest, (*hosts, *hosts_of(links.link_url)), linked, client.operations)
+        allowed = (*hosts, *hosts_of(links.link_url))
+        app = web_chat.build(chat, answer, suggest, allowed, linked, client.operations, client)
         async with dispatching(Dispatcher(client, chat)), serve_app(app, listener, chat.close):
             yield _address(listener)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING
 
@@ -249,7 +250,8 @@ def _duplicate_ids(bank: Bank, source: Source) -> Iterator[Finding]:
     for question in bank.questions:
         line = seen.setdefault(question.id, question.place.line)
         if line != question.place.line:
-            yield _double(source, question, "error", "Q301", f"the id `{question.id}` is taken", line)
+            finding = _double(source, question, "error", "Q301", f"the id `{question.id}` is taken", line)
+            yield dataclasses.replace(finding, word=question.id)
 
 
 def _duplicate_prompts(bank: Bank, source: Source) -> Iterator[Finding]:

@@ -122,6 +122,12 @@ class Layout:
         return sum({"[ ]", "[x]"} <= one for one in boxes)
 
     @cached_property
+    def headed_items(self) -> int:
+        """Number of items of the outermost lists that begin with a heading."""
+        items = (item for block in self.blocks if block.kind == "list" for item in block.children)
+        return sum(bool(item.children) and item.children[0].kind == "heading" for item in items)
+
+    @cached_property
     def folds(self) -> tuple[Fold, ...]:
         """All `<details>` elements, in order."""
         return find_folds(self.source, self.blocks)

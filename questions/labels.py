@@ -121,7 +121,7 @@ _OPENS = re.compile(
 )
 _EDGES = re.compile(r"^[^\w]+|[^\w]+$")
 _KEY_LIST = re.compile(
-    r"(?:[\w'’]+[ ]){0,2}?(?:answer[ ](?:key|sheet)s?|answers|solutions|key|clave(?:[ ]de[ ]respuestas)?"
+    r"(?:[\w'’]+[ ]){0,2}?(?:answer[ ](?:key|sheet)s?|answers|solutions|key$|clave(?:[ ]de[ ]respuestas)?"
     r"|respuestas|respostas"
     r"|gabarito|réponses|corrig[ée]s?|lösungen|antworten|soluzioni|risposte|antwoorden|odpowiedzi|ответы"
     r"|відповіді|ключ"
@@ -142,6 +142,9 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _OPTION_B = re.compile(r"\s*(?:[-*+][ \t]+)?[*_(\[]{0,3}b[)\]]?[*_]{0,3}[:.)][ *_]", re.IGNORECASE)
+
+
+_LETTER_AFTER = re.compile(r"(?P<letter>[A-Ja-j])[.)][ ]")
 
 
 _OPTION_LINES = 40
@@ -206,7 +209,7 @@ def labels_in(block: Block, source: Source) -> list[Label]:
 def _is_option(source: Source, label: Label) -> bool:
     """Returns whether an `A:` is the first of several options: the next line with text begins with `B:`."""
     if label.word != "a" or label.number:
-        return False
+        return _repeats_with_letters(source, label)
     following = source.next_filled(label.line + 1)
     if _OPTION_B.match(source.line(following)) is not None:
         return True
@@ -215,6 +218,22 @@ def _is_option(source: Source, label: Label) -> bool:
     twin = line[: label.start] + line[label.start :].replace("A", "B", 1).replace("a", "b", 1 if "A" not in line else 0)
     ahead = range(label.line + 1, min(label.line + _OPTION_LINES, len(source.lines)) + 1)
     return not line[label.end :].strip() and any(source.line(number).rstrip() == twin.rstrip() for number in ahead)
+
+
+def _repeats_with_letters(source: Source, label: Label) -> bool:
+    """Returns whether the lines around a label have the same one, and letters that go on: `Answer: A. one` above
+    `Answer: B. two`."""
+    letter = _LETTER_AFTER.match(source.line(label.line), label.end)
+    if letter is None:
+        return False
+    for number, step in ((label.line - 1, -1), (label.line + 1, 1)):
+        line = source.line(number)
+        near = (
+            _LETTER_AFTER.match(line, label.end) if line[: label.end] == source.line(label.line)[: label.end] else None
+        )
+        if near and ord(near["letter"]) == ord(letter["letter"]) + step:
+            return True
+    return False
 
 
 def text_after(source: Source, label: Label, last: int) -> str:

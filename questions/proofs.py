@@ -116,21 +116,29 @@ _ABOUT: dict[Part, _About] = {
 _LINE = re.compile(r'File "<answer>", line (\d+)')
 
 
-def failed_part(
-    question: Question, source: Source, part: Part, program: str, reason: str, printed: str = "", at: str = ""
-) -> Finding:
-    """Returns the finding for a part that does not hold. `program` is its text, `reason` the reason.
+@dataclass(frozen=True, slots=True)
+class FailedPart:
+    """A part of a question that does not hold."""
 
-    `at` is text of the question that the finding points at instead of the program.
-    """
+    part: Part
+    program: str
+    reason: str
+    printed: str = ""
+    at: str = ""
+    """Text of the question to point at, instead of the program."""
+
+
+def describe_failure(question: Question, source: Source, failed: FailedPart) -> Finding:
+    """Returns the finding about a part that does not hold."""
+    part, program, reason = failed.part, failed.program, failed.reason
     inside = _LINE.findall(reason)
     first = _first_line(question, source, program)
     label = ""
     span = source.span(first or question.place.line)
-    if at:
-        span = source.span_of(question.place.line, question.place.end_line, at)
+    if failed.at:
+        span = source.span_of(question.place.line, question.place.end_line, failed.at)
     elif part == "output" and not inside:
-        span, label = _output_line(question, source, printed)
+        span, label = _output_line(question, source, failed.printed)
         reason = "" if reason.startswith("ok;") else reason
     elif inside and first:
         span, label = source.span(first + int(inside[-1]) - 1), "raised here"

@@ -15,7 +15,7 @@ from questions.blocks import Block, plain
 from questions.checks import check_bank
 from questions.dialects import native
 from questions.document import Document, Draft, open_document, scalar
-from questions.formats import IMPORT_FORMATS, ImportDraft, read_import
+from questions.formats import IMPORT_FORMATS, ImportDraft, read_import, text_of
 from questions.formats import SUFFIXES as FOREIGN_SUFFIXES
 from questions.formats.anki import MOST_PACKAGE
 from questions.formats.pages import read_page
@@ -25,7 +25,7 @@ from questions.ids import with_ids
 from questions.model import Bank, Question
 from questions.patterns import Inferred, read_patterns
 from questions.recipes import LONGEST_RECIPE, InvalidRecipe, Recipe, parse_recipe, recipe_of
-from questions.source import Finding, Source, open_source
+from questions.source import Finding, Source, Span, open_source
 from questions.unread import unread_findings
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     foreign = read_import(text, name, stated)
     if foreign is not None:
         return _foreign_reading(foreign, stated)
-    source, encoding = open_source(text, name)
+    source, encoding = open_source(text_of(text) if isinstance(text, bytes) else text, name)
     page = read_page("\n".join(source.lines), name)
     if page is not None:
         source, encoding = open_source(page, name)
@@ -355,20 +355,22 @@ def _open_marks(document: Document, block: Block) -> Iterator[Finding]:
     text = "\n".join(document.source.lines[block.first - 1 : block.last])
     at = _open_tick(text)
     if at is not None:
-        yield _open_mark(document, block, text, at, "Q004", "the backtick is never closed", "add the closing backtick")
+        opened = _mark_at(block, text, at)
+        message, cure = "the backtick is never closed", "add the closing backtick"
+        yield Finding("Q004", "warning", message, opened, label="opened here", help=cure)
     for found in _TEXT.finditer(text):
         if not _closed_brace(text, found.end()):
-            message = f"the brace of `{found[0]}` is never closed"
-            yield _open_mark(document, block, text, found.start(), "Q008", message, "close it, or use backticks")
+            opened = _mark_at(block, text, found.start())
+            message, cure = f"the brace of `{found[0]}` is never closed", "close it, or use backticks"
+            yield Finding("Q008", "warning", message, opened, label="opened here", help=cure)
             return
 
 
-def _open_mark(document: Document, block: Block, text: str, at: int, code: str, message: str, cure: str) -> Finding:
+def _mark_at(block: Block, text: str, at: int) -> Span:
+    """Returns the place of the character at an offset in a block's text."""
     line = block.first + text.count("\n", 0, at)
-    column = at - (text.rfind("\n", 0, at) + 1)
-    span = document.source.span(line)
-    start = type(span)(line, column + 1, line, column + 2)
-    return Finding(code, "warning", message, start, label="opened here", help=cure)
+    column = at - text.rfind("\n", 0, at)
+    return Span(line, column, line, column + 1)
 
 
 def _open_tick(text: str) -> int | None:

@@ -40,7 +40,7 @@ def _free_blocks(document: Document) -> Iterator[Block]:
         if block.first not in over and block.kind != "front_matter":
             whole = document.free(block.first, block.last)
             for inner in block.walk():
-                # In a list of questions, an item may be left that is none.
+                # An item in a list of questions may not be a question, and is left over.
                 if whole or document.free(inner.first, inner.last):
                     yield inner
 

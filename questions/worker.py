@@ -6,6 +6,7 @@ the reason for a refusal.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import dataclasses
 import io
@@ -29,7 +30,7 @@ Excess = Literal["memory", "time", "blocks", "depth"]
 """What a document has too much of, or takes too much of."""
 
 BATCH = 500
-"""Questions per line of the answer, so that whoever parses it can do other work in between."""
+"""Questions per line of the answer, so that the process that parses it can do other work in between."""
 _NICENESS = 5
 """Niceness: answering members has priority over reading documents."""
 _MARKS = re.compile(r"[ \t]*(?:>|[-*+](?=[ \t])|[0-9]{1,9}[.)](?=[ \t]))")
@@ -70,6 +71,8 @@ class Request:
     name: str
     limits: Limits
     recipe: str = ""
+    packed: bool = False
+    """Whether the text is base64 of a file that is not text, such as a workbook."""
 
 
 REQUEST: TypeAdapter[Request] = TypeAdapter(Request)
@@ -94,10 +97,12 @@ def check_complexity(text: str, limits: Limits) -> TooMuch | None:
 def answer(request: Request, answers: IO[bytes]) -> None:
     """Reads the document and writes the answer. Raises MemoryError; too much time ends the process."""
     limits = request.limits
-    excess = check_complexity(request.text, limits)
+    # Packages have limits of their own; those of memory and time hold for all.
+    excess = None if request.packed else check_complexity(request.text, limits)
     if excess is None:
         _restrict(limits)
-        reading = read_bank(request.text, name=request.name, recipe=request.recipe)
+        content = _unpacked(request.text) if request.packed else request.text
+        reading = read_bank(content, name=request.name, recipe=request.recipe)
         questions = reading.bank.questions
         for start in range(0, len(questions), BATCH):
             answers.write(b"questions " + QUESTIONS.dump_json(questions[start : start + BATCH]) + b"\n")
@@ -106,6 +111,13 @@ def answer(request: Request, answers: IO[bytes]) -> None:
     else:
         answers.write(b"refused " + TOO_MUCH.dump_json(excess) + b"\n")
     answers.flush()
+
+
+def _unpacked(text: str) -> bytes:
+    try:
+        return base64.b64decode(text)
+    except ValueError:
+        return b""
 
 
 def _restrict(limits: Limits) -> None:

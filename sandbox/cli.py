@@ -97,7 +97,7 @@ def run_command(
 def health_command(
     path: Annotated[Path, typer.Argument(metavar="SOCKET", help="Socket of a sandbox, or the folder it is in.")],
 ) -> None:
-    """Exit with 0 if a running sandbox can take a run, and with 1 and the reason otherwise."""
+    """Exit with 0 if a running sandbox can take a run, and with 1 and the reason if it cannot or lost its GPU."""
     from sandbox.client import SandboxClient, SandboxUnreachable
 
     try:
@@ -114,7 +114,9 @@ def socket_in(path: Path) -> Path:
 
 
 def unready_reason(health: Health) -> str:
-    """Returns why the sandbox cannot take a run, or "" if it can."""
+    """Returns why the sandbox cannot take a run, or has lost a GPU that it had; "" if neither."""
+    if health.gpu_trouble:
+        return health.gpu_trouble
     if health.ready or health.running:
         return ""
     return health.trouble or "no child is ready yet"
@@ -220,7 +222,7 @@ async def _examine_gpus(gpus: GpuInventory) -> tuple[bool, str, str]:
     from sandbox.client import SandboxUnreachable
 
     if not gpus.devices:
-        return True, f"GPU: {gpus.summary}", ""
+        return not gpus.cure, f"GPU: {gpus.summary}", gpus.cure
     try:
         outcome = await run_once(Run("doctor", "import torch\ntorch.ones(2, device='cuda').sum()", device="cuda"))
     except SandboxUnreachable as problem:

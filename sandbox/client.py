@@ -50,6 +50,8 @@ class Health:
     devices: tuple[Device, ...] = ("cpu",)
     gpu: str = ""
     """The GPUs found, or why there is none and how to fix it."""
+    gpu_trouble: str = ""
+    """Why a GPU that was found at the start cannot be used now, or ""."""
 
 
 class SandboxClient:

@@ -24,6 +24,8 @@ class ChildDevice:
     """Folders of driver libraries outside the system's library folders."""
     index: int = 0
     """NVML index."""
+    driver: str = ""
+    """Library whose `cuInit` starts the driver, before torch is imported."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ChildDevice:

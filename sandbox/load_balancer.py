@@ -139,6 +139,7 @@ class LoadBalancer(ABC, Generic[Name]):
             wait_s=min(health.wait_s for health in found),
             devices=tuple(device for device in get_args(Device) if any(device in health.devices for health in found)),
             gpu="; ".join(dict.fromkeys(health.gpu for health in found if health.gpu)),
+            gpu_trouble="; ".join(dict.fromkeys(health.gpu_trouble for health in found if health.gpu_trouble)),
         )
 
     async def _try(self, state: _BackendState, run: Run) -> Outcome:

@@ -19,6 +19,7 @@ from service.api import make_api
 from service.api.http import Clock, ServiceParts
 from service.api.rate_limit import CallLimiter
 from service.banks import proving
+from service.competitions import duels, sprints
 from service.config import Settings
 from service.credentials import TokenCipher
 from service.leader import Leader, run_ticks
@@ -28,9 +29,11 @@ from service.rounds.alerts import Alerts
 from service.rounds.board_keys import drop_old_boards
 from service.rounds.examples import Examples
 from service.rounds.jobs import DRAW_TASK, Jobs, make_jobs
+from service.rounds.notifications import Reminders
 from service.rounds.sandbox_turns import FairSandbox, record_devices_periodically
 from service.sandboxes import SandboxPort, Workers
 from service.store import migrations, variants
+from service.store.outbox_signal import OutboxSignal
 from service.store.session import Sessions, make_engine, make_sessions
 
 
@@ -45,6 +48,7 @@ class Service:
     sandbox: FairSandbox | None
     examples: Examples
     alerts: Alerts
+    reminders: Reminders
     jobs: Jobs
     api: FastAPI
     stopping: Event
@@ -76,17 +80,21 @@ class Service:
         return await state.gather()
 
     async def tick(self) -> None:
-        """Closes, posts and gives up everything due now. Several processes may do so at once."""
+        """Advances sprints, and closes, posts and gives up everything due now. Several processes may do so at once."""
         now = self.clock()
+        # First, because it counts seconds.
+        await sprints.advance_all(self.sessions, now)
         # Reveal yesterday's answer before posting today's question.
         await rounds.close_due(self.sessions, now)
         await rounds.post_due(self.sessions, now)
+        await duels.end_due(self.sessions, now)
         async with self.sessions.begin() as session:
             await delivery.give_up_expired(session, now)
         await drop_old_boards(self.sessions, now)
         await self.jobs.retry_stalled()
         if self.sandbox is not None:
             await self._draw_new_families()
+        await self.reminders.check(now)
         await self.alerts.check(now)
 
     async def _draw_new_families(self) -> None:
@@ -125,9 +133,10 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     examples = Examples(fair)
     parts = ServiceParts(
         sessions,
-        settings.database_url,
+        OutboxSignal(settings.database_url),
         clock,
         tokens,
+        settings.bots,
         fair,
         examples,
         jobs,
@@ -138,4 +147,17 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     )
     alerts = Alerts(sessions, fair)
     api = make_api(parts)
-    return Service(settings, clock, engine, sessions, fair, examples, alerts, jobs, api, parts.stopping, workers)
+    return Service(
+        settings,
+        clock,
+        engine,
+        sessions,
+        fair,
+        examples,
+        alerts,
+        Reminders(sessions),
+        jobs,
+        api,
+        parts.stopping,
+        workers,
+    )

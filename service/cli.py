@@ -24,6 +24,7 @@ from questions import Reading, read_path
 from questions.cli import AnswerPattern, QuestionPattern, RecipeLines, bank_command, recipe_text
 from questions.proof_report import ProofReport, proof_report_github, proof_report_json, proof_report_text
 from questions.report import FORMATS
+from questions.suggestions import did_you_mean
 from sandbox.embedded import embedded_sandbox
 from service.app import Service, build
 from service.banks import import_history, moderation
@@ -279,9 +280,11 @@ def bank_prove(
         raise CommandFailed(f"there is no {missing}: pass a Markdown file or a folder")
     shipped = SHIPPED.relative_to(Path.cwd()) if SHIPPED.is_relative_to(Path.cwd()) else SHIPPED
     readings = [reading for path in paths or [shipped] for reading in read_path(path)]
-    unknown = set(only or ()) - {question.id for reading in readings for question in reading.bank.questions}
+    ids = {question.id for reading in readings for question in reading.bank.questions}
+    unknown = set(only or ()) - ids
     if unknown:
-        raise CommandFailed(f"no question has the id {min(unknown)}: `dailygrad bank list` shows all")
+        cure = did_you_mean(min(unknown), ids, "`dailygrad bank list` shows all")
+        raise CommandFailed(f"no question has the id {min(unknown)}: {cure}")
     if only:
         readings = [one for one in readings if any(question.id in only for question in one.bank.questions)]
     work = plan_proofs(readings, only=only or (), mutation=mutation)

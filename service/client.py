@@ -1,26 +1,21 @@
-"""The typed client of the question service: one method per call, over HTTP or straight into the ASGI app."""
+"""The typed client of the question service: one method per call. `service.calls` makes them."""
 
 # A call is declared by its signature, without a body.
 # mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import date, datetime
-from functools import cache, partial, wraps
-from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeAlias, TypeVar, get_type_hints
 
-import httpx
 from pydantic import SecretStr, TypeAdapter
 
-from service.credentials import ServiceTokens, TokenAuth
-from service.tracing import event_header
+from service.calls import RETRY_DELAYS as RETRY_DELAYS
+from service.calls import CallSender, call
+from service.calls import ServiceRefused as ServiceRefused
+from service.calls import ServiceUnavailable as ServiceUnavailable
+from service.calls import caller_header as caller_header
+from service.calls import with_retries as with_retries
 from service.wire import (
-    CALLER_HEADER,
     AnswerCredit,
     AnswerInput,
     AnswerResult,
@@ -30,38 +25,47 @@ from service.wire import (
     BankLog,
     BankView,
     Board,
-    CallRejected,
     ChatLinked,
     Contest,
     Delivery,
+    DuelReview,
+    DuelTurn,
+    DuelView,
     Explanation,
-    Failure,
+    ExtraRound,
     Generated,
     ImportView,
     Installation,
     InstallationKey,
+    Ladder,
     LinkCode,
     LowView,
     MarkingView,
     Me,
     MemberLinked,
+    MyDuels,
+    NotificationKind,
+    NotificationView,
     Operations,
     PeerAnswer,
     Period,
     PostingChannel,
     PrivacyAction,
     PrivacyView,
-    Refusal,
+    ReportedQuestion,
     ReportView,
     RoundResult,
     RoundView,
     Rules,
     RunResult,
+    ScheduleChanges,
     ScheduleSpec,
     ScheduleView,
     SeasonView,
     Secret,
     Settled,
+    SettledReport,
+    SprintView,
     TodayView,
     TopicCount,
     VerdictView,
@@ -69,142 +73,15 @@ from service.wire import (
     Where,
     Who,
     WorkspaceCheck,
-    describe,
 )
-
-RETRY_DELAYS = (0.0, 0.1, 0.4, 1.0)
-"""Delays before each retry, seconds: another process answers at once, and one that restarts needs a moment."""
-NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
-"""Errors of calls that never reached the service."""
-CONNECTION_LOST = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.RemoteProtocolError)
-"""Errors of calls that may have taken effect."""
-
-
-async def with_retries(send: Callable[[], Awaitable[httpx.Response]], *, idempotent: bool) -> httpx.Response:
-    """Sends a request, and retries if the process behind it goes away, as in a rolling restart.
-
-    Retries a request that may have taken effect only if it is `idempotent`. Raises the last attempt's error.
-    """
-    reached = False
-    for delay in RETRY_DELAYS:
-        try:
-            return await send()
-        except NOT_SENT:
-            # Another process may be listening. If none ever was, fail fast.
-            if delay and not reached:
-                raise
-        except CONNECTION_LOST:
-            if not idempotent:
-                raise
-            reached = True
-        await asyncio.sleep(delay)
-    return await send()
-
-
-T = TypeVar("T")
-P = ParamSpec("P")
-Method: TypeAlias = Callable[P, Coroutine[Any, Any, T]]
 
 NOTHING: TypeAdapter[None] = TypeAdapter(None)
 OPTIONAL_INSTALLATION: TypeAdapter[Installation | None] = TypeAdapter(Installation | None)
 OPTIONAL_SECRET: TypeAdapter[SecretStr | None] = TypeAdapter(Secret | None)
 
 
-class _Adapters(dict[Any, TypeAdapter[Any]]):
-    """Caches type adapters, which cost more to create than to use."""
-
-    def __missing__(self, kind: Any) -> TypeAdapter[Any]:
-        return self.setdefault(kind, TypeAdapter(kind))
-
-
-_ADAPTERS = _Adapters()
-
-
-class ServiceRefused(Exception):
-    """The service refused the call. `refusal` has the reason as facts."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(describe(refusal))
-        self.refusal = refusal
-
-
-class ServiceUnavailable(Exception):
-    """The service could not be reached, or failed. The call may or may not have taken effect.
-
-    Calls may be repeated: those that change something take effect once per event id.
-    """
-
-
-def call(path: str, *, repeatable: bool = False) -> Callable[[Method[P, T]], Method[P, T]]:
-    """Implements a method of ServiceClient from its signature: posts the arguments to `path` and parses the response.
-
-    A call with an `event_id` takes effect once per event, so it can be retried. Any other call is retried only if it
-    is `repeatable`: making it twice has the same effect as making it once.
-    """
-
-    def declare(method: Method[P, T]) -> Method[P, T]:
-        signature = inspect.signature(method)
-        retried = repeatable or "event_id" in signature.parameters
-
-        @cache
-        def answer() -> TypeAdapter[T]:
-            return TypeAdapter(get_type_hints(method)["return"])
-
-        @wraps(method)
-        async def post(*args: P.args, **kwargs: P.kwargs) -> T:
-            bound = signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            body = dict(bound.arguments)
-            client: ServiceClient = body.pop("self")
-            return await client.send(path, answer(), repeatable=retried, **body)
-
-        return post
-
-    return declare
-
-
-class ServiceClient:
-    """Calls the service. Every call raises ServiceRefused or ServiceUnavailable, nothing else."""
-
-    def __init__(self, http: httpx.AsyncClient) -> None:
-        self._http = http
-
-    @classmethod
-    def over_http(cls, url: str, token: str | ServiceTokens) -> Self:
-        """Returns a client of the service at `url`."""
-        return cls(httpx.AsyncClient(base_url=url, auth=_auth(token), timeout=httpx.Timeout(10, read=40)))
-
-    @classmethod
-    def inside(cls, app: Any, token: str | ServiceTokens) -> Self:
-        """Returns a client that calls the ASGI app in this process, without a socket."""
-        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        return cls(httpx.AsyncClient(transport=transport, base_url="http://service", auth=_auth(token)))
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        await self._http.aclose()
-
-    async def send(self, path: str, answer: TypeAdapter[T], *, repeatable: bool, **body: object) -> T:
-        """Posts one call. A `repeatable` call may reach the service twice, with the effect of one."""
-        who = body.pop("who", None)
-        headers = event_header() | (caller_header(who) if isinstance(who, Who) else {})
-        post = partial(self._http.post, f"/v1/{path}", json=_to_json(body), headers=headers)
-        try:
-            response = await with_retries(post, idempotent=repeatable)
-        except httpx.HTTPError as error:
-            raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
-        if response.is_success:
-            return answer.validate_json(response.content)
-        if response.status_code >= 500:
-            raise ServiceUnavailable(f"{path}: the service failed ({response.status_code})")
-        raise ServiceRefused(_refusal(response))
+class ServiceClient(CallSender):
+    """One method per call. Every call raises ServiceRefused or ServiceUnavailable, nothing else."""
 
     # Members
 
@@ -260,6 +137,40 @@ class ServiceClient:
     async def confirm_answer(self, who: Who, event_id: str, number: int) -> None:
         """Confirms another member's marks, which credits the answer once."""
 
+    @call("duel/challenge")
+    async def duel_challenge(
+        self, who: Who, where: Where, event_id: str, member: str, known_as: str = "", topic: str = ""
+    ) -> DuelView:
+        """Challenges a member, by name or platform id. With `known_as`, their name, the platform says
+        that the id is in the chat."""
+
+    @call("duel/rematch")
+    async def duel_rematch(self, who: Who, where: Where, event_id: str, duel: int) -> DuelView:
+        """Challenges the other member of a duel that is over."""
+
+    @call("duel/respond")
+    async def duel_respond(self, who: Who, event_id: str, duel: int, accept: bool) -> DuelView:
+        """Accepts or declines a challenge; its challenger withdraws it."""
+
+    @call("duel/ask", repeatable=True)
+    async def duel_ask(self, who: Who, ref: str) -> DuelTurn:
+        """Returns the member's next question of a duel. Its time counts from the first call."""
+
+    @call("duel/answer")
+    async def duel_answer(self, who: Who, event_id: str, ref: str, given: AnswerInput, at: datetime) -> DuelTurn:
+        """Answers a question of a duel; the first answer counts."""
+
+    @call("duel/show", repeatable=True)
+    async def duel_show(self, who: Who, duel: int) -> DuelReview:
+        """Returns a duel of the member, and once it is over the answers."""
+
+    @call("duel/list", repeatable=True)
+    async def duel_list(self, who: Who) -> MyDuels: ...
+
+    @call("duel/ladder", repeatable=True)
+    async def duel_ladder(self, who: Who, limit: int = 10) -> Ladder:
+        """Returns the members of the workspace by their rating."""
+
     @call("explain", repeatable=True)
     async def explain(self, who: Who, question: str) -> Explanation:
         """Returns the key of a question that the member has answered or whose round has closed, with their answer."""
@@ -292,6 +203,13 @@ class ServiceClient:
     @call("privacy")
     async def privacy(self, who: Who, event_id: str, action: PrivacyAction = "see") -> PrivacyView:
         """Shows, exports or changes the data stored about the member: see, export, csv, hide, show or forget."""
+
+    @call("notifications", repeatable=True)
+    async def notifications(self, who: Who) -> NotificationView: ...
+
+    @call("notify")
+    async def notify(self, who: Who, event_id: str, what: NotificationKind, on: bool) -> NotificationView:
+        """Turns a kind of private message on or off."""
 
     @call("report")
     async def report(self, who: Who, event_id: str, question: str, text: str) -> ReportView:
@@ -334,7 +252,7 @@ class ServiceClient:
     async def schedule_add(self, who: Who, event_id: str, where: Where, spec: ScheduleSpec) -> ScheduleView: ...
 
     @call("admin/schedule/edit")
-    async def schedule_edit(self, who: Who, event_id: str, schedule: int, spec: ScheduleSpec) -> ScheduleView: ...
+    async def schedule_edit(self, who: Who, event_id: str, schedule: int, changes: ScheduleChanges) -> ScheduleView: ...
 
     @call("admin/schedule/list", repeatable=True)
     async def schedule_list(self, who: Who) -> tuple[ScheduleView, ...]: ...
@@ -356,9 +274,23 @@ class ServiceClient:
     async def post_now(self, who: Who, event_id: str, schedule: int) -> RoundView:
         """Posts today's question now. Refused if today's slot has been posted."""
 
+    @call("admin/ask")
+    async def ask_extra(self, who: Who, event_id: str, where: Where, wanted: ExtraRound) -> RoundView:
+        """Posts an extra question in the channel now, beside its schedule's."""
+
     @call("admin/close-now")
     async def close_now(self, who: Who, event_id: str, where: Where) -> RoundView:
         """Closes the channel's open round and reveals the answer."""
+
+    @call("admin/sprint/start")
+    async def sprint_start(
+        self, who: Who, event_id: str, where: Where, questions: int, seconds: int, topic: str = ""
+    ) -> SprintView:
+        """Starts a sprint in the channel: so many questions, with so many seconds for each."""
+
+    @call("admin/sprint/stop")
+    async def sprint_stop(self, who: Who, event_id: str, where: Where) -> SprintView:
+        """Stops the sprint in the channel: its current question is revealed, and the podium follows."""
 
     @call("admin/season/start")
     async def season_start(self, who: Who, event_id: str, name: str) -> SeasonView:
@@ -409,8 +341,20 @@ class ServiceClient:
     async def reports(self, who: Who) -> tuple[ReportView, ...]: ...
 
     @call("admin/report/settle")
-    async def report_settle(self, who: Who, event_id: str, report: int, state: Settled) -> ReportView:
-        """Settles a report as dismissed or fixed."""
+    async def report_settle(self, who: Who, event_id: str, report: int, state: Settled, reason: str) -> SettledReport:
+        """Settles a report as dismissed or fixed; audited, and its author is told with the reason."""
+
+    @call("admin/report", repeatable=True)
+    async def report_view(self, who: Who, report: int) -> ReportedQuestion:
+        """Returns a report beside the question it is about, with the key."""
+
+    @call("admin/review/here")
+    async def review_here(self, who: Who, event_id: str, where: Where) -> None:
+        """Has moderators notified in the channel `where` from now on; audited."""
+
+    @call("admin/review/me")
+    async def review_me(self, who: Who, event_id: str) -> None:
+        """Has the caller notified privately from now on, instead of other moderators; audited."""
 
     @call("admin/open-answers", repeatable=True)
     async def open_answers(self, who: Who) -> WaitingAnswers:
@@ -518,23 +462,3 @@ class ServiceClient:
     @call("oauth/consume")
     async def oauth_consume(self, platform: str, state: str) -> bool:
         """Returns whether the OAuth state is valid: issued here, not expired, and not used before."""
-
-
-def caller_header(who: Who) -> dict[str, str]:
-    """Returns the member who makes a call as an HTTP header."""
-    return {CALLER_HEADER: json.dumps(who.model_dump(mode="json"))}
-
-
-def _auth(token: str | ServiceTokens) -> TokenAuth:
-    return TokenAuth(ServiceTokens(token) if isinstance(token, str) else token)
-
-
-def _to_json(body: Mapping[str, object]) -> dict[str, object]:
-    return {name: _ADAPTERS[type(value)].dump_python(value, mode="json") for name, value in body.items()}
-
-
-def _refusal(response: httpx.Response) -> Refusal:
-    try:
-        return Failure.model_validate_json(response.content).refusal
-    except ValueError:
-        return CallRejected(code="http", message=f"the service refused the call ({response.status_code})")

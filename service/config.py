@@ -12,7 +12,17 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from service.credentials import KEY_COMMAND, MIN_TOKEN_LENGTH, ServiceTokens, TokenCipher, TokenFile, parse_tokens
+from service.credentials import (
+    KEY_COMMAND,
+    MIN_TOKEN_LENGTH,
+    BotTokenFile,
+    BotTokens,
+    ServiceTokens,
+    TokenCipher,
+    TokenFile,
+    parse_bot_tokens,
+    parse_tokens,
+)
 
 
 class InvalidSettings(Exception):
@@ -33,10 +43,14 @@ class Settings(BaseSettings):
     )
     """File with the database password; it replaces the one in `database_url`."""
     service_token: SecretStr | None = Field(default=None, validate_default=False)
-    """Token that bots must send. During a rotation, several separated by commas, newest first. Set either this or
-    `service_token_file`."""
+    """Token for every call, which services send to workers. During a rotation, several separated by commas, newest
+    first. Set either this or `service_token_file`."""
     service_token_file: Path | None = None
     """File with service tokens, one per line. It is read again when it changes."""
+    bot_tokens: SecretStr | None = None
+    """Tokens for the bots of one platform each, such as `discord=TOKEN,slack=TOKEN`. Set this or `bot_tokens_file`."""
+    bot_tokens_file: Path | None = None
+    """File with tokens of bots, one per line. It is read again when it changes."""
     token_key: SecretStr | None = None
     """Key that encrypts the tokens of installations. During a rotation, several separated by commas, newest first. Set
     either this or `token_key_file`; without a key, installations cannot be stored."""
@@ -82,6 +96,24 @@ class Settings(BaseSettings):
                 f"DAILYGRAD_SERVICE_TOKEN: {error}; set at least {MIN_TOKEN_LENGTH}, for example "
                 "the output of `openssl rand -hex 32`, or name a file with the token in DAILYGRAD_SERVICE_TOKEN_FILE"
             ) from None
+        return self
+
+    @model_validator(mode="after")
+    def _check_bot_tokens(self) -> Self:
+        try:
+            shared = {one.token for one in self.bots.all} & set(self.tokens.all)
+        except OSError as error:
+            raise ValueError(_unreadable("DAILYGRAD_BOT_TOKENS_FILE", self.bot_tokens_file, error)) from None
+        except ValueError as error:
+            raise ValueError(
+                f"DAILYGRAD_BOT_TOKENS: {error}; write each as PLATFORM=TOKEN with at least {MIN_TOKEN_LENGTH} "
+                "characters, for example the output of `openssl rand -hex 32`"
+            ) from None
+        if shared:
+            raise ValueError(
+                "DAILYGRAD_BOT_TOKENS: one of them is also a service token, which is valid for every call; give each "
+                "bot a token of its own"
+            )
         return self
 
     @model_validator(mode="after")
@@ -147,6 +179,13 @@ class Settings(BaseSettings):
         return ServiceTokens(
             *parse_tokens(self.service_token.get_secret_value() if self.service_token is not None else "")
         )
+
+    @property
+    def bots(self) -> BotTokens:
+        """Returns the tokens of bots, perhaps none. Raises ValueError or OSError if they cannot be used."""
+        if self.bot_tokens is None and self.bot_tokens_file is not None:
+            return BotTokenFile(self.bot_tokens_file)
+        return BotTokens(*parse_bot_tokens(self.bot_tokens.get_secret_value() if self.bot_tokens is not None else ""))
 
     @property
     def token(self) -> str:

@@ -1,12 +1,14 @@
-"""Service tokens, which processes authenticate with, and the encryption of chat tokens in the database."""
+"""Tokens that processes authenticate to the service with, and the encryption of chat tokens in the database."""
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+from typing import Generic, TypeVar, get_args
 
 import httpx
 import structlog
@@ -15,13 +17,24 @@ from pydantic import SecretStr
 
 from service.errors import Misconfigured
 from service.logs import hide
+from service.wire import Platform
 
 MIN_TOKEN_LENGTH = 16
 """Length of the shortest service token accepted, characters."""
 KEY_COMMAND = "`openssl rand -base64 32 | tr '+/' '-_'`"
 """Shell command that generates an encryption key."""
 
+PLATFORMS: tuple[Platform, ...] = get_args(Platform)
+
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BotToken:
+    """A token that is valid for the calls of one platform's bots."""
+
+    platform: Platform
+    token: str = field(repr=False)
 
 
 class ServiceTokens:
@@ -45,38 +58,88 @@ class ServiceTokens:
         return sum([secrets.compare_digest(given, f"Bearer {token}".encode()) for token in self.all]) > 0
 
 
-class TokenFile(ServiceTokens):
-    """Service tokens in a file, which is read again when it changes. Replace the file atomically, by renaming.
+class BotTokens:
+    """Tokens of bots, each for one platform: its holder cannot act on another platform."""
+
+    def __init__(self, *tokens: BotToken) -> None:
+        self._all: Sequence[BotToken] = tokens
+
+    @property
+    def all(self) -> Sequence[BotToken]:
+        """Returns every valid token."""
+        return self._all
+
+    def platform_of(self, header: str) -> Platform | None:
+        """Returns the platform of the token in an Authorization header; None if it has no valid one.
+
+        Compares all of them in constant time.
+        """
+        given = header.encode("utf-8", "surrogateescape")
+        matches = [(secrets.compare_digest(given, f"Bearer {one.token}".encode()), one.platform) for one in self.all]
+        return next((platform for equal, platform in matches if equal), None)
+
+
+T = TypeVar("T", bound=Sequence[object])
+
+
+class _WatchedFile(Generic[T]):
+    """Tokens in a file, which is read again when it changes. Replace the file atomically, by renaming.
 
     Any thread may ask: FastAPI checks tokens in a pool of them.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, parse: Callable[[str], T], values: Callable[[T], Iterable[str]]) -> None:
         """Raises OSError if the file cannot be read, and ValueError if it holds an invalid token."""
         self._path = path
+        self._parse = parse
+        self._values = values
         self._reading = Lock()
         self._state = _state(path)
-        super().__init__(*parse_tokens(path.read_text(encoding="utf-8")))
+        self._tokens = parse(path.read_text(encoding="utf-8"))
 
     @property
-    def all(self) -> Sequence[str]:
+    def tokens(self) -> T:
         # Under the lock, so that no thread answers with the previous tokens while another reads the file.
         with self._reading:
             if (state := _state(self._path)) != self._state:
                 self._state = state
                 self._read()
-            return self._all
+            return self._tokens
 
     def _read(self) -> None:
         try:
-            self._all = parse_tokens(self._path.read_text(encoding="utf-8"))
+            self._tokens = self._parse(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             # The file may be half-written; keep the previous tokens.
-            why = error.strerror if isinstance(error, OSError) else "it holds no token, or one that is too short"
-            log.warning("service token file unusable; keeping the previous tokens", path=str(self._path), why=why)
+            why = error.strerror if isinstance(error, OSError) else f"it is not valid: {error}"
+            log.warning("token file unusable; keeping the previous tokens", path=str(self._path), why=why)
         else:
-            hide(*self._all)
-            log.info("service tokens reloaded", path=str(self._path), tokens=len(self._all))
+            hide(*self._values(self._tokens))
+            log.info("tokens reloaded", path=str(self._path), tokens=len(self._tokens))
+
+
+class TokenFile(ServiceTokens):
+    """Service tokens in a file, which is read again when it changes. Replace the file atomically, by renaming."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError if the file cannot be read, and ValueError if it holds an invalid token."""
+        self._file = _WatchedFile(path, parse_tokens, lambda tokens: tokens)
+
+    @property
+    def all(self) -> Sequence[str]:
+        return self._file.tokens
+
+
+class BotTokenFile(BotTokens):
+    """Tokens of bots in a file, which is read again when it changes. Replace the file atomically, by renaming."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError if the file cannot be read, and ValueError if it holds an invalid token."""
+        self._file = _WatchedFile(path, parse_bot_tokens, lambda tokens: [one.token for one in tokens])
+
+    @property
+    def all(self) -> Sequence[BotToken]:
+        return self._file.tokens
 
 
 class TokenAuth(httpx.Auth):
@@ -100,11 +163,34 @@ def parse_tokens(text: str) -> tuple[str, ...]:
 
     Raises ValueError, without quoting the text, if there is none or if one is too short.
     """
-    found = tuple(word.strip() for word in re.split(r"[,\r\n]", text) if word.strip())
+    found = _split(text)
     shortest = min(map(len, found), default=0)
     if shortest < MIN_TOKEN_LENGTH:
         raise ValueError(f"{shortest} characters")
     return found
+
+
+def parse_bot_tokens(text: str) -> tuple[BotToken, ...]:
+    """Returns the tokens in a text, each written `PLATFORM=TOKEN`, separated by commas or newlines.
+
+    Raises ValueError, without quoting the text, if one has no known platform, is too short or is there twice.
+    """
+    found = []
+    for number, word in enumerate(_split(text), 1):
+        name, _, token = word.partition("=")
+        platform = next((known for known in PLATFORMS if known == name.strip()), None)
+        if platform is None:
+            raise ValueError(f"token {number} has no platform; write it as discord=TOKEN")
+        if len(token.strip()) < MIN_TOKEN_LENGTH:
+            raise ValueError(f"token {number} has {len(token.strip())} characters")
+        found.append(BotToken(platform, token.strip()))
+    if len({one.token for one in found}) < len(found):
+        raise ValueError("one token is there twice; each platform needs its own")
+    return tuple(found)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in re.split(r"[,\r\n]", text) if word.strip())
 
 
 def _state(path: Path) -> tuple[int, int, int, int] | None:

@@ -1,11 +1,12 @@
-"""`python -m service.keys FOLDER...`: creates the secrets that the parts of one deployment share. Prints no secret.
+"""`python -m service.keys STORE --service FOLDER --database FOLDER --bot PLATFORM=FOLDER...`: creates the secrets that
+the parts of one deployment share. Prints no secret.
 
-The first folder is the service's and gets every secret; the others are the bots' and get what bots need. Existing
-secrets are kept: to change one, delete its file and run this again.
+STORE keeps every secret and is mounted nowhere else; each other folder gets what its part needs. Existing secrets are
+kept: to change one, delete its file in STORE and run this again.
 
-The service token can be rotated while everything runs, because processes watch its file: `--rotate` adds a new token,
-which bots send from then on; `--retire` makes the service refuse all but the newest. Wait a quarter of an hour in
-between: link codes made with the old token stay valid that long. `dailygrad run` needs no rotation: it generates a
+The tokens can be rotated while everything runs, because processes watch their files: `--rotate` adds new ones, which
+bots and services send from then on; `--retire` makes the service refuse all but the newest. Wait a quarter of an hour
+in between: link codes made with the old token stay valid that long. `dailygrad run` needs no rotation: it generates a
 token at each start and stores none.
 """
 
@@ -16,13 +17,16 @@ import base64
 import os
 import secrets
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from service.credentials import parse_tokens
+from service.credentials import PLATFORMS, parse_tokens
 
 ROTATED = "service_token"
 """Name of the secret that `--rotate` changes."""
+ROTATED_BOT = "{}_token"
+"""The same for a platform's bots, in the store. In the bot's folder it is called the service token."""
 
 
 def _random_token() -> str:
@@ -33,54 +37,82 @@ def _encryption_key() -> str:
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
 
 
-KEYS: dict[str, tuple[Callable[[], str], bool]] = {
-    "postgres_password": (_random_token, False),
-    "token_key": (_encryption_key, False),
-    "service_token": (_random_token, True),
-    "link_secret": (_random_token, True),
-}
-"""Secrets by name: how to generate each, and whether bots need it."""
+@dataclass(frozen=True)
+class Folders:
+    """Where the secrets go: everything into the store, and to each part what it needs."""
+
+    store: Path
+    service: Path
+    database: Path | None = None
+    bots: Mapping[str, Path] = field(default_factory=dict)
+    """The folder of each platform's bots."""
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The names of the secrets that are rotated."""
+        return (ROTATED, *map(ROTATED_BOT.format, self.bots))
+
+    @property
+    def kinds(self) -> dict[str, Callable[[], str]]:
+        """Returns how to generate each secret, by name."""
+        fixed = {"postgres_password": _random_token, "token_key": _encryption_key, "link_secret": _random_token}
+        return fixed | dict.fromkeys(self.tokens, _random_token)
 
 
-def make_keys(folders: Sequence[Path]) -> list[str]:
+def make_keys(folders: Folders) -> list[str]:
     """Creates the missing secrets and returns their names."""
-    first, *others = folders
     created = []
-    for name, (make, shared) in KEYS.items():
-        if not (first / name).exists():
-            _write(first / name, make())
+    for name, make in folders.kinds.items():
+        if not (folders.store / name).exists():
+            _write(folders.store / name, make())
             created.append(name)
-        for folder in others if shared else ():
-            _copy_newest(first / name, folder)
+    _give_service(folders)
+    _give_bots(folders)
     return created
 
 
-def rotate(folders: Sequence[Path]) -> int:
-    """Adds a new service token and returns how many are valid now.
+def rotate(folders: Folders) -> int:
+    """Adds a new token for services and for each platform's bots. Returns how many service tokens are valid now.
 
-    The service gets it before any bot does, so that it is safe to interrupt this.
+    The service gets them before any bot does, so that it is safe to interrupt this.
     """
-    first, *others = folders
-    tokens = [_random_token(), *parse_tokens((first / ROTATED).read_text())]
-    _write(first / ROTATED, "\n".join(tokens))
-    for folder in others:
-        _copy_newest(first / ROTATED, folder)
-    return len(tokens)
+    for name in folders.tokens:
+        _write(folders.store / name, "\n".join([_random_token(), *_tokens(folders, name)]))
+    _give_service(folders)
+    _give_bots(folders)
+    return len(_tokens(folders, ROTATED))
 
 
-def retire(folders: Sequence[Path]) -> int:
-    """Removes all service tokens but the newest, after giving it to every bot. Returns how many were removed."""
-    first, *others = folders
-    for folder in others:
-        _copy_newest(first / ROTATED, folder)
-    newest, *older = parse_tokens((first / ROTATED).read_text())
-    _write(first / ROTATED, newest)
-    return len(older)
+def retire(folders: Folders) -> int:
+    """Removes all tokens but the newest, after giving that to every bot. Returns how many of services were removed."""
+    _give_bots(folders)
+    removed = len(_tokens(folders, ROTATED)) - 1
+    for name in folders.tokens:
+        _write(folders.store / name, _tokens(folders, name)[0])
+    _give_service(folders)
+    return removed
 
 
-def _copy_newest(secret: Path, folder: Path) -> None:
-    """Copies a secret's newest value to a folder."""
-    _write(folder / secret.name, secret.read_text().partition("\n")[0])
+def _tokens(folders: Folders, name: str) -> tuple[str, ...]:
+    """Returns the valid tokens of a name, newest first."""
+    return parse_tokens((folders.store / name).read_text())
+
+
+def _give_service(folders: Folders) -> None:
+    """Copies to the service and the database what they need."""
+    for name in ("postgres_password", "token_key", ROTATED):
+        _write(folders.service / name, (folders.store / name).read_text())
+    bots = [f"{bot}={token}" for bot in folders.bots for token in _tokens(folders, ROTATED_BOT.format(bot))]
+    _write(folders.service / "bot_tokens", "\n".join(bots))
+    if folders.database is not None:
+        _write(folders.database / "postgres_password", (folders.store / "postgres_password").read_text())
+
+
+def _give_bots(folders: Folders) -> None:
+    """Copies to each bot its newest token and the secret that signs editor links."""
+    for bot, folder in folders.bots.items():
+        _write(folder / ROTATED, _tokens(folders, ROTATED_BOT.format(bot))[0])
+        _write(folder / "link_secret", (folders.store / "link_secret").read_text())
 
 
 def _write(path: Path, secret: str) -> None:
@@ -92,23 +124,39 @@ def _write(path: Path, secret: str) -> None:
     new.replace(path)
 
 
+def _bot_folder(text: str) -> tuple[str, Path]:
+    platform, equals, folder = text.partition("=")
+    if platform not in PLATFORMS or not equals or not folder:
+        raise argparse.ArgumentTypeError(f"{text!r} is not PLATFORM=FOLDER with one of {', '.join(PLATFORMS)}")
+    return platform, Path(folder)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m service.keys", description="Create or rotate the secrets of a deployment."
     )
+    parser.add_argument("store", type=Path, metavar="STORE", help="the folder that keeps every secret")
+    parser.add_argument("--service", type=Path, required=True, metavar="FOLDER", help="folder of services and workers")
+    parser.add_argument("--database", type=Path, metavar="FOLDER", help="folder of PostgreSQL")
     parser.add_argument(
-        "folders", nargs="+", type=Path, metavar="FOLDER", help="the service's folder, then the bots' folders"
+        "--bot",
+        type=_bot_folder,
+        action="append",
+        default=[],
+        metavar="PLATFORM=FOLDER",
+        help="folder of one chat's bot",
     )
     step = parser.add_mutually_exclusive_group()
-    step.add_argument("--rotate", action="store_true", help="add a new service token; the old one stays valid")
-    step.add_argument("--retire", action="store_true", help="remove all service tokens but the newest")
+    step.add_argument("--rotate", action="store_true", help="add new tokens; the old ones stay valid")
+    step.add_argument("--retire", action="store_true", help="remove all tokens but the newest")
     arguments = parser.parse_args()
-    created = make_keys(arguments.folders)
+    folders = Folders(arguments.store, arguments.service, arguments.database, dict(arguments.bot))
+    created = make_keys(folders)
     message = f"Created: {', '.join(created)}" if created else "Every secret exists already"
     if arguments.rotate:
-        message = f"Added a new service token; {rotate(arguments.folders)} are valid until --retire"
+        message = f"Added new tokens; {rotate(folders)} of each are valid until --retire"
     elif arguments.retire:
-        message = f"Service tokens removed: {retire(arguments.folders)}"
+        message = f"Older tokens removed: {retire(folders)} of each"
     sys.stdout.write(f"{message}\n")
 
 

@@ -154,9 +154,11 @@ def _masked(found: re.Match[str]) -> str:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Yields a secret, and each part of it that commas or whitespace separate."""
+    """Yields a secret, each part of it that commas or whitespace separate, and what follows `NAME=` in a part."""
     yield text
-    yield from re.split(r"[\s,]+", text)
+    for part in re.split(r"[\s,]+", text):
+        yield part
+        yield part.partition("=")[2]
 
 
 def _read(path: Path) -> str:

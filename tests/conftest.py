@@ -5,7 +5,8 @@ The service is imported by the fixtures that need it: a test of pure code starts
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+import gc
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -54,6 +55,17 @@ LONG_FOLDERS = ("chaos", "flows", "faults", "sandbox", "bot/slack", "bot/discord
 """Folders that run first, so that the workers do not end with one long file."""
 
 _HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collects without the garbage collector: nothing collected is garbage, and later collections need not visit it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -38,6 +38,16 @@ def test_a_document_that_is_not_there() -> None:
     assert done.stderr == "dailygrad: there is no no-such.md: pass a Markdown file or a folder\n"
 
 
+def test_a_mistyped_id_to_prove_is_told_the_nearest(tmp_path: Path) -> None:
+    document = tmp_path / "d.md"
+    document.write_text(
+        "---\nbank: b\n---\n\n# t\n\n## two-ones · value · mid\n\nWhat?\n\n### Answer\n\n`2`\n", "utf-8"
+    )
+    done = bank("prove", str(document), "--only", "two-one")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "dailygrad: no question has the id two-one: did you mean `two-ones`?\n"
+
+
 @pytest.mark.sandbox
 def test_an_error_sets_the_exit_status_and_the_report_names_torch(tmp_path: Path) -> None:
     document = tmp_path / "d.md"

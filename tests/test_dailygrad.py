@@ -13,7 +13,7 @@ import pytest
 import typer
 from sqlalchemy.exc import OperationalError
 
-from dailygrad import COMMANDS, GROUPS, explained, load
+from dailygrad import COMMANDS, GROUPS, MISTAKES, explained, load
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("bot", "service", "questions", "sandbox", "sqlalchemy", "fastapi", "httpx", "numpy", "torch")
@@ -57,6 +57,14 @@ def test_an_unknown_command_is_named() -> None:
     )
     assert done.returncode == 2
     assert "No such command 'nosuch'" in done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(MISTAKES))
+def test_an_operators_mistake_is_explained_by_its_message(name: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    mistake = getattr(importlib.import_module(module), attribute)
+    assert explained(mistake("cure it")) == "cure it"
+    assert explained(type("Kind", (mistake,), {})("cure it")) == "cure it"
 
 
 def test_a_full_disk_is_not_blamed_on_the_settings() -> None:

@@ -15,6 +15,8 @@ import pytest
 
 from tests.external import VARIABLE
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 HELPER = ROOT / "tests" / "external.py"
 NAMES_THE_FOLDER = re.compile(r'/ *"shared"|\.\./shared|"shared/|specs"|"seeds"')

@@ -6,10 +6,8 @@ import dataclasses
 import re
 from dataclasses import dataclass
 
+from bot.core.limits import ACTION_ID
 from service.wire import QuestionRef
-
-MAX_LENGTH = 100
-"""Longest action id that every chat accepts, characters."""
 
 
 class BadAction(Exception):
@@ -115,6 +113,38 @@ class Credit:
 
 
 @dataclass(frozen=True, slots=True)
+class RespondDuel:
+    """Accepts or declines a challenge to a duel, or withdraws it."""
+
+    duel: str
+    response: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rematch:
+    """Challenges the other member of a duel again."""
+
+    duel: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowDuel:
+    """Shows a duel of the member, and once it is over the answers."""
+
+    duel: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowDuels:
+    """Shows the member's duels and rating."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowLadder:
+    """Shows the ladder of ratings."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """As a button, shows the report form; as a form, reports the question. If empty, the form has a field for it."""
 
@@ -167,6 +197,19 @@ class Privacy:
 
 
 @dataclass(frozen=True, slots=True)
+class Notifications:
+    """Shows which private messages the member wants."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetNotification:
+    """Turns a kind of private message on or off."""
+
+    what: str
+    switch: str
+
+
+@dataclass(frozen=True, slots=True)
 class Import:
     """Imports the form's document, or only checks it."""
 
@@ -174,8 +217,15 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
+class Review:
+    """Shows a report beside its question and the key, for moderators."""
+
+    report: str
+
+
+@dataclass(frozen=True, slots=True)
 class Settle:
-    """Marks a report as dismissed or fixed."""
+    """As a button, asks a moderator what to tell the author of a report; as a form, marks it as dismissed or fixed."""
 
     report: str
     state: str
@@ -248,6 +298,11 @@ Action = (
     | PeerAnswers
     | ConfirmMarks
     | Credit
+    | RespondDuel
+    | Rematch
+    | ShowDuel
+    | ShowDuels
+    | ShowLadder
     | Report
     | Explain
     | MyResult
@@ -255,7 +310,10 @@ Action = (
     | ShowBoard
     | ShowContest
     | Privacy
+    | Notifications
+    | SetNotification
     | Import
+    | Review
     | Settle
     | Join
     | Today
@@ -274,7 +332,7 @@ _PERIOD = "day|week|month|season|all"
 _LEVEL = "(mid|senior|principal)?"
 _KIND = "(choice|value|output|code|open)"
 # The ref of a practice question may carry a practice filter, see `ref_with_filter`.
-_REF = rf"[rp][0-9]{{1,18}}|p[0-9]{{1,18}},{_KIND}?,{_LEVEL},[^\x00-\x1f:]*"
+_REF = rf"[rpsd][0-9]{{1,18}}|p[0-9]{{1,18}},{_KIND}?,{_LEVEL},[^\x00-\x1f:]*"
 _TRAILING_LENGTH = 60
 """Longest ref with its filter, characters: an option's id must fit next to it."""
 
@@ -293,6 +351,11 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "op": (PeerAnswers, (_REF, "[0-9]{1,18}")),
     "ok": (ConfirmMarks, (_REF, "[0-9]{1,18}")),
     "og": (Credit, ("[0-9]{1,18}", "[0-9]{1,3}")),
+    "dr": (RespondDuel, ("[0-9]{1,18}", "accept|decline")),
+    "dg": (Rematch, ("[0-9]{1,18}",)),
+    "dv": (ShowDuel, ("[0-9]{1,18}",)),
+    "dm": (ShowDuels, ()),
+    "dl": (ShowLadder, ()),
     "e": (Report, (_ANY,)),
     "k": (Explain, (_SOME,)),
     "r": (MyResult, ("r[0-9]{1,18}",)),
@@ -300,7 +363,10 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "l": (ShowBoard, (_PERIOD, "channel|workspace", _ANY)),
     "y": (ShowContest, ("rookies|improved", _PERIOD, "channel|workspace", _ANY)),
     "v": (Privacy, ("see|export|csv|hide|show|forget|erase",)),
+    "nv": (Notifications, ()),
+    "ns": (SetNotification, ("reminders|results", "on|off")),
     "i": (Import, ("check|apply",)),
+    "q": (Review, ("[0-9]{1,18}",)),
     "s": (Settle, ("[0-9]{1,18}", "dismissed|fixed")),
     "c": (Join, ("[0-9A-Z]{8}",)),
     "t": (Today, ()),
@@ -317,8 +383,8 @@ def encode(action: Action) -> str:
     """Returns the id of an action. Raises ValueError if it would be too long or contain a control character."""
     fields = [str(getattr(action, field.name)) for field in dataclasses.fields(action)]
     text = ":".join((_TAGS[type(action)], *fields))
-    if len(text) > MAX_LENGTH or decode(text) != action:
-        raise ValueError(f"{action} does not fit an action id of {MAX_LENGTH} characters: {text!r}")
+    if len(text) > ACTION_ID or decode(text) != action:
+        raise ValueError(f"{action} does not fit an action id of {ACTION_ID} characters: {text!r}")
     return text
 
 
@@ -337,7 +403,7 @@ def decode(text: str) -> Action:
     kind, patterns = _SHAPES.get(tag, (None, ()))
     fields = rest.split(":", len(patterns) - 1) if patterns else [rest] * bool(rest)
     fit = len(fields) == len(patterns) and all(map(re.fullmatch, patterns, fields))
-    if kind is None or not fit or len(text) > MAX_LENGTH:
+    if kind is None or not fit or len(text) > ACTION_ID:
         raise BadAction("This button belongs to no question we know. Type `/quiz today` for a fresh one.")
     return kind(*fields)
 

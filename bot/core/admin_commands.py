@@ -12,9 +12,19 @@ from bot.core.channel_access import ChannelAccess, ChannelProblem
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
-from bot.core.text import admin, doctor, marking, members, onboarding, refusals
+from bot.core.text import admin, doctor, marking, members, onboarding, refusals, review, sprints
 from service.client import ServiceClient, ServiceRefused
-from service.wire import Generated, RoundView, ScheduleSpec, ScheduleView, Settled, Where, Who
+from service.wire import (
+    ExtraRound,
+    Generated,
+    RoundView,
+    ScheduleChanges,
+    ScheduleSpec,
+    ScheduleView,
+    Settled,
+    Where,
+    Who,
+)
 
 # Onboarding
 
@@ -141,7 +151,11 @@ _PLAN = {
     "catch-up": "catch_up_minutes",
 }
 
+_EXTRA = {"topic": "topics", "level": "levels", "kind": "kinds", "closes-in": "open_minutes"}
 
+SPRINT_QUESTIONS = 5
+SPRINT_SECONDS = 20
+"""Seconds for each question of a sprint, unless an admin says otherwise."""
 _ANY_DAY: dict[str, Any] = {"weekdays": tuple(range(7)), "every_days": 1, "month_days": ()}
 
 
@@ -164,7 +178,10 @@ class AdminCommands:
             ("schedule", "preview"): self._preview,
             ("schedule", "post-now"): self._post_now,
             ("schedule", "remove"): self._remove,
+            ("ask",): self._ask,
             ("close-now",): self._close_now,
+            ("sprint", "start"): self._sprint_start,
+            ("sprint", "stop"): self._sprint_stop,
             ("season", "start"): self._season_start,
             ("season", "end"): self._season_end,
             ("season", "list"): self._seasons,
@@ -177,8 +194,11 @@ class AdminCommands:
             ("bank", "approve"): self._approve,
             ("bank", "low"): self._low,
             ("review", "list"): self._reports,
+            ("review", "show"): self._show_report,
             ("review", "dismiss"): self._settle,
             ("review", "fixed"): self._settle,
+            ("review", "here"): self._review_place,
+            ("review", "me"): self._review_place,
             ("review", "answers"): self._open_answers,
             ("review", "credit"): self._credit,
             ("member", "restore"): self._restore,
@@ -199,7 +219,7 @@ class AdminCommands:
         return await self._onboarding.setup(event, event.where)
 
     async def _add(self, event: Command, typed: Typed) -> Said:
-        view = await self._client.schedule_add(event.who, event.id, event.where, _plan(typed, ScheduleSpec()))
+        view = await self._client.schedule_add(event.who, event.id, event.where, _changes(typed).apply(ScheduleSpec()))
         return await self._onboarding.checked(event.who, event.where, admin.schedule_card(view, "Schedule added"))
 
     async def _list(self, event: Command, typed: Typed) -> Said:
@@ -209,7 +229,7 @@ class AdminCommands:
         known = await self._schedule(event, typed)
         if not typed.values.keys() & _PLAN.keys():
             raise CommandError(f"Say what to change, such as `{typed.spec.words} {known.id} at:10:00`.")
-        view = await self._client.schedule_edit(event.who, event.id, known.id, _plan(typed, known.spec))
+        view = await self._client.schedule_edit(event.who, event.id, known.id, _changes(typed))
         return admin.schedule_card(view, "Schedule changed")
 
     async def _pause(self, event: Command, typed: Typed) -> Said:
@@ -259,10 +279,26 @@ class AdminCommands:
         )
         raise CommandError(problem)
 
-    # Rounds and seasons
+    # Rounds, sprints and seasons
+
+    async def _ask(self, event: Command, typed: Typed) -> Said:
+        wanted = {wire: typed.values[name] for name, wire in _EXTRA.items() if name in typed.values}
+        view = await self._client.ask_extra(event.who, event.id, event.where, ExtraRound.model_validate(wanted))
+        card = admin.round_card(view, "Posting an extra question now")
+        return await self._onboarding.checked(event.who, event.where, card)
 
     async def _close_now(self, event: Command, typed: Typed) -> Said:
         return admin.round_card(await self._client.close_now(event.who, event.id, event.where), "Closed")
+
+    async def _sprint_start(self, event: Command, typed: Typed) -> Said:
+        questions, seconds = typed.number("questions", SPRINT_QUESTIONS), typed.number("seconds", SPRINT_SECONDS)
+        view = await self._client.sprint_start(
+            event.who, event.id, event.where, questions, seconds, typed.text("topic")
+        )
+        return await self._onboarding.checked(event.who, event.where, sprints.started_card(view))
+
+    async def _sprint_stop(self, event: Command, typed: Typed) -> Said:
+        return sprints.stopped_card(await self._client.sprint_stop(event.who, event.id, event.where))
 
     async def _season_start(self, event: Command, typed: Typed) -> Said:
         name = typed.text("name").strip().strip('"')
@@ -321,15 +357,32 @@ class AdminCommands:
     # Reports, members, workspace
 
     async def _reports(self, event: Command, typed: Typed) -> Said:
-        return admin.reports_card(await self._client.reports(event.who))
+        return review.reports_card(await self._client.reports(event.who))
+
+    async def _show_report(self, event: Command, typed: Typed) -> Said:
+        return await self.review(event, typed.number("report"))
+
+    async def review(self, event: Event, report: int) -> Said:
+        """Shows a report beside its question."""
+        return review.report_card(await self._client.report_view(event.who, report))
 
     async def _settle(self, event: Command, typed: Typed) -> Said:
         state = "fixed" if typed.spec.path[1] == "fixed" else "dismissed"
-        return await self.settle(event, typed.number("report"), state)
+        if "reason" not in typed.values:
+            return review.settle_form(typed.number("report"), state)
+        return await self.settle(event, typed.number("report"), state, typed.text("reason"))
 
-    async def settle(self, event: Event, report: int, state: str) -> Said:
-        """Marks a report as dismissed or fixed."""
-        return admin.settled_card(await self._client.report_settle(event.who, event.id, report, cast(Settled, state)))
+    async def settle(self, event: Event, report: int, state: str, reason: str) -> Said:
+        """Marks a report as dismissed or fixed, and has its author told why."""
+        settled = cast(Settled, state)
+        return review.settled_card(await self._client.report_settle(event.who, event.id, report, settled, reason))
+
+    async def _review_place(self, event: Command, typed: Typed) -> Said:
+        if typed.spec.path[1] == "me":
+            await self._client.review_me(event.who, event.id)
+            return review.review_me_card()
+        await self._client.review_here(event.who, event.id, event.where)
+        return await self._onboarding.checked(event.who, event.where, review.review_here_card(event.where))
 
     async def _open_answers(self, event: Command, typed: Typed) -> Said:
         return marking.waiting_card(await self._client.open_answers(event.who))
@@ -376,14 +429,11 @@ def _posts_to(view: ScheduleView, event: Event) -> bool:
     return here in [(view.platform, view.channel), *((one.platform, one.channel) for one in view.shared)]
 
 
-def _plan(typed: Typed, known: ScheduleSpec) -> ScheduleSpec:
-    """Returns the schedule with the typed values; others stay as in `known`.
+def _changes(typed: Typed) -> ScheduleChanges:
+    """Returns what is typed of a schedule.
 
     Weekdays, `every` and `month-days` are one rhythm: typing any of them replaces all.
     """
     rhythm = _ANY_DAY if typed.values.keys() & {"days", "every", "month-days"} else {}
-    changes: dict[str, Any] = {
-        **rhythm,
-        **{wire: typed.values[name] for name, wire in _PLAN.items() if name in typed.values},
-    }
-    return ScheduleSpec.model_validate({**known.model_dump(), **changes, "at": typed.clock("at", known.at or time(9))})
+    named = {wire: typed.values[name] for name, wire in _PLAN.items() if name in typed.values}
+    return ScheduleChanges.model_validate({**rhythm, **named})

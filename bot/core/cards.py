@@ -74,7 +74,7 @@ class Table:
     """Columns aligned as numbers."""
     mine: int | None = None
     shows: Shown = ""
-    """What a chat with pictures may draw it as."""
+    """The kind of picture that a chat may show instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ Block = Text | Code | Options | Bars | Table | Small | Picture
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button. `label` is plain and at most 75 characters; `action` at most 100, see `core.actions`."""
+    """A button. `label` is plain, see `limits.BUTTON_LABEL`, and `action` is encoded by `core.actions`."""
 
     label: str
     action: str
@@ -108,7 +108,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A button that opens a page. `label` is plain and at most 75 characters."""
+    """A button that opens a page. `label` is plain, see `limits.BUTTON_LABEL`."""
 
     label: str
     url: str

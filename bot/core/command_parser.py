@@ -6,7 +6,7 @@ Runs nothing. Errors say what to type instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
 from difflib import get_close_matches
@@ -20,6 +20,10 @@ _WORD = re.compile(r'(?:[A-Za-z-]+:)?["“”][^"“”]*["“”]|\S+')
 _NAMED = re.compile(r"([A-Za-z][A-Za-z-]*):(.*)", re.DOTALL)
 # The command that a group's name runs when typed alone; none of them changes anything.
 _ALONE = {("review",): "list", ("schedule",): "list", ("bank",): "list", ("season",): "list"}
+
+
+# The command that a group's name runs when arguments follow: `sprint 5 20` is `sprint start 5 20`.
+_WITH_ARGUMENTS = {"sprint": "start"}
 
 
 UNKNOWN = "Unknown command"
@@ -85,15 +89,19 @@ def _find(name: str, text: str) -> tuple[Spec, str]:
             return specs[typed[:length]], text[words[length - 1][1] :].strip()
     if typed in _ALONE and (*typed, _ALONE[typed]) in specs:
         return specs[(*typed, _ALONE[typed])], ""
+    if typed[0] in _WITH_ARGUMENTS and (len(typed) == 1 or not closest(typed[1], _words_after(typed[0], specs))):
+        return specs[(typed[0], _WITH_ARGUMENTS[typed[0]])], text[words[0][1] :].strip()
     raise CommandError(_no_such(name, typed, tuple(specs)), UNKNOWN)
 
 
+def _words_after(first: str, paths: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(path[1] for path in paths if len(path) == 2 and path[0] == first)
+
+
 def _no_such(name: str, typed: tuple[str, ...], paths: tuple[tuple[str, ...], ...]) -> str:
-    group = [path[1] for path in paths if len(path) == 2 and path[0] == typed[0]]
+    group = _words_after(typed[0], paths)
     if group:
-        problem = (
-            f"{shown(typed[1])} is not among them." + hint(typed[1], tuple(group)) if len(typed) > 1 else "Say which."
-        )
+        problem = f"{shown(typed[1])} is not among them." + hint(typed[1], group) if len(typed) > 1 else "Say which."
         return f"`/{name} {typed[0]}` goes with {', '.join(group)}. {problem}"
     missing = shown(f"/{name} {typed[0]}")
     near = closest(" ".join(typed), tuple(" ".join(path) for path in paths)) or closest(

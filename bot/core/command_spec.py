@@ -204,9 +204,21 @@ KIND: Final = replace(one_of("kind of question", {word: word for word in _KINDS}
 KINDS: Final = list_of("kinds", _KINDS)
 SWITCH: Final = one_of("switch", {"on": True, "off": False, "yes": True, "no": False})
 PERIOD: Final = one_of("period", {"day": "day", "week": "week", "month": "month", "season": "season", "ever": "all"})
-CONTEST: Final = one_of("contest", {"everybody": "points", "rookies": "rookies", "improved": "improved"})
+CONTEST: Final = one_of(
+    "contest", {"everybody": "points", "rookies": "rookies", "improved": "improved", "ladder": "ladder"}
+)
 GENERATED: Final = one_of("use", {word: word for word in ("use", "hold", "none")})
+
+
+def _read_member(word: str) -> str:
+    if not re.fullmatch(r"<@!?[^<>]+>|@?[^<>@]+", word):
+        raise BadArgument(f"{shown(word)} names no member. Write it as `@Ada`, or as the name on the board.")
+    return word
+
+
+MEMBER: Final = Kind("member", _read_member, "@Ada", looks=r"<?@.*")
 EVERYONE: Final = one_of("scope", {"all": True})
+NOTIFICATION: Final = one_of("kind of message", {word: word for word in ("reminders", "results")})
 PRIVACY: Final = one_of("action", {word: word for word in ("see", "export", "csv", "hide", "show", "forget")})
 
 # The commands: names, arguments and help
@@ -284,6 +296,7 @@ _QUESTION: Final = Argument("id", WORD, "Id of the question, as its card shows i
 _BANK: Final = Argument("name", WORD, "Name of the bank; in quotes if it has spaces.", required=True)
 _CODE: Final = Argument("code", CODE, "The code from the other chat; without it you get one.")
 _REPORT: Final = Argument("report", NUMBER, "Number of the report.", required=True)
+_REASON: Final = Argument("reason", REST, "What to tell the member who reported it; without it, a form asks.")
 _MEMBER: Final = Argument("name", WORD, "Name of the member; in quotes if it has spaces.", required=True)
 
 COMMANDS: Final[tuple[Spec, ...]] = (
@@ -302,8 +315,16 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         "Who has gathered the most points.",
         Argument("period", PERIOD, "day, week, month, season or ever; else week."),
         Argument("topic", WORD, "Only this topic."),
-        Argument("contest", CONTEST, "rookies, or improved: who gets more right than before; else everybody."),
+        Argument(
+            "contest", CONTEST, "rookies, improved (who gets more right than before) or ladder (ratings of duels)."
+        ),
         Argument("all", EVERYONE, "The whole workspace, not only this channel."),
+    ),
+    _quiz(
+        "duel",
+        "Challenge a member, or see your duels and rating.",
+        Argument("member", MEMBER, "Whom to challenge; without it, your duels."),
+        Argument("topic", WORD, "Only this topic."),
     ),
     _quiz("me", "Your points, streak, cards and weak topics."),
     _quiz("topics", "What there are questions about."),
@@ -316,6 +337,12 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     ),
     _quiz("link", "Be one member in two chats.", _CODE),
     _quiz("rules", "How points and streaks are counted."),
+    _quiz(
+        "notify",
+        "Private messages: reminders and your results.",
+        Argument("what", NOTIFICATION, "reminders or results; else your settings."),
+        Argument("switch", SWITCH, "on or off; else on."),
+    ),
     _quiz(
         "privacy",
         "See, export, hide or delete your data.",
@@ -339,7 +366,23 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("schedule preview", "The question that would come next.", _SCHEDULE),
     _admin("schedule post-now", "Post today's question at once.", _SCHEDULE),
     _admin("schedule remove", "Remove a schedule; its rounds and points stay.", _THIS_SCHEDULE),
+    _admin(
+        "ask",
+        "Post an extra question here now.",
+        Argument("topic", WORDS, "Only these topics."),
+        Argument("level", LEVELS, "Only these levels."),
+        Argument("kind", KINDS, "Only these kinds of question.", named=True),
+        Argument("closes-in", DURATION, "How long it stays open; else as on the schedule.", named=True),
+    ),
     _admin("close-now", "Close this channel's open round and reveal it."),
+    _admin(
+        "sprint start",
+        "Start a live quiz in this channel now.",
+        Argument("questions", NUMBER, "How many questions, 1 to 20; else 5."),
+        Argument("seconds", NUMBER, "Seconds for each question, 10 to 120; else 20."),
+        Argument("topic", WORD, "Only this topic."),
+    ),
+    _admin("sprint stop", "End this channel's sprint early, with its podium."),
     _admin(
         "season start",
         "Start a season; a running one is archived.",
@@ -361,8 +404,11 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     ),
     _admin("bank low", "How many questions each schedule has left."),
     _admin("review list", "Reported questions."),
-    _admin("review dismiss", "Settle a report: the question is right.", _REPORT),
-    _admin("review fixed", "Settle a report: the question was fixed.", _REPORT),
+    _admin("review show", "A report beside its question, with the key.", _REPORT),
+    _admin("review dismiss", "Settle a report: the question is right.", _REPORT, _REASON),
+    _admin("review fixed", "Settle a report: the question was fixed.", _REPORT, _REASON),
+    _admin("review here", "Have new reports shown in this channel."),
+    _admin("review me", "Have new reports sent to you, privately."),
     _admin("review answers", "Open answers that wait for a credit."),
     _admin(
         "review credit",

@@ -18,7 +18,7 @@ from bot.core.metrics import POST_SECONDS, POSTS
 from bot.core.text import outbox_card, thread_name
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.wire import Delivery
+from service.wire import FOR_MODERATORS, PERSONAL, Delivery, Notice
 from service.wire import Platform as PlatformName
 
 # The interface that every platform implements
@@ -224,17 +224,17 @@ class Dispatcher:
         return "sent"
 
     async def _find_or_post(self, delivery: Delivery) -> str:
-        kind = delivery.body.kind
+        body = delivery.body
         target = Target(
             delivery.workspace,
             delivery.channel,
             delivery.member,
             delivery.reply_to,
-            for_admins=kind == "notice",
-            thread=thread_name(delivery.body),
-            broadcast=kind == "outcome",
+            for_admins=isinstance(body, Notice) and not isinstance(body.fact, (*PERSONAL, *FOR_MODERATORS)),
+            thread=thread_name(body),
+            broadcast=body.kind == "outcome",
         )
-        card = outbox_card(delivery.body)
+        card = outbox_card(body)
         if delivery.edits is not None:
             # Repeating an edit changes nothing, so an uncertain one is repeated.
             await self._platform.edit(target, card, delivery.edits.ref, delivery.edits.key)

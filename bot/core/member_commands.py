@@ -1,4 +1,4 @@
-"""Runs the commands of `/quiz`. `core.text` words the replies, `command_parser` parses the commands."""
+"""Runs the commands of `/quiz`. `core.text` writes the replies, `command_parser` parses the commands."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from bot.core.actions import PracticeFilter
 from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed, read_command
 from bot.core.command_spec import specs_of
+from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event
-from bot.core.text import admin, members, questions, results
+from bot.core.text import admin, members, notifications, questions, results
 from service.client import ServiceClient
-from service.wire import Contest, Period, PrivacyAction
+from service.wire import Contest, NotificationKind, Period, PrivacyAction
 
 Said = Card | Form
 Handler = Callable[[Command, Typed], Awaitable[Said]]
@@ -23,18 +24,21 @@ class MemberCommands:
 
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
+        self._duels = DuelCommands(client)
         self._handlers: dict[str, Handler] = {
             "today": self._today,
             "answer": self._answer,
             "practice": self._practice,
             "run": self._run,
             "board": self._board,
+            "duel": self._duels.run,
             "me": self._me,
             "topics": self._topics,
             "explain": self._explain,
             "report": self._report,
             "link": self._link,
             "rules": self._rules,
+            "notify": self._notify,
             "privacy": self._privacy,
             "help": self._help,
         }
@@ -76,6 +80,8 @@ class MemberCommands:
         return members.run_card(await self._client.run(event.who, code))
 
     async def _board(self, event: Command, typed: Typed) -> Said:
+        if typed.text("contest") == "ladder":
+            return await self._duels.show_ladder(event)
         scope = "workspace" if typed.values.get("all") else "channel"
         period, contest = typed.text("period", "week"), typed.text("contest", "points")
         return await self.show_board(event, period, scope, typed.text("topic"), contest)
@@ -128,6 +134,20 @@ class MemberCommands:
             return members.forget_card()
         action = "forget" if what == "erase" else what
         return members.privacy_card(await self._client.privacy(event.who, event.id, cast(PrivacyAction, action)))
+
+    async def _notify(self, event: Command, typed: Typed) -> Said:
+        if "what" not in typed.values:
+            return await self.notifications(event)
+        return await self.notify(event, typed.text("what"), bool(typed.values.get("switch", True)))
+
+    async def notifications(self, event: Event) -> Said:
+        """Shows which private messages the member wants."""
+        return notifications.notifications_card(await self._client.notifications(event.who))
+
+    async def notify(self, event: Event, what: str, on: bool) -> Said:
+        """Turns a kind of private message on or off."""
+        view = await self._client.notify(event.who, event.id, cast(NotificationKind, what), on)
+        return notifications.notifications_card(view)
 
     async def _help(self, event: Command, typed: Typed) -> Said:
         return help_reply(typed)

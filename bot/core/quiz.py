@@ -19,11 +19,12 @@ from bot.core.cards import Card, Form, Reply
 from bot.core.channel_access import ChannelAccess
 from bot.core.command_parser import CommandError, read_command
 from bot.core.command_spec import specs_of
+from bot.core.duel_commands import DuelCommands
 from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.links import Links
 from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
-from bot.core.text import marking, members, onboarding, questions, refusals, results, reveals
+from bot.core.text import marking, members, onboarding, questions, refusals, results, reveals, review
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import AnswerInput, AskForm, TodayView, Where, invalid_input
@@ -43,6 +44,7 @@ class ButtonHandler:
         self._members = members
         self._admins = admins
         self._hello = hello
+        self._duels = DuelCommands(client)
 
     async def press(self, event: Press) -> Said:
         """Runs a button's action. Raises BadAction, CommandError and what the client raises."""
@@ -50,6 +52,8 @@ class ButtonHandler:
         match action:
             case actions.Open(ref) | actions.OpenCard(ref) | actions.Fill(ref) | actions.Try(ref):
                 bare, wanted = actions.split_ref(ref)
+                if actions.question_ref(bare).kind == "duel":
+                    return await self._duels.ask(event, bare)
                 ask = await self._client.ask(event.who, event.where, bare)
                 return questions.ask_said(questions.carrying(ask, wanted), event.at)
             case actions.Choose(ref, option):
@@ -79,12 +83,22 @@ class ButtonHandler:
                 return await self._members.explain(event, question)
             case actions.Privacy(what):
                 return await self._members.privacy(event, what)
+            case actions.Notifications():
+                return await self._members.notifications(event)
+            case actions.SetNotification(what, switch):
+                return await self._members.notify(event, what, switch == "on")
             case actions.Join(code):
                 return await self._admins.join(event, code, sure=True)
+            case actions.Review(report):
+                return await self._admins.review(event, int(report))
             case actions.Settle(report, state):
-                return await self._admins.settle(event, int(report), state)
+                return review.settle_form(int(report), state)
             case actions.Credit(answer, percent):
                 return await self._admins.credit(event, int(answer), int(percent))
+            case actions.RespondDuel() | actions.Rematch() | actions.ShowDuel() | actions.ShowDuels():
+                return await self._duels.press(event, action)
+            case actions.ShowLadder():
+                return await self._duels.show_ladder(event)
             case actions.Compare() | actions.Mark() | actions.ShareAnswer():
                 return await self._mark(event, action)
             case actions.PeerAnswers(ref, after):
@@ -134,6 +148,8 @@ class ButtonHandler:
                 return marking.marking_card(view, event.at, wanted)
             case actions.Report(question):
                 return await self._members.report(event, question or _one(event, "question"), _one(event, "text"))
+            case actions.Settle(number, state):
+                return await self._admins.settle(event, int(number), state, _one(event, "reason"))
             case actions.Snippet():
                 return await self._members.run_snippet(event, _code(event))
             case actions.Begin(at, channel, name):
@@ -146,6 +162,8 @@ class ButtonHandler:
 
     async def _answer(self, event: Press | Submit, ref: str, given: AnswerInput) -> Said:
         bare, wanted = actions.split_ref(ref)
+        if actions.question_ref(bare).kind == "duel":
+            return await self._duels.answer(event, bare, given)
         receipt = await self._client.answer(event.who, event.where, event.id, bare, given, event.at)
         if receipt.status in ("judged", "late"):
             return results.practiced_card(receipt, event.at, wanted)
@@ -259,7 +277,7 @@ def _asks_for_code(today: TodayView) -> AskForm | None:
 
 
 _LOG = logging.getLogger(__name__)
-_REF = re.compile(r"[rp][0-9]{1,18}")
+_REF = re.compile(r"[rpsd][0-9]{1,18}")
 
 
 class Quiz:

@@ -15,6 +15,7 @@ from discord.http import HTTPClient
 
 from bot.core import command_spec
 from bot.core.command_spec import Argument, Spec, specs_of
+from bot.core.limits import DISCORD
 from bot.core.rendering import short
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Who
@@ -24,13 +25,14 @@ Body = dict[str, Any]
 Suggestion = tuple[str, str]
 """A suggestion: the text shown and the value it stands for."""
 CHAT, MESSAGE = 1, 3
-_SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _ATTACHMENT = 1, 2, 3, 4, 5, 11
+_SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _USER, _ATTACHMENT = 1, 2, 3, 4, 5, 6, 11
 _GUILD_ONLY: Final[Body] = {"contexts": [0], "integration_types": [0]}
 MANAGE_SERVER: Final = 1 << 5
 ANSWER_WITH_THIS: Final = "Answer with this"
 _DESCRIPTIONS = {"quiz": "The team's daily quiz.", "quiz-admin": "Schedules, banks, seasons and more of the quiz."}
 _GROUP_HELP = {
     "schedule": "When and where questions are posted.",
+    "sprint": "Live quizzes in a channel.",
     "season": "Seasons and their boards.",
     "bank": "The question bank.",
     "review": "Reported questions.",
@@ -50,8 +52,6 @@ _FILES: Final[Mapping[tuple[str, ...], Sequence[Body]]] = {
     ("bank", "import"): [{**_FILE, "description": "The document, for example Markdown."}, _CHECK],
 }
 _COMPARED_KEYS = ("type", "name", "description", "required", "autocomplete", "value", "contexts", "integration_types")
-_MAX_SUGGESTIONS = 25
-_MAX_LENGTH = 100
 # Discord asks again at every letter, so do not wait for a slow service.
 _TIMEOUT_S = 1.0
 _CACHE_LIFETIME = timedelta(minutes=2)
@@ -95,17 +95,23 @@ def _subcommand(spec: Spec) -> Body:
     return {
         "type": _SUBCOMMAND,
         "name": spec.path[-1],
-        "description": short(spec.help, 100),
+        "description": short(spec.help, DISCORD.command_description),
         **({"options": options} if options else {}),
     }
 
 
 def _option(argument: Argument) -> Body:
-    option: Body = {"type": _STRING, "name": argument.name, "description": short(argument.help, 100)}
+    option: Body = {
+        "type": _STRING,
+        "name": argument.name,
+        "description": short(argument.help, DISCORD.command_description),
+    }
     if argument.required:
         option["required"] = True
     if argument.kind in _NUMBERS and argument.name != "schedule":
         option["type"] = _INTEGER
+    elif argument.kind is command_spec.MEMBER:
+        option["type"] = _USER
     elif argument.kind in _YES_OR_NO:
         option["type"] = _BOOLEAN
     elif argument.kind in _LISTED:
@@ -163,16 +169,16 @@ class Autocompleter:
         self._cache: OrderedDict[tuple[str, str], tuple[datetime, list[Suggestion]]] = OrderedDict()
 
     async def suggest(self, who: Who, spec: Spec, argument: Argument, typed: str) -> list[Suggestion]:
-        """Returns at most 25 values that match what was typed."""
+        """Returns as many values as Discord shows that match what was typed."""
         known = [(word, word) for word in _known_values(spec, argument)] or await self._of_workspace(
             who, spec, argument
         )
         prefix = typed.strip().lower()
         begin = [one for one in known if one[0].lower().startswith(prefix)]
         hold = [one for one in known if prefix in one[0].lower() and one not in begin]
-        return [(shown[:_MAX_LENGTH], value) for shown, value in (*begin, *hold) if 0 < len(value) <= _MAX_LENGTH][
-            :_MAX_SUGGESTIONS
-        ]
+        most = DISCORD.suggestion
+        found = [(shown[:most], value) for shown, value in (*begin, *hold) if 0 < len(value) <= most]
+        return found[: DISCORD.suggestions]
 
     async def _of_workspace(self, who: Who, spec: Spec, argument: Argument) -> list[Suggestion]:
         ask = self._asking(who, spec, argument)

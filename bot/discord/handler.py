@@ -94,9 +94,10 @@ _MODAL_ACTIONS = (
     actions.Report,
     actions.Snippet,
     actions.Import,
+    actions.Settle,
     actions.SetupAt,
 )
-_MODAL_COMMANDS = ("answer", "practice", "report", "bank import")
+_MODAL_COMMANDS = ("answer", "practice", "report", "bank import", "review dismiss", "review fixed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.core.actions import BadAction, Import, decode, encode
 from bot.core.command_spec import Argument, Spec, specs_of
+from bot.core.duel_commands import mention
 from bot.core.events import Command, Event, Press, Sent, Submit
 from bot.discord.modals import FILE
 from bot.discord.render import SELECT, CustomId, parse_custom_id
@@ -18,7 +19,7 @@ from service.wire import Where, Who
 COMMAND, COMPONENT, AUTOCOMPLETE, MODAL = 2, 3, 4, 5
 """Interaction types. Docs: interactions/receiving-and-responding."""
 _TYPED, _ON_MESSAGE = 1, 3
-_SUBCOMMAND, _GROUP, _ATTACHMENT = 1, 2, 11
+_SUBCOMMAND, _GROUP, _USER, _ATTACHMENT = 1, 2, 6, 11
 LARGEST_CODE, LARGEST_DOCUMENT = 100_000, 5_000_000
 """Largest program and largest question document the service accepts, bytes."""
 
@@ -113,7 +114,11 @@ def _command(raw: RawInteraction, at: datetime) -> ParsedInteraction:
     path, options = path_of(raw.data)
     name = str(raw.data.get("name", ""))
     spec = spec_of(name, path)
-    given = {str(one["name"]): one.get("value") for one in options if one.get("type") != _ATTACHMENT}
+    given = {
+        str(one["name"]): _mentioned(raw, str(one.get("value"))) if one.get("type") == _USER else one.get("value")
+        for one in options
+        if one.get("type") != _ATTACHMENT
+    }
     text = " ".join((*path, *(_arguments(spec, given) if spec else ())))
     files = _files(raw, [str(one.get("value")) for one in options if one.get("type") == _ATTACHMENT], path)
     command = Command(event_id(raw), at, member_of(raw), _where(raw), name, text)
@@ -125,6 +130,15 @@ def _command(raw: RawInteraction, at: datetime) -> ParsedInteraction:
         action = encode(Import("check" if given.get("check") else "apply"))
         return ParsedInteraction(Submit(command.id, at, command.who, command.where, action), files)
     return ParsedInteraction(command, files)
+
+
+def _mentioned(raw: RawInteraction, member: str) -> str:
+    """Returns the member whom an option names, as typed text. A bot is named only, so it is not found in the quiz."""
+    resolved = raw.data.get("resolved") or {}
+    user = (resolved.get("users") or {}).get(member) or {}
+    nick = ((resolved.get("members") or {}).get(member) or {}).get("nick")
+    name = str(nick or user.get("global_name") or user.get("username") or member).strip()[:80] or member
+    return name if user.get("bot") else mention(member, name)
 
 
 def _arguments(spec: Spec, given: Mapping[str, Any]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bot.core.cards import Field, Form, PickField, TextField
+from bot.core.limits import DISCORD
 from bot.core.markup import parse
 from bot.core.markup.discord import join_parts, linked, to_discord
 from bot.core.markup.parser import clean
@@ -12,11 +13,7 @@ from bot.core.markup.runs import units, visible
 from bot.core.rendering import line_of, long_options, reachable, short
 from bot.discord.render import CHECKS, INPUT, LABEL, RADIOS, SELECT, UPLOAD, Body, chunks, display, parts_of
 
-_MODAL_PARTS = 5
 _MODAL_ROOM = 3000
-_MAX_TYPED = 4000
-_GROUP, _SELECT = 10, 25
-_SHORT, _LONG = 45, 100
 FILE = ":file"
 """Suffix of an upload's name: `code:file` replaces the field `code`."""
 _MORE = "-# The rest of the question is in its message."
@@ -29,18 +26,20 @@ def modal(form: Form) -> Body:
     is too long is cut, with a note: see `fits_modal`.
     """
     parts = _form_parts(form)
-    long = [field for field in form.fields if isinstance(field, PickField) and long_options(field, _LONG)]
+    long = [
+        field for field in form.fields if isinstance(field, PickField) and long_options(field, DISCORD.option_label)
+    ]
     parts += [part for field in long for part in _long_options(field)]
     fields = [component for field in form.fields for component in _field(field)]
     # The upload leaves room for the question, if there is one.
-    if (upload := _upload(form)) and len(fields) + bool(form.extras) < _MODAL_PARTS - bool(parts):
+    if (upload := _upload(form)) and len(fields) + bool(form.extras) < DISCORD.modal_components - bool(parts):
         fields = [*map(_optional, fields), upload]
-    room = _MODAL_PARTS - len(fields) - bool(form.extras)
+    room = DISCORD.modal_components - len(fields) - bool(form.extras)
     shown = _kept(parts) if room > 0 else []
     text = [display(join_parts(shown))] if shown else []
     return {
         "custom_id": form.action,
-        "title": line_of(form.title, _SHORT),
+        "title": line_of(form.title, DISCORD.modal_title),
         "components": [*text, *fields, *([_action_field(form)] if form.extras else [])],
     }
 
@@ -74,11 +73,11 @@ def _field(field: Field) -> list[Body]:
 
 def _labelled(label: str, hint: str, component: Body) -> Body:
     described = {"description": hint} if visible(hint) else {}
-    return {"type": LABEL, "label": short(label, _SHORT), **described, "component": component}
+    return {"type": LABEL, "label": short(label, DISCORD.field_label), **described, "component": component}
 
 
 def _typed(field: TextField) -> Body:
-    most = min(_MAX_TYPED, field.max_length)
+    most = min(DISCORD.typed_text, field.max_length)
     component: Body = {
         "type": INPUT,
         "custom_id": field.name,
@@ -86,7 +85,7 @@ def _typed(field: TextField) -> Body:
         "required": field.required,
         "max_length": most,
     }
-    hint = short(field.hint, _LONG) if field.hint else ""
+    hint = short(field.hint, DISCORD.field_hint) if field.hint else ""
     value = clean(field.value)
     if units(value) > most:
         hint = "The current text is longer than this window allows: send it as a file, or type it again."
@@ -116,7 +115,7 @@ def _pick_field(field: PickField) -> Iterator[Body]:
 
     Several menus are named after the field with a number: `options`, `options:2` and so on.
     """
-    size = _GROUP if len(field.options) <= _GROUP else _SELECT
+    size = DISCORD.group_options if len(field.options) <= DISCORD.group_options else DISCORD.menu_options
     numbered = chunks(field.options, size)
     for place, chunk in enumerate(numbered, start=1):
         name = field.name if place == 1 else f"{field.name}:{place}"
@@ -127,7 +126,7 @@ def _pick_field(field: PickField) -> Iterator[Body]:
 
 def _choice(field: PickField, name: str, options: list[Body], numbered: bool) -> Body:
     base: Body = {"custom_id": name, "options": options, "required": not (field.several or numbered)}
-    if len(options) <= _GROUP and len(field.options) <= _GROUP:
+    if len(options) <= DISCORD.group_options and len(field.options) <= DISCORD.group_options:
         if field.several:
             return {"type": CHECKS, **base, "min_values": 0, "max_values": len(options)}
         # A radio group needs two options; a select works with one.
@@ -137,7 +136,7 @@ def _choice(field: PickField, name: str, options: list[Body], numbered: bool) ->
 
 
 def _pick(value: str, label: str, picked: bool) -> Body:
-    return {"label": short(label, _LONG), "value": value, **({"default": True} if picked else {})}
+    return {"label": short(label, DISCORD.option_label), "value": value, **({"default": True} if picked else {})}
 
 
 def _long_options(field: PickField) -> list[str]:
@@ -145,7 +144,7 @@ def _long_options(field: PickField) -> list[str]:
 
 
 def _action_field(form: Form) -> Body:
-    first: Body = {"label": line_of(form.submit, _LONG), "value": form.action, "default": True}
-    rest = [{"label": line_of(button.label, _LONG), "value": button.action} for button in form.extras]
+    first: Body = {"label": line_of(form.submit, DISCORD.option_label), "value": form.action, "default": True}
+    rest = [{"label": line_of(button.label, DISCORD.option_label), "value": button.action} for button in form.extras]
     group: Body = {"type": RADIOS, "custom_id": "action", "options": [first, *rest], "required": True}
     return _labelled("What to do", "", group)

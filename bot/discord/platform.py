@@ -20,6 +20,7 @@ from discord.http import Route
 
 from bot.core.cards import Card, Link
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
+from bot.core.limits import DISCORD
 from bot.core.rendering import line_of
 from bot.discord.render import (
     Body,
@@ -71,7 +72,7 @@ _FIXES: Final[dict[int, str]] = {
     50278: "the member no longer shares a server with the bot",
 }
 _WAITS: Final = frozenset({10004, 50001, 50013, 50083})
-"""Error codes of refusals that an admin can end while the message still waits."""
+"""Error codes of refusals whose cause an admin can remove while the message waits."""
 
 
 class PartlyPosted(Exception):
@@ -190,7 +191,7 @@ class DiscordPlatform:
 
     async def _thread_of(self, target: Target, card: Card) -> str | None:
         assert target.reply_to is not None, "a thread belongs to a message"
-        return await self._thread(target.reply_to, line_of(target.thread or card.title, 100))
+        return await self._thread(target.reply_to, line_of(target.thread or card.title, DISCORD.thread_name))
 
     async def _thread(self, ref: str, name: str) -> str | None:
         """Returns the thread of a message, starting it if needed; None if the message cannot have one."""
@@ -307,7 +308,7 @@ def _quote(ref: str | None) -> dict[str, Any]:
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Raises DeliveryRefused or DeliveryDelayed in place of a Discord error that means so."""
+    """Raises DeliveryRefused or DeliveryDelayed in place of a Discord error that means the same."""
     try:
         yield
     except Exception as error:

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeVar
 
-from bot.core.actions import MAX_LENGTH
 from bot.core.cards import (
     Bar,
     Bars,
@@ -35,6 +34,7 @@ from bot.core.cards import (
     Table,
     Text,
 )
+from bot.core.limits import DISCORD
 from bot.core.markup import escape, parse
 from bot.core.markup.discord import ROOM, escaped, fenced, framed, join_parts, linked, to_discord
 from bot.core.markup.runs import units, visible
@@ -45,20 +45,17 @@ ROW, BUTTON, SELECT, INPUT, TEXT, GALLERY, CONTAINER, LABEL = 1, 2, 3, 4, 10, 12
 UPLOAD, RADIOS, CHECKS = 19, 21, 22
 V2, EPHEMERAL = 1 << 15, 1 << 6
 ACCENT = 0x4F6BED
-_BODY_ROOM = 3950
+_BODY_ROOM = DISCORD.message_text - 50
 _MAX_DISPLAYS = 8
 # Each may need a text component before and after it, and the number of components is limited.
 _MAX_PICTURES = 3
-_MAX_BUTTONS = 25
-_MAX_ROW = 5
-_MAX_URL, _MAX_ALT = 512, 1024
+_MAX_BUTTONS = 5 * DISCORD.row_buttons
 _STYLES = {"primary": 1, "plain": 2, "danger": 4}
 _OPENS_PAGE = 5
 _BAR_CELLS = 10
 T = TypeVar("T")
 _DIGITS = string.digits + string.ascii_letters
 _SERVER_PREFIX = re.compile(r"@([0-9A-Za-z]{1,11})(?:\.([0-9A-Za-z]{1,11}))?\|(.*)", re.DOTALL)
-_NONCE: Final = 24
 _COUNT_BITS: Final = 6
 MAX_PARTS: Final = 40
 """Largest number of messages for one card."""
@@ -100,7 +97,7 @@ def _card_parts(card: Card) -> Iterator[DisplayPart]:
     number = 0
     for block in card.blocks:
         if isinstance(block, Picture):
-            yield DisplayPart(line_of(block.alt, _MAX_ALT), picture=number)
+            yield DisplayPart(line_of(block.alt, DISCORD.alt_text), picture=number)
             number += 1
         else:
             yield from parts_of(block)
@@ -110,7 +107,7 @@ def _card_parts(card: Card) -> Iterator[DisplayPart]:
 
 
 def _fits(link: Link) -> bool:
-    return len(link.url) <= _MAX_URL
+    return len(link.url) <= DISCORD.button_url
 
 
 def _title(title: str, place: int, count: int) -> Body:
@@ -241,12 +238,12 @@ def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
 
 
 def _rows(pressed: Sequence[Button | Link]) -> Iterator[Body]:
-    for row in chunks(pressed, _MAX_ROW):
+    for row in chunks(pressed, DISCORD.row_buttons):
         yield {"type": ROW, "components": [_button(one) for one in row]}
 
 
 def _button(button: Button | Link) -> Body:
-    label = line_of(button.label, 80)
+    label = line_of(button.label, DISCORD.button_label)
     if isinstance(button, Link):
         return {"type": BUTTON, "style": _OPENS_PAGE, "label": label, "url": button.url}
     # The current answer is highlighted, and its label says so too.
@@ -278,7 +275,7 @@ def parse_custom_id(custom_id: str) -> CustomId:
 
 def opening_id(action: str) -> str:
     """Returns a `custom_id` that always opens the form of `action`; the action itself if the mark does not fit."""
-    return f"+{action}" if len(action) < MAX_LENGTH else action
+    return f"+{action}" if len(action) < DISCORD.custom_id else action
 
 
 def id_in_server(custom_id: str, guild: str, channel: str = "") -> str:
@@ -287,7 +284,7 @@ def id_in_server(custom_id: str, guild: str, channel: str = "") -> str:
         return custom_id
     place = f"@{_short(int(guild))}"
     within = f"{place}.{_short(int(channel))}" if channel.isdecimal() else place
-    fitting = [f"{each}|{custom_id}" for each in (within, place) if len(each) + 1 + len(custom_id) <= MAX_LENGTH]
+    fitting = [f"{each}|{custom_id}" for each in (within, place) if len(each) + 1 + len(custom_id) <= DISCORD.custom_id]
     return fitting[0] if fitting else custom_id
 
 
@@ -326,8 +323,8 @@ def _number(shown: str) -> int:
 
 
 def nonce_of(key: str) -> str:
-    """Returns a nonce for the key: a hash, because Discord accepts at most 25 characters."""
-    return b32encode(hashlib.sha256(key.encode()).digest()).decode()[:_NONCE]
+    """Returns a nonce for the key: a hash, because Discord accepts few characters."""
+    return b32encode(hashlib.sha256(key.encode()).digest()).decode()[: DISCORD.nonce - 1]
 
 
 def component_ids(key: str, count: int = 1) -> tuple[int, int]:

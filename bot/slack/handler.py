@@ -39,7 +39,15 @@ _ACK_TIMEOUT_S = 2.0
 Body = dict[str, Any]
 Ack = Callable[..., Awaitable[Any]]
 # Commands that may open a form, and actions that never do.
-_FORM_COMMANDS = (("answer",), ("practice",), ("run",), ("report",), ("bank", "import"))
+_FORM_COMMANDS = (
+    ("answer",),
+    ("practice",),
+    ("run",),
+    ("report",),
+    ("bank", "import"),
+    ("review", "dismiss"),
+    ("review", "fixed"),
+)
 _CARD_ACTIONS = (
     actions.Choose,
     actions.Compare,
@@ -51,9 +59,11 @@ _CARD_ACTIONS = (
     actions.MyResult,
     actions.ShowBoard,
     actions.Privacy,
-    actions.Settle,
+    actions.Review,
 )
-_ADMIN_ACTIONS = frozenset({"Credit", "Import", "JoinChannel", "Settle", "Setup", "SetupAt", "Begin", "PostNow"})
+_ADMIN_ACTIONS = frozenset(
+    {"Credit", "Import", "JoinChannel", "Settle", "Setup", "SetupAt", "Begin", "PostNow", "Review"}
+)
 
 
 class SlackHandler:

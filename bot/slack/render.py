@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Link, Options, Picture, Small, Table, Text
+from bot.core.limits import SLACK
 from bot.core.markup import escape, parse, to_plain
 from bot.core.markup.parser import clean
 from bot.core.markup.plain import Style
@@ -21,17 +22,15 @@ from bot.core.rendering import bar_cells, bar_words, distinct, line_of, reachabl
 Body = dict[str, Any]
 Part = Body | Grid
 BlockBody = dict[str, Any]
-HEADER = 150
 LINK = "link:"
 """Prefix of a link button's `action_id`: a click on it needs an acknowledgement and no reply."""
-_MAX_BLOCKS = 45
+_MAX_BLOCKS = SLACK.message_blocks - 5
+# Slack documents no limit of the blocks as JSON; `msg_blocks_too_long` was seen from 13,200 characters on.
 _MAX_BYTES = 11_000
 _RICH_BYTES = 6_000
-_MAX_TEXT = 3_900
-_LABEL = 75
+_MAX_TEXT = SLACK.message_text - 100
 _MAX_ACTIONS = 20
-_MAX_ALT = 2_000
-_CONTEXT = 2_800
+_CONTEXT = SLACK.context_text - 200
 _PICTURE = "picture "
 _ELSEWHERE = " … The rest is in the message itself."
 
@@ -43,7 +42,7 @@ def bodies(card: Card) -> list[Body]:
     `picture_numbers(body)` lists, then send `with_uploads(body, …)`.
     """
     packs = _packed([*parts_of(_with_image_blocks(card.blocks)), *actions_of(card.buttons, card.links)])
-    title = line_of(card.title, HEADER)
+    title = line_of(card.title, SLACK.header)
     heads = [header(title), *(context(f"{title} · {place} of {len(packs)}") for place in range(2, len(packs) + 1))]
     return [
         _body([head, *pack], "" if place else card.summary)
@@ -79,7 +78,7 @@ def _with_image_blocks(blocks: Iterable[Block]) -> Iterator[Block | Body]:
     number = 0
     for block in blocks:
         if isinstance(block, Picture):
-            alt = line_of(block.alt, _MAX_ALT)
+            alt = line_of(block.alt, SLACK.alt_text)
             yield {"type": "image", "slack_file": {"id": f"{_PICTURE}{number}"}, "alt_text": alt}
             number += 1
         else:
@@ -111,7 +110,7 @@ def plain(text: str) -> Body:
 
 
 def header(title: str) -> Body:
-    """Returns a header block; the title may have `HEADER` characters."""
+    """Returns a header block; the title may have `SLACK.header` characters."""
     return {"type": "header", "text": plain(title)}
 
 
@@ -252,7 +251,7 @@ def _button(button: Button) -> Body:
     style = "primary" if button.pressed else button.style
     return {
         "type": "button",
-        "text": plain(line_of(button.label, _LABEL)),
+        "text": plain(line_of(button.label, SLACK.button_label)),
         "action_id": button.action,
         "value": button.action,
         **({} if style == "plain" else {"style": style}),
@@ -260,7 +259,7 @@ def _button(button: Button) -> Body:
 
 
 def _link(place: int, link: Link) -> Body:
-    label = plain(line_of(link.label, _LABEL))
+    label = plain(line_of(link.label, SLACK.button_label))
     return {"type": "button", "text": label, "action_id": f"{LINK}{place}", "url": link.url}
 
 

@@ -10,6 +10,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.cards import Card, Form
+from bot.core.limits import SLACK
 from bot.core.rendering import line_of
 from bot.slack.auth import InstallationTokens
 from bot.slack.platform import send_with_pictures, uploaded_bodies
@@ -21,12 +22,9 @@ from service.client import ServiceRefused, ServiceUnavailable
 
 _LOG = logging.getLogger(__name__)
 Body = dict[str, Any]
-# A response_url accepts five replies. Docs: interactivity/handling.
-_RESPONSES = 5
 # Errors after which a direct message replaces an ephemeral one.
 _NOT_THERE = frozenset({"channel_not_found", "not_in_channel", "user_not_in_channel", "is_archived"})
 _ERROR_LENGTH = 300
-_HOME_BLOCKS = 100
 REPLY_ERRORS = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
 """What these calls may raise."""
 
@@ -47,7 +45,7 @@ class Replies:
         replaces = replaces and bool(route.own)
         for number, body in enumerate(made):
             # In a thread, a reply by URL would appear in the channel.
-            by_url = bool(route.response_url) and number < _RESPONSES and (replaces or not route.thread)
+            by_url = bool(route.response_url) and number < SLACK.responses and (replaces or not route.thread)
             if not (by_url and await self._via_response_url(route, body, replaces and number == 0)):
                 await self._post_ephemeral(route, body)
 
@@ -161,7 +159,7 @@ def reply_view(content: Card | Form, route: Route) -> Body:
 
 def home_view(card: Card) -> Body:
     """Renders a card as the app's Home tab."""
-    return {"type": "home", "callback_id": "home", "blocks": view(_as_form(card))["blocks"][:_HOME_BLOCKS]}
+    return {"type": "home", "callback_id": "home", "blocks": view(_as_form(card))["blocks"][: SLACK.view_blocks]}
 
 
 def field_errors(payload: Body, card: Card) -> Body | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.core.cards import Field, Form, PickField, TextField
+from bot.core.limits import SLACK
 from bot.core.markup.parser import clean
 from bot.core.markup.runs import units, visible
 from bot.core.markup.slack import Grid, table_lines
 from bot.core.rendering import line_of, long_options, short
 from bot.slack.render import (
-    HEADER,
     Body,
     Part,
     actions_of,
@@ -23,10 +23,10 @@ from bot.slack.render import (
     text_parts,
 )
 
-_LABEL_ROOM, _TITLE, _OPTION = 150, 24, 75
-_GROUP, _SELECT = 10, 100
-_MAX_TYPED, _MAX_HINT = 3_000, 500
-_VIEW_BLOCKS, _VIEW_BYTES = 80, 40_000
+# Limits of our own, well below Slack's: of an input's label and hint, and of a view as JSON.
+_MAX_LABEL, _MAX_HINT = 150, 500
+_VIEW_BYTES = 40_000
+_VIEW_BLOCKS = SLACK.view_blocks - 20
 _MORE = "The rest of the question is in its message."
 
 
@@ -37,17 +37,17 @@ def view(form: Form) -> Body:
     """
     inputs = [block for field in form.fields for block in _field(field)]
     extras = actions_of(form.extras, form.links)
-    long = [field for field in form.fields if isinstance(field, PickField) and long_options(field, _OPTION)]
+    long = [field for field in form.fields if isinstance(field, PickField) and long_options(field, SLACK.option_label)]
     listed = [part for field in long for _, label in field.options for part in text_parts(label)]
     above = _fitting([*parts_of(form.blocks), *listed], _VIEW_BLOCKS - len(inputs) - len(extras))
-    title = line_of(form.title, _TITLE)
-    whole = [] if title == form.title else [header(line_of(form.title, HEADER))]
+    title = line_of(form.title, SLACK.view_title)
+    whole = [] if title == form.title else [header(line_of(form.title, SLACK.header))]
     return {
         "type": "modal",
         "callback_id": "form",
         "private_metadata": form.action,
         "title": plain(title),
-        "submit": plain(line_of(form.submit, _TITLE)),
+        "submit": plain(line_of(form.submit, SLACK.view_title)),
         "close": plain("Cancel"),
         "blocks": [*whole, *above, *inputs, *extras],
     }
@@ -79,7 +79,7 @@ def _input(name: str, label: str, element: Body, optional: bool, hint: str = "")
     block = {
         "type": "input",
         "block_id": name,
-        "label": plain(short(label, _LABEL_ROOM)),
+        "label": plain(short(label, _MAX_LABEL)),
         "element": {**element, "action_id": name},
         "optional": optional,
     }
@@ -87,7 +87,7 @@ def _input(name: str, label: str, element: Body, optional: bool, hint: str = "")
 
 
 def _text_field(field: TextField) -> Body:
-    most = min(_MAX_TYPED, field.max_length)
+    most = min(SLACK.typed_text, field.max_length)
     value, hint = clean(field.value), field.hint
     element: Body = {"type": "plain_text_input", "multiline": field.code or field.lines > 1, "max_length": most}
     if units(value) > most:
@@ -102,7 +102,7 @@ def _pick_fields(field: PickField) -> list[Body]:
 
     Several menus are named after the field with a number: `options`, `options:2` and so on.
     """
-    size = _GROUP if len(field.options) <= _GROUP else _SELECT
+    size = SLACK.group_options if len(field.options) <= SLACK.group_options else SLACK.menu_options
     chunks = [field.options[start : start + size] for start in range(0, len(field.options), size)]
     found = []
     for place, chunk in enumerate(chunks, start=1):
@@ -115,7 +115,7 @@ def _pick_fields(field: PickField) -> list[Body]:
 
 def _choice(field: PickField, options: list[tuple[str, Body]]) -> Body:
     picked = [option for value, option in options if value in field.picked]
-    few = len(field.options) <= _GROUP
+    few = len(field.options) <= SLACK.group_options
     several, one = ("checkboxes", "radio_buttons") if few else ("multi_static_select", "static_select")
     element: Body = {"type": several if field.several else one, "options": [option for _, option in options]}
     if not picked:
@@ -124,4 +124,4 @@ def _choice(field: PickField, options: list[tuple[str, Body]]) -> Body:
 
 
 def _option_of(value: str, label: str) -> Body:
-    return {"text": plain(short(label, _OPTION)), "value": value}
+    return {"text": plain(short(label, SLACK.option_label)), "value": value}

@@ -25,7 +25,7 @@ from bot.core.markup.html import highlighted
 from bot.core.metrics import ACKNOWLEDGED
 from bot.core.text import operations
 from bot.core.text.refusals import plain_refusal
-from bot.web.chat import CHANNEL, WORKSPACE, WebChat, is_editor
+from bot.web.chat import CHANNEL, WHERE, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
 from bot.web.render import code_colours, message_html, page
 from bot.web.security import (
@@ -38,8 +38,9 @@ from bot.web.security import (
     with_documents,
 )
 from bot.web.store import Message, NameTaken, Person
+from bot.web.today import TodayClient, TodayPage
 from service.client import ServiceRefused, ServiceUnavailable
-from service.wire import Operations, Where, Who
+from service.wire import Operations, Who
 
 # The operations page for admins of the web chat; read-only
 
@@ -88,7 +89,6 @@ def template_variables(found: Operations) -> dict[str, Any]:
 HERE = Path(__file__).parent
 LONGEST_TEXT = 4000
 SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
-WHERE = Where(channel=CHANNEL, name=CHANNEL)
 PING_S = 15
 
 CompleteCommand = Callable[[str, bool], list[str]]
@@ -99,15 +99,21 @@ class WebApp:
     """The routes' handlers."""
 
     def __init__(
-        self, chat: WebChat, answer: Answer, complete: CompleteCommand, fetch_operations: FetchOperations | None = None
+        self,
+        chat: WebChat,
+        answer: Answer,
+        complete: CompleteCommand,
+        fetch_operations: FetchOperations | None = None,
+        client: TodayClient | None = None,
     ) -> None:
         self._chat = chat
         self._answer = answer
         self._complete = complete
         self._cookies = MemberCookies(chat.store)
         self.operations = (
-            OperationsPage(self._cookies, fetch_operations, _who) if fetch_operations is not None else None
+            OperationsPage(self._cookies, fetch_operations, who_of) if fetch_operations is not None else None
         )
+        self.today = TodayPage(self._cookies, client, answer, chat.clock) if client is not None else None
 
     # Joining
 
@@ -123,15 +129,22 @@ class WebApp:
             person = self._chat.store.join(name)
         except NameTaken:
             return self._entry(request, f"Somebody here is already called {name}. Pick another name.", name)
-        response = RedirectResponse(f"/m/{person.id}/", 303)
+        response = RedirectResponse(f"/m/{person.id}/{self._first_page}", 303)
         self._cookies.grant(request, response, person)
         return response
+
+    @property
+    def _first_page(self) -> str:
+        """The page that members see first: today's question, or the channel where that page is off."""
+        return "" if self.today is None else "today"
 
     def _entry(self, request: Request, error: str = "", name: str = "") -> Response:
         known = self._cookies.known(request)
         people = [person for member in known if (person := self._chat.store.person(member))]
         token = self._cookies.token("entry")
-        html = page("entry.html", channel=CHANNEL, people=people, error=error, name=name, token=token)
+        html = page(
+            "entry.html", channel=CHANNEL, people=people, error=error, name=name, token=token, first=self._first_page
+        )
         return HTMLResponse(html, 422 if error else 200)
 
     # Pages
@@ -153,6 +166,7 @@ class WebApp:
                 commands=self._complete("/", person.admin),
                 shortcuts=SHORTCUTS,
                 operations=self.operations is not None and person.admin,
+                today=self.today is not None,
                 editor=0,
             )
         )
@@ -220,14 +234,14 @@ class WebApp:
             message = self._chat.say(person.id, person.name, text, event)
             return self._done(request, person, fields, message)
         name, *rest = text[1:].split(None, 1) or [""]
-        command = Command(event, self._chat.clock(), _who(person), WHERE, name, "".join(rest))
+        command = Command(event, self._chat.clock(), who_of(person), WHERE, name, "".join(rest))
         return await self._handle(request, person, fields, command)
 
     async def press(self, request: Request) -> Response:
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
         event = event_id(request, person.id, fields)
-        press = Press(event, self._chat.clock(), _who(person), WHERE, text_of(fields, "action"))
+        press = Press(event, self._chat.clock(), who_of(person), WHERE, text_of(fields, "action"))
         return await self._handle(request, person, fields, press)
 
     async def submit(self, request: Request) -> Response:
@@ -236,7 +250,7 @@ class WebApp:
         event = event_id(request, person.id, fields)
         values = values_of(fields)
         self._chat.save_input(person.id, _number(text_of(fields, "message")), values)
-        submit = Submit(event, self._chat.clock(), _who(person), WHERE, text_of(fields, "action"), values)
+        submit = Submit(event, self._chat.clock(), who_of(person), WHERE, text_of(fields, "action"), values)
         return await self._handle(request, person, fields, submit)
 
     async def _handle(self, request: Request, person: Person, fields: FormData, event: Event) -> Response:
@@ -267,12 +281,14 @@ def build(
     hosts: Collection[str] = (),
     linked: LinkedEditor | None = None,
     fetch_operations: FetchOperations | None = None,
+    client: TodayClient | None = None,
 ) -> ASGIApp:
     """Returns the web chat as an ASGI app, with the web editor if `linked` is given.
 
-    `hosts` are its public names, see `SecurityMiddleware`. `fetch_operations` enables the admins' operations page.
+    `hosts` are its public names, see `SecurityMiddleware`. `fetch_operations` enables the admins' operations page,
+    and `client` the page of today's question, which members then see first.
     """
-    web = WebApp(chat, answer, complete, fetch_operations)
+    web = WebApp(chat, answer, complete, fetch_operations, client)
     routes = [
         Route("/", web.entry),
         Route("/join", web.join, methods=["POST"]),
@@ -285,6 +301,7 @@ def build(
         Route("/m/{member}/submit", web.submit, methods=["POST"]),
         Route("/m/{member}/highlight", web.highlight, methods=["POST"]),
         *([Route("/m/{member}/operations", web.operations.show)] if web.operations is not None else ()),
+        *(web.today.routes if web.today is not None else ()),
         *(linked.routes if linked is not None else ()),
     ]
     return site(routes, hosts)
@@ -334,10 +351,6 @@ def _belongs(message: Message, editor: int) -> bool:
 def _base(person: Person) -> str:
     """Returns the base path of a member's pages."""
     return f"/m/{person.id}"
-
-
-def _who(person: Person) -> Who:
-    return Who(platform="web", workspace=WORKSPACE, member=person.id, name=person.name, admin=person.admin)
 
 
 def _number(text: str) -> int:

@@ -9,11 +9,13 @@ from datetime import datetime
 
 from bot.core.cards import Card, Form, PickField, Reply, TextField
 from bot.core.dispatcher import DeliveryRefused, Target
-from bot.web.store import ChatStore, Message
+from bot.web.store import ChatStore, Message, Person
 from service.wire import Platform as PlatformName
+from service.wire import Where, Who
 
 WORKSPACE = "local"
 CHANNEL = "daily"
+WHERE = Where(channel=CHANNEL, name=CHANNEL)
 
 Clock = Callable[[], datetime]
 Values = Mapping[str, tuple[str, ...]]
@@ -129,6 +131,11 @@ class WebChat:
                 after = message.version
                 yield message
             await news.wait()
+
+
+def who_of(person: Person) -> Who:
+    """Returns a person as the service's member."""
+    return Who(platform="web", workspace=WORKSPACE, member=person.id, name=person.name, admin=person.admin)
 
 
 def is_editor(content: Card | Form | str) -> bool:

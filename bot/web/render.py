@@ -17,6 +17,7 @@ from bot.core.markup.html import highlighted
 from bot.core.rendering import reachable
 from bot.web.chat import is_editor
 from bot.web.store import BOT_NAME, Message
+from service.wire import PACKED
 
 HERE = Path(__file__).parent
 
@@ -41,6 +42,7 @@ def environment() -> Environment:
         takes_file=_takes_file,
     )
     found.filters.update(reachable=reachable, png_url=_png_url, png_size=_png_size)
+    found.tests.update(packed=_is_packed)
     found.globals.update(event_id=_event_id)
     return found
 
@@ -60,6 +62,11 @@ def message_html(message: Message, base: str, token: str, editor: int = 0) -> st
 
 def _takes_file(form: Form) -> bool:
     return any(isinstance(field, TextField) and field.upload for field in form.fields)
+
+
+def _is_packed(part: object) -> bool:
+    """Returns whether a field holds an uploaded file that is not text."""
+    return isinstance(part, TextField) and part.upload and part.value.startswith(PACKED)
 
 
 def announcement(message: Message) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from base64 import b64encode
 from collections.abc import Collection
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -17,11 +18,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.web.store import ChatStore, Person
+from service.wire import PACKED
 
 # Middleware: security headers, body limit, allowed host names
 
 MAX_BODY = 4 * 1024 * 1024
 """Largest request body, bytes. A pasted bank is the largest input."""
+MAX_FILE = 2 * 1024 * 1024
+"""Maximum size of an uploaded file that is not text, bytes: a preview sends it back as base64 within `MAX_BODY`."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -204,9 +208,9 @@ def cleaned(text: str) -> str:
 
 
 async def with_documents(fields: FormData) -> FormData:
-    """Returns the fields with the text of an uploaded document in place of the typed one; its name fills an empty name.
+    """Returns the fields with an uploaded document in place of the typed one; its name fills an empty name.
 
-    Raises RequestProblem for a file that is not text.
+    Raises RequestProblem for a file that is too large.
     """
     items: list[tuple[str, str | UploadFile]] = [one for one in fields.multi_items() if isinstance(one[1], str)]
     for name, file in fields.multi_items():
@@ -224,19 +228,22 @@ async def with_documents(fields: FormData) -> FormData:
 
 
 def _document_text(content: bytes, name: str) -> str:
-    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError:
-        text = content.decode("cp1252", "replace")
-    if "\x00" in text or "\ufffd" in text[:1000]:
+    """Returns the text of a document, or a file that is not text as the service takes it."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", "replace")
+    if b"\x00" not in content and not content.startswith(b"PK\x03\x04"):
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return content.decode("cp1252", "replace")
+    if len(content) > MAX_FILE:
         raise RequestProblem(
-            422,
-            "Not a text file",
-            f"{name} is not text. Save a spreadsheet as CSV and a document as Markdown or HTML, or have the operator "
+            413,
+            "File too large",
+            f"{name} is larger than {MAX_FILE // 1024**2} MiB. Split it, leave out its pictures, or have the operator "
             "import it with `dailygrad bank import`.",
         )
-    return text
+    return PACKED + b64encode(content).decode()
 
 
 def values_of(fields: FormData) -> dict[str, tuple[str, ...]]:

@@ -309,11 +309,15 @@ def read(document: Document) -> Draft:
         heading = section.heading
         if heading.level == 1:
             if not _TOPIC.fullmatch(plain(heading.text)):
-                _complain(document, draft, heading, "Q114", "this is not a topic", _TOPIC_HELP, "warning")
+                draft.findings.append(
+                    _finding(document, heading, "Q114", "this is not a topic", _TOPIC_HELP, "warning")
+                )
         elif heading.level == 2:
             _read_question(document, draft, section)
         elif not section.above or section.above[-1].level < 2:
-            _complain(document, draft, heading, "Q113", "this heading is outside a question", _OUTSIDE_HELP)
+            draft.findings.append(
+                _finding(document, heading, "Q113", "this heading is outside a question", _OUTSIDE_HELP)
+            )
     return draft
 
 
@@ -375,11 +379,13 @@ def _body(document: Document, draft: Draft, section: Section, kind: Kind) -> _Bo
         if is_options(block) and not options:
             options = read_options(document, block)
         elif options:
-            _complain(document, draft, block, "Q118", "this text is after the options", _BEHIND_HELP)
+            draft.findings.append(_finding(document, block, "Q118", "this text is after the options", _BEHIND_HELP))
         else:
             end = block.last
     if options and kind != "choice":
-        _complain(document, draft, section.heading, "Q119", f"{_a(kind)} question has no options", _KIND_HELP)
+        draft.findings.append(
+            _finding(document, section.heading, "Q119", f"{_a(kind)} question has no options", _KIND_HELP)
+        )
     named, wrong = _sorted_parts(document, draft, section, kind)
     return _Body((section.heading.last + 1, end), options, named, wrong)
 
@@ -435,17 +441,11 @@ def _complain_of_part(document: Document, draft: Draft, part: Part, message: str
     draft.findings.append(Finding("Q113", "error", message, span, help=cure, word=part.name, part=meant))
 
 
-def _complain(
-    document: Document,
-    draft: Draft,
-    block: Block,
-    code: str,
-    message: str,
-    cure: str,
-    severity: Severity = "error",
-) -> None:
-    span = document.source.span(block.first, block.last)
-    draft.findings.append(Finding(code, severity, message, span, help=cure))
+def _finding(
+    document: Document, block: Block, code: str, message: str, cure: str, severity: Severity = "error"
+) -> Finding:
+    """Returns a finding about a block."""
+    return Finding(code, severity, message, document.source.span(block.first, block.last), help=cure)
 
 
 def _build(document: Document, draft: Draft, section: Section, header: _Header, body: _Body) -> Question:
@@ -500,7 +500,7 @@ def _entry(document: Document, draft: Draft, part: Part | None, starter: str) ->
         return names[0]
     if part is not None and starter and not isinstance(tree, SyntaxError):
         message = f"the starter defines {len(names)} functions or classes at module level, it must define one"
-        _complain(document, draft, part.heading, "Q121", message, "keep only the one to be written")
+        draft.findings.append(_finding(document, part.heading, "Q121", message, "keep only the one to be written"))
     return ""
 
 

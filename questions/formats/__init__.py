@@ -5,7 +5,20 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.formats import anki, gift, json, line_blocks, moodle, packages, pages, qti, records, table, trivia
+from questions.formats import (
+    anki,
+    gift,
+    json,
+    line_blocks,
+    moodle,
+    packages,
+    pages,
+    qti,
+    records,
+    table,
+    text2qti,
+    trivia,
+)
 from questions.formats.draft import ImportDraft
 from questions.formats.named_columns import invalid_recipe, read_named
 from questions.recipes import InvalidRecipe, Recipe
@@ -15,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-__all__ = ["IMPORT_FORMATS", "SUFFIXES", "ImportDraft", "ImportFormat", "read_import"]
+__all__ = ["IMPORT_FORMATS", "SUFFIXES", "ImportDraft", "ImportFormat", "read_import", "text_of"]
 
 UNKNOWN = "unknown"
 """Format of files that hold no text to read."""
@@ -46,12 +59,13 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(anki.ANKI_TEXT, (), anki.sniff_anki_text, anki.read_anki_text),
     ImportFormat(trivia.AIKEN, (".aiken",), trivia.sniff_aiken, trivia.read_aiken),
     ImportFormat(trivia.OPENTRIVIA, (), trivia.sniff_opentrivia, trivia.read_opentrivia),
+    ImportFormat(text2qti.NAME, (), text2qti.sniff, text2qti.read),
     ImportFormat(gift.NAME, (".gift",), gift.sniff, gift.read),
     ImportFormat(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
     ImportFormat(line_blocks.NAME, (), line_blocks.sniff, line_blocks.read),
 )
 
-_PACKAGES = (".xlsx", ".zip")
+_PACKAGES = (".xlsx", ".zip", ".docx")
 
 SUFFIXES: tuple[str, ...] = (
     *dict.fromkeys(suffix for foreign in IMPORT_FORMATS for suffix in foreign.suffixes),
@@ -63,11 +77,14 @@ SUFFIXES: tuple[str, ...] = (
 
 
 def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> ImportDraft | None:
-    """Reads a document of another format, or refuses one that is too large. Returns None for Markdown. Never raises."""
+    """Reads a document of another format, or refuses one that is too large. Never raises.
+
+    Returns None for Markdown, and for what `text_of` turns into Markdown.
+    """
     suffix = PurePath(name).suffix.lower()
     if isinstance(text, bytes) and len(text) <= MOST_BYTES and (what := _binary(text)):
         return _unknown(name, what)
-    if suffix in _MARKDOWN:
+    if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
         return _too_large(name, "markdown") if len(text) > MOST_BYTES else None
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         if recipe is not None:
@@ -76,10 +93,11 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     unread: tuple[str, ...] = ()
     if isinstance(text, bytes) and packages.is_package(text):
         try:
-            text, unread = packages.open_package(text)
+            text, suffix, unread = packages.open_package(text)
         except packages.UnreadablePackage as error:
             return _unknown(name, "", str(error))
-        suffix = ".xml" if text.startswith("<") else ".csv"
+        if suffix in _MARKDOWN:
+            return None
     named = [foreign for foreign in IMPORT_FORMATS if suffix in foreign.suffixes]
     if len(text) > MOST_BYTES:
         return _too_large(name, named[0].name if named else "markdown")
@@ -95,6 +113,14 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     for sheet in unread:
         draft.add("Q603", f"{sheet} was left out", "save it as a file of its own", (1, 1), note="its columns differ")
     return draft
+
+
+def text_of(data: bytes) -> str | bytes:
+    """Returns a Word document as Markdown, and other data as it is."""
+    if not packages.is_package(data):
+        return data
+    text = packages.word_text(data)
+    return data if text is None else text
 
 
 def _read_by_recipe(

@@ -29,7 +29,7 @@ _REGULAR = 0.9
 _ASKS = 1 / 3
 """Share of cells that ask in a column of questions."""
 _LONG = 15
-"""Mean length of questions of which it is unknown whether they ask, characters."""
+"""Mean length, characters, from which the longest column is taken for the questions if no column clearly asks."""
 _FEW_VALUES = 0.35
 """Share of different values below which a column is a category."""
 _FEWEST_OPTIONS = 2

@@ -18,7 +18,7 @@ MOST_VALUES = 500_000
 
 
 def load_data(source: Source) -> Any:
-    """Returns the data of a document; None if it is none, or broken."""
+    """Returns the data of a document; None if it has none, or is broken."""
     text = "\n".join(source.lines)
     suffix = PurePath(source.name).suffix.lower()
     start = text.lstrip()[:1]

@@ -17,7 +17,7 @@ from questions.blocks import plain, split_blocks
 from questions.formats.markdown import code_span
 from questions.keypoints import key_points_of
 from questions.model import LEVELS, CodeBlock, Option, Question, SourceLocation
-from questions.source import Finding, Source
+from questions.source import Finding, Source, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,13 +70,13 @@ class ImportDraft:
         *,
         severity: Severity = "warning",
         note: str = "",
-        label: str = "",
-        skipped: bool = False,
     ) -> None:
         """Adds a finding about lines `first` to `last`."""
+        self.findings.append(Finding(code, severity, message, self._span(lines), note=note, help=cure))
+
+    def _span(self, lines: tuple[int, int]) -> Span:
         place = self.place(*lines)
-        span = self.source.span(place.line, place.end_line)
-        self.findings.append(Finding(code, severity, message, span, label, note, cure, skipped))
+        return self.source.span(place.line, place.end_line)
 
     def unreadable(self, message: str, cure: str, line: int = 1) -> ImportDraft:
         """Adds an error that the document cannot be read, and returns this draft."""
@@ -90,7 +90,9 @@ class ImportDraft:
 
     def add_skipped(self, message: str, cure: str, lines: tuple[int, int]) -> None:
         """Adds a finding that a question could not be converted."""
-        self.add("Q603", message, cure, lines, note="it was left out", skipped=True)
+        note = "it was left out"
+        finding = Finding("Q603", "warning", message, self._span(lines), note=note, help=cure, skipped=True)
+        self.findings.append(finding)
 
     def accepts(self, first: int, last: int, size: int) -> bool:
         """Returns whether another question with `size` characters is within the limits; otherwise adds a finding."""

@@ -43,7 +43,7 @@ _BREAK, _PROGRAM = "\1", "\2"
 """Placeholders in the converted text; removed from the input first."""
 _SKIPPED = frozenset({"script", "style", "head", "title"})
 """Tags removed with their text."""
-_VOID = frozenset({"br", "hr", "img"})
+_VOID = frozenset({"br", "hr", "img", "input"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _BLOCKS = frozenset({"p", "div", "section", "blockquote", "hr", "pre", "ul", "ol", "li", "table"}) | _HEADINGS
 _KNOWN = (
@@ -52,11 +52,18 @@ _KNOWN = (
     | frozenset({"tr", "td", "th"})
 )
 """Converted tags; other tags are removed and their text is kept."""
+_PAGE = frozenset({"details", "summary", "input"})
+"""Tags that are converted in pages only."""
 _CELL_ENDS = frozenset({"td", "th", "tr"})
 _ENDED_BY = {"p": _BLOCKS, "li": {"li"}, "td": _CELL_ENDS, "th": _CELL_ENDS, "tr": {"tr"}}
 """Start tags that close an open tag whose end tag is optional."""
 _SCOPES = frozenset({"ul", "ol", "table", "div", "section", "blockquote"})
 """Tags within which a start tag closes nothing outside."""
+_RIGHT_MARKS = ("data-correct", "data-is-correct", "data-right", "data-answer")
+"""Attributes of a button that say whether its option is right."""
+_TRUE = ("true", "1", "yes", "correct")
+_LETTERS = 26
+"""Items of a list that can have letters."""
 _LANGUAGE = re.compile(r"\blanguage-([A-Za-z0-9+#-]+)")
 
 
@@ -96,23 +103,39 @@ def from_loose(text: str) -> str:
     return from_plain(html.unescape(text))
 
 
-def from_html(text: str) -> str:
-    """Converts HTML to Markdown: emphasis, code, lists, links, images and programs are kept."""
+_TAGGED = re.compile(r"<(?:p|div|span|h[1-6]|ul|ol|pre|strong|em|b|i|code)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
+"""Beginning of a text that is HTML."""
+
+
+def from_tagged(text: str) -> str:
+    """Converts a text that begins with a common tag, and returns any other, which is Markdown, as it is."""
+    return from_html(text) if _TAGGED.match(text) else text
+
+
+def from_html(text: str, *, page: bool = False) -> str:
+    """Converts HTML to Markdown: emphasis, code, lists, links, images and programs are kept.
+
+    Of a `page`, folds and the buttons that choose an option are kept too.
+    """
     converter = _Converter()
     text = re.sub(r"[\0-\2]", "", text)
-    return _tidy(converter.convert_soup(_parse(text)), converter.programs)
+    return _tidy(converter.convert_soup(_parse(text, _KNOWN | _PAGE if page else _KNOWN)), converter.programs)
 
 
-def _parse(text: str) -> BeautifulSoup:
+def _parse(text: str, known: frozenset[str]) -> BeautifulSoup:
     # Without a tag, BeautifulSoup warns about text that looks like a URL or a file name.
-    return BeautifulSoup(f"<html>{text}", builder=_TreeBuilder(preserve_whitespace_tags={"pre"}))
+    return BeautifulSoup(f"<html>{text}", builder=_TreeBuilder(known))
 
 
 class _TreeBuilder(TreeBuilder):
-    """Builds a tree of the tags that `_Converter` knows, up to `_MAX_DEPTH`.
+    """Builds a tree of the known tags, up to `_MAX_DEPTH`.
 
     Finds the tags itself: `html.parser` takes quadratic time on some input and drops the text after a stray `<`.
     """
+
+    def __init__(self, known: frozenset[str]) -> None:
+        super().__init__(preserve_whitespace_tags={"pre"})
+        self._known_tags = known
 
     def feed(self, markup: object) -> None:
         assert isinstance(markup, str) and self.soup is not None
@@ -134,7 +157,7 @@ class _TreeBuilder(TreeBuilder):
             elif name in _SKIPPED:
                 skipped = "" if found["close"] or found["attributes"].endswith("/") else name
             else:
-                _add_tag(self.soup, name, bool(found["close"]), found["attributes"])
+                _add_tag(self.soup, name, bool(found["close"]), found["attributes"], self._known_tags)
 
 
 def _add_text(soup: BeautifulSoup, text: str) -> None:
@@ -144,14 +167,14 @@ def _add_text(soup: BeautifulSoup, text: str) -> None:
         soup.handle_data(text)
 
 
-def _add_tag(soup: BeautifulSoup, name: str, closes: bool, attributes: str) -> None:
+def _add_tag(soup: BeautifulSoup, name: str, closes: bool, attributes: str, known: frozenset[str]) -> None:
     if name in _VOID:
         closes = False
     if soup.open_tag_counter["pre"] and not (name == "pre" and closes):
         _add_tag_in_pre(soup, name, closes, attributes)
     elif closes:
         soup.handle_endtag(name)
-    elif name in _KNOWN:
+    elif name in known:
         _close_implied(soup, name)
         if len(soup.tagStack) <= _MAX_DEPTH:
             soup.handle_starttag(name, None, None, dict(_attributes(attributes)))
@@ -236,10 +259,29 @@ class _Converter(MarkdownConverter):
         marker = "-"
         if el.parent is not None and el.parent.name == "ol":
             self._numbers[id(el.parent)] += 1
-            marker = f"{self._numbers[id(el.parent)]}."
+            number = self._numbers[id(el.parent)]
+            lettered = el.parent.get("type") in ("A", "a") and number <= _LETTERS
+            marker = f"- {chr(ord('A') + number - 1)})" if lettered else f"{number}."
         first, *others = text.split("\n")
         indent = " " * (len(marker) + 1)
         return "\n".join([f"{marker} {first}", *(line and indent + line for line in others)]) + "\n"
+
+    def convert_details(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"\n\n<details>{text.strip()}\n\n</details>\n\n"
+
+    def convert_summary(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"<summary>{' '.join(text.split())}</summary>\n\n"
+
+    def convert_input(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Returns a check box for a button that chooses an option: checked if an attribute says that it is right.
+
+        `checked` says only how the page begins.
+        """
+        if str(el.get("type", "")).lower() not in ("radio", "checkbox"):
+            return ""
+        said = [str(el.get(name, "")).lower() for name in _RIGHT_MARKS]
+        right = any(one in _TRUE for one in said) or str(el.get("value", "")).lower() in ("correct", "right")
+        return f"\n- [{'x' if right else ' '}] "
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         address = _address(str(el.get("href", "")))

@@ -1,4 +1,5 @@
-"""Opens zip packages from strangers: spreadsheets (`.xlsx`) as CSV, and QTI packages as XML. Sizes are limited."""
+"""Opens zip packages from strangers: spreadsheets (`.xlsx`) as CSV, QTI packages as XML, Word documents (`.docx`) as
+Markdown. Sizes are limited."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from questions.formats.word import DOCUMENT, NUMBERING, STYLES, word_markdown
 from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
 
 if TYPE_CHECKING:
@@ -35,13 +37,16 @@ class Opened(NamedTuple):
     """What a package holds."""
 
     text: str
-    """CSV of a workbook, XML of tests."""
+    """CSV of a workbook, XML of tests, Markdown of a Word document."""
+    suffix: str
+    """Suffix of files with such a text."""
     unread: tuple[str, ...] = ()
     """Sheets that were left out, in words."""
 
 
 def open_package(data: bytes) -> Opened:
-    """Returns the text in a package: the sheets of a workbook as CSV, or the tests of a QTI package as XML.
+    """Returns the text in a package: the sheets of a workbook as CSV, the tests of a QTI package as XML, a Word
+    document as Markdown.
 
     Raises UnreadablePackage.
     """
@@ -52,11 +57,25 @@ def open_package(data: bytes) -> Opened:
                 raise UnreadablePackage(f"the package has more than {_MOST_ENTRIES:,} files")
             if "xl/workbook.xml" in names:
                 return _workbook(package, names)
-            return Opened(_tests(package, names))
+            if DOCUMENT in names:
+                parts = {
+                    name: parse_xml(_text(package, name)) for name in (DOCUMENT, STYLES, NUMBERING) if name in names
+                }
+                return Opened(word_markdown(parts), ".md")
+            return Opened(_tests(package, names), ".xml")
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         raise UnreadablePackage(f"the package cannot be opened: {error}") from None
     except (BrokenXml, RefusedXml) as error:
         raise UnreadablePackage(f"the package holds unreadable XML: {error}") from None
+
+
+def word_text(data: bytes) -> str | None:
+    """Returns a Word document as Markdown; None for any other package, and for one that cannot be opened."""
+    try:
+        opened = open_package(data)
+    except UnreadablePackage:
+        return None
+    return opened.text if opened.suffix == ".md" else None
 
 
 def _text(package: zipfile.ZipFile, name: str) -> str:
@@ -77,7 +96,7 @@ def _tests(package: zipfile.ZipFile, names: list[str]) -> str:
             if "<questestinterop" in text or "<assessmentItem" in text:
                 found.append(re.sub(r"^\s*<\?xml[^>]*\?>\s*", "", text))
     if not found:
-        raise UnreadablePackage("the package holds neither a workbook nor a QTI test")
+        raise UnreadablePackage("the package holds neither a workbook, nor a Word document, nor a QTI test")
     return f"<packages>{''.join(found)}</packages>" if len(found) > 1 else found[0]
 
 
@@ -108,7 +127,7 @@ def _workbook(package: zipfile.ZipFile, names: list[str]) -> Opened:
             unread.append(f"sheet {number} with {len(rows)} rows")
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(kept)
-    return Opened(out.getvalue(), tuple(unread))
+    return Opened(out.getvalue(), ".csv", tuple(unread))
 
 
 def _shared(package: zipfile.ZipFile, names: list[str]) -> list[str]:

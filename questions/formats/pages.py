@@ -23,7 +23,7 @@ def read_page(text: str, name: str) -> str | None:
     if suffix == ".ipynb":
         return _notebook(text)
     if suffix in (".html", ".htm") or re.match(r"\s*(?:<!doctype html|<html)\b", text[:500], re.IGNORECASE):
-        return from_html(_without_scripts(text))
+        return from_html(_without_scripts(text), page=True)
     return None
 
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 NAME = "qti"
 
-_ROOT = re.compile(r"<(?:questestinterop|packages)\b")
+_ROOT = re.compile(r"<(?:questestinterop|packages|assessmentItem|assessmentTest|qti-assessment-(?:item|test))\b")
+_NEWER = ("assessmentItem", "assessmentTest", "qti-assessment-item", "qti-assessment-test")
+"""Elements of QTI 2 and 3, in which nothing is where QTI 1.2 has it."""
 _STATEMENTS = ("text_only_question", "file_upload_question")
 
 
@@ -33,6 +35,8 @@ def read(source: Source) -> ImportDraft:
         return draft.unreadable(f"invalid XML: {error}", "export the test again", error.line)
     except RefusedXml as error:
         return draft.refused(str(error), "export the test again", error.line)
+    if root.name in _NEWER or any(True for name in _NEWER for _ in root.walk(name)):
+        return draft.unreadable("this is QTI 2 or 3, which is not read", "export the test as QTI 1.2 or Moodle XML")
     titles = [one.attributes.get("title", "") for one in root.walk("assessment")]
     draft.title = next((title for title in titles if title), draft.title)
     for item in root.walk("item"):

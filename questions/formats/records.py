@@ -23,7 +23,7 @@ from questions.formats.draft import (
     add_unanswered,
     topic_of,
 )
-from questions.formats.markdown import from_html
+from questions.formats.markdown import from_tagged
 from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
 
@@ -74,7 +74,9 @@ _WORDS: dict[str, tuple[str, ...]] = {
         *(
             "options",
             "opts",
+            "op",
             "choices",
+            "choice",
             "answers",
             "alternatives",
             "responses",
@@ -109,6 +111,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
             "correct choice",
             "right answer",
             "right",
+            "ok",
         ),
         *(
             "answer",
@@ -222,8 +225,6 @@ _LETTERED = re.compile(
     r"(?:option|choice|answer|opci[oó]n|antwort|alternativa|réponse)?[ ]?(?P<letter>[a-h]|[1-8])", re.IGNORECASE
 )
 _LETTER = re.compile(r"[(\[]?(?P<letter>[A-Ha-h])[)\].:]?")
-_HTML = re.compile(r"<(?:p|div|span|h[1-6]|ul|ol|pre|strong|em|b|i|code)(?:\s[^<>]{0,300})?>", re.IGNORECASE)
-"""Beginning of a text that is HTML."""
 _LETTER_BEFORE = re.compile(r"[(\[]?[A-Ha-h][)\].:][ ]+")
 
 
@@ -276,7 +277,8 @@ def _lists(value: Any, depth: int, left: list[int]) -> Iterator[list[Record]]:
     if depth > _DEEPEST or left[0] < 0:
         return
     if isinstance(value, list):
-        records = [record for one in value if isinstance(one, dict) and (record := _record(one)) is not None]
+        named = (one if isinstance(one, dict) else _by_place(one) for one in value)
+        records = [record for one in named if one and (record := _record(one)) is not None]
         if records and len(records) * 2 >= len(value):
             yield records
         else:
@@ -287,9 +289,23 @@ def _lists(value: Any, depth: int, left: list[int]) -> Iterator[list[Record]]:
         if alone is not None and alone.values["_question"] not in ("title", "text"):
             yield [alone]
             return
+        if len(value) > 1 and all(isinstance(one, dict) for one in value.values()):
+            # Questions by their numbers or ids.
+            yield from _lists(list(value.values()), depth + 1, left)
+            return
         for one in value.values():
             if isinstance(one, dict | list):
                 yield from _lists(one, depth + 1, left)
+
+
+def _by_place(value: Any) -> dict[str, Any]:
+    """Returns a question that is a list (its text, the texts of its options, numbers of the right ones) as a mapping;
+    an empty one for any other value."""
+    match value:
+        case [str(asked), [str(), str(), *_] as options, *rest] if all(isinstance(one, str) for one in options):
+            numbers = rest[0] if rest and isinstance(rest[0], int | list) else []
+            return {"question": asked, "options": options, "correct": numbers}
+    return {}
 
 
 def _record(data: dict[Any, Any]) -> Record | None:
@@ -505,7 +521,13 @@ def _right(draft: ImportDraft, item: Item, record: Record, texts: list[str], bas
         if place is None:
             note = f"`{str(said)[:60]}`"
             cure = "write the letter or the text of the option"
-            draft.add("Q606", "the right answer is not among the options", cure, item.lines, note=note)
+            unsure = base is None and str(one).strip() in map(str, range(len(texts) + 1))
+            message = (
+                "nothing shows whether the right option is counted from 0 or from 1"
+                if unsure
+                else "the right answer is not among the options"
+            )
+            draft.add("Q606", message, cure, item.lines, note=note)
             return set()
         found.add(place)
     return found
@@ -574,4 +596,4 @@ def _feedback(option: Any) -> str:
 
 def _text(value: Any) -> str:
     text = "" if value is None or isinstance(value, dict | list) else str(value).strip()
-    return from_html(text) if _HTML.match(text) else text
+    return from_tagged(text)

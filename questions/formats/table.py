@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,8 +22,10 @@ from questions.formats.draft import (
     add_unanswered,
     topic_of,
 )
+from questions.formats.markdown import from_tagged
 from questions.formats.row_keys import KeyStyle, Options, key_style, right_options
 from questions.model import is_literal
+from questions.patterns.stems import reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,14 +39,33 @@ _MOST_ADVICE = 20
 """Maximum number of filled lines before the header."""
 DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR = re.compile(r"sep=(?P<mark>.)")
+_FEWEST_SAME = 5
+"""Fewest rows in which an answer can be a placeholder."""
+_FEWEST_CARDS = 3
+"""Fewest lines without a header that are cards."""
 _NEEDED = "a column `question` and one of `answer`, `options` or `correct`"
 
 
 def sniff(source: Source) -> bool:
-    """Returns whether the first line has columns for a question and an answer."""
+    """Returns whether the first line has columns for a question and an answer, or each line is a card."""
     first = _first(source)
     line = source.line(first)
-    return "](" not in line and not line.startswith(("#", "|", "- ")) and _delimiter(source, first) is not None
+    if "](" in line or line.startswith(("#", "|", "- ")):
+        return False
+    return _delimiter(source, first) is not None or _holds_cards(source)
+
+
+def _holds_cards(source: Source) -> bool:
+    """Returns whether each line is a question and an answer, with a tab or a semicolon between them."""
+    filled = [line for line in source.lines if line.strip()]
+    if len(filled) < _FEWEST_CARDS or not all("\t" in line or ";" in line for line in filled[:_FEWEST_CARDS]):
+        return False
+    for mark in ("\t", ";"):
+        cards = [cells for line in filled if len(cells := [*filter(str.strip, header_cells(line, mark))]) == 2]
+        asking = sum(reads_as_question(asked) for asked, _ in cards)
+        if len(cards) * 10 >= len(filled) * 9 and asking * 2 >= len(filled):
+            return True
+    return False
 
 
 def read(source: Source) -> ImportDraft:
@@ -96,7 +118,9 @@ def add_rows(
             )
         row = Row(*lines)
         for column, cell in zip(roles, cells, strict=False):
-            row.put(column, cell.strip("\n"))
+            text = cell.strip("\n")
+            # An option may be a tag itself, such as `<h1>`.
+            row.put(column, from_tagged(text) if column.role in ("question", "why") else text)
         if row.cells or any(row.options.values()):
             # Templates number the rows that nobody filled in.
             read.append(row)
@@ -120,19 +144,62 @@ def _holds_responses(line: str) -> bool:
 
 def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     """Reads a table whose columns are known by what is in them, or says what its header needs."""
-    table = infer_columns(draft.source.lines)
+    named = _named_roles(draft.source.line(first))
+    head = first if named else first - 1
+    table = infer_columns(draft.source.lines[head:])
     if table is None:
         return draft.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
+    roles = [Column(role, place) for role, place in table.roles]
+    if len(named) == len(roles):
+        roles = [
+            known if known.role else one if one.role == "question" else known
+            for known, one in zip(named, roles, strict=True)
+        ]
+    what = "column for the question" if named else "header"
     draft.add(
         "Q613",
-        f"the table has no header: {table.explain()}",
+        f"the table has no {what}: {table.explain() if not named else _asking_column(roles)}",
         f"if this is wrong, add a header with {_NEEDED}",
         (first, first),
         severity="note",
     )
-    roles = [Column(role, place) for role, place in table.roles]
-    add_rows(draft, roles, _rows(draft, table.delimiter, 1), base=None)
+    rows = list(_rows(draft, table.delimiter, head + 1))
+    add_rows(draft, roles, _without_placeholder(draft, roles, rows), base=None)
     return draft
+
+
+def _asking_column(roles: Sequence[Column]) -> str:
+    return f"column {next((n for n, column in enumerate(roles, 1) if column.role == 'question'), 1)} asks"
+
+
+def _named_roles(line: str) -> list[Column]:
+    """Returns the roles of the columns that a line names, although none of them is known to hold the question; empty
+    if it names none."""
+    found = (columns(header_cells(line, mark)) for mark in DELIMITERS)
+    best = max(found, key=lambda roles: sum(bool(column.role) for column in roles))
+    return best if sum(bool(column.role) for column in best) > 1 else []
+
+
+def _without_placeholder(
+    draft: ImportDraft, roles: Sequence[Column], rows: list[tuple[Sequence[str], tuple[int, int]]]
+) -> list[tuple[Sequence[str], tuple[int, int]]]:
+    """Returns the rows without an answer such as `PASS` or `???` that most of them have."""
+    at = next((index for index, column in enumerate(roles) if column.role == "answer"), None)
+    if at is None or len(rows) < _FEWEST_SAME:
+        return rows
+    said, count = Counter(cells[at].strip() for cells, _ in rows if len(cells) > at).most_common(1)[0]
+    if count * 2 <= len(rows) or any(map(str.islower, said)) or said.casefold() in ("true", "false", "yes", "no"):
+        return rows
+    same = [lines for cells, lines in rows if len(cells) > at and cells[at].strip() == said]
+    message = f"`{said[:40]}` stands for the answer in {count} of {len(rows)} rows"
+    draft.add("Q604", message, "write the answers", same[0], note="it was read as no answer")
+    return [([*cells[:at], "", *cells[at + 1 :]] if lines in same else cells, lines) for cells, lines in rows]
+
+
+def _is_header(line: str) -> bool:
+    """Returns whether a line names columns, although none of them is known to hold the question."""
+    rows = (header_cells(line, mark) for mark in DELIMITERS)
+    return any(len(row) > 1 and sum(bool(column.role) for column in columns(row)) > 1 for row in rows)
 
 
 _INDEX = re.compile(r"in(?:dex|dice)\b")
@@ -285,6 +352,8 @@ _ROLES: dict[str, tuple[str, ...]] = {
         "why",
         "explanation",
         "answer explanation",
+        "explanation to the answer",
+        "explanation of the answer",
         "reason",
         "feedback",
         "extra",
@@ -310,8 +379,8 @@ _NUMBERED = re.compile(
     r"|respuesta|resposta"
     r"|вариант|ответ|seçenek|选项|選択肢|보기)\s?(?P<index>[a-z]|\d{1,2})"
 )
-_ADVICE = re.compile(r"[ ]*(?:[-–—][ ]|[(（\[]|:[ ]*$).*$", re.DOTALL)
-"""What templates add to the name of a column: `Question - max 120 characters`."""
+_ADVICE = re.compile(r"^(?:html|text|wording)[ ]of[ ](?:the[ ])?|[ ]*(?:[-–—,][ ]|[(（\[]|:[ ]*$).*$", re.DOTALL | re.I)
+"""What templates add to the name of a column: `Question - max 120 characters`, `HTML of the question`."""
 _TRUE_FALSE = re.compile(r"(?:true|boolean|tf)\b.*|true.?false")
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-Z])")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -326,7 +395,7 @@ class Column(NamedTuple):
     """The role of a column."""
 
     role: str
-    """A field of ours, `option`, `reason`, or empty if the name is unknown."""
+    """A field of a question, `option`, `reason`, or empty if the name is unknown."""
     place: int = 0
     """Index of an option or reason, from 0."""
 

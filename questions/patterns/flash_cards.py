@@ -15,7 +15,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft
-from questions.patterns.items import add_question
+from questions.patterns.items import FoundQuestion, add_question
 from questions.source import Finding, trim
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ def read_flash_cards(document: Document) -> Draft:
         front, back = (trim(_TAG.sub("", _SCHEDULE.sub("", part))) for part in (card.front, card.back))
         if front and document.free(card.first, card.last):
             ends = card.last
-            add_question(document, draft, card.first, card.last, prompt=front, answer=back, section=stretch.path)
+            first, last = card.first, card.last
+            found = FoundQuestion(first=first, last=last, prompt=front, answer=back, section=stretch.path)
+            add_question(document, draft, found)
     if draft.questions and tagged:
         draft.findings += _clozes(document, outside, {n for c in cards for n in range(c.first, c.last + 1)})
     return draft

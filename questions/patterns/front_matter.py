@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from questions.document import Document, Draft, entries
-from questions.patterns.items import make_question
+from questions.patterns.items import FoundQuestion, make_question
 from questions.patterns.stems import level_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def read_front_matter(document: Document) -> Draft:
         first = min(node.start_mark.line + 2, end)
         last = min(max(first, node.end_mark.line + 2 - (node.end_mark.column == 0)), end)
         prompt = str(node.value).strip()
-        draft.questions.append(make_question(document, first, last, prompt=prompt, answer="", section=(), level=level))
+        found = FoundQuestion(first=first, last=last, prompt=prompt, level=level)
+        draft.questions.append(make_question(document, found))
     return draft
 
 

@@ -18,8 +18,8 @@ the same reason the one that covers more comes first. Its lines are then taken, 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from questions.blocks import Block
     from questions.document import Document
-    from questions.patterns.paragraphs import find_paragraphs, made_of
 from questions.patterns.starts import Kind, Start
 
 Reason = Literal["labelled", "answered", "asking", "titled", "continued", "promised", "bare"]
@@ -294,7 +293,7 @@ def _asking(document: Document, kind: Kind, run: list[Start], known: tuple[Candi
         case "heading":
             return _asking_headings(document, run, told)
         case "item":
-            return _asking_items(run)
+            return _asking_items(document, run)
         case "line":
             return _asking_lines(run, told)
         case "fold":
@@ -350,15 +349,57 @@ def _words(text: str) -> int:
     return len(text.split()) + sum(not character.isascii() and character.isalpha() for character in text) // 4
 
 
-def _asking_items(run: list[Start]) -> Verdict:
+def _asking_items(document: Document, run: list[Start]) -> Verdict:
+    headed = [start for start in run if _is_headed(start)]
+    if headed and not run[0].depth and document.layout.headed_items >= _FEWEST["item"]:
+        # Items without a heading are lists within the answers, at a smaller indentation.
+        return Verdict(tuple(_with_rest(document, run, _with_next(run, headed))))
     items = [start for start in run if not is_only_link(start)]
-    asking = {start for start in items if start.asks or (start.block and start.block.children[0].kind == "heading")}
+    asking = {start for start in items if start.asks or _is_headed(start)}
     answered = [start for start in asking if start.text]
     if len(asking) * 2 <= len(run) or not (answered or len(asking) >= _FEWEST["item"]):
         return Verdict()
     if len(asking) * 3 < len(run) * 2:
         return _split(run, asking)
     return _split(run, {start for start in items if start in asking or not _is_courtesy(start, run)})
+
+
+def _is_headed(start: Start) -> bool:
+    """Returns whether a list item begins with a heading."""
+    return start.block is not None and bool(start.block.children) and start.block.children[0].kind == "heading"
+
+
+def _with_next(run: list[Start], headed: list[Start]) -> list[Start]:
+    """Returns the items that begin with a heading, and each item right after one whose number is the next, if no other
+    has that number."""
+    taken = {start.number for start in headed}
+    read: list[Start] = []
+    before: Start | None = None
+    for start in run:
+        counts = before is not None and _is_count(before.number) and _is_count(start.number)
+        goes_on = counts and before is not None and int(start.number) == int(before.number) + 1
+        if start in headed or (goes_on and before in read and start.number not in taken and _has_answer(start)):
+            read.append(start)
+        before = start
+    return read
+
+
+def _with_rest(document: Document, run: list[Start], items: list[Start]) -> Iterator[Start]:
+    """Yields items that begin with a heading, each with what follows up to the next one or the next heading that is not
+    deeper: authors rarely indent all of an answer."""
+    blocks = document.blocks
+    ends = [*(item.first for item in items[1:]), len(document.source.lines) + 1]
+    for item, end in zip(items, ends, strict=True):
+        level = item.block.children[0].level if item.block else 0
+        # Items of the same list, whose numbers begin anew.
+        more = [one.block for one in run if one.block and item.end < one.first < end]
+        last = more[-1].last if more else item.end
+        for block in blocks[bisect_right(blocks, last, key=lambda block: block.first) :]:
+            ends_it = block.first >= end or (block.kind == "heading" and block.level <= level)
+            if ends_it or not document.free(block.first, block.last):
+                break
+            more.append(block)
+        yield replace(item, body=(*item.body, *more), end=more[-1].last) if more else item
 
 
 def _is_courtesy(start: Start, run: list[Start]) -> bool:
@@ -416,6 +457,8 @@ def _continued(document: Document, kind: Kind, run: list[Start], known: tuple[Ca
         numbers = {int(start.number) for start in alike if start.number.isdecimal() and len(start.number) < 5}
         read = [start for start in run if _goes_on(start, numbers)]
         return Verdict(tuple(read)) if len(read) * 2 > len(run) else Verdict()
+    if kind == "item" and all(map(_is_headed, alike)) and not any(map(_is_headed, run)):
+        return Verdict()
     told = _is_told(document, run) or {start.headings[:-1] for start in alike} >= {run[0].headings[:-1]}
     items = [start for start in run if not is_only_link(start)]
     asking = sum(start.asks for start in items)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
@@ -58,11 +58,9 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
         parts = _parts(document, start, limit, candidate, is_last=following is None, mostly_bare=mostly_bare)
         if mostly_labelled and not parts.labelled and parts.answer and _asks_in_its_text(start, parts):
             parts = parts._replace(prompt="\n\n".join((parts.prompt, parts.answer)), answer="")
-        add_question(
-            document,
-            draft,
-            start.first,
-            parts.last,
+        found = FoundQuestion(
+            first=start.first,
+            last=parts.last,
             prompt=parts.prompt,
             answer=parts.answer,
             section=tuple(plain(block.text) for block in start.headings if block.first not in lines),
@@ -73,18 +71,20 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
             links=start.stem.links,
             tags=parts.tags,
             offering=offering,
-            asked=(start.first, start.last)
-            if start.kind == "heading"
-            else (start.last, start.last)
-            if start.kind == "label"
-            else (start.first, start.first),
+            asked=_asking_lines(start),
         )
+        add_question(document, draft, found)
         if candidate.kind == "heading" and labelled and not parts.labelled and draft.questions[-1].answer:
             draft.findings.append(_unlabelled(document, start))
     draft.findings += [_skipped(document, start) for start in candidate.left]
     unsure = candidate.kind == "heading" and candidate.reason == "asking"
     if unsure and not any(ends_asking(start.stem.text) for start in starts):
         draft.findings.append(_unsure(document, candidate))
+
+
+def _asking_lines(start: Start) -> tuple[int, int]:
+    first = start.last if start.kind == "label" else start.first
+    return first, start.last if start.kind == "heading" else first
 
 
 def _mostly_labelled(starts: tuple[Start, ...]) -> bool:
@@ -317,90 +317,61 @@ def _unsure(document: Document, candidate: Candidate) -> Finding:
 # Questions
 
 
-def make_question(
-    document: Document,
-    first: int,
-    last: int,
-    *,
-    prompt: str,
-    answer: str,
-    section: tuple[str, ...],
-    number: str = "",
-    title: str = "",
-    level: Level | None = None,
-    links: tuple[str, ...] = (),
-) -> Question:
-    """Returns a question with a prose answer and without an id."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundQuestion:
+    """A question as it stands in a document, with its options still in the prompt or the answer."""
+
+    first: int
+    last: int
+    prompt: str
+    answer: str = ""
+    section: tuple[str, ...] = ()
+    number: str = ""
+    title: str = ""
+    level: Level | None = None
+    links: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    labelled: bool = True
+    """Whether a label marks the start of the answer; otherwise options may come first."""
+    offering: bool = False
+    """Whether the questions around it have options."""
+    asked: tuple[int, int] | None = None
+    """The lines that ask, if not the first alone."""
+
+
+def make_question(document: Document, found: FoundQuestion) -> Question:
+    """Returns an unanswered question without an id."""
     return Question(
         id="",
         kind="open",
-        prompt=prompt,
-        place=document.place(first, last),
-        answer=answer or None,
-        key_points=key_points_of(answer, prompt),
-        code_blocks=document.code_between(first, last),
-        level=level or level_under(section),
-        section=section,
-        number=number,
-        title=title,
-        links=links,
+        prompt=found.prompt,
+        place=document.place(found.first, found.last),
+        code_blocks=document.code_between(found.first, found.last),
+        level=found.level or level_under(found.section),
+        section=found.section,
+        number=found.number,
+        title=found.title,
+        links=found.links,
+        tags=found.tags,
     )
 
 
-def add_question(
-    document: Document,
-    draft: Draft,
-    first: int,
-    last: int,
-    *,
-    prompt: str,
-    answer: str,
-    section: tuple[str, ...],
-    labelled: bool = True,
-    number: str = "",
-    title: str = "",
-    level: Level | None = None,
-    links: tuple[str, ...] = (),
-    tags: tuple[str, ...] = (),
-    offering: bool = False,
-    asked: tuple[int, int] | None = None,
-) -> None:
-    """Adds a question to the draft: as a choice if it has options, with a finding if it has no key.
-
-    `labelled`: whether a label marks the start of the answer; otherwise options may come first. `offering`: whether the
-    questions around it have options.
-    """
-    last = last_of_text(document.source, first, last)
-    answer = without_promotion(answer)
+def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None:
+    """Adds a question to the draft: as a choice if it has options, with a finding if it has no key."""
+    found = replace(found, last=last_of_text(document.source, found.first, found.last))
+    question = make_question(document, found)
+    answer = without_promotion(found.answer)
     if is_placeholder(answer) or only_pictures(answer):
         answer = ""
-    question = make_question(
-        document,
-        first,
-        last,
-        prompt=prompt,
-        answer="",
-        section=section,
-        number=number,
-        title=title,
-        level=level,
-        links=links,
-    )
-    question = dataclasses.replace(question, tags=tags)
-    choice = find_choice(prompt, answer, labelled=labelled, offering=offering)
+    choice = find_choice(found.prompt, answer, labelled=found.labelled, offering=found.offering)
     if choice:
-        question = dataclasses.replace(
-            question,
-            kind="choice",
-            prompt=_OPTIONS_LABEL.sub("", choice.prompt).strip(),
-            options=choice.options,
-            why=choice.why,
-        )
-        draft.findings += [_problem(document, problem, first, last) for problem in choice.problems]
+        prompt = _OPTIONS_LABEL.sub("", choice.prompt).strip()
+        question = replace(question, kind="choice", prompt=prompt, options=choice.options, why=choice.why)
+        draft.findings += [_problem(document, problem, found.first, found.last) for problem in choice.problems]
     elif answer:
-        question = dataclasses.replace(question, answer=answer, key_points=key_points_of(answer, prompt))
+        question = replace(question, answer=answer, key_points=key_points_of(answer, found.prompt))
     if not question.answered and not (choice and choice.problems):
-        draft.findings.append(no_answer_finding(document, *(asked or (first, first))))
+        draft.findings.append(no_answer_finding(document, *(found.asked or (found.first, found.first))))
     draft.questions.append(question)
 
 

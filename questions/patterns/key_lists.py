@@ -81,8 +81,10 @@ def find_key_lists(document: Document) -> tuple[KeyList, ...]:
 
 
 def _mostly_ask(keys: tuple[tuple[str, str, int], ...]) -> bool:
-    """Returns whether these are the questions themselves, under a heading such as `Questions and Answers`."""
-    return sum(ends_asking(text.partition("\n")[0]) for _, text, _ in keys) * 2 > len(keys)
+    """Returns whether these are the questions themselves, under a heading such as `Questions and Answers`: most of them
+    ask, or are headings in a list."""
+    firsts = [text.partition("\n")[0] for _, text, _ in keys]
+    return sum(ends_asking(first) or first.startswith("#") for first in firsts) * 2 > len(keys)
 
 
 def _innermost(folds: tuple[Fold, ...]) -> Iterator[Fold]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from questions.labels import label_of
@@ -27,7 +27,8 @@ _BOX = re.compile(
 )
 """A check box in a list, or at the start of a line."""
 _OPTION_LETTER = re.compile(
-    rf"[ \t]*(?:[-*+][ \t]+|\d{{1,2}}[.)][ \t]+)?(?P<open>[*_]{{0,3}})(?:Option[ ])?[(\[（]?(?P<letter>[{_LETTERS}])"
+    rf"[ \t]*(?:[-*+][ \t]+|\d{{1,2}}[.)][ \t]+)?(?P<open>[*_]{{0,3}})"
+    rf"(?:Option[ ]|(?:Answer|Choice):[ ](?=[A-J][.)]))?[(\[（]?(?P<letter>[{_LETTERS}])"
     r"(?:[)\].:][*_]{0,3}(?=[ \t]|$)|[）．、：][*_]{0,3}|[*_]{1,3}[ ]?[).:–-](?=[ \t]|$)|(?<=[①-⑩])(?=[ \t]"
     r"|\S)|(?<=[-*+][ ][A-J])(?=[ ]\S))(?:[ \t]*(?P<rest>.*)|$)"
 )
@@ -104,6 +105,8 @@ class _Line(NamedTuple):
     """Latin letter of the option; empty for check boxes."""
     marked: bool
     text: str
+    bold: bool = False
+    """Whether its letter alone is bold."""
 
 
 @dataclass(slots=True)
@@ -179,9 +182,11 @@ def _option_line(line: str) -> _Line | None:
     if found := _OPTION_LETTER.fullmatch(line):
         rest = found["rest"] or ""
         starred = found["open"] == "*" and "*" not in line[found.end("open") :]
-        if found["open"] and rest.endswith(found["open"]):
+        whole = bool(found["open"]) and rest.endswith(found["open"])
+        if whole:
             rest = found["open"] + rest
-        return _Line("letter", indent, latin_letter(found["letter"]), starred, rest)
+        bold = found["open"] in ("**", "__") and not whole
+        return _Line("letter", indent, latin_letter(found["letter"]), starred, rest, bold)
     return None
 
 
@@ -284,7 +289,7 @@ def _gathered(scan: _Scan) -> OptionRun:
             text = trim(text[prefix.end() :]).strip()
         options.append(_found(line.letter or _nth(number), text, line.marked))
     kind, start = scan.starts[0][1].kind, scan.starts[0][0]
-    bold = _the_one_in_bold(options)
+    bold = _the_one_in_bold(options, [line.bold for _, line in scan.starts])
     if bold is None or kind == "box" or any(option.marked for option in options):
         return OptionRun(kind, start, scan.end, tuple(options))
     text = options[bold].text
@@ -311,8 +316,9 @@ def _all_lettered(texts: list[str]) -> bool:
     return len(letters) == len(texts) and letters == ALPHABETS[0][: len(letters)]
 
 
-def _the_one_in_bold(options: list[FoundOption]) -> int | None:
-    bold = [index for index, option in enumerate(options) if _BOLD.fullmatch(option.text)]
+def _the_one_in_bold(options: list[FoundOption], letters: list[bool]) -> int | None:
+    """Returns the only option whose text or letter is bold."""
+    bold = [i for i, option in enumerate(options) if _BOLD.fullmatch(option.text) or letters[i]]
     return bold[0] if len(bold) == 1 and len(options) >= _FEWEST_INLINE else None
 
 
@@ -371,7 +377,7 @@ def find_choice(
             return _unkeyed(trim(f"{before}\n{run.lead}"), run, answer) if offering else None
         return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "", keyless)
     if labelled:
-        return _of_bullets(lines, answer) or _of_lines(lines, answer)
+        return _of_numbers(lines, answer) or _of_bullets(lines, answer) or _of_lines(lines, answer)
     lines = answer.split("\n")
     run = options_in(lines) if may_hold_options(answer) else None
     if run is None:
@@ -396,13 +402,39 @@ def _in_parts(answer: str) -> bool:
 
 
 def _unkeyed(prompt: str, run: OptionRun, said: str) -> ChoiceParts | None:
-    """Returns options of which the answer names none; None if they are parts of the question."""
+    """Returns the options if the answer names none of them; None if they are parts of the question."""
     if _asks_inside(run) or any(len(option.text) >= _LONGEST for option in run.options) or _in_parts(said):
         return None
     options = tuple(Option(option.id, option.text, False) for option in run.options)
     line = said.partition("\n")[0]
     problem = KeyProblem("Q122", "the answer names none of the options", line, "write the letter first: `Answer: b`")
     return ChoiceParts(prompt, options, said, (problem,))
+
+
+_NUMBERED = re.compile(r"(?P<number>\d)[:)][ \t]+(?P<text>\S.*)")
+_NUMBER_KEY = re.compile(r"[*_`(\[]{0,4}(?P<number>\d)(?:[*_`)\]]{0,4}[.:)]?[ ]*$|[*_`)\]]{0,4}[:)][ ]+(?P<text>\S.*))")
+
+
+def _of_numbers(lines: list[str], answer: str) -> ChoiceParts | None:
+    """Returns bullets with the numbers 1, 2, … as options, if the answer begins with one of the numbers.
+
+    A text behind the number must be that of the option.
+    """
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    run = bullets_in(lines) if answer else None
+    first, _, below = answer.partition("\n")
+    said = _NUMBER_KEY.match(first.strip())
+    found = [_NUMBERED.fullmatch(option.text) for option in run.options] if run else []
+    if run is None or said is None or [one and one["number"] for one in found] != [*map(str, range(1, len(found) + 1))]:
+        return None
+    texts = [one["text"] for one in found if one]
+    place = int(said["number"]) - 1
+    if not 0 <= place < len(texts) or (said["text"] and said["text"].strip(" *_`.") != texts[place].strip(" *_`.")):
+        return None
+    options = tuple(_found(_nth(index), text, False) for index, text in enumerate(texts))
+    key = Key(frozenset((_nth(place),)), trim(below), first.strip())
+    return _joined(trim("\n".join(lines[: run.start])), "", replace(run, options=options), key, "", keyless=False)
 
 
 def _of_bullets(lines: list[str], answer: str) -> ChoiceParts | None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from questions.document import Document, Draft
-from questions.patterns.items import add_question
+from questions.patterns.items import FoundQuestion, add_question
 from questions.patterns.stems import level_of, unbold
 from questions.recipes import ANSWERING, ASKING, Pattern, Recipe, parse_pattern
 from questions.source import trim
@@ -84,16 +84,14 @@ def _add(document: Document, draft: Draft, first: int, last: int, fields: dict[s
         stem, _, shown = shown.partition("\n\n")
     if says is None:
         answer, shown = shown, ""
-    add_question(
-        document,
-        draft,
-        first,
-        last,
+    found = FoundQuestion(
+        first=first,
+        last=last,
         prompt="\n\n".join(part for part in (stem, shown) if part),
         answer=answer,
-        section=(),
         labelled=labelled,
         number=fields.get("n", ""),
         title=fields.get("title", ""),
         level=level_of(fields.get("level", "")),
     )
+    add_question(document, draft, found)

@@ -391,33 +391,46 @@ def is_only_link(start: Start) -> bool:
 # Lines of their own: bold, numbered, or plain above options or an answer
 
 
+@dataclass(frozen=True, slots=True)
+class _AskingLine:
+    """The question in a paragraph."""
+
+    stem: QuestionLine
+    title: str = ""
+    said: str = ""
+    """Text after the question in its line."""
+    bold: bool = False
+    count: int = 1
+    """Number of lines."""
+
+
 def _lines(document: Document, stretch: Stretch) -> Iterator[Start]:
     found = [
-        (index, *line)
+        (index, line)
         for index, block in enumerate(stretch.blocks)
         if block.kind == "paragraph" and (line := _line(block)) and document.free(block.first, block.last)
     ]
-    kept = [one for one in found if _may_ask(document, stretch, *one)]
-    ends = [one[0] for one in kept[1:]] + [len(stretch.blocks)]
-    for (index, stem, title, said, bold, stem_lines), end in zip(kept, ends, strict=False):
+    kept = [(index, line) for index, line in found if _may_ask(document, stretch, index, line)]
+    ends = [index for index, _ in kept[1:]] + [len(stretch.blocks)]
+    for (index, line), end in zip(kept, ends, strict=False):
         block = stretch.blocks[index]
         below = stretch.blocks[index + 1 : end]
-        last = block.first + stem_lines - 1
+        last = block.first + line.count - 1
         free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
-        body = without_footer(without_rules(below[:free]), said=last < block.last or bool(said))
+        body = without_footer(without_rules(below[:free]), said=last < block.last or bool(line.said))
         yield Start(
             "line",
             0,
             stretch.first,
             block.first,
             last,
-            stem,
+            line.stem,
             body[-1].last if body else block.last,
             stretch.headings,
             body,
-            said,
-            title,
-            bold,
+            line.said,
+            line.title,
+            line.bold,
             block=block,
             above_first=index > 0,
             own_last=block.last,
@@ -425,13 +438,12 @@ def _lines(document: Document, stretch: Stretch) -> Iterator[Start]:
         )
 
 
-def _may_ask(
-    document: Document, stretch: Stretch, index: int, stem: QuestionLine, title: str, said: str, bold: bool, lines: int
-) -> bool:
-    if bold and (stem.number or reads_as_question(stem.text)):
+def _may_ask(document: Document, stretch: Stretch, index: int, line: _AskingLine) -> bool:
+    stem = line.stem
+    if line.bold and (stem.number or reads_as_question(stem.text)):
         return True
     following = stretch.blocks[index + 1 : index + 2]
-    if bold and not title and following and _is_answer(document, following[0]):
+    if line.bold and not line.title and following and _is_answer(document, following[0]):
         return True
     return _is_sure(document, stretch, index, stem, stretch.blocks[index])
 
@@ -441,9 +453,11 @@ def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLin
     asks = ends_asking(stem.text)
     if begins_with_box(block.text.partition("\n")[2].partition("\n")[0]):
         return not begins_with_box(block.text.partition("\n")[0])
-    if not stem.number and not reads_as_question(stem.text):
-        return False
     body = stretch.blocks[index + 1 : index + 5]
+    if not stem.number and not reads_as_question(stem.text):
+        # `The letter of the smallest is:` above lettered options with a mark asks too.
+        run = options_in("\n\n".join(b.text for b in body).split("\n")) if stem.text.endswith((":", "：")) else None
+        return run is not None and run.start == 0 and any(option.marked for option in run.options)
     if (asks or stem.number) and find_answer(document, (block, *body), first=block.first + 1) is not None:
         return True
     said = block.text.partition("\n")[2]
@@ -452,32 +466,32 @@ def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLin
     return bool(body or said) and "\n" in text and may_hold_options(text) and options_in(text.split("\n")) is not None
 
 
-def _line(block: Block) -> tuple[QuestionLine, str, str, bool, int] | None:
-    """Returns the question in a paragraph, if it may be one: stem, title, text after it in its line, whether it is
-    bold, and its number of lines."""
+def _line(block: Block) -> _AskingLine | None:
+    """Returns the question in a paragraph, if it may be one."""
     found = BOLD_LINE.fullmatch(_bold_once(block.text))
     if found is None:
         first, _, below = block.text.partition("\n")
         stem = question_line(first)
         boxed = begins_with_box(below.partition("\n")[0])
-        return (stem, "", "", False, 1) if boxed or reads_as_question(first) or stem.number else None
+        asks = reads_as_question(first) or first.endswith((":", "："))
+        return _AskingLine(stem) if boxed or asks or stem.number else None
     rest = found["rest"]
     stem = question_line(found["bold"])
     lines = found["bold"].count("\n") + 1
     same = rest.partition("\n")[0]
     if not same.strip(" .:："):
-        return stem, "", "", True, lines
+        return _AskingLine(stem, bold=True, count=lines)
     said = same.lstrip(" .:：–—-")
     # `**3) A title**. The question` and `**3.** The question`
     if found["bold"].strip().rstrip(".:)：").isdecimal():
-        return question_line(f"{found['bold']} {said}"), "", "", True, lines
+        return _AskingLine(question_line(f"{found['bold']} {said}"), bold=True, count=lines)
     if ends_asking(found["bold"]):
-        return stem, "", same.strip(), True, lines
+        return _AskingLine(stem, said=same.strip(), bold=True, count=lines)
     if not stem.number:
         return None
     whole = rest.lstrip(" .:：–—-")
     asked = QuestionLine(stem.number, whole, stem.links, stem.level, stem.labelled)
-    return asked, stem.text.rstrip(".:："), "", True, block.text.count("\n") + 1
+    return _AskingLine(asked, title=stem.text.rstrip(".:："), bold=True, count=block.text.count("\n") + 1)
 
 
 def _bold_once(text: str) -> str:

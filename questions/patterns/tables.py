@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
 from questions.document import Document, Draft, Stretch
-from questions.patterns.items import add_question
+from questions.patterns.items import FoundQuestion, add_question
 from questions.patterns.stems import level_of, question_line, reads_as_question
 from questions.recipes import InvalidRecipe, Recipe, find_columns, name_key
 
@@ -168,11 +168,9 @@ def _add(document: Document, draft: Draft, stretch: Stretch, line: int, columns:
         # A cell with all options, on lines or between semicolons.
         texts = [text.strip() for text in texts[0].split("\n" if "\n" in texts[0] else ";")]
     options = [f"{chr(ord('a') + index)}) {text}" for index, text in enumerate(texts) if text]
-    add_question(
-        document,
-        draft,
-        line,
-        line,
+    found = FoundQuestion(
+        first=line,
+        last=line,
         prompt="\n\n".join((stem.text, "\n".join(options))) if options else stem.text,
         answer=cell(columns.says),
         section=stretch.path,
@@ -180,3 +178,4 @@ def _add(document: Document, draft: Draft, stretch: Stretch, line: int, columns:
         level=level_of(cell(columns.level)),
         links=stem.links,
     )
+    add_question(document, draft, found)

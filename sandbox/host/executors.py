@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +32,10 @@ _MAX_WAITING = 64
 _END_SECONDS = 10.0
 """Maximum time to wait for a GPU child to end, seconds."""
 _POLL_SECONDS = 0.2
+_CHECK_SECONDS = 30.0
+"""Interval between checks whether the GPUs can still be reached, seconds."""
+_IDLE_SECONDS = 3600.0
+"""Time without a run after which the children on a GPU end, seconds."""
 GPU_UNAVAILABLE = "The GPU of this sandbox cannot be used"
 
 
@@ -66,7 +71,20 @@ class GpuExecutor(Executor):
         super().__init__(pool)
         self.device = device
         self.busy = False
+        self.lost = ""
+        """Why the GPU could not be reached at the last check, or ""."""
         self._read_memory = read_memory
+
+    async def check(self) -> None:
+        """Looks whether the GPU can still be reached: its device files, which a container can lose, and NVML."""
+        try:
+            await asyncio.to_thread(_open_nodes, self.device)
+            if self._read_memory is not None:
+                await asyncio.to_thread(self._read_memory)
+        except (NvmlError, OSError) as problem:
+            self.lost = f"{self.device.title} was lost: {problem}"
+        else:
+            self.lost = ""
 
     async def take(self, disk_mb: int) -> Child:
         """Returns a child for one run. Raises GpuUnavailable if the last attempt to start a child failed."""
@@ -84,7 +102,7 @@ class GpuExecutor(Executor):
 
     async def execute(self, child: Child, run: Run, isolation: Isolation, queue_ms: float) -> Outcome:
         """Executes a run in a child while watching its memory. The child has ended when this returns."""
-        self._check_free_memory(run)
+        await self._check_free_memory(run)
         watch = MemoryWatch(child, run.limits, self._read_memory)
         watching = asyncio.create_task(watch.run())
         try:
@@ -100,12 +118,12 @@ class GpuExecutor(Executor):
             return replace(outcome, status="internal", results=b"", detail=watch.failure)
         return replace(outcome, status="memory", cause=watch.exceeded) if watch.exceeded else outcome
 
-    def _check_free_memory(self, run: Run) -> None:
+    async def _check_free_memory(self, run: Run) -> None:
         """Raises GpuUnavailable if others have filled the GPU: a lack of memory must be the run's own fault."""
         if self._read_memory is None:
             return
         try:
-            used, total = self._read_memory()
+            used, total = await asyncio.to_thread(self._read_memory)
         except NvmlError as problem:
             raise GpuUnavailable(str(problem)) from None
         if total - used < min(run.limits.gpu_mb, total / 2):
@@ -115,8 +133,19 @@ class GpuExecutor(Executor):
 class GpuExecutors:
     """The executors of all GPUs, and their queue."""
 
-    def __init__(self, gpus: GpuInventory, bwrap: str | None, disk_mb: int, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        gpus: GpuInventory,
+        bwrap: str | None,
+        disk_mb: int,
+        report: Callable[[str], None],
+        *,
+        idle_seconds: float = _IDLE_SECONDS,
+    ) -> None:
         self.gpus = gpus
+        self._idle_seconds = idle_seconds
+        self._used = time.monotonic()
+        """When a run last needed a GPU."""
         self.executors = [
             GpuExecutor(device, ChildPool(children, report), _memory_reader(device))
             for device in gpus.devices
@@ -127,46 +156,89 @@ class GpuExecutors:
         self._needed = asyncio.Event()
 
     async def keep_ready(self) -> None:
-        """Keeps children ready from the first run on, until cancelled."""
-        await self._needed.wait()
-        async with asyncio.TaskGroup() as group:
-            for executor in self.executors:
-                group.create_task(executor.pool.keep_filled())
+        """Keeps children ready while runs come, and checks the GPUs, until cancelled.
+
+        After an hour without a run the children end and give back what their contexts hold of the GPU.
+        """
+        while True:
+            filling: list[asyncio.Task[None]] = []
+            try:
+                if self._needed.is_set():
+                    filling = [asyncio.create_task(executor.pool.keep_filled()) for executor in self.executors]
+                while bool(filling) == self._needed.is_set():
+                    await asyncio.gather(*(executor.check() for executor in self.executors))
+                    await self._wait_for_change(filling)
+            finally:
+                for task in filling:
+                    task.cancel()
+                await asyncio.gather(*filling, return_exceptions=True)
+
+    async def _wait_for_change(self, filling: list[asyncio.Task[None]]) -> None:
+        """Waits until a GPU is needed or no longer needed, or it is time for the next check."""
+        waiting = [] if filling else [asyncio.create_task(self._needed.wait())]
+        seconds = min(_CHECK_SECONDS, self._idle_seconds)
+        try:
+            done, _ = await asyncio.wait([*filling, *waiting], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            for task in done.intersection(filling):
+                task.result()
+        finally:
+            for task in waiting:
+                task.cancel()
+        state = self.queue.state
+        in_use = state.running or state.waiting or any(executor.busy for executor in self.executors)
+        if filling and not in_use and time.monotonic() - self._used > self._idle_seconds:
+            self._needed.clear()
 
     def unavailable_reason(self) -> str:
         """Returns why no run can use a GPU here, or "". Starts the pools on the first call."""
         if not self.executors:
             return f"This sandbox has no GPU: {self.gpus.summary}"
+        self._used = time.monotonic()
         self._needed.set()
-        if all(executor.pool.trouble and not executor.pool.parked for executor in self.executors):
-            return f"{GPU_UNAVAILABLE}: {self._trouble}"
+        if all(one.lost or (one.pool.trouble and not one.pool.parked) for one in self.executors):
+            return f"{GPU_UNAVAILABLE}: {self.trouble}"
         return ""
 
     @property
     def summary(self) -> str:
         """The GPUs found and what is wrong with them, or why there is none, for the operator."""
-        return f"{self.gpus.summary}; {self._trouble}" if self._trouble else self.gpus.summary
+        return f"{self.gpus.summary}; {self.trouble}" if self.trouble else self.gpus.summary
 
     @property
-    def _trouble(self) -> str:
-        troubles = (executor.pool.trouble for executor in self.executors if executor.pool.trouble)
+    def trouble(self) -> str:
+        """Why a GPU that was found at the start cannot be used now, or ""."""
+        troubles = (text for executor in self.executors for text in (executor.lost, executor.pool.trouble) if text)
         return "; ".join(dict.fromkeys(troubles))
 
     @contextlib.contextmanager
     def reserve(self) -> Iterator[GpuExecutor]:
-        """Reserves the free executor with the most parked children. A run that was admitted always finds one."""
+        """Reserves the free executor with the most parked children, and a lost GPU only if there is no other.
+
+        A run that was admitted always finds one.
+        """
         free = (executor for executor in self.executors if not executor.busy)
-        executor = max(free, key=lambda executor: len(executor.pool.parked))
+        executor = max(free, key=lambda executor: (not executor.lost, len(executor.pool.parked)))
         executor.busy = True
         try:
             yield executor
         finally:
             executor.busy = False
+            self._used = time.monotonic()
 
     def refill(self) -> None:
         """Replaces children that were taken."""
         for executor in self.executors:
             executor.pool.refill()
+
+
+def _open_nodes(device: ChildDevice) -> None:
+    """Opens every device file. Raises OSError with the cure if one cannot be opened any more."""
+    for node in device.nodes:
+        try:
+            os.close(os.open(node, os.O_RDWR | os.O_CLOEXEC))
+        except OSError as problem:
+            cure = "restart the sandbox; a container that loses it at each systemctl daemon-reload needs CDI"
+            raise OSError(f"{node} cannot be opened ({problem.strerror}): {cure}") from None
 
 
 ReadGpuMemory = Callable[[], tuple[float, float]]
@@ -206,9 +278,10 @@ class MemoryWatch:
     async def run(self) -> None:
         """Polls until the child ends or exceeds a limit."""
         try:
-            host_start, gpu_start = anonymous_mb(self._child.pidfd), self._gpu_mb()
+            host_start, gpu_start = anonymous_mb(self._child.pidfd), await self._gpu_mb()
             while not self.exceeded:
-                self._check(anonymous_mb(self._child.pidfd) - host_start, self._gpu_mb() - gpu_start)
+                gpu_mb = await self._gpu_mb()
+                self._check(anonymous_mb(self._child.pidfd) - host_start, gpu_mb - gpu_start)
                 await asyncio.sleep(_WATCH_SECONDS)
         except NvmlError as problem:
             self.failure = f"the memory of the GPU cannot be watched: {problem}"
@@ -216,8 +289,9 @@ class MemoryWatch:
         except OSError:
             return  # the child has ended
 
-    def _gpu_mb(self) -> float:
-        return self._read_memory()[0] if self._read_memory else 0.0
+    async def _gpu_mb(self) -> float:
+        # In a thread: a driver that is busy answers late, and nothing else may wait for it.
+        return (await asyncio.to_thread(self._read_memory))[0] if self._read_memory else 0.0
 
     def _check(self, host_mb: float, gpu_mb: float) -> None:
         driver_mb = DRIVER_MB if self._read_memory else 0

@@ -33,10 +33,21 @@ class GpuInventory:
     devices: tuple[ChildDevice, ...] = ()
     summary: str = "no GPU was looked for"
     """Their names, or why there is none and how to fix it."""
+    cure: str = ""
+    """How to make a GPU usable that this machine's owner surely means to use, or "" if nothing is broken."""
 
 
 class _NoGpu(Exception):
     """No GPU can be used. The message gives the reason and the fix."""
+
+
+class _OldDriver(_NoGpu):
+    """The driver is too old for this torch. The message gives both versions, `cure` the fix."""
+
+    cure = (
+        "update the driver, or install a torch for the driver's CUDA version: "
+        "pip install torch --index-url https://download.pytorch.org/whl/cu126"
+    )
 
 
 def find_gpus(choice: str = "all", root: Path = Path("/"), torch: Path | None = None) -> GpuInventory:
@@ -49,12 +60,15 @@ def find_gpus(choice: str = "all", root: Path = Path("/"), torch: Path | None = 
     try:
         folders = _driver_folders(root)
         _check_nodes(root)
-        _check_torch_build(torch or Path(jail.find_runtime().packages[0]) / "torch")
+        build = _check_torch_build(torch or Path(jail.find_runtime().packages[0]) / "torch")
         nvml = Nvml(library_paths([str(root / folder) for folder in folders]))
     except (_NoGpu, NvmlError, RuntimeError) as problem:
         return GpuInventory(summary=str(problem))
     try:
+        _check_driver(nvml, build)
         cards = [(card, _unusable_reason(card, choice, root)) for card in nvml.cards()]
+    except _OldDriver as problem:
+        return GpuInventory(summary=str(problem), cure=problem.cure)
     except NvmlError as problem:
         return GpuInventory(summary=str(problem))
     finally:
@@ -91,14 +105,28 @@ def _check_nodes(root: Path) -> None:
             raise _NoGpu(f"/dev/{name} may not be opened by user {os.getuid()}: give it mode 0666")
 
 
-def _check_torch_build(torch: Path) -> None:
-    """Raises _NoGpu when this torch is built without CUDA. Reads its version file rather than importing it."""
+def _check_torch_build(torch: Path) -> str:
+    """Returns the version of CUDA that this torch is built for. Reads its version file rather than importing it.
+
+    Raises _NoGpu when it is built without CUDA.
+    """
     try:
         match = _CUDA_VERSION.search((torch / "version.py").read_text(encoding="utf-8"))
     except OSError as problem:
         raise _NoGpu(f"torch's build cannot be read: {problem}") from None
     if match is None or not match["version"]:
         raise _NoGpu("this torch is built for the CPU: install one for CUDA (sandbox/README.md, GPU)")
+    return match["version"]
+
+
+def _check_driver(nvml: Nvml, build: str) -> None:
+    """Raises _OldDriver when the driver cannot run programs of torch's CUDA version: an older major version."""
+    major, minor = divmod(nvml.cuda_version(), 1000)
+    if major < int(build.partition(".")[0]):
+        raise _OldDriver(
+            f"the driver {nvml.driver()} is too old: it is for CUDA {major}.{minor // 10}, "
+            f"and torch is built for {build}"
+        )
 
 
 def _unusable_reason(card: GpuCard, choice: str, root: Path) -> str:
@@ -117,7 +145,8 @@ def _device(card: GpuCard, folders: tuple[str, ...], root: Path) -> ChildDevice:
     optional = (name for name in _OPTIONAL_NODES if (root / "dev" / name).exists())
     nodes = tuple(f"/dev/{name}" for name in (f"nvidia{card.minor}", *_CONTROL_NODES, *optional))
     title = f"{card.title}, {card.memory_mb / 1024:.0f} GB"
-    return ChildDevice("cuda", title, card.uuid, nodes, tuple(f"/{folder}" for folder in folders), card.index)
+    libraries = tuple(f"/{folder}" for folder in folders)
+    return ChildDevice("cuda", title, card.uuid, nodes, libraries, card.index, _CUDA_LIBRARY)
 
 
 _TEXT_BYTES = 96
@@ -171,6 +200,12 @@ class Nvml:
         text = ctypes.create_string_buffer(_TEXT_BYTES)
         self._call("nvmlSystemGetDriverVersion", text, ctypes.c_uint(_TEXT_BYTES))
         return text.value.decode(errors="replace")
+
+    def cuda_version(self) -> int:
+        """Returns the newest CUDA version that the driver supports, as 1000 * major + 10 * minor."""
+        version = ctypes.c_int()
+        self._call("nvmlSystemGetCudaDriverVersion_v2", ctypes.byref(version))
+        return version.value
 
     def cards(self) -> list[GpuCard]:
         """Returns every GPU this process may see."""

@@ -181,15 +181,29 @@ _ENVIRONMENT = {
 }
 
 
-def zygote_command(runtime: Runtime, *, jailed: bool, device: ChildDevice | None = None) -> list[str]:
+def has_own_pids(proc: tuple[str, ...], device: ChildDevice | None) -> bool:
+    """Returns whether the jail and its children get PID namespaces.
+
+    A CUDA driver names its threads in /proc/self/task, by ids of its own namespace. Where the kernel allows no new
+    /proc, those ids must be the ones in the existing /proc. What the namespace gave is then given by the covered
+    /proc, the filter (no signals to others, no fork) and the parent-death signal.
+    """
+    return device is None or proc == FRESH_PROC
+
+
+def zygote_command(
+    runtime: Runtime, *, jailed: bool, device: ChildDevice | None = None, own_pids: bool = True
+) -> list[str]:
     """Returns the zygote's own command, to be run in the jail or, with the weaker isolation, without one.
 
-    With a `device`, it is the zygote whose children import torch themselves and compute on that device.
+    With a `device`, it is the zygote whose children import torch themselves and compute on that device. `own_pids`
+    says whether they get PID namespaces of their own.
     """
     home = _JAIL_HOME if jailed else str(Path(runtime.package).parent)
     options = {"namespaces": jailed, "readable": readable(runtime, jailed=jailed)}
     if device is not None:
-        options |= {"device": asdict(device), "readable": [*readable(runtime, jailed=jailed), *device.libraries]}
+        folders = [*readable(runtime, jailed=jailed), *device.libraries]
+        options |= {"device": asdict(device), "readable": folders, "own_pids": own_pids}
     boot = _BOOT.format("zygote" if device is None else "gpu_child")
     packages = [packages_path(runtime, number, jailed=jailed) for number in range(len(runtime.packages))]
     return [runtime.python, "-I", "-B", "-S", "-c", boot, json.dumps(options), json.dumps([home, *packages])]
@@ -276,8 +290,12 @@ def bubblewrap_command(
             hidden = f"{packages_path(runtime, at, jailed=True)}/{origin.parent.name}/{origin.name}"
             mounts += ["--ro-bind", "/dev/null", hidden]
     isolation = [*_NAMESPACES, "--unshare-cgroup-try", "--hostname", "sandbox", "--new-session", "--die-with-parent"]
-    # Without --as-pid-1, process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.
-    isolation += ["--as-pid-1", "--cap-drop", "ALL", "--clearenv"]
+    if has_own_pids(proc, device):
+        # Without --as-pid-1, process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.
+        isolation += ["--as-pid-1"]
+    else:
+        isolation.remove("--unshare-pid")
+    isolation += ["--cap-drop", "ALL", "--clearenv"]
     system = ["--size", "1048576", "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
     system += [*proc, "--dev", "/dev", *_device_mounts(device), "--remount-ro", "/dev", "--remount-ro", "/"]
     variables = [word for name, value in environment(runtime, device).items() for word in ("--setenv", name, value)]

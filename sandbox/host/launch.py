@@ -37,7 +37,6 @@ def main() -> NoReturn:
 def become_zygote(bwrap: str | None, parent: int, device: ChildDevice | None = None) -> NoReturn:
     """Replaces this process with the zygote, in the jail built by `bwrap` or, if None, without a jail."""
     runtime = jail.find_runtime()
-    command = jail.zygote_command(runtime, jailed=bwrap is not None, device=device)
     staged: dict[str, str] = {}
     if os.getuid() == 0:
         if bwrap is not None:
@@ -46,10 +45,13 @@ def become_zygote(bwrap: str | None, parent: int, device: ChildDevice | None = N
         if bwrap is None and not os.access(runtime.python, os.X_OK):
             raise SystemExit(f"an unprivileged user must be able to read {runtime.python}: install Python elsewhere")
     if bwrap is None:
+        command = jail.zygote_command(runtime, jailed=False, device=device)
         os.chdir("/")
     else:
         bwrap = _staged_path(bwrap, staged)
-        command = jail.bubblewrap_command(bwrap, runtime, staged, command, jail.find_proc(bwrap), device)
+        proc = jail.find_proc(bwrap)
+        command = jail.zygote_command(runtime, jailed=True, device=device, own_pids=jail.has_own_pids(proc, device))
+        command = jail.bubblewrap_command(bwrap, runtime, staged, command, proc, device)
     # After the change of user, which resets it.
     linux.prctl(linux.PR_SET_PDEATHSIG, int(signal.SIGKILL))
     if os.getppid() != parent:

@@ -226,6 +226,13 @@ class ChildOutput:
 
     def _read(self, descriptor: int) -> bool:
         """Reads one piece. Returns whether there may be more."""
+        if descriptor != self.child.results_fd:
+            # First the results of what was finished before this was printed. What waits to be printed has finished
+            # nothing since.
+            while self.child.results_fd in self._handlers and self._read(self.child.results_fd):
+                pass
+            if descriptor not in self._handlers:
+                return False
         try:
             data = os.read(descriptor, _READ_BYTES)
         except BlockingIOError:
@@ -256,6 +263,9 @@ class ChildOutput:
     def _flood(self, descriptor: int) -> None:
         self.flooded = "results" if descriptor == self.child.results_fd else "output"
         self._on_eof(descriptor)
+        if self._handlers.pop(self.child.results_fd, None):
+            # It may go on until it is killed; nothing that it finishes from here on counts.
+            asyncio.get_running_loop().remove_reader(self.child.results_fd)
         self._finish()
 
     def _on_results(self, descriptor: int, data: bytes) -> None:

@@ -208,6 +208,7 @@ class Supervisor:
             "trouble": self.pool.trouble,
             "devices": ["cpu", *(["cuda"] if self.gpus.executors else [])],
             "gpu": self.gpus.summary,
+            "gpu_trouble": self.gpus.trouble,
         }
 
     async def run(self, run: Run) -> Outcome:

@@ -48,6 +48,8 @@ class Confinement:
     disk_mb: int = 16
     namespaces: bool = True
     """Whether the process was cloned into NAMESPACES. False only for the weaker isolation."""
+    own_pids: bool = True
+    """Whether its PID namespace is its own. False only for a GPU child where the kernel allows no new /proc."""
 
 
 def confine_process(confinement: Confinement) -> None:
@@ -111,6 +113,11 @@ def mount_scratch(disk_mb: int) -> None:
     os.chdir(SCRATCH)
 
 
+def mount_own_proc() -> None:
+    """Mounts a /proc in which thread ids are those of this PID namespace. Cover it before a run is taken."""
+    linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
+
+
 def cover(path: str) -> None:
     """Mounts an empty, read-only folder over `path`. Over /proc, it hides every process."""
     safe = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
@@ -157,11 +164,14 @@ def drop_privileges() -> None:
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
 
 
-def restrict_files(readable: Sequence[str], *, writable: bool, devices: Sequence[str] = ()) -> bool:
+def restrict_files(
+    readable: Sequence[str], *, writable: bool, devices: Sequence[str] = (), kernel_folders: Sequence[str] = ()
+) -> bool:
     """Restricts files with Landlock: read what Python and torch need, write in the scratch folder.
 
     The `devices` may be read, written and controlled; where the kernel can tell (ABI 5), no other device may be
-    controlled. Returns False if the kernel has no Landlock. Requires no_new_privs.
+    controlled. Files beneath `kernel_folders` may be read and written: cover those folders afterwards. Returns False
+    if the kernel has no Landlock. Requires no_new_privs.
     """
     abi = linux.landlock_abi()
     if abi == 0:
@@ -173,6 +183,7 @@ def restrict_files(readable: Sequence[str], *, writable: bool, devices: Sequence
         _allow(ruleset, readable, _READ | _LIST | _EXECUTE, handled)
         _allow(ruleset, DEVICES, _READ | _WRITE, handled)
         _allow(ruleset, devices, _READ | _WRITE | _IOCTL, handled)
+        _allow(ruleset, kernel_folders, _READ | _LIST | _WRITE, handled)
         if writable:
             _allow(ruleset, [SCRATCH], _CHANGE, handled)
         linux.landlock_restrict(ruleset)

@@ -18,12 +18,15 @@ torch/csrc/utils/device_lazy_init.cpp.) The CPU's zygote is safe from all of the
 
 from __future__ import annotations
 
+import ctypes
+import fcntl
 import functools
 import json
 import os
 import shutil
 import signal
 import socket
+import stat
 import struct
 import sys
 from collections.abc import Callable
@@ -53,6 +56,8 @@ POISONS = (
 _RESULTS_FD = 3
 _DRIVER_FOLDERS = ("/proc", "/sys")
 """Where a driver looks for its devices when it starts."""
+_OPERATING_SYSTEM = 304
+"""CUDA_ERROR_OPERATING_SYSTEM: a system call was refused that the driver needs."""
 _MAX_OPEN_FILES = 1024
 """A CUDA context alone keeps dozens of device files open."""
 
@@ -73,6 +78,7 @@ def run_gpu_child(confinement: Confinement, device: ChildDevice) -> NoReturn:
     """Runs a child: confines it as far as the driver allows, starts torch and its context, and confines it fully."""
     try:
         cover_folders = confine_before_driver(confinement, device)
+        start_driver(device.driver)
         from sandbox.inside import child, walls
 
         walls.replace_silent_failures()
@@ -84,6 +90,7 @@ def run_gpu_child(confinement: Confinement, device: ChildDevice) -> NoReturn:
 
     def get_ready(_: Confinement) -> None:
         _warm_up(child, device.name)
+        release_kernel_files()
         # torch creates folders for what it might compile.
         for leftover in Path(SCRATCH).iterdir():
             shutil.rmtree(leftover, ignore_errors=True)
@@ -93,11 +100,22 @@ def run_gpu_child(confinement: Confinement, device: ChildDevice) -> NoReturn:
     child.run_child(confinement, get_ready, device.name)
 
 
+def start_driver(library: str) -> None:
+    """Starts the CUDA driver, so that a failure is reported with its number. Does nothing without a library."""
+    if not library:
+        return
+    error = int(ctypes.CDLL(library).cuInit(0))
+    if error != 0:
+        refused = "; the driver needs a system call or a file that it was refused" if error == _OPERATING_SYSTEM else ""
+        raise RuntimeError(f"cuInit: error {error}{refused} (docs/sandbox.md, GPU)")
+
+
 def _warm_up(child: ModuleType, device: str) -> None:
     """Creates the context and loads what most answers need, so that no answer pays these seconds."""
     import torch
 
     torch.set_num_threads(1)
+    use_full_precision()
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU(), torch.nn.LayerNorm(4)).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     targets = torch.tensor([0, 1], device=device)
@@ -106,6 +124,20 @@ def _warm_up(child: ModuleType, device: str) -> None:
     child.warm_up(device)
     if device == "cuda":
         torch.cuda.synchronize()
+
+
+def use_full_precision() -> None:
+    """Makes torch compute what its dtypes say, so that a right answer's results are close to those of the CPU.
+
+    By default torch multiplies float32 in TF32 (10 bits of fraction) in cuDNN, and may sum half precision in half
+    precision. An answer can change this for itself.
+    """
+    import torch
+
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
 
 # Two-stage confinement. A driver needs /proc and threads of its own. Capabilities and Landlock belong to a thread, so
@@ -119,12 +151,17 @@ def confine_before_driver(confinement: Confinement, device: ChildDevice) -> Call
     confine.start_session()
     confine.map_identity(confinement.user, confinement.group)
     confine.mount_scratch(confinement.disk_mb)
+    if confinement.own_pids:
+        confine.mount_own_proc()
     cover_folders = _fork_coverer()
     confine.set_static_limits(confinement.disk_mb, _MAX_OPEN_FILES)
     confine.drop_privileges()
     # The driver reads its own /proc. No process that could look into this one has been started yet.
     linux.prctl(linux.PR_SET_DUMPABLE, 1)
-    confine.restrict_files([*confinement.readable, *_DRIVER_FOLDERS], writable=True, devices=device.nodes)
+    # It names its threads in /proc/self/task, and takes a refusal for a failure.
+    confine.restrict_files(
+        [*confinement.readable, "/sys"], writable=True, devices=device.nodes, kernel_folders=["/proc"]
+    )
     return cover_folders
 
 
@@ -156,6 +193,28 @@ def _cover_on_request(read_end: int) -> NoReturn:
             os._exit(0)
     finally:
         os._exit(1)
+
+
+def release_kernel_files() -> None:
+    """Replaces the driver's descriptors of folders, and of files to write, in /proc and /sys with /dev/null.
+
+    A descriptor of a folder would lead around the cover.
+    """
+    null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+    for entry in Path("/proc/self/fd").iterdir():
+        number = int(entry.name)
+        try:
+            target = str(entry.readlink())
+            folder = stat.S_ISDIR(os.fstat(number).st_mode)
+        except OSError:
+            continue  # the listing's own descriptor
+        if target.startswith(_DRIVER_FOLDERS) and (folder or _is_writable(number)):
+            os.dup2(null, number, inheritable=False)
+    os.close(null)
+
+
+def _is_writable(descriptor: int) -> bool:
+    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
 
 
 def confine_after_driver() -> None:

@@ -97,6 +97,9 @@ class ForkServer:
         self.poller.register(control, select.POLLIN)
         self.children: dict[int, tuple[int, int]] = {}
         """Process id and number of each child, by pidfd."""
+        self._own_pids = bool(options.get("own_pids", True))
+        namespaces = confine.NAMESPACES if self._own_pids else confine.NAMESPACES & ~linux.CLONE_NEWPID
+        self._clone_flags = namespaces if options["namespaces"] else 0
         self.kept: set[int] = set()
         """Numbers of children whose process ids the supervisor uses right now. They are reaped afterwards."""
 
@@ -141,7 +144,7 @@ class ForkServer:
     def _spawn(self, request: dict[str, Any], descriptors: list[int]) -> None:
         """Forks a child."""
         try:
-            pid, pidfd = linux.clone(confine.NAMESPACES if self.options["namespaces"] else 0)
+            pid, pidfd = linux.clone(self._clone_flags)
         except OSError as problem:
             # Often EAGAIN while a killed process tree is not reaped yet. The supervisor retries.
             send_message(self.control, {"failed": request["spawn"], "why": str(problem)})
@@ -183,6 +186,7 @@ class ForkServer:
                 group=self.options["group"],
                 disk_mb=disk_mb,
                 namespaces=self.options["namespaces"],
+                own_pids=self._own_pids,
             )
         )
 

@@ -149,13 +149,13 @@ async def judge_code(client: Runs, challenge: Challenge, answer: str, *, seed: i
     if fault:
         return system_error(fault)
     judge = _Judge(challenge, cases, order, expected)
-    judgement = await judge.judge(outcome)
+    judgement = await judge.judge(outcome, challenge.tolerance)
     if challenge.device != "both" or judgement.verdict != "accepted":
         return judgement
     outcome = await _run_answer(client, replace(_on_gpu(run), role="answer", code=answer))
     if outcome.refused == "device":
         return replace(judgement, note="no gpu")
-    return _combine(judgement, await judge.judge(outcome))
+    return _combine(judgement, await judge.judge(outcome, challenge.tolerance.for_second_device()))
 
 
 async def run_examples(client: Runs, challenge: Challenge, *, id: str = "examples") -> tuple[Example, ...]:
@@ -282,7 +282,7 @@ class _Judge:
     order: list[int]
     expected: Outcome
 
-    async def judge(self, outcome: Outcome) -> Judgement:
+    async def judge(self, outcome: Outcome, tolerance: NumberTolerance) -> Judgement:
         """Returns the judgement, with the visible calls shown."""
         # In a thread: comparing megabytes would block the event loop.
         judgement = await asyncio.to_thread(
@@ -291,7 +291,7 @@ class _Judge:
             outcome,
             cases=len(self.cases.arguments),
             examples=self.cases.examples,
-            tolerance=self.challenge.tolerance,
+            tolerance=tolerance,
             order=self.order,
         )
         cases = tuple(self._with_call(case) for case in judgement.cases)

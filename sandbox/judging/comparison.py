@@ -12,7 +12,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -28,10 +28,19 @@ _MAX_MESSAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class NumberTolerance:
-    """Allowed deviation of a number: |got - expected| <= atol + rtol * |expected|."""
+    """Allowed deviation of a number: |got - expected| <= atol + rtol * |expected| + scale * (largest |expected|)."""
 
     rtol: float = 1e-5
     atol: float = 1e-7
+    scale: float = 0.0
+    """Part of an array's largest number by which each of its numbers may deviate."""
+
+    def for_second_device(self) -> NumberTolerance:
+        """Returns the tolerance for results of another device than the expected ones.
+
+        It adds in another order. Where terms cancel out, the rounding error is relative to the terms, not to the sum.
+        """
+        return replace(self, scale=self.rtol)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +159,10 @@ def _close(expected: npt.NDArray[Any], got: npt.NDArray[Any], tolerance: NumberT
     with np.errstate(all="ignore"):
         wide = np.complex128 if expected.dtype.kind == "c" else np.float64
         one, other = expected.astype(wide), got.astype(wide)
-        close = np.abs(other - one) <= tolerance.atol + tolerance.rtol * np.abs(one)
+        allowed = tolerance.atol + tolerance.rtol * np.abs(one)
+        if tolerance.scale:
+            allowed = allowed + tolerance.scale * np.max(np.abs(one), where=np.isfinite(one), initial=0.0)
+        close = np.abs(other - one) <= allowed
         finite = np.isfinite(one) & np.isfinite(other)
         return np.asarray(np.where(finite, close, _equal_nonfinite(one, other)))
 

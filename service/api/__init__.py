@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.routing import BaseRoute
 
-from service.api import admin, bots, http, member
+from service.api import admin, bots, competitions, duels, http, member
 from service.api.admin import looking
 from service.api.http import (
     BodyLimit,
@@ -19,6 +19,7 @@ from service.api.http import (
     authorized,
     parts_of,
     refuse_flood,
+    service_only,
 )
 from service.metrics import CONTENT_TYPE, exposition
 from service.ops import operations
@@ -57,7 +58,7 @@ async def _cure(parts: ServiceParts) -> str:
 metrics_router = APIRouter()
 
 
-@metrics_router.get("/metrics", dependencies=[Depends(authorized)])
+@metrics_router.get("/metrics", dependencies=[Depends(authorized), Depends(service_only)])
 async def metrics(request: Request) -> Response:
     """Returns the metrics in Prometheus's text format."""
     return Response(await exposition(request.app.state.metrics.gather), media_type=CONTENT_TYPE)
@@ -76,7 +77,9 @@ async def overview(call: TheCall, who: TheCaller) -> Operations:
 
 ROUTERS: tuple[APIRouter, ...] = (
     member.router,
+    duels.router,
     admin.router,
+    competitions.router,
     operations_router,
     bots.router,
 )

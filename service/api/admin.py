@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from datetime import date
+from dataclasses import dataclass
+from datetime import date, datetime
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import APIRouter, Body, Request
+from fastapi import APIRouter, Body, Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.recipes import LONGEST_RECIPE
 from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, while_connected
-from service.banks import import_history, imports, moderation
+from service.banks import import_history, imports, moderation, reports
 from service.banks.documents import DOCUMENTS
 from service.errors import Refused
 from service.ops import doctor as ops_doctor
 from service.people import audit as people_audit
 from service.people import members
 from service.people.audit import administer, admins_only
-from service.rounds import leaderboard, marking, rounds, schedules
+from service.rounds import extra_rounds, leaderboard, marking, rounds, schedules
+from service.rounds.idempotency import EventCall
 from service.store import banks
+from service.store.ledger import Adjustment
 from service.store.members import Caller, resolve_caller
 from service.wire import (
     AnswerCredit,
@@ -29,15 +32,19 @@ from service.wire import (
     BankLog,
     BankView,
     ChannelNeeded,
+    ExtraRound,
     Generated,
     ImportView,
     LowView,
+    ReportedQuestion,
     ReportView,
     RoundView,
+    ScheduleChanges,
     ScheduleSpec,
     ScheduleView,
     SeasonView,
     Settled,
+    SettledReport,
     Short,
     WaitingAnswers,
     Where,
@@ -52,6 +59,9 @@ Work = Callable[[AsyncSession, Caller], Awaitable[T]]
 
 LARGEST = 5_000_000
 """Longest document, characters."""
+
+LONGEST_REASON = 1000
+"""Longest answer to a report, characters."""
 
 Id = Annotated[int, Body(embed=True, ge=1, lt=2**63)]
 NameBody = Annotated[Short, Body(embed=True, min_length=1)]
@@ -70,23 +80,39 @@ async def looking(call: Call, who: Who) -> AsyncIterator[tuple[AsyncSession, Cal
         yield session, caller
 
 
-async def changing(
-    call: Call,
-    who: Who,
-    event_id: str,
-    action: str,
-    work: Work[T],
-    reply: Any,
-    detail: dict[str, Any] | Callable[[T], dict[str, Any]] | None = None,
-    where: Where | None = None,
-) -> T:
-    """Runs an admin call that changes something in one transaction: gate, event id, audit log and `work`."""
-    async with call.transaction() as session:
-        caller = await resolve_caller(session, who, where, call.now)
-        done: T = await administer(
-            session, caller, event_id, action, detail or {}, partial(work, session, caller), reply, call.now
-        )
-        return done
+@dataclass(frozen=True)
+class AdminChange:
+    """An admin call that changes something."""
+
+    call: Call
+    who: Who
+    event_id: str
+
+    @property
+    def now(self) -> datetime:
+        return self.call.now
+
+    async def run(
+        self,
+        action: str,
+        work: Work[T],
+        reply: Any,
+        detail: dict[str, Any] | Callable[[T], dict[str, Any]] | None = None,
+        where: Where | None = None,
+    ) -> T:
+        """Runs `work` in one transaction: admins only, once per event, and logged as `action`."""
+        async with self.call.transaction() as session:
+            caller = await resolve_caller(session, self.who, where, self.now)
+            made = EventCall(self.event_id, action, self.now)
+            done: T = await administer(session, caller, made, detail or {}, partial(work, session, caller), reply)
+            return done
+
+
+def change_of(call: TheCall, who: TheCaller, event_id: EventBody) -> AdminChange:
+    return AdminChange(call, who, event_id)
+
+
+TheChange = Annotated[AdminChange, Depends(change_of)]
 
 
 def channel_of(caller: Caller) -> int:
@@ -100,25 +126,22 @@ def channel_of(caller: Caller) -> int:
 
 
 @router.post("/schedule/add")
-async def schedule_add(
-    call: TheCall, who: TheCaller, event_id: EventBody, where: WhereBody, spec: SpecBody
-) -> ScheduleView:
+async def schedule_add(change: TheChange, where: WhereBody, spec: SpecBody) -> ScheduleView:
     async def work(session: AsyncSession, caller: Caller) -> ScheduleView:
-        return await schedules.add(session, caller, channel_of(caller), spec, call.now)
+        return await schedules.add(session, caller, channel_of(caller), spec, change.now)
 
-    return await changing(
-        call, who, event_id, "schedule add", work, ScheduleView, {"channel": where.channel, **_settings(spec)}, where
-    )
+    return await change.run("schedule add", work, ScheduleView, {"channel": where.channel, **_settings(spec)}, where)
 
 
 @router.post("/schedule/edit")
 async def schedule_edit(
-    call: TheCall, who: TheCaller, event_id: EventBody, schedule: Id, spec: SpecBody
+    change: TheChange,
+    schedule: Id,
+    changes: Annotated[ScheduleChanges, Body(embed=True)],
 ) -> ScheduleView:
-    work = partial(schedules.edit, schedule_id=schedule, spec=spec, now=call.now)
-    return await changing(
-        call, who, event_id, "schedule edit", work, ScheduleView, {"schedule": schedule, **_settings(spec)}
-    )
+    work = partial(schedules.edit, schedule_id=schedule, changes=changes, now=change.now)
+    detail = {"schedule": schedule, **changes.model_dump(mode="json")}
+    return await change.run("schedule edit", work, ScheduleView, detail)
 
 
 @router.post("/schedule/list")
@@ -128,26 +151,22 @@ async def schedule_list(call: TheCall, who: TheCaller) -> tuple[ScheduleView, ..
 
 
 @router.post("/schedule/pause")
-async def schedule_pause(
-    call: TheCall, who: TheCaller, event_id: EventBody, schedule: Id, paused: FlagBody
-) -> ScheduleView:
-    work = partial(schedules.pause, schedule_id=schedule, paused=paused, now=call.now)
+async def schedule_pause(change: TheChange, schedule: Id, paused: FlagBody) -> ScheduleView:
+    work = partial(schedules.pause, schedule_id=schedule, paused=paused, now=change.now)
     action = "schedule pause" if paused else "schedule resume"
-    return await changing(call, who, event_id, action, work, ScheduleView, {"schedule": schedule})
+    return await change.run(action, work, ScheduleView, {"schedule": schedule})
 
 
 @router.post("/schedule/skip")
-async def schedule_skip(call: TheCall, who: TheCaller, event_id: EventBody, schedule: Id, day: DayBody) -> ScheduleView:
-    work = partial(schedules.skip, schedule_id=schedule, day=day, now=call.now)
-    return await changing(
-        call, who, event_id, "schedule skip", work, ScheduleView, {"schedule": schedule, "day": day.isoformat()}
-    )
+async def schedule_skip(change: TheChange, schedule: Id, day: DayBody) -> ScheduleView:
+    work = partial(schedules.skip, schedule_id=schedule, day=day, now=change.now)
+    return await change.run("schedule skip", work, ScheduleView, {"schedule": schedule, "day": day.isoformat()})
 
 
 @router.post("/schedule/remove")
-async def schedule_remove(call: TheCall, who: TheCaller, event_id: EventBody, schedule: Id) -> None:
-    work = partial(schedules.remove, schedule_id=schedule, now=call.now)
-    await changing(call, who, event_id, "schedule remove", work, type(None), {"schedule": schedule})
+async def schedule_remove(change: TheChange, schedule: Id) -> None:
+    work = partial(schedules.remove, schedule_id=schedule, now=change.now)
+    await change.run("schedule remove", work, type(None), {"schedule": schedule})
 
 
 @router.post("/schedule/preview")
@@ -157,29 +176,42 @@ async def schedule_preview(call: TheCall, who: TheCaller, schedule: Id) -> Round
 
 
 @router.post("/schedule/post-now")
-async def post_now(call: TheCall, who: TheCaller, event_id: EventBody, schedule: Id) -> RoundView:
-    work = partial(rounds.post_now, schedule_id=schedule, now=call.now)
-    return await changing(call, who, event_id, "schedule post-now", work, RoundView, {"schedule": schedule})
+async def post_now(change: TheChange, schedule: Id) -> RoundView:
+    work = partial(rounds.post_now, schedule_id=schedule, now=change.now)
+    return await change.run("schedule post-now", work, RoundView, {"schedule": schedule})
+
+
+@router.post("/ask")
+async def ask(
+    change: TheChange,
+    where: WhereBody,
+    wanted: Annotated[ExtraRound, Body(embed=True)],
+) -> RoundView:
+    async def work(session: AsyncSession, caller: Caller) -> RoundView:
+        return await extra_rounds.ask(session, caller, channel_of(caller), wanted, change.now)
+
+    detail = {"channel": where.channel, **wanted.model_dump(mode="json", exclude_defaults=True)}
+    return await change.run("ask", work, RoundView, detail, where)
 
 
 @router.post("/close-now")
-async def close_now(call: TheCall, who: TheCaller, event_id: EventBody, where: WhereBody) -> RoundView:
-    work = partial(rounds.close_now, now=call.now)
-    return await changing(call, who, event_id, "close-now", work, RoundView, {"channel": where.channel}, where)
+async def close_now(change: TheChange, where: WhereBody) -> RoundView:
+    work = partial(rounds.close_now, now=change.now)
+    return await change.run("close-now", work, RoundView, {"channel": where.channel}, where)
 
 
 # Seasons
 
 
 @router.post("/season/start")
-async def season_start(call: TheCall, who: TheCaller, event_id: EventBody, name: NameBody) -> SeasonView:
-    work = partial(leaderboard.start_season, name=name, now=call.now)
-    return await changing(call, who, event_id, "season start", work, SeasonView, {"name": name})
+async def season_start(change: TheChange, name: NameBody) -> SeasonView:
+    work = partial(leaderboard.start_season, name=name, now=change.now)
+    return await change.run("season start", work, SeasonView, {"name": name})
 
 
 @router.post("/season/end")
-async def season_end(call: TheCall, who: TheCaller, event_id: EventBody) -> SeasonView:
-    return await changing(call, who, event_id, "season end", partial(leaderboard.end_season, now=call.now), SeasonView)
+async def season_end(change: TheChange) -> SeasonView:
+    return await change.run("season end", partial(leaderboard.end_season, now=change.now), SeasonView)
 
 
 # Banks and reports
@@ -193,10 +225,8 @@ async def bank_list(call: TheCall, who: TheCaller) -> tuple[BankView, ...]:
 
 @router.post("/bank/import")
 async def bank_import(
-    call: TheCall,
     request: Request,
-    who: TheCaller,
-    event_id: EventBody,
+    change: TheChange,
     name: NameBody,
     text: Annotated[str, Body(embed=True, max_length=LARGEST)],
     apply: FlagBody,
@@ -207,7 +237,7 @@ async def bank_import(
     reading = await while_connected(request, DOCUMENTS.read(text, name, "" if forgets else recipe))
     how: Literal["", "saved", "forgotten"] = "forgotten" if forgets else ""
     if not recipe.strip():
-        async with looking(call, who) as (session, caller):
+        async with looking(change.call, change.who) as (session, caller):
             saved = await imports.saved_recipe(session, caller.workspace_id, reading)
         if saved:
             how = "saved"
@@ -216,16 +246,16 @@ async def bank_import(
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
         policy = await banks.get_generated_policy(session, caller.workspace_id)
         options = imports.ImportOptions(policy, recipe=how)
-        return await imports.import_bank(session, reading, caller.workspace_id, call.now, apply, options)
+        return await imports.import_bank(session, reading, caller.workspace_id, change.now, apply, options)
 
     if not apply:
-        async with looking(call, who) as (session, caller):
+        async with looking(change.call, change.who) as (session, caller):
             return await work(session, caller)
 
     def outcome(done: ImportView) -> dict[str, Any]:
         return {"name": name} if done.applied else {"name": name, "errors": done.errors}
 
-    return await changing(call, who, event_id, "bank import", work, ImportView, outcome)
+    return await change.run("bank import", work, ImportView, outcome)
 
 
 @router.post("/bank/log")
@@ -235,36 +265,32 @@ async def bank_log(call: TheCall, who: TheCaller, name: NameBody) -> BankLog:
 
 
 @router.post("/bank/undo")
-async def bank_undo(call: TheCall, who: TheCaller, event_id: EventBody, name: NameBody) -> ImportView:
+async def bank_undo(change: TheChange, name: NameBody) -> ImportView:
     async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        return await import_history.undo_import(session, caller.workspace_id, name, call.now)
+        return await import_history.undo_import(session, caller.workspace_id, name, change.now)
 
-    return await changing(call, who, event_id, "bank undo", work, ImportView, {"name": name})
+    return await change.run("bank undo", work, ImportView, {"name": name})
 
 
 @router.post("/bank/retire")
-async def bank_retire(
-    call: TheCall, who: TheCaller, event_id: EventBody, question: NameBody, retired: FlagBody
-) -> None:
-    work = partial(moderation.set_retired, question=question, retired=retired, now=call.now)
+async def bank_retire(change: TheChange, question: NameBody, retired: FlagBody) -> None:
+    work = partial(moderation.set_retired, question=question, retired=retired, now=change.now)
     action = "bank retire" if retired else "bank put back"
-    await changing(call, who, event_id, action, work, type(None), {"question": question})
+    await change.run(action, work, type(None), {"question": question})
 
 
 @router.post("/bank/approve")
-async def bank_approve(call: TheCall, who: TheCaller, event_id: EventBody, question: NameBody) -> int:
+async def bank_approve(change: TheChange, question: NameBody) -> int:
     async def work(session: AsyncSession, caller: Caller) -> int:
         return await moderation.approve(session, caller.workspace_id, question)
 
-    return await changing(call, who, event_id, "bank approve", work, int, {"question": question})
+    return await change.run("bank approve", work, int, {"question": question})
 
 
 @router.post("/bank/generated")
-async def bank_generated(
-    call: TheCall, who: TheCaller, event_id: EventBody, generated: Annotated[Generated, Body(embed=True)]
-) -> None:
+async def bank_generated(change: TheChange, generated: Annotated[Generated, Body(embed=True)]) -> None:
     work = partial(moderation.set_generated, generated=generated)
-    await changing(call, who, event_id, "bank generated", work, type(None), {"generated": generated})
+    await change.run("bank generated", work, type(None), {"generated": generated})
 
 
 @router.post("/bank/low")
@@ -274,17 +300,40 @@ async def bank_low(call: TheCall, who: TheCaller) -> tuple[LowView, ...]:
 
 
 @router.post("/reports")
-async def reports(call: TheCall, who: TheCaller) -> tuple[ReportView, ...]:
+async def report_list(call: TheCall, who: TheCaller) -> tuple[ReportView, ...]:
     async with looking(call, who) as (session, caller):
-        return await moderation.list_reports(session, caller)
+        return await reports.list_reports(session, caller)
+
+
+@router.post("/report")
+async def report_view(call: TheCall, who: TheCaller, report: Id) -> ReportedQuestion:
+    async with looking(call, who) as (session, caller):
+        return await reports.view_report(session, caller, report)
 
 
 @router.post("/report/settle")
 async def report_settle(
-    call: TheCall, who: TheCaller, event_id: EventBody, report: Id, state: Annotated[Settled, Body(embed=True)]
-) -> ReportView:
-    work = partial(moderation.settle, report_id=report, state=state)
-    return await changing(call, who, event_id, "report settle", work, ReportView, {"report": report, "state": state})
+    change: TheChange,
+    report: Id,
+    state: Annotated[Settled, Body(embed=True)],
+    reason: Annotated[str, Body(embed=True, max_length=LONGEST_REASON)],
+) -> SettledReport:
+    work = partial(reports.settle, report_id=report, state=state, reason=reason, now=change.now)
+    return await change.run("report settle", work, SettledReport, {"report": report, "state": state})
+
+
+@router.post("/review/here")
+async def review_here(change: TheChange, where: WhereBody) -> None:
+    async def work(session: AsyncSession, caller: Caller) -> None:
+        channel_of(caller)
+        await reports.notify_here(session, caller)
+
+    await change.run("review here", work, type(None), {"channel": where.channel}, where)
+
+
+@router.post("/review/me")
+async def review_me(change: TheChange) -> None:
+    await change.run("review me", reports.notify_me, type(None))
 
 
 # Open answers
@@ -298,15 +347,13 @@ async def open_answers(call: TheCall, who: TheCaller) -> WaitingAnswers:
 
 @router.post("/open-answers/credit")
 async def open_answer_credit(
-    call: TheCall,
-    who: TheCaller,
-    event_id: EventBody,
+    change: TheChange,
     number: Id,
     percent: Annotated[int, Body(embed=True, ge=0, le=100)],
 ) -> AnswerCredit:
-    work = partial(marking.set_credit, answer_id=number, percent=percent, now=call.now)
+    work = partial(marking.set_credit, answer_id=number, percent=percent, now=change.now)
     detail = {"answer": number, "percent": percent}
-    return await changing(call, who, event_id, "answer credit", work, AnswerCredit, detail)
+    return await change.run("answer credit", work, AnswerCredit, detail)
 
 
 # Members
@@ -318,7 +365,7 @@ async def member_restore(call: TheCall, who: TheCaller, event_id: EventBody, mem
         found = await members.member_called(session, caller, member)
         work = partial(members.restore_streak, session, caller, found, day)
         detail = {"member": found.id, "day": day.isoformat()}
-        await administer(session, caller, event_id, "member restore", detail, work, type(None), call.now)
+        await administer(session, caller, EventCall(event_id, "member restore", call.now), detail, work, type(None))
 
 
 @router.post("/member/adjust")
@@ -332,9 +379,10 @@ async def member_adjust(
 ) -> None:
     async with looking(call, who) as (session, caller):
         found = await members.member_called(session, caller, member)
-        work = partial(members.adjust_points, session, caller, found, points, reason, event_id, call.now)
+        adjustment = Adjustment(points, reason, event_id, call.now)
+        work = partial(members.adjust_points, session, caller, found, adjustment)
         detail = {"member": found.id, "points": points, "reason": reason}
-        await administer(session, caller, event_id, "member adjust", detail, work, type(None), call.now)
+        await administer(session, caller, EventCall(event_id, "member adjust", call.now), detail, work, type(None))
 
 
 # Audit log and health

@@ -8,21 +8,20 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Request
+from fastapi import APIRouter, Body, Depends, Request
 from pydantic import SecretStr, TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.api.admin import Id, changing, channel_of
-from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, disconnected
+from service.api.admin import AdminChange, Id, TheChange, channel_of
+from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, disconnected, own_platform, scope_of
 from service.people import installations, linking
 from service.people.audit import administer, admins_only
 from service.rounds import delivery as rounds_delivery
 from service.rounds import schedules
-from service.rounds.idempotency import run_once
+from service.rounds.idempotency import EventCall, run_once
 from service.store import chats, outbox
 from service.store import schedules as schedule_rows
 from service.store.members import Caller, resolve_caller
-from service.store.session import libpq_url
 from service.wire import (
     AttemptOutcome,
     ChatLinked,
@@ -42,6 +41,13 @@ from service.wire import (
 router = APIRouter()
 
 
+def _platform_of(request: Request, platform: Annotated[Platform, Body(embed=True)]) -> Platform:
+    return own_platform(request, platform)
+
+
+PlatformBody = Annotated[Platform, Depends(_platform_of)]
+"""The platform in a call's body, which the token must be valid for."""
+
 LONGEST_WAIT_S = 30 * 86_400.0
 LONGEST_ERROR = 20_000
 
@@ -50,12 +56,11 @@ LONGEST_ERROR = 20_000
 async def outbox_claim(
     call: TheCall,
     request: Request,
-    platform: Annotated[Platform, Body(embed=True)],
+    platform: PlatformBody,
     limit: Annotated[int, Body(embed=True, ge=1, le=100)] = 20,
     wait_s: Annotated[float, Body(embed=True, ge=0, le=30)] = 0,
 ) -> tuple[Delivery, ...]:
     parts = call.parts
-    url = libpq_url(parts.database_url)
     # If the caller has disconnected, release the messages instead of holding them for a whole lease.
     hung_up = asyncio.create_task(disconnected(request))
 
@@ -64,14 +69,14 @@ async def outbox_claim(
 
     try:
         return await rounds_delivery.claim_or_wait(
-            parts.sessions, url, platform, parts.clock, limit=limit, wait_s=wait_s, stopping=stopping
+            parts.sessions, parts.outbox_signal, platform, parts.clock, limit=limit, wait_s=wait_s, stopping=stopping
         )
     finally:
         hung_up.cancel()
 
 
 @router.post("/outbox/places")
-async def outbox_places(call: TheCall, platform: Annotated[Platform, Body(embed=True)]) -> tuple[PostingChannel, ...]:
+async def outbox_places(call: TheCall, platform: PlatformBody) -> tuple[PostingChannel, ...]:
     async with call.transaction() as session:
         found = await schedule_rows.list_posting_channels(session, platform)
         return tuple(PostingChannel(workspace=chat, channel=channel, name=name) for chat, channel, name in found)
@@ -79,15 +84,20 @@ async def outbox_places(call: TheCall, platform: Annotated[Platform, Body(embed=
 
 @router.post("/outbox/sent")
 async def outbox_sent(
-    call: TheCall, delivery: Id, message_ref: Annotated[str, Body(embed=True, min_length=1, max_length=5_000)]
+    call: TheCall,
+    request: Request,
+    delivery: Id,
+    message_ref: Annotated[str, Body(embed=True, min_length=1, max_length=5_000)],
 ) -> None:
     async with call.transaction() as session:
+        await _own_delivery(session, request, delivery)
         await rounds_delivery.mark_sent(session, delivery, message_ref, call.now)
 
 
 @router.post("/outbox/failed")
 async def outbox_failed(
     call: TheCall,
+    request: Request,
     delivery: Id,
     attempt: Id,
     error: Annotated[str, Body(embed=True, max_length=LONGEST_ERROR)],
@@ -95,15 +105,22 @@ async def outbox_failed(
     retry_s: Annotated[float | None, Body(embed=True, ge=0, le=LONGEST_WAIT_S)] = None,
 ) -> None:
     async with call.transaction() as session:
+        await _own_delivery(session, request, delivery)
         await rounds_delivery.mark_failed(
             session, delivery, rounds_delivery.FailedAttempt(attempt, error, outcome, retry_s), call.now
         )
 
 
+async def _own_delivery(session: AsyncSession, request: Request, delivery: int) -> None:
+    """Raises OutOfScope if the request's token belongs to the bots of another platform than the message's."""
+    if scope_of(request) is not None and (platform := await outbox.find_platform(session, delivery)) is not None:
+        own_platform(request, platform)
+
+
 @router.post("/outbox/retry")
 async def outbox_retry(
     call: TheCall,
-    platform: Annotated[Platform, Body(embed=True)],
+    platform: PlatformBody,
     workspace: Annotated[str, Body(embed=True, min_length=1, max_length=200)],
     channel: Annotated[str, Body(embed=True, max_length=200)] = "",
 ) -> None:
@@ -114,7 +131,7 @@ async def outbox_retry(
 @router.post("/chat/presence")
 async def chat_presence(
     call: TheCall,
-    platform: Annotated[Platform, Body(embed=True)],
+    platform: PlatformBody,
     workspace: Annotated[str, Body(embed=True, min_length=1, max_length=200)],
     present: Annotated[bool, Body(embed=True)],
 ) -> None:
@@ -133,7 +150,7 @@ async def hello(call: TheCall, who: TheCaller, event_id: EventBody, where: Where
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, where, call.now)
         greeting = chats.mark_greeted(session, caller.chat_id, call.now)
-        return await run_once(session, caller, event_id, "hello", call.now, greeting, bool)
+        return await run_once(session, caller, EventCall(event_id, "hello", call.now), greeting, bool)
 
 
 @router.post("/link")
@@ -142,7 +159,7 @@ async def link(call: TheCall, who: TheCaller, event_id: EventBody) -> LinkCode:
         caller = await resolve_caller(session, who, None, call.now)
         made = linking.made(call.parts.tokens.all, linking.MERGED, caller.chat_id, event_id)
         work = linking.making(session, caller, linking.MERGED, next(iter(made)), call.now)
-        expires = await run_once(session, caller, event_id, "link", call.now, work(), INSTANT)
+        expires = await run_once(session, caller, EventCall(event_id, "link", call.now), work(), INSTANT)
         return LinkCode(code=await _made_first(session, made), expires_at=expires)
 
 
@@ -153,7 +170,7 @@ async def link_with(call: TheCall, who: TheCaller, event_id: EventBody, code: Co
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         work = linking.link(session, caller, digests, call.now)
-        return await run_once(session, caller, event_id, "link-with", call.now, work, MemberLinked)
+        return await run_once(session, caller, EventCall(event_id, "link-with", call.now), work, MemberLinked)
 
 
 @router.post("/admin/chat/link")
@@ -162,7 +179,7 @@ async def chat_link(call: TheCall, who: TheCaller, event_id: EventBody) -> LinkC
         caller = await resolve_caller(session, who, None, call.now)
         made = linking.made(call.parts.tokens.all, linking.WHAT, caller.chat_id, event_id)
         work = linking.making(session, caller, linking.WHAT, next(iter(made)), call.now)
-        expires = await administer(session, caller, event_id, "chat link", {}, work, INSTANT, call.now)
+        expires = await administer(session, caller, EventCall(event_id, "chat link", call.now), {}, work, INSTANT)
         return LinkCode(code=await _made_first(session, made), expires_at=expires)
 
 
@@ -176,33 +193,27 @@ async def chat_join(
         caller = await resolve_caller(session, who, None, call.now)
         admins_only(caller)
         work = linking.join(session, caller, digests, call.now, sure=sure)
-        return await run_once(session, caller, event_id, "chat join", call.now, work, ChatLinked)
+        return await run_once(session, caller, EventCall(event_id, "chat join", call.now), work, ChatLinked)
 
 
 @router.post("/admin/schedule/share")
-async def schedule_share(
-    call: TheCall, who: TheCaller, event_id: EventBody, where: WhereBody, schedule: Id
-) -> ScheduleView:
-    return await _with_channel(call, who, event_id, where, schedule, shared=True)
+async def schedule_share(change: TheChange, where: WhereBody, schedule: Id) -> ScheduleView:
+    return await _with_channel(change, where, schedule, shared=True)
 
 
 @router.post("/admin/schedule/unshare")
-async def schedule_unshare(
-    call: TheCall, who: TheCaller, event_id: EventBody, where: WhereBody, schedule: Id
-) -> ScheduleView:
-    return await _with_channel(call, who, event_id, where, schedule, shared=False)
+async def schedule_unshare(change: TheChange, where: WhereBody, schedule: Id) -> ScheduleView:
+    return await _with_channel(change, where, schedule, shared=False)
 
 
-async def _with_channel(
-    call: Call, who: Who, event_id: str, where: Where, schedule: int, *, shared: bool
-) -> ScheduleView:
-    change, action = (schedules.share, "schedule share") if shared else (schedules.unshare, "schedule unshare")
+async def _with_channel(change: AdminChange, where: Where, schedule: int, *, shared: bool) -> ScheduleView:
+    share, action = (schedules.share, "schedule share") if shared else (schedules.unshare, "schedule unshare")
 
     async def work(session: AsyncSession, caller: Caller) -> ScheduleView:
-        return await change(session, caller, schedule, channel_of(caller), call.now)
+        return await share(session, caller, schedule, channel_of(caller), change.now)
 
     detail = {"schedule": schedule, "channel": where.channel}
-    return await changing(call, who, event_id, action, work, ScheduleView, detail, where)
+    return await change.run(action, work, ScheduleView, detail, where)
 
 
 async def _made_first(session: AsyncSession, made: Mapping[str, str]) -> str:
@@ -222,12 +233,23 @@ async def _note_guess(call: Call, who: Who, *, admins: bool = False) -> None:
 
 # Installations and OAuth states. Tokens in these calls are never logged.
 
-KeyBody = Annotated[InstallationKey, Body(embed=True)]
-PlatformBody = Annotated[Platform, Body(embed=True)]
+
+def _key_of(request: Request, key: Annotated[InstallationKey, Body(embed=True)]) -> InstallationKey:
+    own_platform(request, key.platform)
+    return key
+
+
+def _installation_of(request: Request, installation: Annotated[Installation, Body(embed=True)]) -> Installation:
+    own_platform(request, installation.platform)
+    return installation
+
+
+KeyBody = Annotated[InstallationKey, Depends(_key_of)]
+InstallationBody = Annotated[Installation, Depends(_installation_of)]
 
 
 @router.post("/installation/keep")
-async def installation_keep(call: TheCall, installation: Annotated[Installation, Body(embed=True)]) -> None:
+async def installation_keep(call: TheCall, installation: InstallationBody) -> None:
     async with call.transaction() as session:
         await installations.keep(session, call.parts.cipher, installation, call.now)
 

@@ -26,11 +26,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import tracing
 from service.api.rate_limit import CallLimiter
-from service.credentials import ServiceTokens, TokenCipher
+from service.credentials import BotTokens, ServiceTokens, TokenCipher
 from service.errors import Refused
 from service.rounds.examples import Examples
 from service.rounds.jobs import Jobs
 from service.rounds.sandbox_turns import FairSandbox
+from service.store.outbox_signal import OutboxSignal
 from service.store.session import Sessions
 from service.tracing import correlate
 from service.wire import (
@@ -45,6 +46,7 @@ from service.wire import (
     NoOpenRound,
     NoSandbox,
     NotFound,
+    Platform,
     QuestionGone,
     Ref,
     Refusal,
@@ -67,9 +69,10 @@ class ServiceParts:
     """The parts of the service that routes use."""
 
     sessions: Sessions
-    database_url: str
+    outbox_signal: OutboxSignal
     clock: Clock
     tokens: ServiceTokens
+    bots: BotTokens
     sandbox: FairSandbox | None
     examples: Examples
     jobs: Jobs
@@ -85,6 +88,14 @@ class Unauthorized(HTTPException):
 
     def __init__(self) -> None:
         super().__init__(401)
+
+
+class OutOfScope(HTTPException):
+    """The token belongs to the bots of another platform; give each bot the token that DAILYGRAD_BOT_TOKENS has for its
+    own."""
+
+    def __init__(self) -> None:
+        super().__init__(403)
 
 
 @dataclass(frozen=True)
@@ -110,10 +121,48 @@ def call_of(request: Request) -> Call:
     return Call(parts, parts.clock())
 
 
+EDITOR_CALLS = ("/v1/ask", "/v1/answer", "/v1/try-code")
+"""Calls that the web bot makes for members of other platforms, who open its editor by a signed link."""
+
+
 def authorized(request: Request) -> None:
-    """Raises Unauthorized unless the request carries one of the service's tokens."""
-    if not parts_of(request).tokens.accepts(request.headers.get("authorization", "")):
+    """Raises Unauthorized unless the request has a valid token, and OutOfScope if the token is not for its caller.
+
+    A service token is for every call. A bot's token is for members of its platform and for calls about its platform:
+    see `own_platform`.
+    """
+    header = request.headers.get("authorization", "")
+    if parts_of(request).tokens.accepts(header):
+        return
+    platform = parts_of(request).bots.platform_of(header)
+    if platform is None:
         raise Unauthorized
+    request.state.platform = platform
+    given = request.headers.get(CALLER_HEADER)
+    if given is None:
+        return
+    caller = caller_of(given)
+    editor = platform == "web" and request.url.path in EDITOR_CALLS and not caller.admin
+    if caller.platform != platform and not editor:
+        raise OutOfScope
+
+
+def scope_of(request: Request) -> Platform | None:
+    """Returns the only platform that the token of an authorized request is valid for; None if it is for all."""
+    return cast(Platform | None, getattr(request.state, "platform", None))
+
+
+def service_only(request: Request) -> None:
+    """Raises OutOfScope for a bot's token: the route shows what concerns every platform."""
+    if scope_of(request) is not None:
+        raise OutOfScope
+
+
+def own_platform(request: Request, platform: Platform) -> Platform:
+    """Returns the platform. Raises OutOfScope if the request's token belongs to the bots of another one."""
+    if scope_of(request) not in (None, platform):
+        raise OutOfScope
+    return platform
 
 
 def caller_of(caller: Annotated[str, Header(alias=CALLER_HEADER, max_length=MOST_CALLER)]) -> Who:
@@ -311,6 +360,7 @@ def install(app: FastAPI) -> None:
     """Makes every error response of `app` a `wire.Failure`."""
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(Unauthorized, _unauthorised)
+    app.add_exception_handler(OutOfScope, _out_of_scope)
     app.add_exception_handler(CallerRefused, _caller_refused)
     app.add_exception_handler(BodyTooLarge, _too_large)
     app.add_exception_handler(RequestValidationError, _unreadable)
@@ -341,6 +391,10 @@ async def _unauthorised(request: Request, error: Exception) -> JSONResponse:
     response = _reject(401, "unauthorised", " ".join((Unauthorized.__doc__ or "").split()))
     response.headers["WWW-Authenticate"] = "Bearer"
     return response
+
+
+async def _out_of_scope(request: Request, error: Exception) -> JSONResponse:
+    return _reject(403, "out-of-scope", " ".join((OutOfScope.__doc__ or "").split()))
 
 
 async def _too_large(request: Request, error: Exception) -> JSONResponse:

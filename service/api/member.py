@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Annotated
 
 from fastapi import APIRouter, Body
 from pydantic import AwareDatetime, Field
 
 from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody
-from service.banks import moderation
+from service.banks import moderation, reports
+from service.competitions import sprints
 from service.metrics import record_answer
 from service.people import members
-from service.rounds import grading, idempotency, leaderboard, marking, practice, results, schedules, submissions
-from service.rounds.idempotency import run_once
+from service.rounds import (
+    grading,
+    leaderboard,
+    marking,
+    notifications,
+    practice,
+    results,
+    schedules,
+    submissions,
+)
+from service.rounds.idempotency import EventCall, run_once
 from service.rounds.sandbox_turns import add_wait_estimate
 from service.store import members as member_rows
 from service.store import privacy as store_privacy
+from service.store.answers import Submission
 from service.store.members import resolve_caller
 from service.tracing import add_fields
 from service.wire import (
@@ -28,6 +40,8 @@ from service.wire import (
     Explanation,
     MarkingView,
     Me,
+    NotificationKind,
+    NotificationView,
     PeerAnswer,
     Period,
     PrivacyAction,
@@ -68,6 +82,8 @@ async def today(call: TheCall, who: TheCaller, where: WhereBody) -> TodayView:
 async def ask(call: TheCall, who: TheCaller, where: WhereBody, ref: RefBody) -> AskForm:
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, where, call.now)
+        if _is_in_sprint(ref):
+            return await sprints.view_question(session, caller, ref, call.now)
         form, task = await submissions.view_question(session, caller, ref, call.now)
     return form if task is None else await call.parts.examples.add_to(form, task)
 
@@ -84,12 +100,20 @@ async def answer(
 ) -> AnswerResult:
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, where, call.now)
-        submitted = submissions.Submission(event_id, ref, given, at)
-        work = submissions.submit_answer(session, caller, submitted, call.now, call.parts.jobs)
-        receipt = await idempotency.run_once(session, caller, event_id, "answer", call.now, work, AnswerResult)
+        work: Awaitable[AnswerResult]
+        if _is_in_sprint(ref):
+            work = sprints.submit_answer(session, caller, ref, given, call.now)
+        else:
+            submitted = Submission(event_id, ref, given, at)
+            work = submissions.submit_answer(session, caller, submitted, call.now, call.parts.jobs)
+        receipt = await run_once(session, caller, EventCall(event_id, "answer", call.now), work, AnswerResult)
     record_answer(who.platform, receipt.status, at, call.now)
     add_fields(status=receipt.status)
     return await add_wait_estimate(receipt, call.parts.sandbox)
+
+
+def _is_in_sprint(ref: str) -> bool:
+    return QuestionRef.parse(ref).kind == "sprint"
 
 
 @router.post("/try-code")
@@ -146,7 +170,7 @@ async def privacy(
         caller = await resolve_caller(session, who, None, call.now)
         work = members.privacy(session, caller, action, call.now)
         if action in ("hide", "show", store_privacy.FORGET_CALL):
-            return await run_once(session, caller, event_id, action, call.now, work, PrivacyView)
+            return await run_once(session, caller, EventCall(event_id, action, call.now), work, PrivacyView)
         return await work
 
 
@@ -160,8 +184,28 @@ async def report(
 ) -> ReportView:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
-        work = moderation.report(session, caller, question, text, call.now)
-        return await run_once(session, caller, event_id, "report", call.now, work, ReportView)
+        work = reports.report(session, caller, question, text, call.now)
+        return await run_once(session, caller, EventCall(event_id, "report", call.now), work, ReportView)
+
+
+@router.post("/notifications")
+async def notifications_view(call: TheCall, who: TheCaller) -> NotificationView:
+    async with call.transaction() as session:
+        return await notifications.view_settings(session, await resolve_caller(session, who, None, call.now))
+
+
+@router.post("/notify")
+async def notify(
+    call: TheCall,
+    who: TheCaller,
+    event_id: EventBody,
+    what: Annotated[NotificationKind, Body(embed=True)],
+    on: Annotated[bool, Body(embed=True)],
+) -> NotificationView:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = notifications.change_setting(session, caller, what, on)
+        return await run_once(session, caller, EventCall(event_id, "notify", call.now), work, NotificationView)
 
 
 # Practice.
@@ -221,7 +265,7 @@ async def mark(
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         work = marking.mark_answer(session, caller, ref, covered, call.now)
-        return await run_once(session, caller, event_id, "mark", call.now, work, MarkingView)
+        return await run_once(session, caller, EventCall(event_id, "mark", call.now), work, MarkingView)
 
 
 @router.post("/share-answer")
@@ -229,7 +273,7 @@ async def share_answer(call: TheCall, who: TheCaller, event_id: EventBody, ref: 
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         work = marking.share_answer(session, caller, ref, call.now)
-        return await run_once(session, caller, event_id, "share answer", call.now, work, MarkingView)
+        return await run_once(session, caller, EventCall(event_id, "share answer", call.now), work, MarkingView)
 
 
 @router.post("/peer-answer")
@@ -245,7 +289,7 @@ async def confirm_answer(call: TheCall, who: TheCaller, event_id: EventBody, num
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         work = marking.confirm_marks(session, caller, number, call.now)
-        await run_once(session, caller, event_id, "confirm answer", call.now, work, type(None))
+        await run_once(session, caller, EventCall(event_id, "confirm answer", call.now), work, type(None))
 
 
 # Boards and seasons.
@@ -263,9 +307,8 @@ async def board(
 ) -> Board:
     async with call.transaction() as session:
         caller = await member_rows.resolve_caller(session, who, where, call.now)
-        return await leaderboard.get_board(
-            session, caller, period=period, topic=topic, contest=contest, limit=limit, now=call.now
-        )
+        query = leaderboard.BoardQuery(period, topic, contest, limit)
+        return await leaderboard.get_board(session, caller, call.now, query)
 
 
 @router.post("/seasons")

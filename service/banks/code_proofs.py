@@ -181,16 +181,15 @@ async def _wrong(question: Question, task: CodeTask, at: int, sandbox: Runs, see
     judged = await judge_task(task, wrong.code, sandbox, seed)
     holds = judged.verdict not in ("accepted", "system error", "invalid")
     said = f"rejected: {_why(judged)}" if holds else f"no case rejects it: {_why(judged)}"
-    return _judged(question, "wrong", wrong.code, judged, holds, said, f"wrong: {wrong.name}")
+    check = _judged(question, "wrong", wrong.code, judged, holds, said)
+    return replace(check, name=f"{question.id}: wrong: {wrong.name}")
 
 
-def _judged(
-    question: Question, part: Part, program: str, judged: Judgement, holds: bool, said: str, name: str = ""
-) -> ProofCheck:
+def _judged(question: Question, part: Part, program: str, judged: Judgement, holds: bool, said: str) -> ProofCheck:
     # A system error can be the fault of the reference or the cases, and then counts against the question.
     ours = "internal" in judged.detail or bool(judged.note)
     trouble = judged.detail if judged.verdict == "system error" and ours else ""
-    return ProofCheck(question.id, f"{question.id}: {name or part}", holds, said, part, program, trouble=trouble)
+    return ProofCheck(question.id, f"{question.id}: {part}", holds, said, part, program, trouble=trouble)
 
 
 def _why(judged: Judgement) -> str:

@@ -17,7 +17,7 @@ from questions.model import Question
 from questions.reader import Reading
 from questions.worker import QUESTIONS, READING, REQUEST, TOO_MUCH, Limits, Request, TooMuch
 from service.errors import Refused
-from service.wire import DocumentRefused
+from service.wire import PACKED, DocumentRefused
 
 _INHERITED_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV")
 
@@ -33,9 +33,12 @@ class DocumentReader:
         self._process: subprocess.Popen[bytes] | None = None
 
     async def read(self, text: str, name: str, recipe: str = "") -> Reading:
-        """Returns what the document says, read by a recipe if one is given. Raises Refused if that takes too much;
-        cancelling ends the child process."""
-        job = _Job(Request(text, name, self._limits, recipe))
+        """Returns what the document says, read by a recipe if one is given; a text that begins with `PACKED` is a file.
+
+        Raises Refused if that takes too much; cancelling ends the child process.
+        """
+        packed = text.startswith(PACKED)
+        job = _Job(Request(text.removeprefix(PACKED), name, self._limits, recipe, packed))
         waiting = self._thread.submit(self._run, job)
         try:
             return await asyncio.wrap_future(waiting)

@@ -1,19 +1,18 @@
-"""Moderation of questions: reports, retiring, approval of generated questions, and who may see a key."""
+"""Moderation of questions: retiring, approval of generated questions, and who may see a key."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
 from service.rounds.views import build_answer_key
-from service.store import answers, banks, markings, reports, variants
+from service.store import answers, banks, duels, markings, variants
 from service.store.members import Caller
-from service.store.questions import Version, get_version, is_open_in_round, newest_version_id
-from service.store.tables import QuestionRow, QuestionVersion, ReportRow
+from service.store.questions import Version, get_version, is_asked_now, newest_version_id
+from service.store.tables import QuestionRow, QuestionVersion
 from service.wire import (
     AnswerInput,
     Explanation,
@@ -21,51 +20,24 @@ from service.wire import (
     NotFound,
     NotMet,
     QuestionRef,
-    ReportView,
     RestoreRefused,
-    Settled,
     StillOpen,
-    TextNeeded,
 )
 
-State = Literal["open", "dismissed", "fixed"]
 ALL = "all"
 """Stands for every waiting question in `approve`."""
-
-
-async def report(session: AsyncSession, caller: Caller, question: str, text: str, now: datetime) -> ReportView:
-    """Reports a question to the moderators. Refused without a reason."""
-    text = text.strip()
-    if not text:
-        raise Refused(TextNeeded(what="report"))
-    _, asked = (await _find_named(session, caller, question))[0]
-    row = reports.add(session, caller, asked.id, text, now)
-    await session.flush()
-    return _view(row, question, caller.name)
-
-
-async def list_reports(session: AsyncSession, caller: Caller) -> tuple[ReportView, ...]:
-    """Returns the workspace's reports, open ones first, newest first."""
-    return tuple(_view(row, key, by) for row, key, by in await reports.list_reports(session, caller.workspace_id))
-
-
-async def settle(session: AsyncSession, caller: Caller, report_id: int, state: Settled) -> ReportView:
-    """Settles a report as `fixed` or `dismissed`. A settled report can be settled again."""
-    found = await reports.lock_report(session, caller.workspace_id, report_id)
-    if found is None:
-        raise Refused(NotFound(what="report", name=str(report_id)))
-    row, key, by = found
-    row.state = state
-    return _view(row, key, by)
 
 
 async def visible_version(session: AsyncSession, caller: Caller, question: str) -> Version:
     """Returns the current version of a question whose key the caller may see.
 
-    Refused while a round asks it, and until the caller has answered it or a round with it has closed.
+    Refused while a round, a sprint or a duel of the caller asks it, and until the caller has answered it or a round or
+    sprint with it has closed.
     """
-    for row, asked in await _find_named(session, caller, question):
-        if await is_open_in_round(session, caller.workspace_id, row.id):
+    for row, asked in await find_named(session, caller, question):
+        if await is_asked_now(session, caller.workspace_id, row.id):
+            raise Refused(StillOpen())
+        if await duels.is_question_in_duel(session, caller.member_id, row.id):
             raise Refused(StillOpen())
         if await banks.has_met_question(session, caller, row.id):
             return await get_version(session, await variants.pick_to_explain(session, caller, asked.id, question))
@@ -88,17 +60,14 @@ async def explain(session: AsyncSession, caller: Caller, question: str) -> Expla
     )
 
 
-async def _find_named(
+async def find_named(
     session: AsyncSession, caller: Caller, question: str
 ) -> Sequence[tuple[QuestionRow, QuestionVersion]]:
+    """Returns the questions of that id, as `find_questions`. Refused if there is none."""
     found = await banks.find_questions(session, caller.workspace_id, question)
     if not found:
         raise Refused(NotFound(what="question", name=question))
     return found
-
-
-def _view(row: ReportRow, key: str, by: str) -> ReportView:
-    return ReportView(id=row.id, question=key, by=by, text=row.text, at=row.at, state=cast(State, row.state))
 
 
 async def set_retired(session: AsyncSession, caller: Caller, question: str, retired: bool, now: datetime) -> None:

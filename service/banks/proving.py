@@ -16,7 +16,7 @@ from questions import Finding, Question, Reading
 from questions.facts import FAMILY_ENTRY, FAMILY_PROGRAM, facts_program
 from questions.families import ENTRY, InvalidVariant, variant_questions, variants_program
 from questions.proof_report import DocumentProofs, Mutant, ProofReport
-from questions.proofs import failed_part, proofs_of
+from questions.proofs import FailedPart, describe_failure, proofs_of
 from questions.snippets import (
     Attempt,
     RunReport,
@@ -144,7 +144,7 @@ def _question_work(document: int, reading: Reading, question: Question, mutation
     async def work(sandbox: Runs) -> ProofOutcome:
         proved = await prove_question(question, sandbox, mutation=mutation)
         findings = tuple(
-            failed_part(question, reading.source, one.part, one.program, one.said, one.printed, one.at)
+            describe_failure(question, reading.source, FailedPart(one.part, one.program, one.said, one.printed, one.at))
             for one in proved
             if not one.holds and not one.trouble
         )

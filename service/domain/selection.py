@@ -91,7 +91,7 @@ def choose_question(
     `history` is the schedule's own, oldest first; the order of `candidates` does not matter. If every candidate is in
     memory, repeats the question asked longest ago with the warning `repeat`.
     """
-    wanted = [candidate for candidate in candidates if _matches_filter(candidate, schedule_filter)]
+    wanted = [candidate for candidate in candidates if matches_filter(candidate, schedule_filter)]
     if not wanted:
         return None
     remembered = _remembered_ids(history, schedule_filter, day)
@@ -105,10 +105,11 @@ def choose_question(
 
 def shuffle_options(option_ids: Iterable[str], member_key: str, round_key: str) -> list[str]:
     """Shuffles the options for this member and round, always in the same order."""
-    return sorted(option_ids, key=lambda option: (_stable_hash(round_key, member_key, option), option))
+    return sorted(option_ids, key=lambda option: (stable_hash(round_key, member_key, option), option))
 
 
-def _matches_filter(candidate: Candidate, schedule_filter: ScheduleFilter) -> bool:
+def matches_filter(candidate: Candidate, schedule_filter: ScheduleFilter) -> bool:
+    """Tests whether the filter lets the question be asked."""
     return (
         (not schedule_filter.kinds or candidate.kind in schedule_filter.kinds)
         and (not schedule_filter.levels or candidate.level in schedule_filter.levels)
@@ -134,7 +135,7 @@ def _asked_longest_ago(wanted: Sequence[Candidate], history: Sequence[PastRound]
 
     def moment(candidate: Candidate) -> tuple[date, int, int, str]:
         day, place = last.get(candidate.id, (candidate.last_asked or date.min, -1))
-        return max(day, candidate.last_asked or date.min), place, _stable_hash(seed, candidate.id), candidate.id
+        return max(day, candidate.last_asked or date.min), place, stable_hash(seed, candidate.id), candidate.id
 
     return min(wanted, key=moment)
 
@@ -148,7 +149,7 @@ def _ranking_key(
     """Returns a sort key that puts the best candidates first."""
 
     def topic(question: Candidate | PastRound) -> str:
-        return _topic_group(question.topic, schedule_filter)
+        return topic_group(question.topic, schedule_filter)
 
     def cell(question: Candidate | PastRound) -> tuple[str, Level | None]:
         return topic(question), question.level
@@ -182,10 +183,10 @@ def _pick_best(fresh: Sequence[Candidate], key: Callable[[Candidate], tuple[obje
     keys = [key(candidate) for candidate in fresh]
     best = min(keys)
     ties = [candidate for candidate, its in zip(fresh, keys, strict=True) if its == best]
-    return min(ties, key=lambda candidate: (_stable_hash(seed, candidate.id), candidate.id))
+    return min(ties, key=lambda candidate: (stable_hash(seed, candidate.id), candidate.id))
 
 
-def _topic_group(topic: str, schedule_filter: ScheduleFilter) -> str:
+def topic_group(topic: str, schedule_filter: ScheduleFilter) -> str:
     """Returns the group of a topic for balancing: the closest topic of the filter, or else the first step of its
     path."""
     asked_for = [topic_filter for topic_filter in schedule_filter.topics if _is_below(topic, topic_filter)]
@@ -219,7 +220,7 @@ def _desired_share(candidates: Sequence[Candidate], history: Sequence[PastRound]
     return min(0.95, max(0.4, TARGET_SHARE * (len(known) + 1) - math.fsum(known)))
 
 
-def _stable_hash(*parts: str) -> int:
+def stable_hash(*parts: str) -> int:
     """Returns a hash of all parts. Python's own hash differs between processes."""
     text = "".join(f"{len(part)}:{part}" for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
-from service.rounds.idempotency import run_once
+from service.rounds.idempotency import EventCall, run_once
 from service.store import audits, members
 from service.store.members import Caller
 from service.wire import AdminsOnly, AuditView
@@ -27,14 +26,12 @@ def admins_only(caller: Caller) -> None:
 async def administer(
     session: AsyncSession,
     caller: Caller,
-    event_id: str,
-    action: str,
+    call: EventCall,
     detail: dict[str, Any] | Callable[[T], dict[str, Any]],
     work: Callable[[], Awaitable[T]],
     reply: type[T] | TypeAdapter[T],
-    now: datetime,
 ) -> T:
-    """Runs `work` once for this event, logs it as `action` with `detail`, and returns its result. Admins only.
+    """Runs `work` once, logs the call's name and `detail`, and returns the result of `work`. Admins only.
 
     `detail` is JSON-ready, or computed from the result. Its `member` is a member's row id, which `trail` shows as a
     name.
@@ -43,10 +40,10 @@ async def administer(
 
     async def noted() -> T:
         done = await work()
-        audits.add(session, caller, action, detail(done) if callable(detail) else detail, now)
+        audits.add(session, caller, call.name, detail(done) if callable(detail) else detail, call.now)
         return done
 
-    return await run_once(session, caller, event_id, action, now, noted(), reply)
+    return await run_once(session, caller, call, noted(), reply)
 
 
 async def trail(session: AsyncSession, caller: Caller, limit: int = 20) -> tuple[AuditView, ...]:

@@ -6,7 +6,7 @@ Linking a chat moves everything it has into the other workspace:
 - points stay on the days they were earned, and count on the shared boards of those days;
 - banks are shared, retired questions stay retired; a bank or season whose name is taken gets a number;
 - its running season ends and keeps its board; the other workspace's season continues.
-Logged rows only change their workspace. A chat with an open round cannot be linked until the round closes.
+Logged rows only change their workspace. A chat with an open round or a running sprint cannot be linked until it ends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
 from service.rounds import leaderboard
-from service.store import audits, chats
+from service.store import audits, chats, duels, sprints
 from service.store import ledger as season_rows
 from service.store import members as member_rows
 from service.store import privacy as rows
@@ -29,7 +29,7 @@ from service.store.chats import Holdings
 from service.store.members import Caller
 from service.store.privacy import CountingAnswer, LedgerSum
 from service.store.tables import LinkCodeRow
-from service.wire import ChatLinked, LinkRefused, LinkWaits, MemberLinked
+from service.wire import ChatLinked, LinkRefused, LinkWaits, MemberLinked, SprintRefused
 
 # Codes. Only a keyed digest of a code is stored.
 
@@ -118,6 +118,8 @@ async def join(
     if found := await chats.find_open_round(session, old):
         round_, channel = found
         raise Refused(LinkWaits(channel=channel, closes_at=round_.closes_at))
+    if await sprints.find_running(session, old):
+        raise Refused(SprintRefused(why="running"))
     has = await chats.count_holdings(session, old)
     running = await season_rows.get_running_season(session, old)
     view = ChatLinked(
@@ -150,6 +152,7 @@ async def _bring(session: AsyncSession, caller: Caller, new: int, has: Holdings,
 #   that both answered counts once, with the better result. Existing ledger rows never change.
 # - In an open round the newer answer counts, in a closed one the better.
 # - Streaks use the rounds of both. Of cards on the same question, the one reviewed last stays.
+# - Duels go on with the remaining account, and the longer history of ratings continues.
 # - The member is hidden if either account was hidden. A forgotten member has no account left to link.
 # - Nothing of any other member changes.
 
@@ -169,12 +172,12 @@ async def link(session: AsyncSession, caller: Caller, digests: Sequence[str], no
     if await rows.list_member_chats(session, kept) & await rows.list_member_chats(session, gone):
         raise Refused(LinkRefused(what="member", why="both known"))
     await chats.use_link_code(session, code)
-    linked = await merge(session, kept, gone)
+    linked = await merge(session, kept, gone, now)
     audits.add(session, dataclasses.replace(caller, member_id=kept), "member link", {"member": kept}, now)
     return linked
 
 
-async def merge(session: AsyncSession, kept: int, gone: int) -> MemberLinked:
+async def merge(session: AsyncSession, kept: int, gone: int, now: datetime) -> MemberLinked:
     """Merges member `gone` into `kept`. Both belong to one workspace."""
     people = await rows.lock_members(session, [kept, gone])
     stays, leaves = people[kept], people[gone]
@@ -184,6 +187,7 @@ async def merge(session: AsyncSession, kept: int, gone: int) -> MemberLinked:
     await rows.post_ledger(session, stays.workspace_id, bookings)
     cards = await rows.merge_cards(session, kept, gone)
     await rows.repoint_member(session, kept, gone)
+    await duels.merge_players(session, kept, gone, now)
     stays.hidden = stays.hidden or leaves.hidden
     stays.joined_at = min(stays.joined_at, leaves.joined_at)
     leaves.merged_into = kept

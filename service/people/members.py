@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -13,12 +14,26 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import DEFAULT_CATCH_UP
 from service.domain.scoring import describe_rules
+from service.domain.sprints import SprintPolicy
 from service.domain.standings import FreezePolicy, first_week, weekly_totals
 from service.errors import Refused
 from service.rounds.board_keys import open_board
 from service.rounds.leaderboard import load_best_streaks
-from service.store import boards, cards, ledger, markings, members, rounds, schedules
+from service.store import (
+    boards,
+    cards,
+    duels,
+    ledger,
+    markings,
+    members,
+    notifications,
+    reports,
+    rounds,
+    schedules,
+    sprints,
+)
 from service.store import privacy as store_privacy
+from service.store.ledger import Adjustment
 from service.store.members import Caller, list_identities
 from service.store.tables import Member
 from service.wire import (
@@ -48,8 +63,8 @@ def export_json(data: dict[str, Any]) -> str:
 
 
 def export_csv(data: dict[str, Any]) -> str:
-    """Returns a line per answer, ledger row, credit given to others, card and report, oldest first. A card's state is
-    only in the JSON."""
+    """Returns a line per answer, ledger row, credit given to others, card, answer in a duel and report, oldest first. A
+    card's state and ratings are only in the JSON."""
     written = io.StringIO()
     lines = csv.DictWriter(written, COLUMNS, restval="", extrasaction="ignore", lineterminator="\r\n")
     lines.writeheader()
@@ -59,17 +74,25 @@ def export_csv(data: dict[str, Any]) -> str:
 
 def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for answer in data["answers"]:
-        given = "; ".join(_text(value) for value in answer["given"].values() if value is not None)
         marks = "; ".join("covered" if covered else "not covered" for covered in answer["marks"] or ())
-        yield {**answer, "what": "answer", "given": given, "marks": marks}
+        yield {**answer, "what": "answer", "given": _given(answer), "marks": marks}
+    for answer in data["sprints"]:
+        yield {**answer, "what": "sprint answer", "given": _given(answer)}
     for booking in data["points"]:
         yield {**booking, "what": "points"}
     for given in data["credits_given"]:
         yield {**given, "what": "credit given"}
     for card in data["cards"]:
         yield {**card, "what": "card", "at": card["due"]}
+    for turn in data["duels"]:
+        yield {**turn, "what": "duel", "given": _given(turn)}
     for report in data["reports"]:
-        yield {"what": "report", "at": report["at"], "given": report["text"], "verdict": report["state"]}
+        said = {"given": report["text"], "verdict": report["state"], "reason": report["reason"]}
+        yield {"what": "report", "at": report["at"], **said}
+
+
+def _given(answer: dict[str, Any]) -> str:
+    return "; ".join(_text(value) for value in answer["given"].values() if value is not None)
 
 
 def _text(value: Any) -> str:
@@ -123,8 +146,8 @@ async def _weeks(session: AsyncSession, caller: Caller, now: datetime) -> tuple[
 
 
 def rules() -> Rules:
-    """Returns the numbers that scoring and streaks use."""
-    scoring, freezes = describe_rules(), FreezePolicy()
+    """Returns the numbers that scoring, streaks and sprints use."""
+    scoring, freezes, sprint = describe_rules(), FreezePolicy(), SprintPolicy()
     return Rules(
         base={**scoring.base, "no level": scoring.base_without_level},
         speed_bonus=scoring.speed_bonus,
@@ -134,6 +157,8 @@ def rules() -> Rules:
         freeze_cap=freezes.cap,
         freeze_every=freezes.earn_every,
         catch_up_minutes=int(DEFAULT_CATCH_UP.total_seconds() // 60),
+        sprint_right=sprint.right,
+        sprint_speed=sprint.speed,
     )
 
 
@@ -185,6 +210,16 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
             {"points": row.points, "credit": row.credit, "reason": row.reason, "at": row.at.isoformat()}
             for row in await store_privacy.list_ledger(session, member.id)
         ],
+        "sprints": [
+            {
+                "question": key,
+                "given": row.given,
+                "at": row.at.isoformat(),
+                "credit": row.credit,
+                "points": row.points,
+            }
+            for row, key in await sprints.list_member_answers(session, member.id)
+        ],
         "credits_given": [
             {"question": key, "credit": row.credit, "by_peer": row.by_peer, "at": row.at.isoformat()}
             for row, key in await markings.list_given(session, member.id)
@@ -193,11 +228,37 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
             {"question": key, "due": card.due.isoformat(), "reviews": card.reviews, "state": card.state}
             for card, key in await store_privacy.list_cards(session, member.id)
         ],
+        "notifications": await _notifications(session, member.id),
+        "duels": await _duels(session, member.id),
+        "ratings": [
+            {"duel": row.duel_id, "mu": row.mu, "sigma": row.sigma, "at": row.at.isoformat()}
+            for row in await duels.list_own_ratings(session, member.id)
+        ],
         "reports": [
-            {"text": row.text, "state": row.state, "at": row.at.isoformat()}
-            for row in await store_privacy.list_reports(session, member.id)
+            {"text": row.text, "state": row.state, "reason": row.reason, "at": row.at.isoformat()}
+            for row in await reports.list_by_member(session, member.id)
         ],
     }
+
+
+async def _notifications(session: AsyncSession, member_id: int) -> dict[str, bool]:
+    setting = await notifications.get_setting(session, member_id)
+    return {"reminders": setting.reminders, "results": setting.results} if setting else {}
+
+
+async def _duels(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "duel": duel.id,
+            "question": key,
+            "given": turn.given or {},
+            "at": turn.shown_at.isoformat(),
+            "seconds": (turn.answered_at - turn.shown_at).total_seconds() if turn.answered_at else None,
+            # What is right stays secret until the end.
+            "verdict": ("accepted" if turn.correct else "wrong") if duel.state == "over" else None,
+        }
+        for duel, turn, key in await duels.list_own_turns(session, member_id)
+    ]
 
 
 async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
@@ -245,14 +306,12 @@ async def restore_streak(session: AsyncSession, caller: Caller, member: Member, 
     await members.add_streak_graces(session, member.id, rounds)
 
 
-async def adjust_points(
-    session: AsyncSession, caller: Caller, member: Member, points: int, reason: str, event_id: str, now: datetime
-) -> None:
+async def adjust_points(session: AsyncSession, caller: Caller, member: Member, wanted: Adjustment) -> None:
     """Adds points to the member's ledger, or takes them. Refused without a reason or beyond MOST_POINTS."""
-    reason = reason.strip()
+    reason, points = wanted.reason.strip(), wanted.points
     if not reason:
         raise Refused(TextNeeded(what="reason of an adjustment"))
     if not 0 < abs(points) <= MOST_POINTS:
         raise Refused(PointsOutOfRange(points=points, most=MOST_POINTS))
-    ledger.add_adjustment(session, caller, member.id, points, reason, event_id, now)
+    ledger.add_adjustment(session, caller, member.id, replace(wanted, reason=reason))
     await session.flush()

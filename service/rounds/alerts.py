@@ -18,7 +18,7 @@ from sandbox.client import SandboxUnreachable
 from service.rounds.sandbox_turns import FairSandbox
 from service.store import chats, outbox, troubles
 from service.store.session import Sessions
-from service.store.tables import Channel, Outbox, Schedule, Trouble
+from service.store.tables import Channel, Outbox, Round, Schedule, Trouble
 from service.wire import (
     AppRemoved,
     AppRestored,
@@ -204,6 +204,7 @@ async def record_refusal(session: AsyncSession, row: Outbox, now: datetime, *, w
             error=row.error or "",
             until=row.give_up_at,
             zone=_zone_of(schedule),
+            extra=row.round_id is not None and (await session.get_one(Round, row.round_id)).number > 0,
         )
         await notify_admins(session, schedule, _notice_key(trouble, over=False), fact, now)
 

@@ -30,7 +30,8 @@ async def find_key(
     season = await ledger.get_running_season(session, workspace_id) if period == "season" else None
     if period == "season" and season is None:
         raise Refused(NoSeason())
-    key = _key(workspace_id, channel_id, period, now, zone, season, boards.fold_topic(topic))
+    whole = _key(workspace_id, channel_id, period, now, zone, season)
+    key = dataclasses.replace(whole, topic=boards.fold_topic(topic))
     return key, _previous(key, zone), season
 
 
@@ -75,16 +76,11 @@ async def drop_old_boards(sessions: Sessions, now: datetime) -> None:
 
 
 def _key(
-    workspace_id: int,
-    channel_id: int | None,
-    period: Period,
-    at: datetime,
-    zone: str,
-    season: Season | None,
-    topic: str = "",
+    workspace_id: int, channel_id: int | None, period: Period, at: datetime, zone: str, season: Season | None
 ) -> BoardKey:
+    """Returns the board without a topic."""
     since, until = period_bounds(period, at, zone, season.starts_at if season else None)
-    return BoardKey(workspace_id, channel_id, topic, period, since, until)
+    return BoardKey(workspace_id, channel_id, "", period, since, until)
 
 
 def _previous(key: BoardKey, zone: str) -> BoardKey | None:

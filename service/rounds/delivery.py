@@ -6,20 +6,22 @@ next dispatcher looks first. Only messages that were certainly not posted are gi
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import structlog
-from psycopg import AsyncConnection
 from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Misconfigured
 from service.metrics import DELIVERIES, record_delivery
-from service.rounds import alerts
+from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
-from service.store import answers, ledger, outbox
+from service.store import answers, ledger, notifications, outbox
+from service.store.outbox_signal import OutboxSignal
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
 from service.wire import AttemptOutcome, Body, Delivery, Platform, PostedMessage, PostFailed, PostUpdate, QuestionPost
@@ -56,7 +58,7 @@ class FailedAttempt:
 
 async def claim_or_wait(
     sessions: Sessions,
-    database_url: str,
+    signal: OutboxSignal,
     platform: Platform,
     clock: Callable[[], datetime],
     *,
@@ -71,16 +73,15 @@ async def claim_or_wait(
     found = await _claim_once(sessions, platform, clock, limit)
     if found or wait_s <= 0:
         return found
-    async with await AsyncConnection.connect(database_url, autocommit=True) as connection:
-        await connection.execute("listen dailygrad_outbox")
+    async with signal.listening():
         while not stopping():
-            # Check again first: notifications are only received from here on.
+            added = signal.next_message()
             found = await _claim_once(sessions, platform, clock, limit)
             if found or wait_s <= 0:
                 break
             pause = min(wait_s, POLL_SECONDS)
-            async for _ in connection.notifies(timeout=pause, stop_after=1):
-                pass
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(added.wait(), pause)
             wait_s -= pause
     return found
 
@@ -112,6 +113,8 @@ async def mark_sent(session: AsyncSession, delivery: int, message_ref: str, now:
     marked = await outbox.mark_sent(session, delivery, message_ref, now)
     if marked is not None:
         record_delivery(*marked, now)
+        if marked[0] in notifications.KINDS:
+            await notifications.save_refusal(session, await _lock_message(session, delivery), "")
         return
     row = await _lock_message(session, delivery)
     if row.message_ref != message_ref:
@@ -132,17 +135,20 @@ async def mark_failed(session: AsyncSession, delivery: int, failure: FailedAttem
     row.state = "uncertain" if failure.outcome == "uncertain" else "due"
     DELIVERIES.labels(row.kind, "uncertain" if failure.outcome == "uncertain" else "failed").inc()
     # An edit that is refused is no trouble: the message itself was accepted.
-    waits = failure.outcome == "waits" and row.kind != "update"
-    if waits or (failure.outcome == "refused" and row.kind != "update"):
+    edits = row.edits_id is not None
+    waits = failure.outcome == "waits" and not edits
+    if waits or (failure.outcome == "refused" and not edits):
         await alerts.record_refusal(session, row, now, waits=waits)
     in_time = waits or row.give_up_at is None or row.not_before < row.give_up_at
+    if failure.outcome in ("refused", "waits"):
+        await notifications.save_refusal(session, row, row.error)
     if failure.outcome == "refused" or not in_time:
         await _give_up(session, row, now)
 
 
-async def give_up_expired(session: AsyncSession, now: datetime) -> None:
-    """Gives up messages that were not sent in time."""
-    for row in await outbox.lock_expired(session, now):
+async def give_up_expired(session: AsyncSession, now: datetime, *kinds: str) -> None:
+    """Gives up messages that were not sent in time; with `kinds` only those."""
+    for row in await outbox.lock_expired(session, now, *kinds):
         await _give_up(session, row, now)
 
 
@@ -178,8 +184,12 @@ async def _build_delivery(session: AsyncSession, row: Outbox, now: datetime, unc
         row.state, row.claimed_until, row.error = "skipped", None, "the member is not known in this chat any more"
         return None
     chat, channel, member = address
-    edits = await _prepare_update(session, row, now) if row.kind == "update" else None
-    if row.kind == "update" and edits is None:
+    if row.kind == "reminder" and not await notifications.still_wants_reminder(session, row):
+        row.state, row.claimed_until = "lost" if uncertain else "skipped", None
+        row.error = "the member has answered, or wants no reminders any more"
+        return None
+    edits = await _prepare_edit(session, row, now)
+    if row.edits_id is not None and edits is None:
         return None
     return Delivery(
         id=row.id,
@@ -197,14 +207,22 @@ async def _build_delivery(session: AsyncSession, row: Outbox, now: datetime, unc
     )
 
 
-async def _prepare_update(session: AsyncSession, row: Outbox, now: datetime) -> PostedMessage | None:
-    """Writes the question's current state into an edit, and returns the message to edit. Returns None if there is
-    none: it comes later, or never."""
-    assert row.round_id is not None, "every edit belongs to a round"
-    question = await outbox.find_question_post(session, row.round_id, row.channel_id)
-    if question is None or question.message_ref is None:
+async def _prepare_edit(session: AsyncSession, row: Outbox, now: datetime) -> PostedMessage | None:
+    """Returns the message to edit, or None if it was not posted: it comes later, or never."""
+    post = await session.get(Outbox, row.edits_id) if row.edits_id is not None else None
+    if post is None:
+        return None
+    if post.message_ref is None:
         outbox.postpone(row, now + UPDATE_INTERVAL)
         return None
+    if row.kind == "update":
+        await _write_update(session, row, post)
+    return PostedMessage(ref=post.message_ref, key=post.key)
+
+
+async def _write_update(session: AsyncSession, row: Outbox, question: Outbox) -> None:
+    """Writes the question's current state into the edit."""
+    assert row.round_id is not None, "a question of the day belongs to a round"
     await outbox.delete_covered_updates(session, row)
     round_ = await session.get_one(Round, row.round_id)
     closed = round_.closed_at is not None
@@ -214,7 +232,6 @@ async def _prepare_update(session: AsyncSession, row: Outbox, now: datetime) -> 
         right=await ledger.count_right_in_round(session, row.round_id) if closed else None,
     )
     row.body = update.model_dump(mode="json")
-    return PostedMessage(ref=question.message_ref, key=question.key)
 
 
 async def _find_thread(session: AsyncSession, row: Outbox) -> str | None:
@@ -229,10 +246,12 @@ async def _find_thread(session: AsyncSession, row: Outbox) -> str | None:
 async def _give_up(session: AsyncSession, row: Outbox, now: datetime) -> None:
     row.state, row.claimed_until = "lost" if row.state == "uncertain" else "skipped", None
     DELIVERIES.labels(row.kind, "given_up").inc()
-    if row.kind == "update":
-        log.info("edit given up", key=row.key, error=row.error)
+    if row.edits_id is not None or row.kind == "reminder":
+        log.info("edit or reminder given up", key=row.key, error=row.error)
         return
     log.error("message given up", key=row.key, error=row.error)
+    if row.kind == "notice" and row.state == "skipped":
+        await review.notify_others(session, row, now)
     if row.kind == "question" and row.round_id is not None:
         await _cancel_round(session, row.round_id)
     round_ = await session.get(Round, row.round_id) if row.round_id is not None else None

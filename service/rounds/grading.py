@@ -275,9 +275,7 @@ async def _enqueue_verdict(
         return  # forgotten while their code ran; the message must not go to the channel instead
     ref = str(_ref_of(answer))
     # The key stays secret while any round of the workspace asks the question, even in practice.
-    open_in_round = found is not None or await questions.is_open_in_round(
-        session, member.workspace_id, version.question_id
-    )
+    open_in_round = found is not None or await questions.is_asked_now(session, member.workspace_id, version.question_id)
     # In practice the member tries until the code passes, and sees the solution sooner only on request.
     hidden = open_in_round or verdict.verdict != "accepted"
     note = VerdictNote(

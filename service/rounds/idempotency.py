@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -19,14 +20,17 @@ from service.wire import EventReused
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class EventCall:
+    """A call that a chat event leads to, and that has its effect once."""
+
+    event_id: str
+    name: str
+    now: datetime
+
+
 async def run_once(
-    session: AsyncSession,
-    caller: Caller,
-    event_id: str,
-    call: str,
-    now: datetime,
-    work: Awaitable[T],
-    reply: type[T] | TypeAdapter[T],
+    session: AsyncSession, caller: Caller, call: EventCall, work: Awaitable[T], reply: type[T] | TypeAdapter[T]
 ) -> T:
     """Returns the result of `work`, or the stored result if the event was processed before; then `work` is closed, not
     run.
@@ -35,13 +39,13 @@ async def run_once(
     if the event belongs to another member or another call.
     """
     adapter = reply if isinstance(reply, TypeAdapter) else TypeAdapter(reply)
-    label = f"{call} {caller.identity_id}"
-    key = (InboxRow.chat_id == caller.chat_id, InboxRow.event_id == event_id)
+    label = f"{call.name} {caller.identity_id}"
+    key = (InboxRow.chat_id == caller.chat_id, InboxRow.event_id == call.event_id)
     try:
-        if not await _claim_event(session, caller.chat_id, event_id, label, now):
+        if not await _claim_event(session, caller.chat_id, call, label):
             stored = (await session.scalars(select(InboxRow).where(*key))).one()
             if stored.call != label:
-                raise Refused(EventReused(event_id=event_id))
+                raise Refused(EventReused(event_id=call.event_id))
             return adapter.validate_python(stored.reply["reply"], strict=False)
         done = await work
     finally:
@@ -51,8 +55,8 @@ async def run_once(
     return done
 
 
-async def _claim_event(session: AsyncSession, chat_id: int, event_id: str, label: str, now: datetime) -> bool:
-    row: dict[str, Any] = {"chat_id": chat_id, "event_id": event_id, "at": now, "call": label, "reply": {}}
+async def _claim_event(session: AsyncSession, chat_id: int, call: EventCall, label: str) -> bool:
+    row: dict[str, Any] = {"chat_id": chat_id, "event_id": call.event_id, "at": call.now, "call": label, "reply": {}}
     made = await session.scalar(insert(InboxRow).values(row).on_conflict_do_nothing().returning(InboxRow.event_id))
     return made is not None
 

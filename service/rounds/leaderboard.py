@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -34,21 +35,26 @@ TITLES: dict[Period, str] = {"day": "Today", "week": "This week", "month": "This
 NO_STREAK = compute_streak(())
 
 
-async def get_board(
-    session: AsyncSession,
-    caller: Caller,
-    *,
-    period: Period = "week",
-    topic: str = "",
-    contest: Contest = "points",
-    limit: int = 10,
-    now: datetime,
-) -> Board:
+@dataclass(frozen=True, slots=True)
+class BoardQuery:
+    """Which board to show, and how many of its rows."""
+
+    period: Period = "week"
+    topic: str = ""
+    contest: Contest = "points"
+    limit: int = 10
+
+
+WEEK = BoardQuery()
+
+
+async def get_board(session: AsyncSession, caller: Caller, now: datetime, query: BoardQuery = WEEK) -> Board:
     """Returns the board of the caller's channel, or without one of the workspace.
 
     Refused for the season's board without a season, for an unknown topic, and for a contest that the period does not
     support.
     """
+    period, topic, contest = query.period, query.topic, query.contest
     _check_contest(contest, period)
     workspace_id, channel_id = caller.workspace_id, caller.channel_id
     key, previous, season = await find_key(session, workspace_id, channel_id, period, now, topic)
@@ -57,7 +63,7 @@ async def get_board(
         if key.topic and not await boards.has_topic(session, key.topic):
             await resolve_topics(session, workspace_id, [topic])
         board_id = await boards.open_board(session, key, previous)
-    page = await boards.view_page(session, board_id, contest, caller.member_id, limit)
+    page = await boards.view_page(session, board_id, contest, caller.member_id, query.limit)
     if topic and not page.total:
         await resolve_topics(session, workspace_id, [topic])
     rows = await _board_rows(session, workspace_id, channel_id, [*page.top, *page.near], caller.member_id)

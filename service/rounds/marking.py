@@ -170,10 +170,12 @@ async def _find_own(session: AsyncSession, caller: Caller, ref: str) -> _OwnAnsw
         version = await questions.get_version(session, found[0].version_id)
         answer = await answers.get_current(session, reference.id, caller.member_id)
         return _OwnAnswer(ref, _require_text(version, answer), version, *found)
+    if reference.kind != "practice":
+        raise Refused(QuestionGone(practice=False))
     practiced = await questions.find_version(session, caller.workspace_id, reference.id)
     if practiced is None:
         raise Refused(QuestionGone(practice=True))
-    if await questions.is_open_in_round(session, caller.workspace_id, practiced.question_id):
+    if await questions.is_asked_now(session, caller.workspace_id, practiced.question_id):
         raise Refused(StillOpen())
     answer = await markings.find_practice_answer(session, caller.member_id, practiced.id)
     return _OwnAnswer(ref, _require_text(practiced, answer), practiced)

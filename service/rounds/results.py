@@ -15,7 +15,7 @@ from service.errors import Refused
 from service.rounds import leaderboard
 from service.rounds.ledger import LedgerPosting
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import answers, chats, ledger, markings, outbox, questions, rounds, schedules
+from service.store import answers, chats, ledger, markings, notifications, outbox, questions, rounds, schedules
 from service.store.ledger import RoundPoints
 from service.store.members import Caller
 from service.store.questions import Version
@@ -71,6 +71,27 @@ async def enqueue_unasked(
         await outbox.enqueue_in_chat(session, chat_id, messages, now, now + outbox.PRIVATE_TIMEOUT)
 
 
+async def enqueue_wanted(session: AsyncSession, round_: Round, schedule: Schedule, now: datetime) -> None:
+    """Enqueues the results of everyone who answered and asked for a private message."""
+    messages = []
+    for chat_id, members in (await notifications.list_wanting_results(session, round_.id, SHOWN_UNASKED)).items():
+        channel_id = await schedules.find_channel_in_chat(session, schedule, chat_id)
+        found = await build_results(session, round_, schedule, members)
+        messages += [
+            outbox.NewMessage(
+                key=f"round:{round_.id}:result:{chat_id}:{member_id}",
+                body=result,
+                workspace_id=schedule.workspace_id,
+                channel_id=channel_id,
+                member_id=member_id,
+                chat_id=chat_id,
+                round_id=round_.id,
+            )
+            for member_id, result in found.items()
+        ]
+    await outbox.enqueue_paced(session, messages, now, now + outbox.PRIVATE_TIMEOUT)
+
+
 @dataclass(frozen=True, slots=True)
 class _RoundFacts:
     """What the results of all members of one round share."""
@@ -113,6 +134,7 @@ async def build_results(
             number=facts.number,
             week_right=facts.week_right.get(member_id, 0),
             week_asked=len(facts.week),
+            extra=round_.number > 0,
             zone=zone,
         )
     return found
@@ -123,13 +145,13 @@ async def _load_facts(
 ) -> _RoundFacts:
     version = await _graded_version(session, round_)
     monday = round_.day - timedelta(days=round_.day.weekday())
-    week = await rounds.list_judged_between(session, schedule.id, monday, round_.day)
+    week = await rounds.list_judged_since(session, monday, round_)
     return _RoundFacts(
         version=version,
         posting=await LedgerPosting.for_round(session, round_, schedule, version.question),
         points=await ledger.list_round_points(session, round_.id, member_ids),
         ranks=await answers.list_ranks(session, round_.id, member_ids),
-        number=await rounds.count_posted_until(session, schedule.id, round_.day),
+        number=await rounds.count_posted_until(session, round_),
         week=week,
         week_right=await ledger.count_right(session, week, member_ids),
     )

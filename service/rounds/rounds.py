@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.calendar import Slot, due_slots, get_zone, slots_between
 from service.errors import Refused
 from service.metrics import POST_SECONDS
-from service.rounds import leaderboard, practice, results
+from service.rounds import delivery, leaderboard, practice, results
 from service.rounds.alerts import notify_admins
 from service.rounds.ledger import LedgerPosting, grade_answer
 from service.rounds.schedules import build_timetable, choose_for_day, next_posting, only_gpu_questions_fit
@@ -163,7 +163,7 @@ async def post_slot(
         round_ = await rounds.reopen(session, schedule.id, slot.day, opens_at, closes_at, version_id)
     if round_ is None:
         return None
-    await _enqueue_post(session, schedule, round_, slot, now, late)
+    await enqueue_post(session, schedule, round_, slot, now, late=late)
     POST_SECONDS.labels("made").observe(max(0.0, (now - slot.instant).total_seconds()))
     if "bank runs low" in choice.warnings:
         await _notify(session, schedule, "low", BankLow(left=choice.remaining), now)
@@ -198,14 +198,10 @@ async def _skip_slot(
     return await rounds.create(session, schedule.id, slot.day, slot.instant, closes_at, skipped=why) is not None
 
 
-async def _enqueue_post(
-    session: AsyncSession,
-    schedule: Schedule,
-    round_: Round,
-    slot: Slot,
-    now: datetime,
-    late: bool,
+async def enqueue_post(
+    session: AsyncSession, schedule: Schedule, round_: Round, slot: Slot, now: datetime, *, late: bool = False
 ) -> None:
+    """Enqueues a round's question for every channel of its schedule."""
     assert round_.version_id is not None, "it was just created with a question"
     spec = ScheduleSpec.model_validate(schedule.spec)
     ref = str(QuestionRef("round", round_.id))
@@ -215,6 +211,7 @@ async def _enqueue_post(
         day=slot.day,
         closes_at=round_.closes_at,
         late_minutes=int((now - slot.instant).total_seconds() // 60) if late else 0,
+        extra=round_.number > 0,
         zone=spec.zone,
     )
     catch_up = slot.instant + timedelta(minutes=spec.catch_up_minutes)
@@ -251,6 +248,8 @@ async def _notify(session: AsyncSession, schedule: Schedule, what: str, fact: No
 async def close_due(sessions: Sessions, now: datetime) -> int:
     """Closes every round past its closing time, each in its own transaction. Returns how many."""
     async with sessions.begin() as session:
+        # A question that never reached its channel is given up first, so that nothing is revealed there.
+        await delivery.give_up_expired(session, now, "question")
         due = await rounds.list_due_to_close(session, now)
     closed = 0
     for round_id in due:
@@ -305,6 +304,7 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
         )
     await _enqueue_outcome(session, round_, schedule, reveal, channels, now)
     await results.enqueue_unasked(session, round_, schedule, channels, now)
+    await results.enqueue_wanted(session, round_, schedule, now)
     return True
 
 
@@ -388,6 +388,7 @@ async def _build_reveal(
         points=tuple(people[len(first) :]),
         unnamed=len(shown) - len(best),
         next_at=await next_posting(session, schedule, now),
+        extra=round_.number > 0,
         zone=spec.zone,
     )
 

@@ -29,6 +29,7 @@ from service.wire import (
     Platform,
     QuestionRef,
     RoundView,
+    ScheduleChanges,
     ScheduleSpec,
     ScheduleView,
     ShareRefused,
@@ -52,11 +53,12 @@ async def add(
 
 
 async def edit(
-    session: AsyncSession, caller: Caller, schedule_id: int, spec: ScheduleSpec, now: datetime
+    session: AsyncSession, caller: Caller, schedule_id: int, changes: ScheduleChanges, now: datetime
 ) -> ScheduleView:
     """Changes a schedule. A posted round stays as it is, and its day gets no second one."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
     before = ScheduleSpec.model_validate(row.spec)
+    spec = changes.apply(before)
     if spec.every_days != before.every_days and spec.first_day == before.first_day:
         spec = spec.model_copy(update={"first_day": None})
     row.spec = (await _validate(session, caller, spec, now)).model_dump(mode="json")
@@ -213,13 +215,14 @@ async def next_posting(session: AsyncSession, schedule: Schedule, now: datetime)
 
 
 async def choose_for_day(
-    session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date
+    session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date, number: int = 0
 ) -> ChosenQuestion | None:
-    """Returns the question for the schedule's slot on local date `day`, or None if none fits. Stable until rows
-    change."""
+    """Returns the question for the schedule's slot on local date `day`, or with `number` for an extra round of that
+    day; None if none fits. Stable until rows change."""
     known = await banks.list_candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
     history = await banks.list_past_rounds(session, schedule.id)
-    return choose_question(known, history, build_filter(spec), f"{schedule.id}:{day}", day)
+    seed = f"{schedule.id}:{day}:{number}" if number else f"{schedule.id}:{day}"
+    return choose_question(known, history, build_filter(spec), seed, day)
 
 
 async def only_gpu_questions_fit(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> bool:

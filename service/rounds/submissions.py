@@ -16,8 +16,9 @@ from service.rounds.jobs import Jobs
 from service.rounds.ledger import find_problem, grade_answer
 from service.rounds.schedules import next_posting
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import answers, cards, members, questions, rounds
+from service.store import answers, cards, duels, members, questions, rounds
 from service.store import schedules as schedule_rows
+from service.store.answers import Submission
 from service.store.members import Caller
 from service.store.questions import Version
 from service.store.tables import AnswerRow, Round, Schedule
@@ -34,17 +35,6 @@ from service.wire import (
     TodayView,
     WrongKindOfAnswer,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """A submitted answer."""
-
-    event_id: str
-    ref: str
-    given: AnswerInput
-    at: datetime
-    """When it was submitted, according to the platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +101,7 @@ async def submit_answer(
     """
     caller = await members.lock_caller(session, caller)
     opened = await _find_question(session, caller, submitted.ref, lock=True)
-    submitted = replace(submitted, given=_validate_answer(opened.version.question, submitted.given))
+    submitted = replace(submitted, given=validate_answer(opened.version.question, submitted.given))
     round_ = opened.round
     if round_ is None:
         return await _record_practice(session, caller, opened, submitted, now, jobs)
@@ -120,23 +110,22 @@ async def submit_answer(
     if round_.closed_at is not None or at >= round_.closes_at:
         receipt = await _record_practice(session, caller, opened, submitted, now, jobs)
         return receipt.model_copy(update={"status": "late", "closes_at": round_.closes_at, "zone": opened.zone})
-    return await _record_in_round(session, caller, opened, round_, replace(submitted, at=at), now, jobs)
+    return await _record_in_round(session, caller, opened, replace(submitted, at=at), now, jobs)
 
 
 async def _record_in_round(
     session: AsyncSession,
     caller: Caller,
     opened: _OpenedQuestion,
-    round_: Round,
     submitted: Submission,
     now: datetime,
     jobs: Jobs,
 ) -> AnswerResult:
+    round_ = opened.round
+    assert round_ is not None, "without a round it is practice"
     kind, ref = opened.version.question.kind, str(QuestionRef("round", round_.id))
     before = await answers.get_current(session, round_.id, caller.member_id)
-    row = await answers.append(
-        session, caller, opened.version.id, submitted.event_id, submitted.given, submitted.at, round_.id
-    )
+    row = await answers.append(session, caller, opened.version.id, submitted, round_.id)
     add_fields(answer=row.id, member=caller.member_id, ref=ref, question=kind)
     is_newest = before is None or before.at <= submitted.at
     if is_newest:
@@ -166,7 +155,7 @@ async def _record_practice(
 ) -> AnswerResult:
     version, given = opened.version, submitted.given
     ref = str(QuestionRef("practice", version.id))
-    row = await answers.append(session, caller, version.id, submitted.event_id, given, now)
+    row = await answers.append(session, caller, version.id, replace(submitted, at=now))
     add_fields(answer=row.id, member=caller.member_id, ref=ref, question=version.question.kind)
     if version.question.kind == "code":
         waiting = await jobs.defer_judging(session, row.id, event_id=submitted.event_id)
@@ -179,7 +168,7 @@ async def _record_practice(
         next_due = await practice.record_review(
             session, member_id=caller.member_id, question_id=version.question_id, credit=verdict.credit, now=now
         )
-    if await questions.is_open_in_round(session, caller.workspace_id, version.question_id):
+    if await questions.is_asked_now(session, caller.workspace_id, version.question_id):
         # Slightly late for a round that is not closed yet: the key waits for the reveal.
         return AnswerResult(status="judged", ref=ref, given=given, next_due=next_due)
     return AnswerResult(
@@ -201,10 +190,14 @@ async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, loc
             raise Refused(QuestionGone(practice=False))
         assert found[0].version_id is not None, "a round that was not skipped asks a question"
         return _OpenedQuestion(await questions.get_version(session, found[0].version_id), *found)
+    if reference.kind != "practice":
+        raise Refused(QuestionGone(practice=False))
     version = await questions.find_version(session, caller.workspace_id, reference.id)
     if version is None or not version.question.answered:
         raise Refused(QuestionGone(practice=True))
-    if await questions.is_open_in_round(session, caller.workspace_id, version.question_id):
+    if await questions.is_asked_now(session, caller.workspace_id, version.question_id):
+        raise Refused(StillOpen())
+    if await duels.is_question_in_duel(session, caller.member_id, version.question_id):
         raise Refused(StillOpen())
     return _OpenedQuestion(version)
 
@@ -245,7 +238,7 @@ def _answer_input(row: AnswerRow) -> AnswerInput:
     return AnswerInput.model_validate(row.given)
 
 
-def _validate_answer(question: Question, given: AnswerInput) -> AnswerInput:
+def validate_answer(question: Question, given: AnswerInput) -> AnswerInput:
     """Returns `given` without fields that this kind of question does not use. Refused if it cannot be
     graded."""
     if question.kind == "choice":

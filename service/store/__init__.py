@@ -2,5 +2,9 @@
 
 # Importing any module of the package defines every table: a backup takes the tables that `Base.metadata` has.
 from service.store import board_tables as board_tables
+from service.store import duel_tables as duel_tables
 from service.store import marking_tables as marking_tables
+from service.store import notification_tables as notification_tables
+from service.store import review_tables as review_tables
+from service.store import sprint_tables as sprint_tables
 from service.store import tables as tables

@@ -35,14 +35,19 @@ class RoundEntry:
     verdict: VerdictRow | None
 
 
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A submitted answer."""
+
+    event_id: str
+    ref: str
+    given: AnswerInput
+    at: datetime
+    """When it was submitted, according to the platform."""
+
+
 async def append(
-    session: AsyncSession,
-    caller: Caller,
-    version_id: int,
-    event_id: str,
-    given: AnswerInput,
-    at: datetime,
-    round_id: int | None = None,
+    session: AsyncSession, caller: Caller, version_id: int, submitted: Submission, round_id: int | None = None
 ) -> AnswerRow:
     """Appends an answer to the log, numbered within its round. Call with the caller's member row locked."""
     number = 0
@@ -54,10 +59,10 @@ async def append(
         round_id=round_id,
         version_id=version_id,
         number=number,
-        event_id=event_id,
-        given=given.model_dump(mode="json"),
+        event_id=submitted.event_id,
+        given=submitted.given.model_dump(mode="json"),
         name=caller.name,
-        at=at,
+        at=submitted.at,
         chat_id=caller.chat_id,
     )
     session.add(row)

@@ -15,6 +15,7 @@ from questions.model import Kind, Level
 from service.domain.selection import Candidate, PastRound
 from service.store.members import Caller, merged_ids
 from service.store.monitoring import lacks_gpu
+from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import (
     AnswerRow,
     BankImport,
@@ -83,33 +84,51 @@ def has_variants() -> ColumnElement[bool]:
     )
 
 
-def is_open_in_round(workspace_id: int) -> ColumnElement[bool]:
-    """Tests whether any version of `QuestionRow` is open in a round of the workspace. Its key is still secret."""
-    then = QuestionVersion.__table__.alias("in_round")
-    return exists(
+def is_asked_now(workspace_id: int) -> ColumnElement[bool]:
+    """Tests whether a round or a sprint of the workspace is asking any version of `QuestionRow` now, or will in a
+    running sprint. Its key is still secret."""
+    then = QuestionVersion.__table__.alias("asked_now")
+    in_round = (
         select(Round.id)
         .join(then, then.c.id == Round.version_id)
         .join(Schedule, Schedule.id == Round.schedule_id)
         .where(Schedule.workspace_id == workspace_id, Round.closed_at.is_(None), then.c.question_id == QuestionRow.id)
     )
+    in_sprint = (
+        select(SprintQuestion.id)
+        .join(Sprint, Sprint.id == SprintQuestion.sprint_id)
+        .join(then, then.c.id == SprintQuestion.version_id)
+        .where(
+            Sprint.workspace_id == workspace_id,
+            Sprint.ended_at.is_(None),
+            SprintQuestion.settled_at.is_(None),
+            then.c.question_id == QuestionRow.id,
+        )
+    )
+    return or_(exists(in_round), exists(in_sprint))
 
 
 async def list_candidates(
-    session: AsyncSession, *, workspace_id: int, schedule_id: int | None, anywhere: bool = False
+    session: AsyncSession,
+    *,
+    workspace_id: int,
+    schedule_id: int | None,
+    anywhere: bool = False,
+    secret: bool = False,
 ) -> list[Candidate]:
     """Returns the questions that may be asked in this workspace now. `id` is the id of the question version.
 
     Difficulty is measured over this workspace's own rounds. With a schedule, each candidate says when and how often
-    any of its versions was asked there, and questions open in a round of the workspace are left out. `anywhere` is as
-    in `restrict_to_askable`.
+    any of its versions was asked there. With a schedule, and if the key is to be `secret`, questions that the workspace
+    is asking now are left out. `anywhere` is as in `restrict_to_askable`.
     """
     known = measured_difficulty(workspace_id)
     query = restrict_to_askable(
         select(*_CHOSEN_BY, known.c.share).select_from(QuestionVersion), workspace_id, anywhere=anywhere
     )
-    if schedule_id is not None:
+    if schedule_id is not None or secret:
         # Two schedules may share a bank: the reveal of one must not give away the key of the other's open round.
-        query = query.where(~is_open_in_round(workspace_id))
+        query = query.where(~is_asked_now(workspace_id))
     same = (known.c.question_id == QuestionVersion.question_id) & (known.c.version == QuestionVersion.version)
     rows = (await session.execute(query.outerjoin(known, same))).all()
     history = await _times_asked(session, schedule_id) if schedule_id is not None else {}
@@ -144,7 +163,7 @@ async def list_past_rounds(session: AsyncSession, schedule_id: int) -> list[Past
         .join(QuestionRow, QuestionRow.id == then.question_id)
         .join(now, (now.question_id == QuestionRow.id) & (now.version == QuestionRow.current) & (now.drawing == 0))
         .where(Round.schedule_id == schedule_id)
-        .order_by(Round.day)
+        .order_by(Round.opens_at, Round.id)
     )
     return [PastRound(str(id_), day, topic, cast(Level | None, level)) for id_, day, topic, level in rows]
 
@@ -209,6 +228,13 @@ async def find_questions(
     return [(question, version) for question, version in rows]
 
 
+async def is_own_question(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
+    """Returns whether the question is in a bank of the workspace's own."""
+    own = select(QuestionRow.id).join(BankRow, BankRow.id == QuestionRow.bank_id)
+    own = own.where(QuestionRow.id == question_id, BankRow.workspace_id == workspace_id)
+    return await session.scalar(own) is not None
+
+
 async def retire(session: AsyncSession, workspace_id: int, question_id: int, now: datetime) -> None:
     """Retires a question in this workspace. Does nothing if it is already retired."""
     row = insert(Retirement).values(workspace_id=workspace_id, question_id=question_id, at=now)
@@ -248,7 +274,8 @@ async def count_imports(session: AsyncSession, workspace_id: int) -> int:
 
 
 async def has_met_question(session: AsyncSession, caller: Caller, question_id: int) -> bool:
-    """Returns whether the caller has answered the question, or a closed round of their workspace asked it."""
+    """Returns whether the caller has answered the question, or a closed round or a sprint of their workspace asked
+    it."""
     answered = (
         select(AnswerRow.id)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
@@ -264,7 +291,16 @@ async def has_met_question(session: AsyncSession, caller: Caller, question_id: i
             QuestionVersion.question_id == question_id,
         )
     )
-    return await session.scalar(answered.union_all(closed).limit(1)) is not None
+    revealed = (
+        select(SprintQuestion.id)
+        .join(QuestionVersion, QuestionVersion.id == SprintQuestion.version_id)
+        .where(
+            SprintQuestion.workspace_id == caller.workspace_id,
+            SprintQuestion.settled_at.is_not(None),
+            QuestionVersion.question_id == question_id,
+        )
+    )
+    return await session.scalar(answered.union_all(closed, revealed).limit(1)) is not None
 
 
 def measured_difficulty(workspace_id: int) -> Any:

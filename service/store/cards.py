@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Level
 from service.domain.selection import PastRound
-from service.store.banks import is_open_in_round, restrict_to_askable
+from service.store.banks import is_asked_now, restrict_to_askable
+from service.store.duels import is_asked_in_duel
 from service.store.ledger import is_within_topic
 from service.store.members import Caller, merged_ids
 from service.store.tables import AnswerRow, CardRow, QuestionRow, QuestionVersion
@@ -33,12 +34,13 @@ def apply_filters(query: Select[*tuple[Any, ...]], topic: str, level: str, kind:
 async def list_due(
     session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
 ) -> list[QuestionVersion]:
-    """Returns the questions whose cards are due, longest overdue first, except those open in a round."""
+    """Returns the questions whose cards are due, longest overdue first, except those open in a round or in a duel of
+    the caller."""
     query = restrict_to_askable(select(QuestionVersion), caller.workspace_id)
     query = (
         apply_filters(query, topic, level, kind)
         .join(CardRow, (CardRow.question_id == QuestionRow.id) & (CardRow.member_id == caller.member_id))
-        .where(CardRow.due <= now, ~is_open_in_round(caller.workspace_id))
+        .where(CardRow.due <= now, ~is_asked_now(caller.workspace_id), ~is_asked_in_duel(caller.member_id))
         .order_by(CardRow.due, CardRow.question_id)
     )
     return list(await session.scalars(query))
@@ -56,7 +58,8 @@ async def list_unseen(
     )
     has_card = exists().where(CardRow.member_id == caller.member_id, CardRow.question_id == QuestionRow.id)
     query = apply_filters(restrict_to_askable(select(QuestionVersion.id), caller.workspace_id), topic, level, kind)
-    found = await session.scalars(query.where(~answered, ~has_card, ~is_open_in_round(caller.workspace_id)))
+    secret = is_asked_now(caller.workspace_id) | is_asked_in_duel(caller.member_id)
+    found = await session.scalars(query.where(~answered, ~has_card, ~secret))
     return {str(id_) for id_ in found}
 
 

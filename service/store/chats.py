@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.boards import drop_workspace_boards, lock_boards
 from service.store.members import Caller
+from service.store.review_tables import ReviewPlace
 from service.store.tables import (
     AnswerRow,
     BankRow,
@@ -52,6 +53,11 @@ MOVED = (
     "outbox",
     "report",
     "audit",
+    "sprint",
+    "sprint_question",
+    "sprint_answer",
+    "duel",
+    "duel_rating",
 )
 """Tables with a workspace id, except those that a merge combines or deletes."""
 
@@ -104,6 +110,11 @@ async def get_chat_of_channel(session: AsyncSession, channel_id: int) -> Chat:
     return (await session.scalars(query)).one()
 
 
+async def get_platform(session: AsyncSession, chat_id: int) -> str:
+    """Returns the platform of a chat."""
+    return (await session.scalars(select(Chat.platform).where(Chat.id == chat_id))).one()
+
+
 async def list_platforms(session: AsyncSession, workspace_ids: Sequence[int]) -> Sequence[Any]:
     """Returns the distinct platforms of these workspaces' chats, oldest chat first."""
     query = select(Chat.platform).where(Chat.workspace_id.in_(workspace_ids)).order_by(Chat.id)
@@ -112,7 +123,7 @@ async def list_platforms(session: AsyncSession, workspace_ids: Sequence[int]) ->
 
 async def lock_workspaces(session: AsyncSession, workspace_ids: Sequence[int]) -> None:
     """Locks the workspaces and their boards until the transaction ends, so that merges of them wait for one another."""
-    # Before the rows, which whoever posts points refers to with the boards locked.
+    # Boards first: a transaction that posts points locks the boards, and then refers to the workspaces.
     await lock_boards(session, workspace_ids)
     query = select(Workspace.id).where(Workspace.id.in_(workspace_ids)).order_by(Workspace.id).with_for_update()
     await session.execute(query)
@@ -150,8 +161,9 @@ async def count_holdings(session: AsyncSession, workspace_id: int) -> Holdings:
 async def merge_workspace(session: AsyncSession, old: int, new: int) -> None:
     """Moves everything from workspace `old` to `new` and deletes `old`.
 
-    Banks and seasons whose names are taken get a number; questions retired in either stay retired. Logs and ledger
-    change only their workspace; boards are summed anew. Deleting fails if a table was missed.
+    Banks and seasons whose names are taken get a number; questions retired in either stay retired; moderators are
+    notified where `new` has chosen, if it has. Logs and ledger change only their workspace; boards are summed anew.
+    Deleting fails if a table was missed.
     """
     await drop_workspace_boards(session, [old, new])
     await session.execute(text("set constraints all deferred"))
@@ -161,7 +173,10 @@ async def merge_workspace(session: AsyncSession, old: int, new: int) -> None:
     retired = select(literal(new), Retirement.question_id, Retirement.at).where(Retirement.workspace_id == old)
     columns = ["workspace_id", "question_id", "at"]
     await session.execute(insert(Retirement).from_select(columns, retired).on_conflict_do_nothing())
-    for ending in (Retirement, LinkCodeRow, LinkGuess, Trouble):
+    place = select(literal(new), ReviewPlace.channel_id, ReviewPlace.member_id).where(ReviewPlace.workspace_id == old)
+    columns = ["workspace_id", "channel_id", "member_id"]
+    await session.execute(insert(ReviewPlace).from_select(columns, place).on_conflict_do_nothing())
+    for ending in (Retirement, ReviewPlace, LinkCodeRow, LinkGuess, Trouble):
         await session.execute(delete(ending).where(ending.workspace_id == old))
     for moved in MOVED:
         rows = Base.metadata.tables[moved]

@@ -131,12 +131,26 @@ async def list_entries(session: AsyncSession, member_id: int, since: datetime) -
     return [LedgerEntry(at, points, round_id, credit) for at, points, round_id, credit in await session.execute(query)]
 
 
-def add_adjustment(
-    session: AsyncSession, caller: Caller, member_id: int, points: int, reason: str, event_id: str, now: datetime
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """Points that an admin gives to a member, or takes."""
+
+    points: int
+    reason: str
+    event_id: str
+    at: datetime
+
+
+def add_adjustment(session: AsyncSession, caller: Caller, member_id: int, made: Adjustment) -> None:
     """Posts points that belong to no round, once per event."""
-    key = f"adjust:{caller.chat_id}:{event_id}"
-    row = Ledger(key=key, workspace_id=caller.workspace_id, member_id=member_id, points=points, reason=reason, at=now)
+    row = Ledger(
+        key=f"adjust:{caller.chat_id}:{made.event_id}",
+        workspace_id=caller.workspace_id,
+        member_id=member_id,
+        points=made.points,
+        reason=made.reason,
+        at=made.at,
+    )
     session.add(row)
 
 

@@ -126,6 +126,12 @@ async def get_names(session: AsyncSession, workspace_id: int, member_ids: Collec
     return {row.id: row.name for row in await session.execute(query)}
 
 
+async def find_identity(session: AsyncSession, chat_id: int, external_id: str) -> int | None:
+    """Returns the member with that platform id in the chat."""
+    query = select(Identity.member_id).where(Identity.chat_id == chat_id, Identity.external_id == external_id)
+    return await session.scalar(query)
+
+
 async def find_members(session: AsyncSession, workspace_id: int, name: str) -> Sequence[Member]:
     """Returns members with that name in any chat, ignoring case, or with that platform id. Leaves out forgotten
     members."""

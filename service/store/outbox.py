@@ -5,20 +5,28 @@ Retries are in `service.rounds.delivery`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, DateTime, and_, delete, func, literal, or_, select, text, update
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
-from service.wire import Body
+from service.wire import Body, Platform
 
 PRIVATE_TIMEOUT = timedelta(days=1)
 """How long a message that belongs to no slot is retried."""
+EDIT_TIMEOUT = timedelta(minutes=1)
+"""How long one edit of a message that is edited again and again is retried."""
+
+PACE_SIZE = 20
+"""Private messages that may become due at once in one chat."""
+PACE_INTERVAL = timedelta(seconds=10)
+"""Time until as many more may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,14 @@ class NewMessage:
     chat_id: int | None = None
     """Preferred chat of a private message."""
     round_id: int | None = None
+    edits_id: int | None = None
+    """Message that this one replaces in the chat, instead of being posted. It must have been posted."""
+
+
+async def find_platform(session: AsyncSession, message: int) -> Platform | None:
+    """Returns the platform that a message goes to; None if there is no such message."""
+    found = await session.scalar(select(Chat.platform).join(Outbox).where(Outbox.id == message))
+    return cast(Platform | None, found)
 
 
 async def enqueue(
@@ -65,6 +81,22 @@ async def enqueue_in_chat(
         await session.execute(insert(Outbox).on_conflict_do_nothing(), rows)
 
 
+async def enqueue_paced(
+    session: AsyncSession, messages: Sequence[NewMessage], due_at: datetime, give_up_at: datetime
+) -> None:
+    """Adds private messages, each exactly once, a few at a time in each chat: many at once delay the chat's other
+    messages, and platforms take them for spam. Their chats must be named."""
+    turns: Counter[int] = Counter()
+    rows = []
+    for message in messages:
+        assert message.chat_id is not None, "the caller chose the chat"
+        start = due_at + PACE_INTERVAL * (turns[message.chat_id] // PACE_SIZE)
+        turns[message.chat_id] += 1
+        rows.append(_values(message, message.chat_id, start, give_up_at))
+    if rows:
+        await session.execute(insert(Outbox).on_conflict_do_nothing(), rows)
+
+
 async def enqueue_updates(
     session: AsyncSession, round_id: int, label: str, due_at: datetime, give_up_at: datetime
 ) -> None:
@@ -73,10 +105,10 @@ async def enqueue_updates(
     key = func.concat(f"round:{round_id}:{kind}:{label}:", Outbox.id)
     same = (Outbox.workspace_id, Outbox.chat_id, Outbox.channel_id, Outbox.round_id)
     times = [literal(at, DateTime(timezone=True)) for at in (due_at, due_at, give_up_at)]
-    posts = select(key, literal(kind), body, *same, *times).where(
+    posts = select(key, literal(kind), body, *same, Outbox.id, *times).where(
         Outbox.round_id == round_id, Outbox.kind == "question", Outbox.state != "skipped"
     )
-    columns = ["key", "kind", "body", "workspace_id", "chat_id", "channel_id", "round_id"]
+    columns = ["key", "kind", "body", "workspace_id", "chat_id", "channel_id", "round_id", "edits_id"]
     new = insert(Outbox).from_select([*columns, "due_at", "not_before", "give_up_at"], posts)
     await session.execute(new.on_conflict_do_nothing())
 
@@ -89,14 +121,40 @@ async def delete_waiting_updates(session: AsyncSession, round_id: int) -> None:
 
 async def delete_covered_updates(session: AsyncSession, row: Outbox) -> None:
     """Deletes the other edits of the same message, unless one is being sent: this one shows the current state."""
-    same = (Outbox.round_id == row.round_id, Outbox.channel_id == row.channel_id, Outbox.kind == "update")
-    others = delete(Outbox).where(*same, Outbox.id != row.id, Outbox.state.in_(("due", "sent")))
+    same = (Outbox.edits_id == row.edits_id, Outbox.id != row.id)
+    others = delete(Outbox).where(*same, Outbox.state.in_(("due", "sent")))
     await session.execute(others.execution_options(synchronize_session=False))
 
 
 def postpone(row: Outbox, until: datetime) -> None:
     """Ends the lease of a message that cannot be sent yet."""
     row.state, row.claimed_until, row.not_before = "due", None, until
+
+
+async def show_in_place(session: AsyncSession, message: NewMessage, now: datetime, pace: timedelta) -> None:
+    """Edits a posted message again and again by one row, at most once per `pace`.
+
+    Does nothing while an edit is being sent: the next call shows what is current then.
+    """
+    chat_id = await session.scalar(select(Channel.chat_id).where(Channel.id == message.channel_id))
+    assert chat_id is not None, "an edit is of a message in a channel"
+    values = _values(message, chat_id, now, now + EDIT_TIMEOUT)
+    again = {name: values[name] for name in ("body", "due_at", "not_before", "give_up_at")}
+    fresh = {"state": "due", "message_ref": None, "claimed_until": None, "taken_at": None, "error": None}
+    made = insert(Outbox).values(values)
+    idle = and_(Outbox.state.in_(("due", "sent", "skipped")), Outbox.due_at <= now - pace)
+    await session.execute(made.on_conflict_do_update(index_elements=["key"], set_={**again, **fresh}, where=idle))
+
+
+async def delete_unsent(session: AsyncSession, key: str) -> None:
+    """Deletes the message of that key, unless it may have arrived."""
+    unsent = delete(Outbox).where(Outbox.key == key, Outbox.state == "due")
+    await session.execute(unsent.execution_options(synchronize_session=False))
+
+
+async def find_by_key(session: AsyncSession, key: str) -> Outbox | None:
+    """Returns the message of that key, as it is in the database now."""
+    return await session.scalar(select(Outbox).where(Outbox.key == key).execution_options(populate_existing=True))
 
 
 async def find_question_post(session: AsyncSession, round_id: int, channel_id: int | None) -> Outbox | None:
@@ -115,6 +173,7 @@ def _values(message: NewMessage, chat_id: int, due_at: datetime, give_up_at: dat
         "channel_id": message.channel_id,
         "member_id": message.member_id,
         "round_id": message.round_id,
+        "edits_id": message.edits_id,
         "due_at": due_at,
         "not_before": due_at,
         "give_up_at": give_up_at,
@@ -177,11 +236,11 @@ async def lock_claimable(session: AsyncSession, platform: str, now: datetime, li
     return (await session.scalars(query)).all()
 
 
-async def lock_expired(session: AsyncSession, now: datetime) -> Sequence[Outbox]:
-    """Returns messages past their deadline that were certainly not posted, locked."""
+async def lock_expired(session: AsyncSession, now: datetime, *kinds: str) -> Sequence[Outbox]:
+    """Returns messages past their deadline that were certainly not posted, locked; with `kinds` only those."""
     query = (
         select(Outbox)
-        .where(Outbox.state == "due", Outbox.give_up_at <= now)
+        .where(Outbox.state == "due", Outbox.give_up_at <= now, *([Outbox.kind.in_(kinds)] if kinds else []))
         .order_by(Outbox.id)
         .with_for_update(skip_locked=True)
     )
@@ -299,4 +358,4 @@ def _queue() -> list[ColumnElement[Any]]:
     own, so that they can report what blocks the others, and so have edits, which must delay no message.
     """
     columns = (Outbox.chat_id, Outbox.channel_id, Outbox.member_id)
-    return [*(column.expression for column in columns), Outbox.kind == "notice", Outbox.kind == "update"]
+    return [*(column.expression for column in columns), Outbox.kind == "notice", Outbox.edits_id.is_not(None)]

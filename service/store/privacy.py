@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, exists, func, select, true, union, update
+from sqlalchemy import ColumnElement, delete, exists, func, or_, select, true, union, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store import markings, members
+from service.store import duels, markings, members, notifications, reports, sprints
 from service.store.ledger import insert_entries
 from service.store.members import Caller, list_identities, merged_ids
+from service.store.review_tables import ReportRow, ReviewPlace
 from service.store.session import allow_forgetting
 from service.store.tables import (
     UNSENT,
@@ -31,7 +32,6 @@ from service.store.tables import (
     Outbox,
     QuestionRow,
     QuestionVersion,
-    ReportRow,
     Round,
     Schedule,
     Season,
@@ -42,6 +42,8 @@ from service.wire import Who
 
 FORGOTTEN_NAME = "someone who left"
 """Name shown for the points of a forgotten member."""
+NAMING = ("reveal", "outcome", "sprint-reveal", "sprint-podium", "duel")
+"""Kinds of messages that name members."""
 FORGET_CALL = "forget"
 """Label in the inbox of the call that forgets a member."""
 
@@ -114,13 +116,6 @@ async def list_cards(session: AsyncSession, member_id: int) -> Sequence[tuple[Ca
     return [(card, key) for card, key in rows]
 
 
-async def list_reports(session: AsyncSession, member_id: int) -> Sequence[ReportRow]:
-    """Returns the member's reports, oldest first."""
-    return (
-        await session.scalars(select(ReportRow).where(ReportRow.member_id == member_id).order_by(ReportRow.id))
-    ).all()
-
-
 async def set_hidden(session: AsyncSession, member_id: int, hidden: bool) -> None:
     """Hides the member from boards, or shows them again."""
     await session.execute(update(Member).where(Member.id.in_(merged_ids(member_id))).values(hidden=hidden))
@@ -129,15 +124,19 @@ async def set_hidden(session: AsyncSession, member_id: int, hidden: bool) -> Non
 async def forget_member(session: AsyncSession, caller: Caller, now: datetime) -> None:
     """Erases the caller's names and everything they wrote, keeping all numbers so that totals stay right.
 
-    Withdraws answers in open rounds and cancels messages not yet posted to them.
+    Withdraws answers in open rounds, and cancels duels and messages not yet posted to them.
     """
+    # Before the duels, as everyone who changes them does.
+    await duels.lock_players(session, [caller.member_id])
+    await duels.forget_duels(session, caller.member_id, now)
     await _withdraw(session, caller.member_id)
     await _empty_reveals(session, caller)
     await _empty_log(session, caller.member_id)
     await markings.forget_markings(session, caller.member_id)
+    await sprints.forget_answers(session, caller.member_id)
+    await notifications.forget_notifications(session, caller.member_id)
     await session.execute(delete(CardRow).where(CardRow.member_id == caller.member_id))
-    await session.execute(update(ReportRow).where(ReportRow.member_id == caller.member_id).values(text=""))
-    await _empty_messages(session, caller)
+    await _empty_messages(session, caller, await reports.forget_reports(session, caller.member_id))
     await _empty_archives(session, caller)
     await _empty_codes(session, caller.member_id)
     await session.execute(delete(Identity).where(Identity.member_id == caller.member_id))
@@ -179,9 +178,10 @@ async def _empty_log(session: AsyncSession, member_id: int) -> None:
     await session.execute(update(VerdictRow).where(VerdictRow.answer_id.in_(theirs)).values(detail={}))
 
 
-async def _empty_messages(session: AsyncSession, caller: Caller) -> None:
-    """Erases private messages, and the stored replies to the caller's events in all chats."""
-    private = Outbox.member_id == caller.member_id
+async def _empty_messages(session: AsyncSession, caller: Caller, written: Sequence[str]) -> None:
+    """Erases private messages, the messages with the keys `written`, and the stored replies to the caller's events in
+    all chats."""
+    private = or_(Outbox.member_id == caller.member_id, Outbox.key.in_(written))
     unsent = Outbox.state.in_(UNSENT)
     await session.execute(update(Outbox).where(private, unsent).values(state="skipped", error="the member left"))
     await session.execute(
@@ -198,7 +198,8 @@ async def _empty_codes(session: AsyncSession, member_id: int) -> None:
 
 
 async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
-    """Erases the caller from the points and boards of reveals, which identify members by name only."""
+    """Erases the caller from the points and boards of reveals and from messages about duels, which identify members
+    by name only."""
     rows = merged_ids(caller.member_id)
     known = (
         select(AnswerRow.name).where(AnswerRow.member_id.in_(rows)),
@@ -206,7 +207,7 @@ async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
         select(Identity.name).where(Identity.member_id == caller.member_id),
     )
     names = {caller.name, *await session.scalars(union(*known))} - {""}
-    reveals = select(Outbox).where(Outbox.workspace_id == caller.workspace_id, Outbox.kind.in_(("reveal", "outcome")))
+    reveals = select(Outbox).where(Outbox.workspace_id == caller.workspace_id, Outbox.kind.in_(NAMING))
     for row in await session.scalars(reveals):
         emptied = _without(row.body, names)
         if emptied != row.body:
@@ -331,14 +332,16 @@ async def merge_cards(session: AsyncSession, kept: int, gone: int) -> int:
 
 async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
     """Points everything mutable of `gone` to `kept`. Their logged answers and actions stay unchanged."""
-    for table in (ReportRow, Outbox, Identity):
+    for table in (ReportRow, ReviewPlace, Outbox, Identity):
         await session.execute(update(table).where(table.member_id == gone).values(member_id=kept))
     await session.execute(update(Schedule).where(Schedule.made_by == gone).values(made_by=kept))
     await session.execute(update(Member).where(Member.merged_into == gone).values(merged_into=kept))
     await session.execute(delete(LinkCodeRow).where(LinkCodeRow.member_id.in_((kept, gone))))
+    await notifications.merge_notifications(session, kept, gone)
     excused = await session.scalars(select(StreakGrace.round_id).where(StreakGrace.member_id == gone))
     await members.add_streak_graces(session, kept, list(excused))
     await session.execute(delete(StreakGrace).where(StreakGrace.member_id == gone))
+    await sprints.merge_answers(session, kept, gone)
 
 
 def _reviewed(card: CardRow) -> str:

@@ -10,6 +10,7 @@ from sqlalchemy import Row, Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Question, from_data
+from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import BankRow, QuestionVersion, Round, Schedule
 from service.store.tables import QuestionRow as QuestionRow
 
@@ -51,9 +52,10 @@ async def newest_version_id(session: AsyncSession, question_id: int) -> int:
     return (await session.scalars(query.where(QuestionVersion.drawing == 0))).one()
 
 
-async def is_open_in_round(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
-    """Returns whether a round of this workspace is asking any version of the question now."""
-    query = (
+async def is_asked_now(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
+    """Returns whether a round or a sprint of this workspace is asking any version of the question now, or will in a
+    running sprint. Its key is still secret."""
+    in_round = (
         select(Round.id)
         .join(Schedule, Schedule.id == Round.schedule_id)
         .join(QuestionVersion, QuestionVersion.id == Round.version_id)
@@ -63,7 +65,18 @@ async def is_open_in_round(session: AsyncSession, workspace_id: int, question_id
             Round.closed_at.is_(None),
         )
     )
-    return await session.scalar(query.limit(1)) is not None
+    in_sprint = (
+        select(SprintQuestion.id)
+        .join(Sprint, Sprint.id == SprintQuestion.sprint_id)
+        .join(QuestionVersion, QuestionVersion.id == SprintQuestion.version_id)
+        .where(
+            Sprint.workspace_id == workspace_id,
+            Sprint.ended_at.is_(None),
+            SprintQuestion.settled_at.is_(None),
+            QuestionVersion.question_id == question_id,
+        )
+    )
+    return await session.scalar(in_round.union_all(in_sprint).limit(1)) is not None
 
 
 def _select() -> Select[QuestionVersion, str, str, int, dict[str, Any] | None]:

@@ -1,15 +1,28 @@
-"""Rows of members' reports about questions."""
+"""Rows of members' reports about questions, and of where moderators hear of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.members import Caller
-from service.store.tables import Member, QuestionRow, QuestionVersion, ReportRow
+from service.store.members import Caller, merged_ids
+from service.store.review_tables import ReportRow, ReviewPlace
+from service.store.tables import Member, QuestionRow, QuestionVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report with the id of its question and the name of its author."""
+
+    row: ReportRow
+    question: QuestionRow
+    reported: QuestionVersion
+    by: str
 
 
 def add(session: AsyncSession, caller: Caller, version_id: int, text: str, now: datetime) -> ReportRow:
@@ -21,28 +34,79 @@ def add(session: AsyncSession, caller: Caller, version_id: int, text: str, now: 
         text=text,
         at=now,
         state="open",
+        reason="",
     )
     session.add(row)
     return row
 
 
-async def list_reports(session: AsyncSession, workspace_id: int) -> Sequence[tuple[ReportRow, str, str]]:
-    """Returns the reports with question id and reporter's name, open ones first, then newest first."""
+async def count_since(session: AsyncSession, member_id: int, since: datetime) -> int:
+    """Returns how many reports a member made since then."""
+    mine = select(func.count()).where(ReportRow.member_id.in_(merged_ids(member_id)), ReportRow.at > since)
+    return int(await session.scalar(mine) or 0)
+
+
+async def list_reports(session: AsyncSession, workspace_id: int) -> Sequence[Report]:
+    """Returns the reports, open ones first, then newest first."""
     query = _select().where(ReportRow.workspace_id == workspace_id)
     rows = await session.execute(query.order_by(ReportRow.state != "open", ReportRow.id.desc()))
-    return [(report, key, name) for report, key, name in rows]
+    return [Report(*row) for row in rows]
 
 
-async def lock_report(session: AsyncSession, workspace_id: int, report_id: int) -> tuple[ReportRow, str, str] | None:
-    """Returns one report of this workspace, locked until the transaction ends."""
+async def find_report(session: AsyncSession, workspace_id: int, report_id: int, *, lock: bool = False) -> Report | None:
+    """Returns one report of this workspace; with `lock`, locked until the transaction ends."""
     query = _select().where(ReportRow.workspace_id == workspace_id, ReportRow.id == report_id)
-    row = (await session.execute(query.with_for_update(of=ReportRow))).one_or_none()
-    return None if row is None else (row[0], row[1], row[2])
+    row = (await session.execute(query.with_for_update(of=ReportRow) if lock else query)).one_or_none()
+    return None if row is None else Report(*row)
 
 
-def _select() -> Select[ReportRow, str, str]:
+async def list_by_member(session: AsyncSession, member_id: int) -> Sequence[ReportRow]:
+    """Returns the member's reports, oldest first."""
+    query = select(ReportRow).where(ReportRow.member_id == member_id).order_by(ReportRow.id)
+    return (await session.scalars(query)).all()
+
+
+async def forget_reports(session: AsyncSession, member_id: int) -> list[str]:
+    """Erases what a member wrote in reports and in answers to them. Returns the keys of the notices that repeat it."""
+    rows = merged_ids(member_id)
+    mine = update(ReportRow).where(ReportRow.member_id.in_(rows)).values(text="").returning(ReportRow.id)
+    written = [key for id_ in await session.scalars(mine) for key in (notice_key(id_), repeated_key(id_))]
+    settled = update(ReportRow).where(ReportRow.settled_by.in_(rows)).values(reason="")
+    answered = await session.execute(settled.returning(ReportRow.id, ReportRow.state))
+    await session.execute(delete(ReviewPlace).where(ReviewPlace.member_id.in_(rows)))
+    return [*written, *(settled_key(id_, state) for id_, state in answered)]
+
+
+def notice_key(report_id: int) -> str:
+    """Returns the key of the message that tells moderators of a report."""
+    return f"report:{report_id}"
+
+
+def repeated_key(report_id: int) -> str:
+    """Returns the key of the message that tells another moderator, because the first could not be told."""
+    return f"report:{report_id}:again"
+
+
+def settled_key(report_id: int, state: str) -> str:
+    """Returns the key of the message that tells a member how their report was settled."""
+    return f"report:{report_id}:{state}"
+
+
+async def get_place(session: AsyncSession, workspace_id: int) -> ReviewPlace | None:
+    """Returns where an admin wants moderators to be notified."""
+    return await session.get(ReviewPlace, workspace_id, populate_existing=True)
+
+
+async def set_place(session: AsyncSession, workspace_id: int, *, channel_id: int | None, member_id: int | None) -> None:
+    """Sets where moderators are notified: in a channel, or privately."""
+    chosen = {"channel_id": channel_id, "member_id": member_id}
+    place = insert(ReviewPlace).values(workspace_id=workspace_id, **chosen)
+    await session.execute(place.on_conflict_do_update(index_elements=["workspace_id"], set_=chosen))
+
+
+def _select() -> Select[ReportRow, QuestionRow, QuestionVersion, str]:
     return (
-        select(ReportRow, QuestionRow.key, Member.name)
+        select(ReportRow, QuestionRow, QuestionVersion, Member.name)
         .join(QuestionVersion, QuestionVersion.id == ReportRow.version_id)
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .join(Member, Member.id == ReportRow.member_id)

@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 from datetime import date, datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, func, literal, select
+from sqlalchemy import ColumnElement, Select, func, literal, select, tuple_
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import Attendance
-from service.store.schedules import posts_to
+from service.store.schedules import is_slot, posts_to
 from service.store.tables import (
     Channel,
     Chat,
@@ -39,11 +39,13 @@ async def create(
     *,
     version_id: int | None = None,
     skipped: str | None = None,
+    number: int = 0,
 ) -> Round | None:
-    """Creates the round of a slot. Returns None if the slot already has one."""
+    """Creates the round of a slot, or with `number` an extra one. Returns None if there already is one."""
     values = {
         "schedule_id": schedule_id,
         "day": day,
+        "number": number,
         "version_id": version_id,
         "opens_at": opens_at,
         "closes_at": closes_at,
@@ -53,11 +55,17 @@ async def create(
     return None if made is None else await session.get(Round, made)
 
 
+async def next_extra_number(session: AsyncSession, schedule_id: int, day: date) -> int:
+    """Returns the number of the day's next extra round. The schedule must be locked."""
+    query = select(func.max(Round.number)).where(Round.schedule_id == schedule_id, Round.day == day)
+    return int(await session.scalar(query) or 0) + 1
+
+
 async def reopen(
     session: AsyncSession, schedule_id: int, day: date, opens_at: datetime, closes_at: datetime, version_id: int
 ) -> Round | None:
     """Puts a question to the slot's round that was skipped. Returns None if it was not."""
-    skipped = select(Round).where(Round.schedule_id == schedule_id, Round.day == day, Round.skipped.is_not(None))
+    skipped = select(Round).where(is_slot(schedule_id, day), Round.skipped.is_not(None))
     round_ = await session.scalar(skipped.with_for_update())
     if round_ is not None:
         round_.version_id, round_.skipped = version_id, None
@@ -130,20 +138,20 @@ async def list_due_to_close(session: AsyncSession, now: datetime) -> Sequence[in
     return (await session.scalars(query.order_by(Round.closes_at, Round.id))).all()
 
 
-async def list_judged_between(session: AsyncSession, schedule_id: int, first: date, last: date) -> Sequence[int]:
-    """Returns the ids of the schedule's posted rounds of these days, both included, except those with an open
-    question."""
+async def list_judged_since(session: AsyncSession, first: date, last: Round) -> Sequence[int]:
+    """Returns the ids of the schedule's posted rounds from a day up to a round, both included, except those with an
+    open question."""
     query = (
         select(Round.id)
         .join(QuestionVersion, QuestionVersion.id == Round.version_id)
-        .where(Round.schedule_id == schedule_id, Round.skipped.is_(None), QuestionVersion.kind != "open")
+        .where(Round.schedule_id == last.schedule_id, Round.skipped.is_(None), QuestionVersion.kind != "open")
     )
-    return (await session.scalars(query.where(Round.day >= first, Round.day <= last))).all()
+    return (await session.scalars(query.where(Round.day >= first, _up_to(last)))).all()
 
 
-async def count_posted_until(session: AsyncSession, schedule_id: int, last: date) -> int:
-    """Returns how many rounds the schedule has posted up to and including a day."""
-    query = select(func.count()).where(Round.schedule_id == schedule_id, Round.skipped.is_(None), Round.day <= last)
+async def count_posted_until(session: AsyncSession, last: Round) -> int:
+    """Returns how many rounds the schedule has posted up to and including this one."""
+    query = select(func.count()).where(Round.schedule_id == last.schedule_id, Round.skipped.is_(None), _up_to(last))
     return int(await session.scalar(query) or 0)
 
 
@@ -178,7 +186,7 @@ async def lock_due_schedules(
 async def load_histories(
     session: AsyncSession, schedule_ids: Collection[int], member_ids: Collection[int]
 ) -> Histories:
-    """Returns the schedule's rounds, oldest first, for each (schedule, member).
+    """Returns the rounds of the schedule's slots, oldest first, for each (schedule, member).
 
     Skipped rounds, restored ones and those before the member's first answer are excused. Open rounds without an answer
     are left out.
@@ -186,7 +194,7 @@ async def load_histories(
     rounds = (
         await session.execute(
             select(Round.schedule_id, Round.id, Round.skipped, Round.closed_at)
-            .where(Round.schedule_id.in_(schedule_ids))
+            .where(Round.schedule_id.in_(schedule_ids), Round.number == 0)
             .order_by(Round.schedule_id, Round.day)
         )
     ).all()
@@ -225,6 +233,11 @@ def _posting() -> tuple[ColumnElement[bool], ...]:
         Schedule.paused_at.is_(None),
         Schedule.channel_id.in_(there) | Schedule.id.in_(shared),
     )
+
+
+def _up_to(last: Round) -> ColumnElement[bool]:
+    """Tests whether a round opened before `last`, or is that round."""
+    return tuple_(Round.opens_at, Round.id) <= (last.opens_at, last.id)
 
 
 def _asked() -> Select[Round, Schedule]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, or_, select
+from sqlalchemy import ColumnElement, and_, delete, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -109,6 +109,13 @@ async def lock_schedule(session: AsyncSession, workspace_id: int, schedule_id: i
     return None if row is None else (row[0], row[1])
 
 
+async def find_for_channel(session: AsyncSession, channel_id: int) -> int | None:
+    """Returns the schedule that posts to the channel: the oldest with its home there, or else the oldest shared."""
+    query = select(Schedule.id).where(posts_to(channel_id), Schedule.removed_at.is_(None))
+    order = ((Schedule.channel_id == channel_id).desc(), Schedule.id)
+    return await session.scalar(query.order_by(*order).limit(1))
+
+
 async def list_schedules(session: AsyncSession, workspace_id: int) -> Sequence[tuple[Schedule, Channel]]:
     """Returns the active schedules of the workspace with their channels, oldest first."""
     query = (
@@ -139,9 +146,14 @@ async def add_skip(session: AsyncSession, schedule_id: int, day: date) -> None:
     await session.execute(insert(ScheduleSkip).values(schedule_id=schedule_id, day=day).on_conflict_do_nothing())
 
 
+def is_slot(schedule_id: int, day: date) -> ColumnElement[bool]:
+    """Tests whether `Round` is that of the schedule's slot, and not an extra one."""
+    return and_(Round.schedule_id == schedule_id, Round.day == day, Round.number == 0)
+
+
 async def find_round(session: AsyncSession, schedule_id: int, day: date) -> Round | None:
     """Returns the round of that slot, if it exists."""
-    return await session.scalar(select(Round).where(Round.schedule_id == schedule_id, Round.day == day))
+    return await session.scalar(select(Round).where(is_slot(schedule_id, day)))
 
 
 def add(session: AsyncSession, caller: Caller, channel_id: int, spec: dict[str, Any], since: datetime) -> Schedule:

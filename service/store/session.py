@@ -10,12 +10,14 @@ import stat
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
 from psycopg import AsyncConnection
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 DRIVER = "postgresql+psycopg"
@@ -32,9 +34,18 @@ def libpq_url(database_url: str) -> str:
     return make_url(database_url).set(drivername="postgresql").render_as_string(hide_password=False)
 
 
+STATEMENT_TIMEOUT = timedelta(minutes=5)
+"""Longest statement of a service or worker. The longest that are meant to run close a round of very many members."""
+IDLE_TIMEOUT = timedelta(minutes=5)
+"""Longest pause within a transaction. Then the server ends the connection: a process that hangs holds no lock."""
+
+
 def make_engine(database_url: str, *, pool_size: int = 10) -> AsyncEngine:
-    """Creates an engine that tests a pooled connection before using it. Does not connect yet."""
-    return create_async_engine(
+    """Creates an engine that tests a pooled connection before using it. Does not connect yet.
+
+    It uses at most twice `pool_size` connections, and the server ends statements and pauses that take too long.
+    """
+    engine = create_async_engine(
         sqlalchemy_url(database_url),
         pool_size=pool_size,
         max_overflow=pool_size,
@@ -42,6 +53,22 @@ def make_engine(database_url: str, *, pool_size: int = 10) -> AsyncEngine:
         # Parameters hold what people wrote, so errors must not quote them.
         hide_parameters=True,
     )
+    event.listen(engine.sync_engine, "connect", _set_timeouts)
+    return engine
+
+
+def _set_timeouts(connection: DBAPIConnection, record: object) -> None:
+    # By statements, not as options of the connection: a pooler in between refuses those.
+    cursor = connection.cursor()
+    try:
+        for name, limit in (
+            ("statement_timeout", STATEMENT_TIMEOUT),
+            ("idle_in_transaction_session_timeout", IDLE_TIMEOUT),
+        ):
+            cursor.execute(f"set {name} = {limit // timedelta(milliseconds=1)}")
+        connection.commit()
+    finally:
+        cursor.close()
 
 
 def make_sessions(engine: AsyncEngine) -> Sessions:

@@ -34,7 +34,7 @@ NAMING = {
 }
 UNSENT = ("due", "sending", "uncertain")
 """States of an outbox message that may still be posted."""
-APPEND_ONLY = ("answer", "verdict", "given_credit", "ledger", "audit")
+APPEND_ONLY = ("answer", "verdict", "given_credit", "ledger", "audit", "duel_rating")
 
 
 class Base(DeclarativeBase):
@@ -52,7 +52,7 @@ def new_id() -> Mapped[int]:
     return mapped_column(BigInteger, Numbered(always=True), primary_key=True)
 
 
-def _same_workspace(column: str, table: str) -> ForeignKeyConstraint:
+def same_workspace(column: str, table: str) -> ForeignKeyConstraint:
     """Returns a foreign key that cannot leave the workspace. Its check can be deferred while a workspace is merged
     into another."""
     return ForeignKeyConstraint(
@@ -90,7 +90,7 @@ class Chat(Base):
 class Channel(Base):
     __tablename__ = "channel"
     __table_args__ = (
-        _same_workspace("chat_id", "chat"),
+        same_workspace("chat_id", "chat"),
         UniqueConstraint("chat_id", "external_id"),
         UniqueConstraint("id", "workspace_id"),
     )
@@ -124,8 +124,8 @@ class Identity(Base):
 
     __tablename__ = "identity"
     __table_args__ = (
-        _same_workspace("chat_id", "chat"),
-        _same_workspace("member_id", "member"),
+        same_workspace("chat_id", "chat"),
+        same_workspace("member_id", "member"),
         UniqueConstraint("chat_id", "external_id"),
         UniqueConstraint("chat_id", "member_id"),
         Index("ix_identity_member", "member_id"),
@@ -241,7 +241,7 @@ class Schedule(Base):
     """When a channel gets its question. `spec` is a `service.wire.ScheduleSpec`; rounds record what was posted."""
 
     __tablename__ = "schedule"
-    __table_args__ = (_same_workspace("channel_id", "channel"), UniqueConstraint("id", "workspace_id"))
+    __table_args__ = (same_workspace("channel_id", "channel"), UniqueConstraint("id", "workspace_id"))
     id: Mapped[int] = new_id()
     workspace_id: Mapped[int]
     channel_id: Mapped[int] = mapped_column(index=True)
@@ -259,7 +259,7 @@ class ScheduleChannel(Base):
     """A further channel that a schedule posts to, in any chat of its workspace."""
 
     __tablename__ = "schedule_channel"
-    __table_args__ = (_same_workspace("schedule_id", "schedule"), _same_workspace("channel_id", "channel"))
+    __table_args__ = (same_workspace("schedule_id", "schedule"), same_workspace("channel_id", "channel"))
     schedule_id: Mapped[int] = mapped_column(primary_key=True)
     channel_id: Mapped[int] = mapped_column(primary_key=True, index=True)
     workspace_id: Mapped[int]
@@ -275,12 +275,15 @@ class ScheduleSkip(Base):
 
 
 class Round(Base):
-    """One question posted to a schedule's channels for one slot. (schedule, day) is unique, so a slot is posted
-    once."""
+    """One question posted to a schedule's channels: for a slot, or as an extra round that an admin asked for.
+
+    (schedule, day, number) is unique, so a slot is posted once.
+    """
 
     __tablename__ = "round"
     __table_args__ = (
-        UniqueConstraint("schedule_id", "day"),
+        UniqueConstraint("schedule_id", "day", "number"),
+        CheckConstraint("number >= 0", name="number_counts_up"),
         CheckConstraint("(skipped is null) = (version_id is not null)", name="asked_or_skipped"),
         CheckConstraint("closes_at > opens_at", name="closes_after_opening"),
         Index("ix_round_open", "closes_at", postgresql_where=text("closed_at is null and skipped is null")),
@@ -288,6 +291,8 @@ class Round(Base):
     id: Mapped[int] = new_id()
     schedule_id: Mapped[int] = mapped_column(ForeignKey("schedule.id"))
     day: Mapped[date]
+    number: Mapped[int] = mapped_column(server_default="0")
+    """0 for the round of the slot; from 1 on, the day's extra rounds, which count for no streak."""
     version_id: Mapped[int | None] = mapped_column(ForeignKey("question_version.id"), index=True)
     opens_at: Mapped[datetime]
     closes_at: Mapped[datetime]
@@ -384,7 +389,7 @@ class Ledger(Base):
     __tablename__ = "ledger"
     __table_args__ = (
         UniqueConstraint("key"),
-        _same_workspace("member_id", "member"),
+        same_workspace("member_id", "member"),
         Index("ix_ledger_board", "workspace_id", "at"),
         Index("ix_ledger_member", "member_id", "at"),
         Index("ix_ledger_round", "round_id", "member_id"),
@@ -417,6 +422,7 @@ class Outbox(Base):
         CheckConstraint("(state = 'sent') = (message_ref is not null)", name="sent_has_a_reference"),
         Index("ix_outbox_waiting", "not_before", postgresql_where=text("state in ('due', 'sending', 'uncertain')")),
         Index("ix_outbox_round", "round_id", postgresql_where=text("round_id is not null")),
+        Index("ix_outbox_edits", "edits_id", postgresql_where=text("edits_id is not null")),
         Index("ix_outbox_sent", "sent_at", postgresql_where=text("sent_at is not null")),
     )
     id: Mapped[int] = new_id()
@@ -426,6 +432,8 @@ class Outbox(Base):
     channel_id: Mapped[int | None] = mapped_column(ForeignKey("channel.id"), index=True)
     member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
     round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
+    edits_id: Mapped[int | None] = mapped_column(ForeignKey("outbox.id"))
+    """The message that this one replaces in the chat, instead of being posted."""
     kind: Mapped[str]
     body: Mapped[dict[str, Any]]
     state: Mapped[str] = mapped_column(server_default="due")
@@ -499,20 +507,6 @@ class StreakGrace(Base):
     __tablename__ = "streak_grace"
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
-
-
-class ReportRow(Base):
-    """A member's report that a question is wrong."""
-
-    __tablename__ = "report"
-    __table_args__ = (CheckConstraint("state in ('open', 'dismissed', 'fixed')", name="state"),)
-    id: Mapped[int] = new_id()
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
-    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), index=True)
-    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
-    text: Mapped[str]
-    at: Mapped[datetime]
-    state: Mapped[str] = mapped_column(server_default="open")
 
 
 class Audit(Base):

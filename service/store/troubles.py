@@ -111,7 +111,7 @@ async def list_recovered_channels(session: AsyncSession, most: int) -> Sequence[
     arrived = exists().where(
         Outbox.channel_id == Trouble.subject,
         Outbox.member_id.is_(None),
-        Outbox.kind != "update",
+        Outbox.edits_id.is_(None),
         Outbox.sent_at > Trouble.since,
     )
     query = select(Trouble).where(Trouble.what == "refused", Trouble.over_at.is_(None), arrived)

@@ -14,6 +14,7 @@ from sqlalchemy.orm import aliased
 from questions.model import Question, as_data
 from service.store.banks import has_variants
 from service.store.members import Caller, merged_ids
+from service.store.sprint_tables import SprintQuestion
 from service.store.tables import AnswerRow, QuestionVersion, Round, Schedule
 from service.store.tables import QuestionRow as QuestionRow
 
@@ -91,7 +92,7 @@ async def pick_to_explain(session: AsyncSession, caller: Caller, version_id: int
     """Returns the version to explain: for a family, the variant with that id, or else the one the caller or workspace
     met last.
 
-    Explains only variants that the caller answered or a closed round of the workspace asked.
+    Explains only variants that the caller answered, or that a closed round or a sprint of the workspace asked.
     """
     family = await session.get_one(QuestionVersion, version_id)
     if not family.family:
@@ -102,7 +103,10 @@ async def pick_to_explain(session: AsyncSession, caller: Caller, version_id: int
         .where(Schedule.workspace_id == caller.workspace_id, Round.closed_at.is_not(None))
     )
     answered = select(AnswerRow.version_id, AnswerRow.at).where(AnswerRow.member_id.in_(merged_ids(caller.member_id)))
-    known = closed.union_all(answered).subquery()
+    revealed = select(SprintQuestion.version_id, SprintQuestion.settled_at.label("at")).where(
+        SprintQuestion.workspace_id == caller.workspace_id, SprintQuestion.settled_at.is_not(None)
+    )
+    known = closed.union_all(answered, revealed).subquery()
     query = (
         select(QuestionVersion.id)
         .join(known, known.c.version_id == QuestionVersion.id)
@@ -111,6 +115,12 @@ async def pick_to_explain(session: AsyncSession, caller: Caller, version_id: int
         .limit(1)
     )
     return await session.scalar(query) or version_id
+
+
+async def pick_named(session: AsyncSession, version_id: int, wanted: str) -> int:
+    """Returns the version that a member means: for a family, the variant with that id, or else the first one."""
+    named = (Variant.body["id"].as_string() == wanted.strip().lower()).desc()
+    return await _first(session, version_id, named, Variant.drawing)
 
 
 async def _first(session: AsyncSession, version_id: int, *order: Any) -> int:

@@ -1,11 +1,11 @@
-"""Schedules, rounds, seasons, reports, the audit log and checks, as admins see them."""
+"""Schedules, rounds, seasons, the audit log and checks, as admins see them."""
 
 from __future__ import annotations
 
 from datetime import date, datetime, time
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from questions.model import Kind, Level
 from service.wire.base import Model, Platform, Short
@@ -34,6 +34,27 @@ class ScheduleSpec(Model):
     speed_bonus: bool = False
     memory_days: Annotated[int, Field(ge=0, le=3650)] = 365
     catch_up_minutes: Annotated[int, Field(ge=0, le=24 * 60)] = 120
+
+
+class ScheduleChanges(ScheduleSpec):
+    """Changes to a schedule. Fields that are not set stay as they are, whoever else changes them at the same time."""
+
+    @model_serializer(mode="wrap")
+    def _write_set_fields(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in write(self).items() if name in self.model_fields_set}
+
+    def apply(self, spec: ScheduleSpec) -> ScheduleSpec:
+        """Returns the schedule with these changes."""
+        return spec.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
+
+
+class ExtraRound(Model):
+    """What an admin wants of an extra round. What is missing is as in the channel's schedule."""
+
+    topics: Annotated[tuple[Short, ...], Field(max_length=200)] = ()
+    levels: Annotated[tuple[Level, ...], Field(max_length=20)] = ()
+    kinds: Annotated[tuple[Kind, ...], Field(max_length=20)] = ()
+    open_minutes: Annotated[int | None, Field(ge=1, le=7 * 24 * 60)] = None
 
 
 class ChannelView(Model):
@@ -78,19 +99,6 @@ class SeasonView(Model):
     starts_at: datetime
     ends_at: datetime | None
     archive: tuple[BoardRow, ...] = ()
-
-
-Settled = Literal["dismissed", "fixed"]
-"""How a report was settled: the question is right, or it was fixed."""
-
-
-class ReportView(Model):
-    id: int
-    question: str
-    by: str
-    text: str
-    at: datetime
-    state: Literal["open", "dismissed", "fixed"]
 
 
 class AuditView(Model):

@@ -21,6 +21,10 @@ class BankView(Model):
     """Generated questions that wait for approval."""
 
 
+PACKED = "data:application/octet-stream;base64,"
+"""What the text of a document begins with if it is a file that is not text; base64 of the file follows."""
+
+
 class ImportChange(Model):
     """What an import does to one question."""
 

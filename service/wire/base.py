@@ -27,7 +27,7 @@ SkipReason = Literal["missed", "no question", "needs gpu", "not posted"]
 """Why a slot was skipped. `missed`: it was due while Dailygrad did not run; `not posted`: its message was given up."""
 
 
-_REF = re.compile(r"^([rp])([0-9]{1,18})$")
+_REF = re.compile(r"^([rpsd])([0-9]{1,18})$")
 Ref = Annotated[str, Field(pattern=_REF.pattern)]
 """A `QuestionRef` on the wire."""
 EventId = Annotated[str, Field(min_length=1, max_length=200)]
@@ -43,24 +43,28 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+AskedIn = Literal["round", "practice", "sprint", "duel"]
+_KIND_OF_REF: dict[str, AskedIn] = {"r": "round", "p": "practice", "s": "sprint", "d": "duel"}
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionRef:
-    """A question as it was put to members: in a round, or in practice. Written `r12` or `p34`."""
+    """A question as it was put to members: in a round, in practice, a sprint or a duel. Written `r12` or `p34`."""
 
-    kind: Literal["round", "practice"]
+    kind: AskedIn
     id: int
-    """Id of the round, or in practice of the question version."""
+    """Id of the round, in practice of the question version, or of the sprint's or duel's question."""
 
     @classmethod
     def parse(cls, text: str) -> QuestionRef:
-        """Parses `r12` or `p34`. Raises ValueError for anything else."""
+        """Parses `r12`, `p34`, `s56` or `d78`. Raises ValueError for anything else."""
         match = _REF.fullmatch(text)
         if match is None:
-            raise ValueError(f"question reference {text!r}: expected r or p and a number, such as r12")
-        return cls("round" if match[1] == "r" else "practice", int(match[2]))
+            raise ValueError(f"question reference {text!r}: expected r, p, s or d and a number, such as r12")
+        return cls(_KIND_OF_REF[match[1]], int(match[2]))
 
     def __str__(self) -> str:
-        return f"{'r' if self.kind == 'round' else 'p'}{self.id}"
+        return f"{self.kind[0]}{self.id}"
 
 
 class Who(Model):

@@ -8,9 +8,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from service.wire.base import Model, Platform, Ref, Secret, Short
+from service.wire.duels import DuelPost
 from service.wire.members import BoardRow
 from service.wire.notices import Notice
 from service.wire.questions import AnswerKey, QuestionView, RoundResult, VerdictView
+from service.wire.sprints import SprintAnnouncement, SprintPodium, SprintQuestionPost, SprintReveal
 
 
 class InstallationKey(Model):
@@ -46,6 +48,8 @@ class QuestionPost(Model):
     day: date
     closes_at: datetime
     late_minutes: int = 0
+    extra: bool = False
+    """Whether an admin asked for it, beside the day's question."""
     zone: str = "UTC"
 
 
@@ -85,6 +89,7 @@ class RevealPost(Model):
     """How many more members have points."""
     board: tuple[BoardRow, ...] = ()
     next_at: datetime | None = None
+    extra: bool = False
     zone: str = "UTC"
 
 
@@ -99,6 +104,18 @@ class OutcomePost(Model):
     right: int
     first: PersonView | None = None
     next_at: datetime | None = None
+    extra: bool = False
+    zone: str = "UTC"
+
+
+class ReminderNote(Model):
+    """A reminder that a round closes soon, for one member whose streak it would break."""
+
+    kind: Literal["reminder"] = "reminder"
+    ref: Ref
+    question: QuestionView
+    streak: int
+    closes_at: datetime
     zone: str = "UTC"
 
 
@@ -119,8 +136,18 @@ class VerdictNote(Model):
     """Event id of the answer, for the log."""
 
 
+SprintBody = SprintAnnouncement | SprintQuestionPost | SprintReveal | SprintPodium
 Body = Annotated[
-    QuestionPost | PostUpdate | RevealPost | OutcomePost | RoundResult | VerdictNote | Notice,
+    QuestionPost
+    | PostUpdate
+    | RevealPost
+    | OutcomePost
+    | RoundResult
+    | ReminderNote
+    | VerdictNote
+    | Notice
+    | DuelPost
+    | SprintBody,
     Field(discriminator="kind"),
 ]
 

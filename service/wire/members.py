@@ -75,6 +75,25 @@ class Rules(Model):
     freeze_cap: int
     freeze_every: int
     catch_up_minutes: int
+    sprint_right: int
+    """Points of a right answer in a sprint at the last moment."""
+    sprint_speed: int
+    """Points that an immediate right answer in a sprint earns in addition."""
+
+
+NotificationKind = Literal["reminders", "results"]
+"""A kind of private message that members opt in to."""
+
+
+class NotificationView(Model):
+    """What a member wants to be told in private."""
+
+    reminders: bool
+    results: bool
+    platform: Platform
+    """Platform of the chat that the messages go to."""
+    refused: str = ""
+    """Why that chat refused the latest message, as the bot reported it; empty if it accepted it."""
 
 
 PrivacyAction = Literal["see", "export", "hide", "show", "forget", "csv"]

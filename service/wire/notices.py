@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from service.wire.base import Model, Platform
+from service.wire.questions import QuestionView
+from service.wire.review import Settled
 
 SandboxProblem = Literal["not connected", "unreachable", "no response", "starting", "failing"]
 """Why no sandbox judges code."""
@@ -62,6 +64,8 @@ class ChannelRefused(Model):
     until: datetime | None
     """When it will be given up."""
     zone: str
+    extra: bool = False
+    """Whether it belongs to an extra round."""
 
 
 class ChannelRecovered(Model):
@@ -158,6 +162,31 @@ class AnswerCredited(Model):
     """Whether another member confirmed the member's own marks; otherwise a moderator set the credit."""
 
 
+class QuestionReported(Model):
+    """A member reported a question, for its moderators."""
+
+    kind: Literal["question-reported"] = "question-reported"
+    report: int
+    question: QuestionView | None
+    """None where others than moderators may read it."""
+    text: str = ""
+    """What the member wrote; empty where others than moderators may read it."""
+
+
+class ReportSettled(Model):
+    """A moderator settled the member's report."""
+
+    kind: Literal["report-settled"] = "report-settled"
+    question: str
+    state: Settled
+    reason: str
+
+
+PERSONAL = (AnswerCredited, ReportSettled)
+"""Notices for one member. If that member cannot be reached, nobody else gets them."""
+FOR_MODERATORS = (QuestionReported,)
+"""Notices that go only where an admin chose, or privately to one: they repeat what a member wrote."""
+
 NoticeFact = Annotated[
     QuestionLate
     | QuestionArrived
@@ -172,7 +201,9 @@ NoticeFact = Annotated[
     | NothingToAsk
     | SlotMissed
     | QuestionCorrected
-    | AnswerCredited,
+    | AnswerCredited
+    | QuestionReported
+    | ReportSettled,
     Field(discriminator="kind"),
 ]
 

@@ -186,6 +186,8 @@ class RoundResult(Model):
     """Rounds of this week that the member answered fully right, up to this one. Without open questions."""
     week_asked: int = 1
     """Rounds of this week, up to this one. Without open questions, which no program calls right or wrong."""
+    extra: bool = False
+    """Whether an admin asked for the round, beside the day's; it counts for no streak."""
     zone: str = "UTC"
 
 
@@ -221,7 +223,7 @@ class AnswerResult(Model):
 
 
 class MarkingView(Model):
-    """A member's own answer to an open question beside the model answer, and what became of it."""
+    """A member's own answer to an open question beside the model answer, with its marks and their confirmation."""
 
     ref: Ref
     key: AnswerKey

@@ -27,7 +27,7 @@ class NotFound(Model):
     kind: Literal["not-found"] = "not-found"
     what: Literal[
         "schedule", "question", "topic", "level", "kind", "report", "waiting question", "bank", "member",
-        "open answer",
+        "open answer", "duel",
     ]  # fmt: skip
     name: str = ""
     """Name or number that was given; empty if it stood for all."""
@@ -45,7 +45,15 @@ class TextNeeded(Model):
     """A text is empty."""
 
     kind: Literal["text-needed"] = "text-needed"
-    what: Literal["report", "reason of an adjustment", "name of a season"]
+    what: Literal["report", "reason of a dismissal", "reason of an adjustment", "name of a season"]
+
+
+class DailyLimitReached(Model):
+    """The member made too many of these within a day."""
+
+    kind: Literal["daily-limit-reached"] = "daily-limit-reached"
+    what: Literal["report"]
+    most: int
 
 
 class EventReused(Model):
@@ -124,7 +132,7 @@ class WrongKindOfAnswer(Model):
 
 
 class StillOpen(Model):
-    """The question is open in a round, so it can neither be practiced nor explained."""
+    """The question is open in a round or in a duel of the member, so it can neither be practiced nor explained."""
 
     kind: Literal["still-open"] = "still-open"
 
@@ -223,6 +231,12 @@ class NoOpenRound(Model):
     kind: Literal["no-open-round"] = "no-open-round"
 
 
+class ChannelUnscheduled(Model):
+    """No schedule posts to the channel, so it can have no extra round."""
+
+    kind: Literal["channel-unscheduled"] = "channel-unscheduled"
+
+
 class ShareRefused(Model):
     """The channels of the schedule cannot be changed like that."""
 
@@ -285,6 +299,22 @@ class PointsOutOfRange(Model):
     most: int
 
 
+class DuelRefused(Model):
+    """A challenge, a response or an answer of a duel that is not possible.
+
+    `open`: the two have a duel that has not ended; `left`: the other member left; `too many`: too many challenges of
+    the member wait for a response.
+    """
+
+    kind: Literal["duel-refused"] = "duel-refused"
+    why: Literal[
+        "yourself", "left", "open", "too many", "too few questions", "not yours", "own challenge", "accepted", "ended",
+        "not over",
+    ]  # fmt: skip
+    count: int = 0
+    """The limit, for `too many`, and the number needed, for `too few questions`."""
+
+
 # Banks
 
 
@@ -334,11 +364,24 @@ class LinkWaits(Model):
     closes_at: datetime
 
 
+# Sprints
+
+
+class SprintRefused(Model):
+    """A sprint cannot be started, stopped or answered now."""
+
+    kind: Literal["sprint-refused"] = "sprint-refused"
+    why: Literal["running", "no questions", "not running", "closed", "not begun"]
+    """`running`: one runs already; `closed`: the time for the question is over; `not begun`: its time does not run
+    yet."""
+
+
 CallRefusal = (
     AdminsOnly
     | NotFound
     | ChannelNeeded
     | TextNeeded
+    | DailyLimitReached
     | EventReused
     | InvalidInput
     | CallTooLarge
@@ -356,14 +399,30 @@ AnswerRefusal = (
     | NoSandbox
     | SandboxBusy
 )
-ScheduleRefusal = InvalidTimetable | NothingFits | NoSlotAhead | SlotTaken | SkipRefused | NoOpenRound | ShareRefused
+ScheduleRefusal = (
+    InvalidTimetable
+    | NothingFits
+    | NoSlotAhead
+    | SlotTaken
+    | SkipRefused
+    | NoOpenRound
+    | ChannelUnscheduled
+    | ShareRefused
+)
 MemberRefusal = (
-    NoSeason | SeasonNameTaken | SeasonTooShort | PeriodUnsuitable | MemberAmbiguous | NoRoundOn | PointsOutOfRange
+    NoSeason
+    | SeasonNameTaken
+    | SeasonTooShort
+    | PeriodUnsuitable
+    | MemberAmbiguous
+    | NoRoundOn
+    | PointsOutOfRange
+    | DuelRefused
 )
 BankRefusal = DocumentRefused | RestoreRefused | UndoRefused
 LinkRefusal = LinkRefused | LinkWaits
 Refusal = Annotated[
-    CallRefusal | AnswerRefusal | ScheduleRefusal | MemberRefusal | BankRefusal | LinkRefusal,
+    CallRefusal | AnswerRefusal | ScheduleRefusal | MemberRefusal | BankRefusal | LinkRefusal | SprintRefused,
     Field(discriminator="kind"),
 ]
 

@@ -130,10 +130,8 @@ async def look_at(session: AsyncSession, look: Look, member_id: int) -> None:
     found = await leaderboard.get_board(
         session,
         caller(member_id, look.channel_id),
-        period=look.period,
-        topic=look.topic,
-        contest=look.contest,
-        now=NOW,
+        NOW,
+        leaderboard.BoardQuery(period=look.period, topic=look.topic, contest=look.contest),
     )
     assert found.rows or look.period != "all", f"nobody on {look}"
 

@@ -7,7 +7,21 @@ from bot.core.actions import Open, PracticeFilter, encode
 from bot.core.cards import Button, Card, Form, Link, Text
 from bot.core.channel_access import ChannelProblem
 from bot.core.command_spec import specs_of
-from bot.core.text import admin, doctor, marking, members, onboarding, outbox_card, questions, results, reveals
+from bot.core.text import (
+    admin,
+    doctor,
+    duels,
+    marking,
+    members,
+    notifications,
+    onboarding,
+    outbox_card,
+    questions,
+    results,
+    reveals,
+    review,
+    sprints,
+)
 from bot.pictures.service import drawings_of, with_pictures
 from service.wire import (
     AnswerCredit,
@@ -26,18 +40,29 @@ from service.wire import (
     ChatLinked,
     ClockCheck,
     DatabaseCheck,
+    DuelAnswer,
+    DuelPlayer,
+    DuelPost,
+    DuelReview,
+    DuelTurn,
+    DuelView,
     ExampleView,
     Explanation,
+    FastestAnswer,
     ImportChange,
     ImportEntry,
     ImportView,
+    Ladder,
+    LadderRow,
     LinkCode,
     LowView,
     MarkingView,
     Me,
     MemberLinked,
     MessagesCheck,
+    MyDuels,
     Notice,
+    NotificationView,
     OpenAnswerView,
     OptionKey,
     OptionView,
@@ -49,9 +74,13 @@ from service.wire import (
     PostUpdate,
     PrivacyView,
     QuestionPost,
+    QuestionReported,
     QuestionsCheck,
     QuestionView,
     RankChange,
+    ReminderNote,
+    ReportedQuestion,
+    ReportSettled,
     ReportView,
     RevealPost,
     RoundResult,
@@ -63,7 +92,14 @@ from service.wire import (
     ScheduleView,
     SchemaCheck,
     SeasonView,
+    SettledReport,
     SlotsCheck,
+    SprintAnnouncement,
+    SprintPodium,
+    SprintQuestionPost,
+    SprintReveal,
+    SprintStanding,
+    SprintView,
     TodayView,
     TopicCount,
     TroubleCheck,
@@ -302,7 +338,18 @@ LINKED = ChatLinked(
 )
 RULES = Rules(
     base={"mid": 10, "senior": 15, "principal": 20}, speed_bonus=True, speed_share=0.2, speed_window_s=600,
-    participation=0.5, freeze_cap=2, freeze_every=10, catch_up_minutes=120,
+    participation=0.5, freeze_cap=2, freeze_every=10, catch_up_minutes=120, sprint_right=50, sprint_speed=50,
+)  # fmt: skip
+SPRINT_QUESTION = SprintQuestionPost(ref="s7", number=2, total=5, seconds=20, question=CHOICE)
+SPRINT_STANDINGS = (
+    SprintStanding(rank=1, name="Ann", points=190, right=2),
+    SprintStanding(rank=2, name=EVIL, points=95, right=1),
+    SprintStanding(rank=2, name="Zoë 👩‍💻", points=95, right=1),
+    SprintStanding(rank=4, name="田中太郎", points=61, right=1),
+)
+SPRINT_REVEAL = SprintReveal(
+    ref="s7", number=2, total=5, key=CHOICE_KEY, answers=3, right=2, fastest=FastestAnswer(name=EVIL, ms=3240),
+    standings=SPRINT_STANDINGS, unnamed=12,
 )  # fmt: skip
 
 
@@ -364,6 +411,31 @@ def drawn(said: Card) -> Card:
     return with_pictures(said, dict.fromkeys(found, PNG))
 
 
+DUEL = DuelView(
+    duel=7,
+    state="asked",
+    topic="tensors/*memory*",
+    questions=5,
+    question_seconds=120,
+    challenger=DuelPlayer(name="*Ann*"),
+    opponent=DuelPlayer(name="Bob <b>"),
+    respond_by=NEXT,
+    zone=BERLIN,
+)
+RUNNING_DUEL = DUEL.model_copy(
+    update={"state": "running", "you": "challenger", "answered": 2, "next_ref": "d7", "ends_at": NEXT}
+)
+DUEL_OVER = DUEL.model_copy(
+    update={
+        "state": "over",
+        "winner": "challenger",
+        "challenger": DuelPlayer(name="*Ann*", done=True, correct=4, seconds=93.5, rating=1043, change=43),
+        "opponent": DuelPlayer(name="Bob <b>", done=True, correct=3, seconds=60.0, rating=927, change=-73),
+        "ends_at": NEXT,
+    }
+)
+LADDER_ROW = LadderRow(rank=1, name="Bob <b>", rating=1043, duels=3, wins=2, draws=1)
+
 GALLERY: dict[str, Card | Form] = {
     "question": outbox_card(QUESTION_POST),
     "question posted late": outbox_card(QUESTION_POST.model_copy(update={"late_minutes": 25})),
@@ -372,9 +444,32 @@ GALLERY: dict[str, Card | Form] = {
     "question closed": outbox_card(PostUpdate(post=QUESTION_POST, answers=3, right=2)),
     "outcome": outbox_card(OUTCOME),
     "outcome code": outbox_card(OUTCOME.model_copy(update={"key": CODE_KEY, "answers": 0, "first": None})),
+    "reminder": outbox_card(ReminderNote(ref="r12", question=CHOICE, streak=7, closes_at=CLOSE, zone=BERLIN)),
+    "notifications": notifications.notifications_card(
+        NotificationView(reminders=True, results=False, platform="discord", refused="the member takes no *messages*")
+    ),
     "reveal": outbox_card(REVEAL),
     "reveal value": outbox_card(VALUE_REVEAL),
     "reveal unanswered": outbox_card(REVEAL.model_copy(update={"answers": 0, "right": 0, "points": (), "first": None})),
+    "sprint": outbox_card(SprintAnnouncement(total=5, seconds=20, topic="a *topic*", starts_in_s=15)),
+    "sprint question": outbox_card(SPRINT_QUESTION),
+    "sprint question with answers": outbox_card(SPRINT_QUESTION.model_copy(update={"left_s": 1, "answers": 12})),
+    "sprint question closed": outbox_card(SPRINT_QUESTION.model_copy(update={"answers": 12, "right": 7})),
+    "sprint reveal": outbox_card(SPRINT_REVEAL),
+    "sprint reveal value": outbox_card(
+        SPRINT_REVEAL.model_copy(update={"key": VALUE_KEY, "answers": 0, "right": 0, "fastest": None, "standings": ()})
+    ),
+    "sprint podium": outbox_card(
+        SprintPodium(asked=2, total=5, players=16, standings=SPRINT_STANDINGS, unnamed=12)
+    ),
+    "sprint podium empty": outbox_card(SprintPodium(asked=0, total=5, players=0)),
+    "sprint started": sprints.started_card(SprintView(id=1, total=5, seconds=20, topic="a *topic*")),
+    "sprint stopped": sprints.stopped_card(SprintView(id=1, total=5, seconds=20, asked=2)),
+    "ask in a sprint": questions.ask_said(AskForm(ref="s7", question=CHOICE, closes_at=CLOSE), NOW),
+    "ask value in a sprint": questions.ask_said(AskForm(ref="s7", question=VALUE, closes_at=CLOSE), NOW),
+    "recorded in a sprint": questions.recorded_card(
+        _receipt("recorded", ref="s7", closes_at=CLOSE), ANSWERED.model_copy(update={"ref": "s7"}), NOW
+    ),
     "verdict wrong": outbox_card(VERDICT),
     "verdict accepted": outbox_card(VERDICT.model_copy(update={"verdict": PASSED})),
     "verdict ours": outbox_card(
@@ -385,6 +480,12 @@ GALLERY: dict[str, Card | Form] = {
     ),
     "verdict in practice": outbox_card(
         VerdictNote(ref="p7", question=CODE, verdict=PASSED, key=VALUE_KEY, next_due=NEXT, zone=BERLIN)
+    ),
+    "notice reported": outbox_card(Notice(fact=QuestionReported(report=4, question=CHOICE, text=EVIL))),
+    "notice reported in public": outbox_card(Notice(fact=QuestionReported(report=4, question=None))),
+    "notice fixed": outbox_card(Notice(fact=ReportSettled(question="stride-view", state="fixed", reason=EVIL))),
+    "notice dismissed": outbox_card(
+        Notice(fact=ReportSettled(question="stride-view", state="dismissed", reason="It is right."))
     ),
     "notice": outbox_card(Notice(fact=PostFailed(message="reveal", channel="#quiz", attempts=3, error="Missing *it*"))),
     "ask choice": questions.ask_said(ASK, NOW),
@@ -532,9 +633,21 @@ GALLERY: dict[str, Card | Form] = {
     "retired": admin.retired_card("stride-view", True),
     "low": admin.low_card((LowView(schedule=3, channel_name="#daily", left=4),)),
     "low none": admin.low_card(()),
-    "reports": admin.reports_card((REPORT,)),
-    "reports none": admin.reports_card(()),
-    "settled": admin.settled_card(REPORT.model_copy(update={"state": "fixed"})),
+    "reports": review.reports_card((REPORT,)),
+    "reports none": review.reports_card(()),
+    "report": review.report_card(ReportedQuestion(report=REPORT, key=CHOICE_KEY, own=True, corrected=False)),
+    "report fixed": review.report_card(
+        ReportedQuestion(
+            report=REPORT.model_copy(update={"state": "fixed", "reason": EVIL, "text": ""}),
+            key=CODE_KEY,
+            own=False,
+            corrected=True,
+        )
+    ),
+    "settle form": review.settle_form(4, "dismissed"),
+    "settled": review.settled_card(SettledReport(id=4, question="stride-view", state="fixed")),
+    "review here": review.review_here_card(Where(channel="1", name=f"#{EVIL}")),
+    "review me": review.review_me_card(),
     "restored": admin.restored_card("Ann", date(2026, 3, 5)),
     "adjusted": admin.adjusted_card("Ann", -5, "was *unfair*"),
     "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", facts={"member": "Bob", "points": "-5"}),)),
@@ -570,6 +683,49 @@ GALLERY: dict[str, Card | Form] = {
     "reveal drawn": drawn(outbox_card(REVEAL)),
     "reveal value drawn": drawn(outbox_card(VALUE_REVEAL)),
     "reveal lengthy": outbox_card(REVEAL.model_copy(update={"key": LENGTHY})),
+    "duel asked": outbox_card(DuelPost(event="asked", duel=DUEL)),
+    "duel asked privately": outbox_card(DuelPost(event="asked", duel=DUEL.model_copy(update={"you": "opponent"}))),
+    "duel asked by me": duels.duel_card(DUEL.model_copy(update={"you": "challenger"})),
+    "duel accepted": outbox_card(DuelPost(event="accepted", duel=RUNNING_DUEL)),
+    "duel waits": duels.duel_card(RUNNING_DUEL.model_copy(update={"next_ref": "", "answered": 5})),
+    "duel late": duels.turn_card(DuelTurn(duel=RUNNING_DUEL, late=True)),
+    "duel question": questions.ask_said(ASK.model_copy(update={"ref": "d7", "given": None}), NOW),
+    "duel over": outbox_card(DuelPost(event="over", duel=DUEL_OVER)),
+    "duel drawn": duels.duel_card(DUEL_OVER.model_copy(update={"winner": "draw"})),
+    "duel declined": duels.duel_card(DUEL.model_copy(update={"state": "declined", "you": "challenger"})),
+    "duel expired": duels.duel_card(DUEL.model_copy(update={"state": "expired", "you": "challenger"})),
+    "duel cancelled": duels.duel_card(DUEL.model_copy(update={"state": "cancelled", "you": "challenger"})),
+    "duel review": duels.review_card(
+        DuelReview(
+            duel=DUEL_OVER.model_copy(update={"you": "opponent"}),
+            answers=(
+                DuelAnswer(key=CHOICE_KEY, given=AnswerInput(options=(CHOICE_KEY.options[-1].id,))),
+                DuelAnswer(key=VALUE_KEY, given=AnswerInput(text="*2*")),
+                DuelAnswer(key=CHOICE_KEY, given=None),
+                DuelAnswer(key=None, given=None),
+            ),
+        )
+    ),
+    "duels": duels.duels_card(
+        MyDuels(
+            rating=1043,
+            live=tuple(
+                one.model_copy(update={"duel": place, "you": you})
+                for place, (one, you) in enumerate(
+                    ((DUEL, "opponent"), (DUEL, "challenger"), (RUNNING_DUEL, "challenger")), 1
+                )
+            ),
+            past=tuple(
+                DUEL_OVER.model_copy(update={"you": "opponent", "winner": winner})
+                for winner in ("opponent", "challenger", "draw")
+            ),
+        )
+    ),
+    "duels none": duels.duels_card(MyDuels(rating=1000)),
+    "ladder": duels.ladder_card(
+        Ladder(rows=(LADDER_ROW, LADDER_ROW), total=9, mine=LADDER_ROW.model_copy(update={"me": True}))
+    ),
+    "ladder none": duels.ladder_card(Ladder()),
     "board crowded": members.board_card(CROWDED),
     "board drawn": drawn(members.board_card(CROWDED)),
     "pages": Card(

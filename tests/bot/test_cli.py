@@ -10,9 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+import structlog
+
+from dailygrad import main
 
 ROOT = Path(__file__).parent.parent.parent
 TOKEN = "a-token-the-operator-made"
+OURS = ("DAILYGRAD_", "DISCORD_", "SLACK_", "DATABASE_URL")
 LIBRARIES = {"discord": ("discord",), "slack": ("slack_bolt", "slack_sdk", "aiohttp")}
 
 
@@ -20,8 +24,7 @@ def typed(
     *words: str, without: Sequence[str] = (), settings: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs the command on a machine without some packages."""
-    ours = ("DAILYGRAD_", "DISCORD_", "SLACK_", "DATABASE_URL")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     program = f"import sys; sys.modules.update(dict.fromkeys({tuple(without)!r})); from dailygrad import main; main()"
     return subprocess.run(
         [sys.executable, "-c", program, *words],
@@ -31,6 +34,34 @@ def typed(
         text=True,
         timeout=60,
     )
+
+
+class Typed:
+    """Runs commands in this process, where everything is imported already."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def __call__(self, *words: str, settings: Mapping[str, str]) -> tuple[object, str, str]:
+        """Returns the exit status and what was written on stdout and stderr."""
+        for name in [name for name in os.environ if name.startswith(OURS)]:
+            self._monkeypatch.delenv(name)
+        for name, value in settings.items():
+            self._monkeypatch.setenv(name, value)
+        self._monkeypatch.setattr(sys, "argv", ["dailygrad", *words])
+        logs = structlog.get_config()
+        try:
+            with pytest.raises(SystemExit) as ended:
+                main()
+        finally:
+            structlog.configure(**logs)
+        return ended.value.code, *self._capsys.readouterr()
+
+
+@pytest.fixture
+def typed_here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    return Typed(monkeypatch, capsys)
 
 
 @pytest.mark.parametrize("chat", LIBRARIES)
@@ -64,13 +95,13 @@ def test_the_web_chat_starts_without_the_other_chats_packages() -> None:
     ],
 )
 def test_a_missing_setting_is_reported_in_one_sentence(
-    words: tuple[str, ...], settings: dict[str, str], said: str
+    typed_here: Typed, words: tuple[str, ...], settings: dict[str, str], said: str
 ) -> None:
-    done = typed("bot", *words, settings=settings)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("dailygrad: ")
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
+    status, out, error = typed_here("bot", *words, settings=settings)
+    assert (status, out) == (2, "")
+    assert error.startswith("dailygrad: ")
+    assert said in error
+    assert error.count("\n") == 1
 
 
 def test_the_manifest_is_printed_for_each_way_of_reaching_slack() -> None:
@@ -93,8 +124,10 @@ def test_the_manifest_is_printed_for_each_way_of_reaching_slack() -> None:
         ),
     ],
 )
-def test_the_doctor_of_a_chat_ends_with_what_is_broken(chat: str, settings: dict[str, str], said: str) -> None:
-    done = typed("doctor", chat, settings=settings)
-    assert done.returncode == 1
-    assert done.stdout.startswith(said)
-    assert "Traceback" not in done.stderr
+def test_the_doctor_of_a_chat_ends_with_what_is_broken(
+    typed_here: Typed, chat: str, settings: dict[str, str], said: str
+) -> None:
+    status, out, error = typed_here("doctor", chat, settings=settings)
+    assert status == 1
+    assert out.startswith(said)
+    assert "Traceback" not in error

@@ -242,3 +242,31 @@ async def test_a_second_start_posts_nothing_twice(
     assert first.count("Question for Monday") == 1
     assert "Question for Monday" not in second
     assert_told(second, "You are Bob.", "Not answered yet.", "[A]   [B]   [C]", "You are Ann, an admin.")
+
+
+async def test_a_report_is_reviewed_and_its_author_hears_the_outcome(
+    client: ServiceClient, service: Service, clock: Clock
+) -> None:
+    with ConsoleStore() as store:
+        text = await talk(
+            client,
+            service,
+            store,
+            "/as Ann",
+            *imported(),
+            SCHEDULE,
+            "/as Bob",
+            "/quiz report one-right Two are right.",
+            "/as Ann",
+            lambda: later(service, clock, minutes=1),
+            "/quiz-admin review show 1",
+            "2",
+            "It says t.",
+            ".",
+            "/as Bob",
+            lambda: later(service, clock, minutes=1),
+            "/quiz help",
+        )
+    assert_told(text, "Report 1 on question", "A question was reported", "Two are right.", "[1] Review")
+    assert_told(text, "Bob on question one-right", "[2] Dismiss", "Why is the question right?", "is settled")
+    assert_told(text, "Your report was reviewed", "It says t.")

@@ -14,7 +14,7 @@ SEED = 3
 # It normally takes about a minute; this is for very slow machines.
 MOST_S = 600
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(MOST_S + 60)]
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.timeout(MOST_S + 60)]
 
 
 def test_nothing_is_lost_or_doubled_by_kills() -> None:

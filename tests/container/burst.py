@@ -1,5 +1,5 @@
-"""Sends answers and free runs from within a container until /tmp/enough exists: `docker compose exec -T web python - <
-burst.py`.
+"""Sends answers and free runs from within a container until /tmp/enough exists: `docker compose exec -T web python -
+TOKEN < burst.py`, with the service token, because its members are of no chat that has a bot.
 
 Prints a line of JSON with how many of each were acknowledged. Retries failed calls with the same event, as bots do.
 Uses only what the bots' image contains.
@@ -20,7 +20,6 @@ from typing import TypeVar
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import AnswerInput, ScheduleSpec, Where, Who
 
-TOKEN = Path("/run/bot-keys/service_token")
 ENOUGH = Path("/tmp/enough")
 HERE = Where(channel="burst", name="burst")
 AT_ONCE = 4
@@ -79,4 +78,4 @@ async def main(token: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(TOKEN.read_text().strip()))
+    asyncio.run(main(sys.argv[1]))

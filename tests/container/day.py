@@ -19,7 +19,7 @@ from service.client import ServiceClient
 from service.wire import AnswerInput, ScheduleSpec, Where, Who
 
 WEB = "http://127.0.0.1:8765"
-TOKEN = Path("/run/bot-keys/service_token")
+TOKEN = Path("/run/keys/service_token")
 HERE = Where(channel="daily", name="daily")
 PATIENCE_S = 90.0
 CODE = "def solution(*arguments):\n    return None\n"

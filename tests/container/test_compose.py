@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.container.engine import said
-from tests.container.whole import IMAGES, LASTING, Report, Whole
+from tests.container.whole import IMAGES, LASTING, Report, Whole, script
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
 
@@ -68,8 +68,24 @@ def test_the_sandbox_has_no_network_and_strangers_reach_no_secret(whole: Whole) 
     assert list(sandbox["NetworkSettings"]["Networks"]) == ["none"]
     assert [mount["Destination"] for mount in sandbox["Mounts"]] == ["/run/dailygrad"]
     (web,) = whole.inspected("web")
-    assert sorted(mount["Destination"] for mount in web["Mounts"]) == ["/data", "/run/bot-keys"]
-    assert whole.compose("exec", "-T", "web", "ls", "/run/bot-keys").split() == ["link_secret", "service_token"]
+    assert sorted(mount["Destination"] for mount in web["Mounts"]) == ["/data", "/run/keys"]
+
+
+@pytest.mark.parametrize(
+    ("service", "secrets"),
+    [
+        ("web", ["link_secret", "service_token"]),
+        ("postgres", ["postgres_password"]),
+        ("service", ["bot_tokens", "postgres_password", "service_token", "token_key"]),
+    ],
+)
+def test_each_container_has_its_own_secrets(whole: Whole, service: str, secrets: list[str]) -> None:
+    assert whole.compose("exec", "-T", service, "ls", "/run/keys").split() == secrets
+
+
+def test_the_web_bot_reaches_the_service_alone_and_as_the_web_only(whole: Whole) -> None:
+    found = json.loads(whole.compose("exec", "-T", "web", "python", "-c", script("reached.py")))
+    assert found == {"service": 200, "postgres": "unknown name", "worker": "unknown name", "slack tokens": 403}
 
 
 def test_more_of_each_are_added_while_it_runs(whole: Whole) -> None:

@@ -56,7 +56,8 @@ def healthy(container: str) -> bool:
 def burst(whole: Whole) -> Iterator[list[str]]:
     """Sends answers and runs during the block; the list has the counts afterwards."""
     told: list[str] = []
-    with whole.began("web", "python", "-c", script("burst.py")) as process:
+    token = whole.compose("exec", "-T", "service", "cat", "/run/keys/service_token").strip()
+    with whole.began("web", "python", "-c", script("burst.py"), token) as process:
         try:
             yield told
         finally:
@@ -130,6 +131,21 @@ def test_when_the_leading_worker_is_killed_the_other_leads_within_seconds(whole:
     assert took < 30
     assert said("docker", "start", killed).returncode == 0
     eventually(partial(healthy, killed))
+
+
+@pytest.mark.parametrize("service", ["service", "worker"])
+def test_a_process_that_hangs_is_killed_and_started_again(whole: Whole, measured: Report, service: str) -> None:
+    whole.up()
+    container = whole.containers(service)[0]
+    before = said("docker", "inspect", "--format", "{{.State.StartedAt}}", container).stdout
+    # Every process but the container's first and the one that runs this.
+    stop = "import os, signal; os.kill(-1, signal.SIGSTOP)"
+    assert said("docker", "exec", container, "python", "-c", stop).returncode == 0
+    took = eventually(
+        lambda: said("docker", "inspect", "--format", "{{.State.StartedAt}}", container).stdout != before, 200
+    )
+    measured[f"a {service} that hangs"] = f"is killed and started again after {took:.0f} s"
+    eventually(partial(healthy, container))
 
 
 @pytest.mark.parametrize(

@@ -90,10 +90,33 @@ def test_every_container_is_confined(service: str) -> None:
     assert one["logging"]["options"] == {"max-size": "10m", "max-file": "3"}
 
 
-def test_only_chats_and_the_dashboard_reach_the_world() -> None:
-    outside = {name for name, one in SERVICES.items() if "outside" in one.get("networks", ())}
-    assert outside == {*BOTS, "grafana"}
-    assert WHOLE["networks"]["inside"] == {"internal": True}
+def on_network(name: str) -> set[str]:
+    return {service for service, one in SERVICES.items() if name in one.get("networks", ())}
+
+
+def test_each_kind_of_traffic_has_a_network_and_only_one_reaches_other_machines() -> None:
+    assert on_network("data") == {"postgres", "migrate", "service", "worker"}
+    assert on_network("calls") == {"service", *BOTS, "prometheus"}
+    assert on_network("runs") == {"service", "worker", "prometheus"}
+    assert on_network("metrics") == {"prometheus", "grafana"}
+    assert on_network("edge") == {*BOTS, "grafana"}
+    assert {name for name, one in WHOLE["networks"].items() if one != {"internal": True}} == {"edge"}
+    without = {name for name, one in SERVICES.items() if "networks" not in one}
+    assert without == {"keys", "sandbox", "sandbox-gpu"}
+    assert {SERVICES[name]["network_mode"] for name in without} == {"none"}
+
+
+def test_each_part_mounts_its_own_keys_and_nothing_mounts_them_all() -> None:
+    mounted = {
+        name: {str(volume).split(":")[0] for volume in one.get("volumes", ()) if "keys" in str(volume)}
+        for name, one in SERVICES.items()
+    }
+    own = {"postgres": "database", "migrate": "service", "service": "service", "worker": "service"}
+    own |= {bot: bot for bot in BOTS}
+    assert {name: volumes for name, volumes in mounted.items() if volumes and name != "keys"} == {
+        name: {f"{whose}-keys"} for name, whose in own.items()
+    }
+    assert mounted["keys"] == {"keys", *(f"{whose}-keys" for whose in own.values())}
 
 
 @pytest.mark.parametrize("profile", ["discord", "slack", "gpu", "monitoring"])

@@ -52,6 +52,7 @@ def join(browser: Browser, address: str, name: str) -> Page:
     page.goto(address)
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Join").click()
+    page.get_by_role("link", name="#daily").click()
     page.get_by_role("heading", name="#daily").wait_for()
     return page
 

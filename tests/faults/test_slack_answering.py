@@ -14,6 +14,8 @@ from tests.doubles.slack.world import User
 from tests.faults.backend import Backend, Bots
 from tests.faults.slack_faults import SlackScene, scene, slack_scene
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["scene"]
 
 MODES = ("socket", "http")

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import time
 
+import pytest
+
 from bot.slack.app import MAX_BODY_BYTES
 from tests.doubles.slack.signed_http import signature
 from tests.faults.slack_faults import SlackScene, scene
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["scene"]
 

@@ -18,6 +18,8 @@ from tests.doubles.slack.world import Channel, Team, User
 from tests.faults.backend import Backend, Bot, Bots, boss_of
 from tests.machine import free_port
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class Hosted:

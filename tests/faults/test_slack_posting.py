@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import psycopg
+import pytest
 
 from service.store.session import libpq_url
 from tests.doubles.slack import oracle
@@ -10,6 +11,8 @@ from tests.doubles.slack.faults import How
 from tests.doubles.slack.surfaces import Body
 from tests.faults.backend import LEASE_S
 from tests.faults.slack_faults import SlackScene, scene
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["scene"]
 

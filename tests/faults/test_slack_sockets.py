@@ -9,6 +9,8 @@ import pytest
 from tests.doubles.slack import oracle
 from tests.faults.slack_faults import QUICK_PING, SlackScene, scene
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["scene"]
 
 

@@ -19,7 +19,7 @@ from tests.flows.test_processes import PATIENCE, ROOT, Browser, Parts, joined, p
 
 __all__ = ["parts"]
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 CALLERS = 3
 STEPS = (("--rotate", True), ("--retire", False), ("--rotate", False), ("--rotate", False), ("--retire", False))
@@ -50,9 +50,10 @@ class Calls:
             await self.news.wait_for(lambda: self.made >= enough)
 
 
-async def change(folders: tuple[Path, Path], *step: str) -> str:
+async def change(folder: Path, *step: str) -> str:
     """Runs the operator's command; returns its output."""
-    words = [sys.executable, "-m", "service.keys", *map(str, folders), *step]
+    words = [sys.executable, "-m", "service.keys", str(folder / "store"), "--service", str(folder / "service")]
+    words += ["--bot", f"web={folder / 'web'}", *step]
     ended = await asyncio.to_thread(subprocess.run, words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert ended.returncode == 0, ended.stderr
     return str(ended.stdout)
@@ -74,19 +75,23 @@ async def test_a_token_is_changed_under_calls_and_none_fails(
     database_url: str,
     tmp_path: Path,
 ) -> None:
-    folders = (tmp_path / "service", tmp_path / "bots")
-    for folder in folders:
-        folder.mkdir()
-    assert "service_token" in await change(folders)
-    first = (folders[1] / "service_token").read_text()
-    settings = {"DATABASE_URL": database_url, "DAILYGRAD_SERVICE_TOKEN_FILE": str(folders[0] / "service_token")}
+    for part in ("store", "service", "web"):
+        (tmp_path / part).mkdir()
+    assert "service_token" in await change(tmp_path)
+    web_token = tmp_path / "web" / "service_token"
+    first = web_token.read_text()
+    settings = {
+        "DATABASE_URL": database_url,
+        "DAILYGRAD_SERVICE_TOKEN_FILE": str(tmp_path / "service" / "service_token"),
+        "DAILYGRAD_BOT_TOKENS_FILE": str(tmp_path / "service" / "bot_tokens"),
+    }
     serving = parts.start("serve", DAILYGRAD_PORT="0", **settings)
     url = f"http://{serving.wait_for(r'listens on ([0-9.:]+)')[1]}"
-    token = {"DAILYGRAD_SERVICE_TOKEN_FILE": str(folders[1] / "service_token")}
+    token = {"DAILYGRAD_SERVICE_TOKEN_FILE": str(web_token)}
     chat = {"DAILYGRAD_SERVICE_URL": url, "DAILYGRAD_DATA": str(tmp_path), "DAILYGRAD_WEB_PORT": "0"}
     address = parts.start("bot", "web", **chat, **token).wait_for(r"The web chat is at (\S+)")[1]
 
-    shown = TokenFile(folders[1] / "service_token")
+    shown = TokenFile(web_token)
     events = count()
     async with joined(address) as browser, ServiceClient.over_http(url, shown) as client:
         calls = Calls(client, browser.ann)
@@ -95,7 +100,7 @@ async def test_a_token_is_changed_under_calls_and_none_fails(
             await asks_for_the_rules(browser, next(events))
             for step, good in STEPS:
                 await calls.more(20)
-                await change(folders, step)
+                await change(tmp_path, step)
                 await asks_for_the_rules(browser, next(events))
                 assert await opens(url, first) is good
             await calls.more(20)

@@ -147,6 +147,7 @@ def test_a_question_is_posted_and_kept_after_a_restart(data: Path) -> None:
     assert len(once) == 1
 
 
+@pytest.mark.slow
 def test_the_console_is_a_transcript_and_leaves_by_itself(data: Path) -> None:
     with running(data, "--chat", "console", stdin=subprocess.PIPE) as run:
         assert run.process.stdin is not None
@@ -161,6 +162,7 @@ def test_the_console_is_a_transcript_and_leaves_by_itself(data: Path) -> None:
     assert "Your code\n" in said
 
 
+@pytest.mark.slow
 def test_a_second_run_on_the_same_data_is_refused_and_other_commands_work_beside_it(data: Path) -> None:
     with running(data) as first:
         first.wait_for("ready after")
@@ -174,6 +176,7 @@ def test_a_second_run_on_the_same_data_is_refused_and_other_commands_work_beside
         assert first.stop() == []
 
 
+@pytest.mark.slow
 def test_killed_after_the_slot_is_written_and_before_it_is_posted_makes_one_post(data: Path) -> None:
     held = _held_chat(data)
     with running(data) as killed:
@@ -187,6 +190,7 @@ def test_killed_after_the_slot_is_written_and_before_it_is_posted_makes_one_post
     assert len(posts(data)) == 1
 
 
+@pytest.mark.slow
 def test_killed_after_posting_and_before_it_is_noted_makes_one_post(data: Path) -> None:
     held = _held_chat(data)
     with running(data) as killed:

@@ -165,3 +165,12 @@ def test_a_choice_with_the_same_key_in_another_order_is_a_duplicate() -> None:
     swapped = text.replace("{n}", "2").replace("one", "2").replace("two", "one").replace("A. 2", "A. two")
     assert codes(read_bank(same + swapped.replace("{key}", "B"), name="a.md").findings) == ["Q302 8"]
     assert codes(read_bank(same + swapped.replace("{key}", "A"), name="a.md").findings) == ["Q306 8"]
+
+
+def test_the_caret_of_an_id_twice_is_under_the_id() -> None:
+    text = "---\nbank: b\n---\n\n# t\n" + "\n## same-id · value · mid\n\nWhat?\n\n### Answer\n\n`1`\n" * 2
+    reading = read_bank(text, name="b.md")
+    finding = next(one for one in reading.findings if one.code == "Q301")
+    line = reading.source.line(finding.span.line)
+    start, end = finding.columns(line)
+    assert line[start:end] == "same-id"

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from questions import Finding, read_bank
-from questions.proofs import Part, Proof, failed_part, proofs_of
+from questions.proofs import FailedPart, Part, Proof, describe_failure, proofs_of
 
 NATIVE = (Path(__file__).parent / "fixtures" / "native.md").read_text("utf-8")
 
@@ -68,7 +68,7 @@ print(2)
 def output_finding(printed: str, said: str = "ok; nothing else") -> Finding:
     reading = read_bank(OUTPUT, name="d.md")
     (question,) = reading.bank.questions
-    return failed_part(question, reading.source, "output", question.program, said, printed)
+    return describe_failure(question, reading.source, FailedPart("output", question.program, said, printed))
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,15 @@ def test_a_program_that_raises_is_marked_at_the_line_that_raised() -> None:
 def test_each_part_that_does_not_hold_is_an_error(part: Part) -> None:
     reading = read_bank(OUTPUT, name="d.md")
     (question,) = reading.bank.questions
-    assert failed_part(question, reading.source, part, question.program, "why").severity == "error"
+    assert describe_failure(question, reading.source, FailedPart(part, question.program, "why")).severity == "error"
 
 
 def test_a_reason_without_a_line_is_kept_short() -> None:
     reading = read_bank(OUTPUT, name="d.md")
     (question,) = reading.bank.questions
-    found = failed_part(question, reading.source, "proof", "not in the document", "time\nlimit " + "x" * 500)
+    found = describe_failure(
+        question, reading.source, FailedPart("proof", "not in the document", "time\nlimit " + "x" * 500)
+    )
     assert (found.code, found.span.line, found.label) == ("P120", 3, "")
     assert found.note.startswith("time limit x") and len(found.note) == 400
     assert found.message == "the proof of `two-lines` fails" and found.help == "correct the proof"
@@ -112,5 +114,5 @@ def test_a_line_that_raised_outside_the_document_is_not_marked() -> None:
     reading = read_bank(OUTPUT, name="d.md")
     (question,) = reading.bank.questions
     said = 'File "<answer>", line 7\nKeyError: 1'
-    found = failed_part(question, reading.source, "family", "not in the document", said)
+    found = describe_failure(question, reading.source, FailedPart("family", "not in the document", said))
     assert (found.code, found.span.line, found.label, found.note) == ("P124", 3, "", "KeyError: 1")

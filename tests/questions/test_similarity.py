@@ -177,6 +177,7 @@ def test_the_five_documents_ask_these_questions_twice() -> None:
     }
 
 
+@pytest.mark.slow
 def test_ten_thousand_questions_take_seconds() -> None:
     dice = random.Random(1)
     known = ["".join(dice.choices("abcdefghijklmnop", k=6)) for _ in range(5000)]

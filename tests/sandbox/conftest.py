@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from sandbox import embedded
 from sandbox.client import SandboxClient
 from tests.sandbox.attacks.worlds import KINDS, Free, World, opened
+from tests.sandbox.doubles.drivers import rehearsal_device
 
 
 @pytest.fixture(scope="session")
@@ -38,12 +41,12 @@ def survivor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.Embe
 
 @pytest.fixture(scope="session")
 def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
-    """A sandbox that goes a GPU's road on the CPU."""
+    """A sandbox that goes a GPU's road on the CPU, with the stand-in for the CUDA driver where it can be built."""
     folder = tmp_path_factory.mktemp("rehearsal")
     path, log = folder / "s.sock", folder / "log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.sandbox.rehearsal", str(path)],
+            [sys.executable, "-m", "tests.sandbox.rehearsal", str(path), json.dumps(asdict(rehearsal_device()))],
             cwd=Path(__file__).parents[2],
             stdout=out,
             stderr=out,

@@ -1,11 +1,13 @@
-"""`python -m tests.sandbox.rehearsal SOCKET`: a supervisor whose one GPU is the CPU.
+"""`python -m tests.sandbox.rehearsal SOCKET [DEVICE]`: a supervisor whose one GPU is the CPU, or a card given as JSON.
 
-Everything is as beside a GPU (queue, lane, fresh children, their walls, the watch) but CUDA itself.
+Everything is as beside a GPU (queue, lane, fresh children, their walls, the watch) but CUDA itself. With a stand-in for
+its driver (tests/sandbox/doubles), the start of the driver is rehearsed too.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import sys
 from pathlib import Path
@@ -15,11 +17,7 @@ from sandbox.host import jail
 from sandbox.host.gpu import GpuInventory
 from sandbox.host.supervisor import Supervisor, SupervisorSettings
 
-CARDS = {
-    "cpu": ChildDevice(title="the CPU, for a rehearsal"),
-    # Which a torch for the CPU cannot use.
-    "cuda": ChildDevice("cuda", "a card for a rehearsal", "GPU-00000000"),
-}
+PLAIN = ChildDevice(title="the CPU, for a rehearsal")
 
 
 async def rehearse(path: Path, device: ChildDevice) -> None:
@@ -30,4 +28,5 @@ async def rehearse(path: Path, device: ChildDevice) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(rehearse(Path(sys.argv[1]), CARDS[sys.argv[2] if len(sys.argv) > 2 else "cpu"]))
+    given = ChildDevice.from_json(json.loads(sys.argv[2])) if len(sys.argv) > 2 else PLAIN
+    asyncio.run(rehearse(Path(sys.argv[1]), given))

@@ -21,6 +21,8 @@ from sandbox.judging.judge import Judgement
 from sandbox.load_balancer import SandboxPool
 from sandbox.wire import Limits, Outcome, Run
 
+pytestmark = pytest.mark.slow
+
 CASES = """
 import torch
 

@@ -19,7 +19,7 @@ from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits
 from tests.questions.shipped import read_shipped_bank
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 SEED = 2**127 + 4711
 TASKS: dict[str, CodeTask] = {
     question.id: question.task

@@ -16,6 +16,8 @@ from sandbox.embedded import EmbeddedSandbox
 from sandbox.load_balancer import SandboxPool
 from sandbox.wire import Limits, Outcome, Run
 
+pytestmark = pytest.mark.slow
+
 Answer = Callable[[Run], Awaitable[Outcome | None]]
 
 

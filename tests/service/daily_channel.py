@@ -134,6 +134,21 @@ class DailyChannel:
             return list(await session.scalars(select(table).order_by(*inspect(table).primary_key)))
 
 
+async def play_duel(client: ServiceClient, one: Who, other: Who, where: Where, now: datetime) -> int:
+    """Plays a duel about questions like `choice` and `value`, which the first member wins; returns its number."""
+    await client.join(other, where)
+    duel = (await client.duel_challenge(one, where, "duel", other.name)).duel
+    await client.duel_respond(other, "duel accept", duel, True)
+    for who, option, literal in ((one, "a", "(2, 3)"), (other, "b", "(3, 2)")):
+        view = (await client.duel_show(who, duel)).duel
+        while ref := view.next_ref:
+            ask = (await client.duel_ask(who, ref)).ask
+            assert ask is not None
+            given = AnswerInput(options=(option,)) if ask.question.options else AnswerInput(text=literal)
+            view = (await client.duel_answer(who, f"{who.name} {ref}", ref, given, now)).duel
+    return duel
+
+
 def daily_channel_of(service: Service) -> DailyChannel:
     """Wraps a service that a test has built, for example with a sandbox."""
     return DailyChannel(service, ServiceClient.inside(service.api, TOKEN))

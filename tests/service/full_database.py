@@ -7,8 +7,10 @@ from datetime import timedelta
 from pydantic import SecretStr
 
 from service.banks.imports import import_bank
-from service.wire import AnswerInput, Installation, QuestionPost, ScheduleSpec, Where
-from tests.service.daily_channel import SPEC, DailyChannel, choice, code, prose, value
+from service.store.sprint_tables import SprintAnswer
+from service.wire import AnswerInput, Installation, QuestionPost, ScheduleSpec, SprintQuestionPost, Where
+from tests.service.competitions.sprint_scene import pass_time
+from tests.service.daily_channel import SPEC, DailyChannel, choice, code, play_duel, prose, value
 from tests.service.scenes import reading
 from tests.service.two_chats import GUILD, TEAM, TwoChats
 
@@ -25,11 +27,12 @@ CHOICES = SPEC.model_copy(update={"kinds": ("choice",)})
 FILLED = frozenset(
     {
         "answer", "audit", "bank", "bank_import", "board", "board_block", "board_entry", "board_member", "card",
-        "channel", "chat", "given_credit", "identity", "import_step", "inbox", "installation", "ledger", "link_code",
-        "link_guess", "member", "oauth_state", "outbox", "point_mark", "procrastinate_events", "procrastinate_jobs",
-        "question", "question_alias", "question_version", "report", "retirement", "round", "schedule",
-        "schedule_channel", "schedule_skip", "season", "shared_answer", "standing", "streak_grace", "verdict",
-        "workspace",
+        "channel", "chat", "duel", "duel_question", "duel_rating", "duel_turn", "given_credit", "identity",
+        "import_step", "inbox", "installation", "ledger", "link_code", "link_guess", "member",
+        "notification_setting", "oauth_state", "outbox", "point_mark", "procrastinate_events",
+        "procrastinate_jobs", "question", "question_alias", "question_version", "report", "retirement",
+        "review_place", "round", "schedule", "schedule_channel", "schedule_skip", "season", "shared_answer",
+        "sprint", "sprint_answer", "sprint_question", "standing", "streak_grace", "verdict", "workspace",
     }
 )  # fmt: skip
 """Tables that have rows then."""
@@ -41,12 +44,15 @@ async def fill(chats: TwoChats) -> str:
     await _import_banks(daily)
     await daily.client.schedule_add(chats.boss("discord"), "schedule", GUILD, CHOICES)
     await _answer_rounds(chats)
+    ada, cy = (chats.who(name, "discord") for name in ("Ada", "Cy"))
+    await play_duel(daily.client, ada, cy, GUILD, clock.now)
     await chats.join_chats()
     await daily.client.schedule_share(chats.boss("slack"), "share", TEAM, 1)
     await chats.link("Ada")
     await _practice(chats)
     await _mark_open_answer(chats)
     await _administer(chats)
+    await _sprint(chats)
     await _install(chats)
     await daily.client.board(chats.who("Ada", "slack"), TEAM, "all")
     spec = ScheduleSpec(at=(clock.now + timedelta(hours=1)).time().replace(second=0), kinds=("code",), open_minutes=480)
@@ -57,6 +63,7 @@ async def fill(chats: TwoChats) -> str:
     await chats.deliver()
     ref = f"r{posted.id}"
     await daily.client.answer(chats.who("Ada", "discord"), where, "waits", ref, DOUBLED, clock.now)
+    await daily.client.notify(chats.who("Ada", "discord"), "notify", "reminders", True)
     # What is on its way to a channel while all this is kept.
     await daily.client.post_now(chats.boss("discord"), "under way", 1)
     await daily.client.outbox_claim("slack")
@@ -112,6 +119,25 @@ async def _mark_open_answer(chats: TwoChats) -> None:
     await client.confirm_answer(chats.who("Bo", "discord"), "confirm open", found.answer)
 
 
+async def _sprint(chats: TwoChats) -> None:
+    client, where = chats.daily.client, Where(channel="444", name="#sprint")
+    await client.sprint_start(chats.boss("discord"), "sprint", where, 2, 20)
+    while not await chats.daily.rows(SprintAnswer):
+        await pass_time(chats.daily, 15)
+        await chats.daily.service.tick()
+        for delivery in await chats.deliver():
+            if isinstance(delivery.body, SprintQuestionPost):
+                form = await client.ask(chats.who("Bo", "discord"), where, delivery.body.ref)
+                option = form.question.options[:1]
+                given = AnswerInput(options=(option[0].id,)) if option else AnswerInput(text="4")
+                await client.answer(
+                    chats.who("Bo", "discord"), where, "sprint answer", form.ref, given, chats.clock.now
+                )
+    await pass_time(chats.daily, 20)
+    await chats.daily.service.tick()
+    await chats.deliver()
+
+
 async def _administer(chats: TwoChats) -> None:
     client, boss, clock = chats.daily.client, chats.boss("discord"), chats.clock
     await client.season_start(boss, "season 1", "Spring")
@@ -126,6 +152,7 @@ async def _administer(chats: TwoChats) -> None:
     await client.bank_import(boss, "edit", "own.md", DOCUMENT.replace("in Python", "in Python 3"), True)
     await client.bank_import(boss, "recipe", "terms.csv", "Frage;Antwort\nWas ist 1 + 1?;2\n", True, "prompt: Frage")
     await client.schedule_skip(boss, "skip", 1, clock.now.date() + timedelta(days=7))
+    await client.review_here(boss, "review here", GUILD)
     await client.link(chats.who("Cy", "discord"), "a code nobody types")
 
 

@@ -10,8 +10,9 @@ from sqlalchemy import inspect
 
 from questions.model import Kind
 from service.store.tables import Base, QuestionVersion
-from service.wire import AnswerInput, QuestionView, ScheduleSpec, Where, Who
+from service.wire import AnswerInput, QuestionView, ScheduleSpec, SprintQuestionPost, Where, Who
 from tests.conftest import Clock
+from tests.service.competitions.sprint_scene import pass_time
 from tests.service.daily_channel import DailyChannel, choice
 
 Rows = dict[tuple[str, object], dict[str, Any]]
@@ -43,6 +44,12 @@ class Team:
     """A closed round with an open question."""
     prose_answer: int = 0
     """An answer to it, marked and shared."""
+    sprint_question: int = 0
+    """A question of a sprint that is running."""
+    duel: int = 0
+    """A duel of its admin and member that goes on."""
+    duel_question: int = 0
+    """Its first question."""
 
     @property
     def boss(self) -> Who:
@@ -59,6 +66,10 @@ class Team:
     @property
     def aside(self) -> Where:
         return Where(channel=f"{self.word}-aside", name=f"#{self.word}-aside")
+
+    @property
+    def sprint_channel(self) -> Where:
+        return Where(channel=f"{self.word}-sprint", name=f"#{self.word}-sprint")
 
     def event(self) -> str:
         return f"{self.word} event {next(self.daily.events)}"
@@ -102,9 +113,29 @@ class Team:
                 who, self.channel, self.event(), f"p{self.question}", AnswerInput(text=self.word), self.daily.now
             )
         await self._share_prose()
+        await self._duel()
+        await self._sprint()
         await client.chat_link(boss, self.event())
         await client.link(member, self.event())
         return self
+
+    async def _duel(self) -> None:
+        """Plays a duel to its end and leaves another one open."""
+        client, where, boss, member = self.daily.client, self.channel, self.boss, self.member
+        first = await client.duel_challenge(boss, where, self.event(), member.name)
+        view = await client.duel_respond(member, self.event(), first.duel, True)
+        for who in (member, boss):
+            view = (await client.duel_show(who, first.duel)).duel
+            while view.next_ref:
+                turn = await client.duel_ask(who, view.next_ref)
+                assert turn.ask is not None
+                given = self._given(turn.ask.question)
+                view = (await client.duel_answer(who, self.event(), view.next_ref, given, self.daily.now)).duel
+        assert view.state == "over"
+        self.duel = (await client.duel_rematch(member, where, self.event(), first.duel)).duel
+        view = await client.duel_respond(boss, self.event(), self.duel, True)
+        await client.duel_ask(boss, view.next_ref)
+        self.duel_question = int(view.next_ref[1:])
 
     async def _share_prose(self) -> None:
         client, where = self.daily.client, Where(channel=f"{self.word}-prose", name=f"#{self.word}-prose")
@@ -121,6 +152,21 @@ class Team:
         assert found is not None
         self.prose_answer = found.answer
 
+    async def _sprint(self) -> None:
+        """Starts a sprint in a channel of its own, and answers its first question."""
+        where = self.sprint_channel
+        await self.daily.client.sprint_start(self.boss, self.event(), where, 1, 120)
+        post: SprintQuestionPost | None = None
+        while post is None:
+            await pass_time(self.daily, 15)
+            await self.daily.service.tick()
+            bodies = [each.body for each in await self.daily.deliver() if each.channel == where.channel]
+            post = next((body for body in bodies if isinstance(body, SprintQuestionPost)), None)
+        self.sprint_question = int(post.ref[1:])
+        form = await self.daily.client.ask(self.member, where, post.ref)
+        given = self._given(form.question)
+        await self.daily.client.answer(self.member, where, self.event(), post.ref, given, self.daily.now)
+
     async def _round(self, schedule: int, where: Where) -> int:
         client = self.daily.client
         made = await client.post_now(self.boss, self.event(), schedule)
@@ -136,7 +182,9 @@ class Team:
 
 async def open_banks(daily: DailyChannel, clock: Clock) -> None:
     """Adds a shared bank, at 11:30."""
-    await daily.bank(*(choice(key) for key in ("views", "grad", "cast", "copy", "clone")))
+    # More than the calls of a test can ask at once.
+    more = (f"spare-{number}" for number in range(20))
+    await daily.bank(*(choice(key) for key in ("views", "grad", "cast", "copy", "clone", *more)))
     clock.now += timedelta(hours=3, minutes=30)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -11,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.credentials import ServiceTokens, TokenAuth, TokenFile, parse_tokens
+from service.credentials import (
+    BotToken,
+    BotTokenFile,
+    BotTokens,
+    ServiceTokens,
+    TokenAuth,
+    TokenFile,
+    parse_bot_tokens,
+    parse_tokens,
+)
 
 OLD, NEW, NEWER = ("the-old-token-16", "the-new-token-16", "the-newer-token-")
 
@@ -142,3 +152,45 @@ def test_threads_that_ask_while_the_file_changes_all_see_its_new_token(tmp_path:
 
             asked = [threads.submit(asks) for _ in range(callers)]
             assert all(each.result() for each in asked)
+
+
+@pytest.mark.parametrize("text", [f"discord={OLD},slack={NEW}", f"discord={OLD}\n\n slack = {NEW}\r\n"])
+def test_each_token_of_a_bot_names_its_platform(text: str) -> None:
+    tokens = parse_bot_tokens(text)
+    assert tokens == (BotToken("discord", OLD), BotToken("slack", NEW))
+    bots = BotTokens(*tokens)
+    shown = [f"Bearer {OLD}", f"Bearer {NEW}", f"Bearer {NEWER}", OLD, "Bearer ", ""]
+    assert [bots.platform_of(header) for header in shown] == ["discord", "slack", None, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (OLD, "token 1 has no platform"),
+        (f"discord={OLD},teams={NEW}", "token 2 has no platform"),
+        ("discord=short", "token 1 has 5 characters"),
+        (f"discord={OLD},slack={OLD}", "one token is there twice"),
+    ],
+)
+def test_a_bots_token_that_cannot_be_used_is_named_and_not_printed(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem) as error:
+        parse_bot_tokens(text)
+    assert OLD not in str(error.value) and "short" not in str(error.value)
+
+
+@given(st.binary(min_size=12, max_size=40))
+def test_a_token_may_hold_what_base64_has(random: bytes) -> None:
+    token = base64.b64encode(random).decode()
+    assert parse_bot_tokens(f"web={token}") == (BotToken("web", token),)
+
+
+def test_a_file_of_bots_tokens_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    path.write_text(f"discord={OLD}")
+    bots = BotTokenFile(path)
+    replace(path, f"discord={NEW}\ndiscord={OLD}")
+    assert [bots.platform_of(f"Bearer {token}") for token in (NEW, OLD)] == ["discord", "discord"]
+    replace(path, f"discord={NEW}\nslack")
+    assert bots.platform_of(f"Bearer {OLD}") == "discord", "an invalid file changes nothing"
+    replace(path, f"slack={NEW}")
+    assert [bots.platform_of(f"Bearer {token}") for token in (NEW, OLD)] == ["slack", None]

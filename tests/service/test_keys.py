@@ -1,4 +1,4 @@
-"""Secrets are made once, whole, and given to whom they concern."""
+"""Secrets are created once, whole, and each part gets only those that it needs."""
 
 from __future__ import annotations
 
@@ -9,78 +9,110 @@ from pathlib import Path
 
 import pytest
 
-from service.credentials import TokenCipher
-from service.keys import KEYS, make_keys, retire, rotate
+from service.credentials import TokenCipher, parse_bot_tokens
+from service.keys import Folders, make_keys, retire, rotate
+
+ALL = ["postgres_password", "token_key", "link_secret", "service_token", "discord_token", "web_token"]
 
 
 @pytest.fixture
-def folders(tmp_path: Path) -> tuple[Path, Path]:
-    for name in ("service", "bots"):
+def folders(tmp_path: Path) -> Folders:
+    for name in ("store", "service", "database", "discord", "web"):
         (tmp_path / name).mkdir()
-    return tmp_path / "service", tmp_path / "bots"
+    bots = {name: tmp_path / name for name in ("discord", "web")}
+    return Folders(tmp_path / "store", tmp_path / "service", tmp_path / "database", bots)
 
 
-def contents(folder: Path) -> dict[str, str]:
+def contents(folder: Path | None) -> dict[str, str]:
+    assert folder is not None
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 
-def test_every_part_finds_its_own_and_no_other(folders: tuple[Path, Path]) -> None:
-    assert make_keys(folders) == list(KEYS)
-    service, bots = map(contents, folders)
-    assert set(service) == set(KEYS)
-    assert bots == {name: service[name] for name in ("service_token", "link_secret")}
-    assert len(set(service.values())) == len(service)
-    assert all(len(secret) >= 32 for secret in service.values())
-    TokenCipher((service["token_key"],))  # it is a key
-    assert all(stat.S_IMODE(path.stat().st_mode) == 0o440 for folder in folders for path in folder.iterdir())
+def bots_of(folders: Folders) -> dict[str, list[str]]:
+    """Returns the tokens of bots that the service accepts, by platform, newest first."""
+    found: dict[str, list[str]] = {}
+    for one in parse_bot_tokens(contents(folders.service)["bot_tokens"]):
+        found.setdefault(one.platform, []).append(one.token)
+    return found
 
 
-def test_existing_keys_are_kept(folders: tuple[Path, Path]) -> None:
+def test_every_part_gets_what_it_needs_and_nothing_else(folders: Folders) -> None:
+    assert make_keys(folders) == ALL
+    store = contents(folders.store)
+    assert set(store) == set(ALL)
+    assert len(set(store.values())) == len(store) and all(len(secret) >= 32 for secret in store.values())
+    TokenCipher((store["token_key"],))  # it is a key
+    service = contents(folders.service)
+    assert service.pop("bot_tokens") == f"discord={store['discord_token']}\nweb={store['web_token']}"
+    assert service == {name: store[name] for name in ("postgres_password", "token_key", "service_token")}
+    assert contents(folders.database) == {"postgres_password": store["postgres_password"]}
+    for bot, folder in folders.bots.items():
+        assert contents(folder) == {"service_token": store[f"{bot}_token"], "link_secret": store["link_secret"]}
+    written = [path for path in folders.store.parent.rglob("*") if path.is_file()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o440}
+
+
+def test_existing_keys_are_kept(folders: Folders) -> None:
     make_keys(folders)
-    before = contents(folders[0])
-    (folders[0] / "link_secret").unlink()
+    before = contents(folders.store)
+    (folders.store / "link_secret").unlink()
     assert make_keys(folders) == ["link_secret"]
-    after = contents(folders[0])
+    after = contents(folders.store)
     assert after.pop("link_secret") != before.pop("link_secret")
     assert after == before
-    assert contents(folders[1])["link_secret"] == contents(folders[0])["link_secret"]
+    assert contents(folders.bots["web"])["link_secret"] == contents(folders.store)["link_secret"]
 
 
-def test_a_new_token_is_good_beside_the_old_one_until_that_is_retired(folders: tuple[Path, Path]) -> None:
+def test_new_tokens_are_valid_beside_the_old_ones_until_those_are_retired(folders: Folders) -> None:
     make_keys(folders)
-    before = contents(folders[0])
-    old = before["service_token"]
+    old, old_bots = contents(folders.service)["service_token"], bots_of(folders)
     assert rotate(folders) == 2
-    new, *others = contents(folders[0])["service_token"].split("\n")
+    new, *others = contents(folders.service)["service_token"].split("\n")
     assert others == [old] and new != old and len(new) >= 32
-    assert contents(folders[1])["service_token"] == new, "bots show the newest"
+    for bot, tokens in bots_of(folders).items():
+        assert tokens[1:] == old_bots[bot] and tokens[0] != tokens[1]
+        assert contents(folders.bots[bot])["service_token"] == tokens[0], "bots send the newest"
+    rotated = contents(folders.service)
     assert make_keys(folders) == [], "a start in between changes nothing"
-    assert contents(folders[1])["service_token"] == new
+    assert contents(folders.service) == rotated
+    newest = {bot: tokens[:1] for bot, tokens in bots_of(folders).items()}
     assert retire(folders) == 1
-    assert contents(folders[0]) == {**before, "service_token": new}
+    assert contents(folders.service)["service_token"] == new
+    assert bots_of(folders) == newest
     assert retire(folders) == 0
-    assert all(stat.S_IMODE(path.stat().st_mode) == 0o440 for folder in folders for path in folder.iterdir())
 
 
-def test_nothing_is_retired_before_bots_have_the_newest(folders: tuple[Path, Path]) -> None:
+def test_nothing_is_retired_before_bots_have_the_newest(folders: Folders) -> None:
     make_keys(folders)
-    old = contents(folders[1])["service_token"]
-    rotate(folders[:1])  # killed before it came to the bots
-    assert contents(folders[1])["service_token"] == old
+    old = contents(folders.bots["web"])["service_token"]
+    rotate(folders)
+    (folders.bots["web"] / "service_token").unlink()
+    (folders.bots["web"] / "service_token").write_text(old)  # the command was killed before it came to the bots
     retire(folders)
-    assert contents(folders[1]) == {name: contents(folders[0])[name] for name in contents(folders[1])}
-    assert contents(folders[1])["service_token"] != old
+    assert [contents(folders.bots["web"])["service_token"]] == bots_of(folders)["web"] != [old]
 
 
-def test_no_secret_is_printed(folders: tuple[Path, Path]) -> None:
-    words = [sys.executable, "-m", "service.keys", *map(str, folders)]
+def test_a_rotation_that_is_cut_short_is_finished_by_the_next_start(folders: Folders) -> None:
+    make_keys(folders)
+    before = contents(folders.service)
+    rotate(Folders(folders.store, folders.service.parent / "web", None, folders.bots))  # the service got nothing
+    make_keys(folders)
+    assert contents(folders.service)["service_token"].endswith(f"\n{before['service_token']}")
+
+
+def test_no_secret_is_printed_and_a_wrong_platform_is_named(folders: Folders) -> None:
+    words = [sys.executable, "-m", "service.keys", str(folders.store), "--service", str(folders.service)]
+    words += ["--database", str(folders.database)]
+    words += [word for bot, folder in folders.bots.items() for word in ("--bot", f"{bot}={folder}")]
     for step, said in (
-        ([], f"Created: {', '.join(KEYS)}\n"),
+        ([], f"Created: {', '.join(ALL)}\n"),
         ([], "Every secret exists already\n"),
-        (["--rotate"], "Added a new service token; 2 are valid until --retire\n"),
-        (["--retire"], "Service tokens removed: 1\n"),
+        (["--rotate"], "Added new tokens; 2 of each are valid until --retire\n"),
+        (["--retire"], "Older tokens removed: 1 of each\n"),
     ):
         ended = subprocess.run([*words, *step], capture_output=True, text=True, check=True)
         assert ended.stdout == said
-        secrets = [word for secret in contents(folders[0]).values() for word in secret.split()]
+        secrets = [word for secret in contents(folders.store).values() for word in secret.split()]
         assert not [secret for secret in secrets if secret in ended.stdout + ended.stderr]
+    wrong = subprocess.run([*words, "--bot", "teams=/tmp"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2 and "'teams=/tmp' is not PLATFORM=FOLDER" in wrong.stderr

@@ -157,6 +157,11 @@ def test_every_class_of_settings_is_tried() -> None:
     assert found == {kind.__name__ for kind in SETTINGS}
 
 
+def test_a_bots_token_is_found_without_its_platform() -> None:
+    settings = Settings.model_construct(database_url="", bot_tokens=SecretStr(f"discord={CANARY}-1,slack={CANARY}-2"))
+    assert {f"{CANARY}-1", f"{CANARY}-2"} <= set(secrets_of(settings))
+
+
 def test_a_deleted_token_file_has_no_token(tmp_path: Path) -> None:
     settings = LinkSettings.model_construct(link_secret_file=tmp_path / "gone")
     assert [secret for secret in secrets_of(settings) if secret] == []

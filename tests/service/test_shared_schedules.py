@@ -16,11 +16,12 @@ from service.wire import (
     PostFailed,
     QuestionPost,
     RevealPost,
+    ScheduleChanges,
     ShareRefused,
     Where,
 )
 from tests.conftest import Clock
-from tests.service.daily_channel import SPEC, DailyChannel, choice
+from tests.service.daily_channel import DailyChannel, choice
 from tests.service.refusals import refused
 from tests.service.two_chats import GUILD, TEAM, TwoChats
 
@@ -81,9 +82,7 @@ async def test_both_channels_have_the_same_board_and_the_open_question(chats: Tw
 
 
 async def test_the_speed_of_an_answer_is_measured_from_the_post_in_its_own_chat(chats: TwoChats) -> None:
-    await chats.daily.client.schedule_edit(
-        chats.boss("discord"), "edit", 1, SPEC.model_copy(update={"speed_bonus": True})
-    )
+    await chats.daily.client.schedule_edit(chats.boss("discord"), "edit", 1, ScheduleChanges(speed_bonus=True))
     ref = await chats.asked("discord")
     chats.clock.advance(minutes=30)
     await chats.answer("Ada", "discord", ref, after=0)

@@ -58,12 +58,18 @@ class Names:
     def team(cls, team: Team) -> Names:
         channels = [where.model_dump() for where in (team.channel, team.aside)]
         rounds = (team.open_round, team.closed_round, team.prose_round)
-        asked = [*(f"r{each}" for each in rounds), f"p{team.question}"]
+        asked = [
+            *(f"r{each}" for each in rounds),
+            f"p{team.question}",
+            f"s{team.sprint_question}",
+            f"d{team.duel_question}",
+        ]
         return cls(
             {
                 "schedule": [team.schedule, team.schedule + 1],
                 "report": [team.report],
                 "number": [team.prose_answer],
+                "duel": [team.duel],
                 "ref": asked,
                 "question": [f"what-is-a-{team.word}", *asked],
                 "name": [f"{team.word}-bank", f"{team.word} season"],
@@ -80,8 +86,8 @@ class Names:
         far = 10**9
         words: dict[str, list[Any]] = {name: [NOBODYS] for name in ("question", "name", "member", "topic", "event_id")}
         where = {"channel": NOBODYS, "name": NOBODYS}
-        numbers: dict[str, list[Any]] = {"schedule": [far], "report": [far], "number": [far]}
-        refs = {"ref": [f"r{far}", f"p{far}"]}
+        numbers: dict[str, list[Any]] = {"schedule": [far], "report": [far], "number": [far], "duel": [far]}
+        refs = {"ref": [f"r{far}", f"p{far}", f"s{far}", f"d{far}"]}
         return cls({**words, **numbers, **refs, "where": [where]})
 
     def like(self, field: str, name: Any) -> Any:
@@ -103,6 +109,10 @@ PLAIN: dict[str, Any] = {
     "day": "2026-03-09",
     "given": {"text": "something"},
     "spec": {"at": "12:00"},
+    "changes": {"at": "12:00"},
+    "wanted": {},
+    "questions": 3,
+    "seconds": 20,
     "points": 5,
     "percent": 50,
     "covered": [0],
@@ -112,6 +122,9 @@ PLAIN: dict[str, Any] = {
     "paused": True,
     "apply": True,
     "sure": True,
+    "on": True,
+    "accept": True,
+    "known_as": "",
 }
 """What is handed in where nothing of anybody's is named."""
 

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from bot.core.limits import DISCORD
 from bot.core.markup import tree
 from bot.core.markup.parser import clean
 from bot.core.markup.plain import Style
 from bot.core.markup.runs import StyledRun, code_parts, runs_of, split_runs, table_parts, units, visible, words
 
-ROOM = 3500
-"""Length of a part, characters: with a title and a footer it fits a message of 4,000."""
+ROOM = DISCORD.message_text - 500
+"""Length of a part, characters: with a title and a footer it fits a message."""
 
 _SPACE = "\u200b"
 _FENCE = "```"

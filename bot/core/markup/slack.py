@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bot.core.limits import SLACK
 from bot.core.markup import tree
 from bot.core.markup.parser import clean
 from bot.core.markup.plain import Style
@@ -16,7 +17,7 @@ from bot.core.markup.runs import StyledRun, code_parts, runs_of, split_runs, tab
 
 Element = dict[str, Any]
 
-ROOM = 2800
+ROOM = SLACK.context_text - 200
 """Bytes of an element's text: Slack names no limit for rich text, and 3,000 characters everywhere else."""
 
 # The languages named in Slack's documentation; it does not say what happens with others.
@@ -24,7 +25,7 @@ _LANGUAGES = {"python": "python", "py": "python", "python3": "python", "javascri
 _STYLES = {Style.BOLD: "bold", Style.ITALIC: "italic", Style.STRIKE: "strike", Style.CODE: "code"}
 _MAX_INDENT = 5
 _RUN_BYTES = 60
-_MAX_ROWS, _MAX_COLUMNS, _MAX_TABLE = 100, 20, 6000
+_MAX_TABLE = 6000
 _EMPTY_CELL = "–"
 
 
@@ -65,7 +66,7 @@ def preformatted(source: str, language: str = "", room: int = ROOM) -> list[Elem
 def table_block(grid: Grid) -> Element | None:
     """Returns a table block, or None if the table is too large for one."""
     rows = [[{"type": "raw_text", "text": _cell(cell)} for cell in row] for row in grid.rows]
-    large = len(rows) > _MAX_ROWS or len(grid.aligns) > _MAX_COLUMNS
+    large = len(rows) > SLACK.table_rows or len(grid.aligns) > SLACK.table_columns
     if large or sum(_bytes(cell["text"]) + 40 for row in rows for cell in row) > _MAX_TABLE:
         return None
     settings = [{"align": align.value, "is_wrapped": True} for align in grid.aligns]

@@ -6,11 +6,29 @@ from __future__ import annotations
 from typing import assert_never
 
 from bot.core.cards import Card
+from bot.core.text.duels import duel_post_card
 from bot.core.text.notices import notice_card
+from bot.core.text.notifications import reminder_card
 from bot.core.text.questions import question_card
 from bot.core.text.results import verdict_card
 from bot.core.text.reveals import outcome_card, result_card, reveal_card, round_name, update_card
-from service.wire import Body, Notice, OutcomePost, PostUpdate, QuestionPost, RevealPost, RoundResult, VerdictNote
+from bot.core.text.sprints import announcement_card, podium_card, sprint_question_card, sprint_reveal_card
+from service.wire import (
+    Body,
+    DuelPost,
+    Notice,
+    OutcomePost,
+    PostUpdate,
+    QuestionPost,
+    ReminderNote,
+    RevealPost,
+    RoundResult,
+    SprintAnnouncement,
+    SprintPodium,
+    SprintQuestionPost,
+    SprintReveal,
+    VerdictNote,
+)
 
 
 def outbox_card(body: Body) -> Card:
@@ -26,10 +44,22 @@ def outbox_card(body: Body) -> Card:
             return outcome_card(body)
         case RoundResult():
             return result_card(body)
+        case ReminderNote():
+            return reminder_card(body)
         case VerdictNote():
             return verdict_card(body)
+        case DuelPost():
+            return duel_post_card(body)
         case Notice():
             return notice_card(body)
+        case SprintAnnouncement():
+            return announcement_card(body)
+        case SprintQuestionPost():
+            return sprint_question_card(body)
+        case SprintReveal():
+            return sprint_reveal_card(body)
+        case SprintPodium():
+            return podium_card(body)
         case _ as never:
             assert_never(never)
 

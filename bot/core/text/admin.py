@@ -1,11 +1,11 @@
-"""Cards for admins: schedules, rounds, seasons, banks, imports, reports, linking, the audit log and the doctor."""
+"""Cards for admins: schedules, rounds, seasons, banks, imports, linking, the audit log and the doctor."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from bot.core.actions import Join, Settle, encode
+from bot.core.actions import Join, encode
 from bot.core.cards import Block, Button, Card, Code, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.text.questions import about, question_blocks
@@ -35,7 +35,6 @@ from service.wire import (
     LowView,
     MemberLinked,
     Platform,
-    ReportView,
     RoundView,
     ScheduleSpec,
     ScheduleView,
@@ -222,29 +221,6 @@ def low_card(views: tuple[LowView, ...]) -> Card:
     low = sum(view.left < 10 for view in views)
     summary = f"{plural(low, 'schedule')} running low." if low else "Every schedule has enough."
     return Card("Questions left", summary, (Table(("Schedule", "Channel", "Left", "State"), rows, "", (0, 2)),))
-
-
-def reports_card(views: tuple[ReportView, ...]) -> Card:
-    """Lists reported questions, with buttons for the first few."""
-    waiting = [view for view in views if view.state == "open"]
-    if not waiting:
-        return Card("Reports", "No reports are waiting.", (Text("No reports are waiting."),))
-    blocks: list[Block] = []
-    for view in waiting[:10]:
-        who = f"{escape(view.by)} on question `{view.question}`"
-        blocks.append(Text(f"**Report {view.id}**, {who}, {day_words(view.at.date())}:\n\n{escape(view.text)}"))
-    buttons = tuple(
-        Button(f"{label} {view.id}", encode(Settle(str(view.id), state)))
-        for view in waiting[:5]
-        for label, state in (("Fixed", "fixed"), ("Dismiss", "dismissed"))
-    )
-    return Card("Reports", f"{plural(len(waiting), 'report')} waiting.", tuple(blocks), buttons)
-
-
-def settled_card(view: ReportView) -> Card:
-    """Confirms that a report is settled."""
-    said = "the question was fixed" if view.state == "fixed" else "dismissed: the question is right"
-    return done_card("Settled", f"Report {view.id} is settled: {said}.")
 
 
 def restored_card(member: str, day: date) -> Card:

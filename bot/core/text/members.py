@@ -9,7 +9,19 @@ import textwrap
 from dataclasses import replace
 from datetime import date
 
-from bot.core.actions import Import, Next, Open, PracticeFilter, Privacy, ShowBoard, ShowContest, Snippet, encode, fits
+from bot.core.actions import (
+    Import,
+    Next,
+    Notifications,
+    Open,
+    PracticeFilter,
+    Privacy,
+    ShowBoard,
+    ShowContest,
+    Snippet,
+    encode,
+    fits,
+)
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text, TextField
 from bot.core.command_spec import Spec
 from bot.core.markup import escape
@@ -147,8 +159,9 @@ def me_card(me: Me) -> Card:
         blocks.append(_weeks_table(me))
     if me.hidden:
         blocks.append(Small("You are hidden from the boards. `/quiz privacy show` changes that."))
+    buttons = (Button("Practice", encode(Next()), "primary"), Button("Notifications", encode(Notifications())))
     summary = f"{plural(me.points, 'point')}, streak {me.streak}, {plural(me.cards_due, 'card')} due."
-    return Card(me.name, summary, tuple(blocks), (Button("Practice", encode(Next()), "primary"),))
+    return Card(me.name, summary, tuple(blocks), buttons)
 
 
 def _weeks_table(me: Me) -> Table:
@@ -242,7 +255,10 @@ def rules_card(rules: Rules) -> Card:
         f"earn a freeze, at most {rules.freeze_cap}; a freeze saves the streak when you miss a round.",
         "Days off, skipped rounds and late posts never break a streak. A question we miss is posted up to "
         f"{minutes_words(rules.catch_up_minutes)} late, or not at all.",
+        "An extra question that an admin asks for earns points like any other. It neither extends nor breaks a streak.",
         "Ties on a board are broken by accuracy, then by time; otherwise the rank is shared.",
+        f"In a sprint, a right answer earns {rules.sprint_right} points and up to {rules.sprint_speed} more for speed, "
+        "falling evenly to zero at the end of its time. These points count in the sprint only.",
     ]
     return Card("Rules", f"A right answer earns {base}.", (Text("\n".join(f"- {line}" for line in lines)),))
 

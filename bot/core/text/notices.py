@@ -6,6 +6,7 @@ from typing import assert_never
 
 from bot.core.cards import Card, Text
 from bot.core.markup import escape
+from bot.core.text.review import outcome_notice, reported_notice
 from bot.core.text.words import chat_words, code_words, day_words, in_brief, percent, plural, stopped, time_words
 from service.wire import (
     AnswerCredited,
@@ -20,6 +21,8 @@ from service.wire import (
     QuestionArrived,
     QuestionCorrected,
     QuestionLate,
+    QuestionReported,
+    ReportSettled,
     SandboxMissing,
     SandboxProblem,
     SandboxRestored,
@@ -43,6 +46,10 @@ NOTHING_FITS = "No question fits this schedule."
 
 def notice_card(notice: Notice) -> Card:
     """Returns the card of a notice."""
+    if isinstance(notice.fact, QuestionReported):
+        return reported_notice(notice.fact)
+    if isinstance(notice.fact, ReportSettled):
+        return outcome_notice(notice.fact)
     title, text = notice_words(notice)
     return Card(title, in_brief(text, 250), (Text(text),))
 
@@ -86,6 +93,9 @@ def notice_words(notice: Notice) -> tuple[str, str]:
             return "A question was corrected", _corrected(fact)
         case AnswerCredited() as fact:
             return f"Your open answer was {'confirmed' if fact.by_peer else 'reviewed'}", _credited(fact)
+        case QuestionReported() | ReportSettled():
+            card = notice_card(notice)
+            return card.title, card.summary
         case _ as never:
             assert_never(never)
 
@@ -127,7 +137,10 @@ def _failed(fact: PostFailed) -> str:
 
 
 def _refused(fact: ChannelRefused) -> str:
-    then = "" if fact.message != "question" else " After that, `/quiz-admin schedule post-now` still posts it that day."
+    again = (
+        "`/quiz-admin ask` asks another." if fact.extra else "`/quiz-admin schedule post-now` still posts it that day."
+    )
+    then = f" After that, {again}" if fact.message == "question" else ""
     until = f" Dailygrad keeps trying until {time_words(fact.until, fact.zone)}.{then}" if fact.until else ""
     return (
         f"{code_words(fact.channel)} refuses it: {stopped(escape(fact.error))} As soon as that is done, it is posted."

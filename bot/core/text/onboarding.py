@@ -11,6 +11,7 @@ from bot.core.actions import Begin, JoinChannel, Next, PostNow, Setup, SetupAt, 
 from bot.core.actions import Today as ShowToday
 from bot.core.cards import Block, Button, Card, Form, PickField, Small, Table, Text, TextField
 from bot.core.channel_access import ChannelProblem
+from bot.core.limits import BUTTON_LABEL
 from bot.core.markup import escape
 from bot.core.text.admin import plan_words, schedule_card
 from bot.core.text.questions import about, answer_button, how
@@ -69,7 +70,8 @@ def hello_card(where: Where) -> Card:
     elsewhere = "Or type `/quiz-admin setup` in the quiz channel."
     setup: tuple[Button, ...] = ()
     if where.channel:
-        label = f"Set it up in #{where.name.removeprefix('#')}"[:75] if where.name else "Set it up in this channel"
+        place = f"#{where.name.removeprefix('#')}" if where.name else "this channel"
+        label = f"Set it up in {place}"[:BUTTON_LABEL]
         setup = (Button(label, encode(Setup(where.channel, _brief(where))), "primary"),)
     return Card(
         "Hello, I am Dailygrad",

@@ -88,7 +88,7 @@ def question_card(post: QuestionPost, answers: int = 0) -> Card:
     late = f"Posted {minutes_words(post.late_minutes)} late. Sorry about that. " if post.late_minutes else ""
     count = f"**{plural(answers, 'answer')} so far.** " if answers else ""
     return Card(
-        title=f"Question for {day_words(post.day)}",
+        title=post_title(post),
         summary=f"{in_brief(post.question.prompt, 120)} Open until {until}.",
         blocks=(
             *posted_blocks(post.question),
@@ -97,6 +97,11 @@ def question_card(post: QuestionPost, answers: int = 0) -> Card:
         ),
         buttons=(Button("Answer", encode(opening(post.ref, post.question)), "primary"),),
     )
+
+
+def post_title(post: QuestionPost) -> str:
+    """Returns the title of a posted question."""
+    return f"{'Extra question' if post.extra else 'Question'} for {day_words(post.day)}"
 
 
 def posted_blocks(question: QuestionView) -> tuple[Block, ...]:
@@ -119,7 +124,7 @@ def _options(ask: AskForm) -> tuple[Block, ...]:
 
 def ask_said(ask: AskForm, now: datetime) -> Card | Form:
     """Returns the question for one member, as a card or a form."""
-    return _choice_card(ask, now) if by_button(ask.ref, ask.question) else _form(ask, now)
+    return _choice_card(ask, now) if by_button(ask.ref, ask.question) else answer_form(ask, now)
 
 
 def carrying(ask: AskForm, wanted: PracticeFilter) -> AskForm:
@@ -141,9 +146,8 @@ def by_button(ref: str, question: QuestionView) -> bool:
 
 
 def _choice_card(ask: AskForm, now: datetime) -> Card:
-    title = "Your answer" if question_ref(ask.ref).kind == "round" else "Practice"
     return Card(
-        title=title,
+        title=_title(ask),
         summary=f"{in_brief(ask.question.prompt, 120)} {plural(len(ask.question.options), 'option')}.",
         blocks=(
             *question_blocks(ask.question),
@@ -154,6 +158,11 @@ def _choice_card(ask: AskForm, now: datetime) -> Card:
         ),
         buttons=option_buttons(ask),
     )
+
+
+def _title(ask: AskForm) -> str:
+    kind = question_ref(ask.ref).kind
+    return "Practice" if kind == "practice" else "Duel" if kind == "duel" else "Your answer"
 
 
 def _chosen_line(ask: AskForm) -> tuple[Block, ...]:
@@ -182,15 +191,21 @@ def given_words(ask: AskForm) -> str:
 
 
 def _rules_line(ask: AskForm, now: datetime) -> str:
+    if question_ref(ask.ref).kind == "sprint":
+        return "Your last answer counts, with the time you gave it. Faster is more points."
+    if ask.closes_at is not None and question_ref(ask.ref).kind == "duel":
+        seconds = max(0, round((ask.closes_at - now).total_seconds()))
+        return f"You have {plural(seconds, 'second')} left. Your first answer counts."
     if ask.closes_at is None:
         return f"{plural(ask.due, 'more card')} due today." if ask.due else "No more cards are due today."
     return f"Open until {until_words(ask.closes_at, ask.zone, now)}. The last answer before then counts."
 
 
-def _form(ask: AskForm, now: datetime) -> Form:
+def answer_form(ask: AskForm, now: datetime) -> Form:
+    """Returns the form that answers a question of any kind, filled in with the member's answer."""
     code = ask.question.kind == "code"
     return Form(
-        title="Your answer" if question_ref(ask.ref).kind == "round" else "Practice",
+        title=_title(ask),
         action=encode(Fill(ask.ref)),
         fields=(_field(ask),),
         blocks=(
@@ -229,6 +244,8 @@ def recorded_card(
     )
     closes = receipt.closes_at
     change = f"You can change it until {until_words(closes, receipt.zone, now)}." if closes else ""
+    if question_ref(receipt.ref).kind == "sprint":
+        change = "Until the time is up you can change it; then the later time counts."
     follow = _follow_sentence(receipt) if judging else ""
     said = "" if judging else _given_sentence(receipt, ask)
     buttons: tuple[Button, ...] = ()

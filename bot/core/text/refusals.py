@@ -17,7 +17,10 @@ from service.wire import (
     CallRejected,
     CallTooLarge,
     ChannelNeeded,
+    ChannelUnscheduled,
+    DailyLimitReached,
     DocumentRefused,
+    DuelRefused,
     EventReused,
     InvalidInput,
     InvalidTimetable,
@@ -49,6 +52,7 @@ from service.wire import (
     ShareRefused,
     SkipRefused,
     SlotTaken,
+    SprintRefused,
     StillOpen,
     TextNeeded,
     TooManyCalls,
@@ -85,6 +89,8 @@ def refusal_words(refusal: Refusal) -> Words:
         return _bank(refusal)
     if isinstance(refusal, LinkRefusal):
         return _link(refusal)
+    if isinstance(refusal, SprintRefused):
+        return _sprint(refusal)
     assert_never(refusal)
 
 
@@ -104,6 +110,9 @@ def _call(refusal: CallRefusal) -> Words:
             return "No channel", "This command is about a channel. Type it in the channel you mean."
         case TextNeeded():
             return _text_needed(refusal)
+        case DailyLimitReached(what=what, most=most):
+            text = f"You can send {plural(most, what)} within a day. This one was not sent: try again tomorrow."
+            return "Enough for today", text
         case EventReused():
             return "Already answered", "This was already used for something else. Type the command again."
         case InvalidInput():
@@ -123,6 +132,8 @@ def _text_needed(refusal: TextNeeded) -> Words:
     match refusal.what:
         case "report":
             return "No description", "Say in a sentence what is wrong with the question."
+        case "reason of a dismissal":
+            return "No reason", "Say why the question is right: the member who reported it is told."
         case "reason of an adjustment":
             return "No reason", "Say in a few words what the points are for."
         case "name of a season":
@@ -152,6 +163,8 @@ def _not_found(refusal: NotFound) -> str:
             return f"No {what} in your own banks. `/quiz-admin bank list` shows how many wait in each."
         case "bank":
             return f"There is no bank {name} here. `/quiz-admin bank list` shows all of them."
+        case "duel":
+            return f"There is no duel {name} here. `/quiz duel` shows yours."
         case "open answer":
             return f"There is no closed open answer {name} here. `/quiz-admin review answers` shows their numbers."
         case "member":
@@ -209,8 +222,8 @@ def _answer(refusal: AnswerRefusal) -> Words:
             text = f"This is {article} {kind} question. Answer it with {_ANSWERS[kind]}."
             return "Wrong kind of answer", f"{text} {_UNCHANGED}"
         case StillOpen():
-            text = "This question is open in a round. Answer it with `/quiz today`,"
-            return "Question still open", f"{text} and practice it after the round has closed."
+            text = "This question is open in a round, a sprint or a duel of yours. `/quiz today` shows open rounds;"
+            return "Question still open", f"{text} practice the question once it is closed."
         case ResultNotReady(closes_at=closes_at, zone=zone):
             text = f"This round is open until {instant_words(closes_at, zone)}. Your result is here after that."
             return "No result yet", text
@@ -287,6 +300,9 @@ def _schedule(refusal: ScheduleRefusal) -> Words:
         case NoOpenRound():
             text = "No question is open in this channel. Post one with `/quiz-admin schedule post-now`."
             return "No open question", text
+        case ChannelUnscheduled():
+            text = "An extra question needs a schedule that posts to this channel."
+            return "No schedule here", f"{text} Add one with `/quiz-admin setup`."
         case ShareRefused():
             return _share_refused(refusal)
         case _ as never:
@@ -346,6 +362,29 @@ def _timetable(refusal: InvalidTimetable) -> Words:
             assert_never(never)
 
 
+_DUELS: dict[str, Words] = {
+    "yourself": ("Choose somebody else", "A duel takes two: challenge another member."),
+    "left": (_NOT_POSSIBLE, "This member left the quiz."),
+    "open": ("Duel open", "The two of you have a duel that has not ended. `/quiz duel` shows it."),
+    "too many": (
+        "Too many challenges",
+        "{count} of your challenges wait for a response. Withdraw one: `/quiz duel` lists them.",
+    ),
+    "too few questions": (
+        "Too few questions",
+        "A duel needs {count} choice or value questions that are not open now. Leave the topic out, or choose another.",
+    ),
+    "not yours": (
+        _NOT_PERMITTED,
+        "Only the member who is challenged can respond. `/quiz duel @member` starts your own.",
+    ),
+    "own challenge": (_NOT_PERMITTED, "The other member accepts or declines your challenge."),
+    "accepted": ("Already accepted", "This duel has begun. `/quiz duel` shows it."),
+    "ended": ("Duel ended", "This duel has ended. `/quiz duel` shows your results."),
+    "not over": ("Duel not over", "Ask for a rematch when this duel is over."),
+}
+
+
 def _member(refusal: MemberRefusal) -> Words:
     match refusal:
         case NoSeason():
@@ -369,6 +408,9 @@ def _member(refusal: MemberRefusal) -> Words:
         case PointsOutOfRange(points=points, most=most):
             text = f"{points:,} points cannot be added. Use a number from 1 to {most:,}, or from -1 to -{most:,}."
             return "Points out of range", text
+        case DuelRefused(why=why, count=count):
+            title, text = _DUELS[why]
+            return title, text.format(count=count)
         case _ as never:
             assert_never(never)
 
@@ -449,5 +491,29 @@ def _linked(refusal: LinkRefused) -> Words:
         case "both known":
             text = "Both accounts are members of the same chat, so they cannot belong to one person."
             return _NOT_POSSIBLE, text
+        case _ as never:
+            assert_never(never)
+
+
+def _sprint(refusal: SprintRefused) -> Words:
+    match refusal.why:
+        case "running":
+            return (
+                "Sprint running",
+                "A sprint is running. Wait for its podium, or stop it with `/quiz-admin sprint stop`.",
+            )
+        case "no questions":
+            text = "A sprint asks choices and values, and no such question fits."
+            return (
+                "No question fits",
+                f"{text} Choose another topic, or import questions with `/quiz-admin bank import`.",
+            )
+        case "not running":
+            return "No sprint", "No sprint is running in this channel. Start one with `/quiz-admin sprint start`."
+        case "closed":
+            text = "The time for this question is over."
+            return "Time is up", f"{text} The answer you gave before, if any, counts. Be ready for the next one."
+        case "not begun":
+            return "Not open yet", "The time for this question begins in a moment. Press **Answer** again."
         case _ as never:
             assert_never(never)

@@ -7,7 +7,7 @@ from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Style, T
 from bot.core.markup import escape
 from bot.core.text.marking import compare_button, confirm_button
 from bot.core.text.members import board_table
-from bot.core.text.questions import about, posted_blocks, question_blocks, question_card
+from bot.core.text.questions import about, post_title, posted_blocks, question_blocks, question_card
 from bot.core.text.results import (
     after_buttons,
     answer_blocks,
@@ -58,7 +58,7 @@ def update_card(update: PostUpdate) -> Card:
         return question_card(post, update.answers)
     said = f"Closed: {_right_of(update)}"
     return Card(
-        title=f"Question for {day_words(post.day)}",
+        title=post_title(post),
         summary=f"{in_brief(post.question.prompt, 120)} {said}",
         blocks=(
             *posted_blocks(post.question),
@@ -69,9 +69,9 @@ def update_card(update: PostUpdate) -> Card:
     )
 
 
-def round_name(post: RevealPost | OutcomePost) -> str:
+def round_name(post: RevealPost | OutcomePost | RoundResult) -> str:
     """Names a round by its day and topic, such as a thread."""
-    return joined(day_words(post.day), post.key.question.topic)
+    return joined("Extra question" if post.extra else "", day_words(post.day), post.key.question.topic)
 
 
 def _practice_button() -> Button:
@@ -164,9 +164,9 @@ def result_card(result: RoundResult) -> Card:
     key, chosen = result.key, result.given.options or ()
     title = "Your result"
     head = verdict_title(result.verdict) if result.verdict else _unjudged(result)
-    facts = [_points_line(result.points), _streak_line(result.streak), _rank_line(result.rank)]
+    facts = [_points_line(result.points), _streak_line(result), _rank_line(result.rank)]
     return Card(
-        title=f"{title}: {_subject(result)}",
+        title=f"{title}: {round_name(result)}",
         summary=" ".join(part for part in (head, _points_in_brief(result), answer_in_brief(key)) if part),
         blocks=(
             *(() if result.verdict else (Text(head),)),
@@ -190,7 +190,7 @@ def share_line(result: RoundResult) -> str:
 def _absent_card(result: RoundResult) -> Card:
     said = "You did not answer this one. It costs you no points, and practicing it now teaches you the same."
     return Card(
-        title=f"You did not answer: {_subject(result)}",
+        title=f"You did not answer: {round_name(result)}",
         summary=f"You did not answer this one. {answer_in_brief(result.key)}",
         blocks=(
             Text(said),
@@ -201,10 +201,6 @@ def _absent_card(result: RoundResult) -> Card:
         ),
         buttons=_next_step(result),
     )
-
-
-def _subject(result: RoundResult) -> str:
-    return joined(day_words(result.day), result.key.question.topic)
 
 
 def _unjudged(result: RoundResult) -> str:
@@ -234,8 +230,9 @@ def _points_line(points: PointsView | None) -> str:
     return f"**{plural(points.total, 'point')}** ({'; '.join(reasons)})"
 
 
-def _streak_line(streak: int) -> str:
-    return f"**Streak:** {plural(streak, 'round')}" if streak else ""
+def _streak_line(result: RoundResult) -> str:
+    unchanged = "; extra questions leave it as it is" if result.extra else ""
+    return f"**Streak:** {plural(result.streak, 'round')}{unchanged}" if result.streak else ""
 
 
 def _rank_line(rank: RankChange) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -105,6 +105,17 @@ def minutes_words(minutes: int) -> str:
     hours, left = divmod(rest, 60)
     parts = [(days, "day"), (hours, "hour"), (left, "minute")]
     return " ".join(plural(count, unit) for count, unit in parts if count) or "0 minutes"
+
+
+def countdown_words(left: timedelta) -> str:
+    """Formats the time left in short, such as `3 h 12 min`, `12 min` or `2 days`; rounded up."""
+    minutes = max(0, -(-int(left.total_seconds()) // 60))
+    hours, rest = divmod(minutes, 60)
+    if hours >= 48:
+        return plural(hours // 24, "day")
+    return " ".join(
+        part for part in (f"{hours} h" if hours else "", f"{rest} min" if rest or not hours else "") if part
+    )
 
 
 def seconds_words(seconds: float) -> str:

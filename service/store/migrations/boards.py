@@ -13,7 +13,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-INSTANT = sa.DateTime(timezone=True)
+from service.store.migrations.columns import INSTANT, id_column
+
 BLOCK_SIZE = """
 create function block_size() returns int language sql immutable as $$
     -- Members in a new block. A block is split when it has more than twice as many.
@@ -453,7 +454,7 @@ def create_boards() -> None:
 def _create_tables() -> None:
     op.create_table(
         "board",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), primary_key=True),
+        id_column(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("channel_id", sa.BigInteger(), nullable=True),
         sa.Column("topic", sa.String(), nullable=False),

@@ -21,14 +21,16 @@ from bot.core.actions import (
     PeerAnswers,
     PracticeFilter,
     Report,
+    Review,
     ShareAnswer,
     ShowBoard,
     Snippet,
     Try,
 )
+from bot.core.limits import ACTION_ID
 from questions.model import KINDS
 
-bare_refs = st.builds(lambda kind, number: f"{kind}{number}", st.sampled_from("rp"), st.integers(0, 10**18 - 1))
+bare_refs = st.builds(lambda kind, number: f"{kind}{number}", st.sampled_from("rpd"), st.integers(0, 10**18 - 1))
 words = st.text(st.characters(min_codepoint=32, exclude_categories=("Cs", "Cc")), min_size=1, max_size=60)
 channels = st.text(st.sampled_from("0123456789CGDab-_"), min_size=1, max_size=21)
 levels = st.sampled_from(["", "mid", "senior", "principal"])
@@ -49,6 +51,11 @@ any_action = st.one_of(
     st.builds(PeerAnswers, refs, numbers),
     st.builds(ConfirmMarks, refs, numbers),
     st.builds(Credit, numbers, st.integers(0, 100).map(str)),
+    st.builds(actions.RespondDuel, numbers, st.sampled_from(["accept", "decline"])),
+    st.builds(actions.Rematch, numbers),
+    st.builds(actions.ShowDuel, numbers),
+    st.just(actions.ShowDuels()),
+    st.just(actions.ShowLadder()),
     st.builds(Report, st.just("") | words),
     st.builds(actions.Explain, words),
     st.just(Snippet()),
@@ -58,6 +65,7 @@ any_action = st.one_of(
     st.builds(ShowBoard, st.sampled_from(["day", "all"]), st.sampled_from(["channel", "workspace"]), words),
     st.builds(actions.Privacy, st.sampled_from(["see", "erase"])),
     st.builds(Import, st.sampled_from(["check", "apply"])),
+    st.builds(Review, numbers),
     st.builds(actions.Settle, st.integers(0, 10**17).map(str), st.sampled_from(["dismissed", "fixed"])),
     st.just(actions.Today()),
     st.builds(actions.Setup, channels, st.just("") | words),
@@ -70,7 +78,7 @@ any_action = st.one_of(
 @given(any_action)
 def test_what_a_button_carries_comes_back_as_it_was(action: actions.Action) -> None:
     text = actions.encode(action)
-    assert len(text) <= actions.MAX_LENGTH
+    assert len(text) <= ACTION_ID
     assert actions.decode(text) == action
 
 
@@ -81,7 +89,7 @@ def test_a_practised_question_leads_on_to_the_like_and_stays_itself(ref: str, wa
     assert kept in (wanted, NO_FILTER)
     if ref.startswith("p") and ":" not in wanted.topic and len(wanted.topic) <= 20:
         assert kept == wanted
-    if ref.startswith("r"):
+    if ref[0] in "rd":
         assert kept == NO_FILTER
 
 
@@ -122,7 +130,14 @@ def test_any_other_text_is_refused_or_stands_for_itself(text: str) -> None:
         (Credit("7", "50"), "og:7:50"),
         (Fill("p5,code,,tensors"), "f:p5,code,,tensors"),
         (Choose("p5,,mid,", "b"), "o:p5,,mid,:b"),
+        (Open("d12"), "a:d12"),
+        (actions.RespondDuel("7", "accept"), "dr:7:accept"),
+        (actions.Rematch("7"), "dg:7"),
+        (actions.ShowDuel("7"), "dv:7"),
+        (actions.ShowDuels(), "dm"),
+        (actions.ShowLadder(), "dl"),
         (Report("q-1"), "e:q-1"),
+        (Review("7"), "q:7"),
         (Snippet(), "u"),
         (ShowBoard("week", "channel"), "l:week:channel:"),
         (actions.ShowContest("improved", "week", "workspace", "a:b"), "y:improved:week:workspace:a:b"),

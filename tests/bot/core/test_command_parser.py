@@ -47,6 +47,17 @@ READ: list[tuple[str, str, str, dict[str, Value]]] = [
         "/quiz-admin schedule skip",
         {"schedule": 3, "date": date(2026, 3, 2)},
     ),
+    ("quiz-admin", "sprint", "/quiz-admin sprint start", {}),
+    ("quiz-admin", "sprint 10", "/quiz-admin sprint start", {"questions": 10}),
+    (
+        "quiz-admin",
+        "sprint 10 30 autograd",
+        "/quiz-admin sprint start",
+        {"questions": 10, "seconds": 30, "topic": "autograd"},
+    ),
+    ("quiz-admin", "sprint seconds:30", "/quiz-admin sprint start", {"seconds": 30}),
+    ("quiz-admin", "sprint start autograd 3", "/quiz-admin sprint start", {"topic": "autograd", "questions": 3}),
+    ("quiz-admin", "sprint stop", "/quiz-admin sprint stop", {}),
     ("quiz-admin", "season start Spring in the lab", "/quiz-admin season start", {"name": "Spring in the lab"}),
     (
         "quiz-admin",
@@ -210,8 +221,8 @@ def test_every_command_has_help_and_admins_have_their_own() -> None:
     assert all(argument.help.endswith(".") for spec in COMMANDS for argument in spec.arguments)
     assert {spec.name for spec in COMMANDS if spec.admin} == {"quiz-admin"}
     assert [spec.path[0] for spec in specs_of("quiz")] == [
-        *("today", "answer", "practice", "run", "board", "me"),
-        *("topics", "explain", "report", "link", "rules", "privacy", "help"),
+        *("today", "answer", "practice", "run", "board", "duel", "me"),
+        *("topics", "explain", "report", "link", "rules", "notify", "privacy", "help"),
     ]
 
 
@@ -247,8 +258,11 @@ def test_whole_lines_are_suggested_and_admins_see_their_own() -> None:
     assert suggest("/quiz-admin rev", admin=False) == []
     assert suggest("/quiz-admin rev", admin=True) == [
         "/quiz-admin review list",
+        "/quiz-admin review show",
         "/quiz-admin review dismiss",
         "/quiz-admin review fixed",
+        "/quiz-admin review here",
+        "/quiz-admin review me",
         "/quiz-admin review answers",
         "/quiz-admin review credit",
     ]

@@ -12,13 +12,13 @@ import pytest
 from bot.console.render import card_text
 from bot.core.quiz import Quiz
 from questions import Question
-from questions.reader import shipped_bank
 from service.app import Service
 from service.banks.imports import import_bank
 from service.client import ServiceClient
 from service.wire import Where, Who
 from tests.bot.conftest import Room
 from tests.conftest import Clock, MakeWho
+from tests.questions.shipped import read_shipped_bank
 from tests.service.scenes import reading
 
 JUDGED = re.compile(
@@ -118,7 +118,7 @@ PAIRS = (
 
 @cache
 def shipped(id_: str) -> Question:
-    return next(question for question in shipped_bank().questions if question.id == id_)
+    return next(question for question in read_shipped_bank().questions if question.id == id_)
 
 
 def overlap(question: Question, text: str) -> int:

@@ -358,9 +358,12 @@ async def test_explain_and_report(room: Room, ann: Who) -> None:
     assert "t swaps the two dimensions." in explained and " You chose: " in explained
     queue = await room.types(room.boss, "/quiz-admin review")
     assert "The *key* is wrong." in queue
-    assert "is settled" in await room.presses(room.boss, "Dismiss 1")
-    assert "is settled" in await room.types(room.boss, "/quiz-admin review dismiss 2")
-    refused = await room.types(room.boss, "/quiz-admin review fixed 99")
+    shown = await room.presses(room.boss, "Review 1")
+    assert "wrong" in shown and "Right:" in shown and "t swaps the two dimensions." in shown
+    assert "Why is the question right?" in await room.presses(room.boss, "Dismiss")
+    assert "is settled" in await room.fills(room.boss, reason="See the docs.")
+    assert "is settled" in await room.types(room.boss, "/quiz-admin review fixed 2 Thanks.")
+    refused = await room.types(room.boss, "/quiz-admin review fixed 99 no")
     assert "There is no report" in refused
     assert "No reports are waiting." in await room.types(room.boss, "/quiz-admin review")
 
@@ -479,6 +482,18 @@ async def test_a_reply_to_a_press_replaces_the_card_it_came_from(room: Room, ann
     refused = await room.quiz.handle(Press("p2", room.clock(), ann, room.where, "o:r1:no-such-option"))
     assert "Answer not readable" in text_of(refused)
     assert not refused.replaces
+
+
+async def test_an_admin_asks_an_extra_question(room: Room) -> None:
+    """The posted question and the line that closes it name it as an extra one."""
+    await room.types(room.boss, "/quiz-admin schedule add 10:00 daily Europe/Berlin")
+    asked = "/quiz-admin ask kind:value,output closes-in:90m"
+    assert "Posting an extra question now" in await room.types(room.boss, asked)
+    await room.carries()
+    assert "Open until" in card_text(room.wall.last("Extra question for"))
+    await room.types(room.boss, "/quiz-admin close-now")
+    await room.carries()
+    assert "Nobody answered." in card_text(room.wall.last("Closed: Extra question"))
 
 
 async def test_an_admin_posts_and_closes_at_once(room: Room, ann: Who) -> None:

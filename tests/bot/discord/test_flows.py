@@ -155,8 +155,44 @@ async def test_a_member_reports_and_a_moderator_resolves(sim: Simulated) -> None
     queue = await sim.boss.slash(sim.channel, "quiz-admin review list")
     assert 'It says "no": why?' in said(queue) and labels(queue)
     listed = id_of(queue)
-    settled = await sim.boss.click(queue, labels(queue)[0])
+    shown = await sim.boss.click(queue, "Review 1")
+    assert id_of(shown) == listed and "“Two” are right" in said(shown) and "swaps" in said(shown)
+    settled = await sim.boss.submit_modal(await sim.boss.click(shown, "Dismiss"), {"reason": "See the *docs*."})
     assert id_of(settled) == listed and "settled" in said(settled)
+
+
+async def test_a_moderator_is_told_by_direct_message_and_a_member_of_the_outcome(sim: Simulated) -> None:
+    await sim.opens("one-right")
+    await sim.boss.slash(sim.channel, "quiz-admin review me")
+    await sim.ada.slash(sim.channel, "quiz report", id="one-right", text="Two are right.")
+    await sim.carries()
+    notice = sim.boss.alone[-1]
+    assert "A question was reported" in said(notice) and "Two are right." in said(notice)
+    assert "swaps" not in said(notice), "the key comes with the button"
+    shown = await sim.boss.click(notice, "Review")
+    assert "swaps" in said(shown)
+    modal = await sim.boss.click(shown, "It was fixed")
+    assert "settled" in said(await sim.boss.submit_modal(modal, {"reason": "The second one is gone."}))
+    await sim.carries()
+    outcome = said(sim.ada.alone[-1])
+    assert "Your report was right" in outcome and "The second one is gone." in outcome
+    assert not [one for one in sim.channel.seen() if "report" in said(one).lower()], "nobody else hears of it"
+
+
+async def test_everyone_reads_only_that_a_report_waits_if_the_moderator_cannot_be_reached(sim: Simulated) -> None:
+    await sim.opens("one-right")
+    await sim.boss.slash(sim.channel, "quiz-admin review me")
+    sim.boss.member.closed = True
+    await sim.ada.slash(sim.channel, "quiz report", id="one-right", text="Two are right.")
+    await sim.carries()
+    notice = sim.last("A question was reported")
+    assert "Report 1 waits for a moderator." in said(notice)
+    everywhere = [*sim.channel.seen(), *sim.owner.alone, *sim.ada.alone]
+    assert "Two are right." not in "".join(said(one) for one in everywhere)
+    refused = await sim.ada.click(notice, "Review")
+    assert alone(refused) and "Only quiz admins" in said(refused)
+    queue = await sim.boss.slash(sim.channel, "quiz-admin review list")
+    assert "Two are right." in said(queue)
 
 
 async def test_no_message_pings_anybody(sim: Simulated) -> None:

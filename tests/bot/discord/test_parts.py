@@ -119,6 +119,7 @@ async def test_the_cache_of_suggestions_is_bounded(client: ServiceClient) -> Non
     for number in range(260):
         member = Who(platform="discord", workspace=f"{number}", member="1", name="Ada")
         autocompleter._cache[(member.workspace, "topic")] = (MONDAY, [])
-    member = Who(platform="discord", workspace="new", member="1", name="Ada")
-    await autocompleter.suggest(member, practice, argument_of(practice, "topic"), "")
+    for workspace in ("first", "new"):  # on a busy machine, the first call may take longer than suggestions may
+        member = Who(platform="discord", workspace=workspace, member="1", name="Ada")
+        await autocompleter.suggest(member, practice, argument_of(practice, "topic"), "")
     assert len(autocompleter._cache) == 256

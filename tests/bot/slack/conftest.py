@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from bot.slack.app import serve
 from bot.slack.manifest import app_manifest
@@ -139,6 +140,16 @@ class Workspace:
     async def works(self) -> None:
         await self.service.tick()
         await self.service.jobs.run_pending()
+
+    async def delivered(self) -> None:
+        """Waits until the service has recorded every message that is due as sent."""
+        left = "select 1 from outbox where state in ('due', 'sending') and not_before <= :now"
+        async with self.service.sessions() as session:
+            for _ in range(1200):
+                if await session.scalar(text(f"{left} limit 1"), {"now": self.moving.now}) is None:
+                    return
+                await session.execute(text("select pg_sleep(0.05)"))
+        raise AssertionError(f"a message was not sent: {self.slack.log.tail()}")
 
     async def types(self, user: User, line: str, words: str) -> Shown:
         """Types a command in the channel; returns the new message with these words."""

@@ -21,7 +21,11 @@ MEMBERS = (
     ("/quiz board month all", "This month"),
     ("/quiz board week rookies", "rookies"),
     ("/quiz board improved all", "most improved"),
+    ("/quiz board ladder", "Nobody has finished a duel yet"),
+    ("/quiz duel", "Your rating is"),
     ("/quiz me", "How much"),
+    ("/quiz notify", "Your notifications"),
+    ("/quiz notify reminders on", "reminders on"),
     ("/quiz privacy", "Your data"),
     ("/quiz privacy export", "Your data"),
     ("/quiz link", "Type this in the other chat"),
@@ -43,10 +47,13 @@ ADMINS = (
     ("/quiz-admin schedule skip 1 2026-03-03", "Day skipped"),
     ("/quiz-admin schedule preview 1", "The next question"),
     ("/quiz-admin schedule post-now 1", "Posting now"),
+    ("/quiz-admin ask kind:choice closes-in:1h", "Posting an extra question now"),
     ("/quiz-admin close-now", "Closed"),
     ("/quiz-admin schedule share 1", "already posts to this channel"),
     ("/quiz-admin schedule unshare 1", "the only channel of schedule 1"),
     ("/quiz-admin schedule remove 1", "Schedule removed"),
+    ("/quiz-admin sprint 2 15 tensors", "Sprint started"),
+    ("/quiz-admin sprint stop", "Sprint stopped"),
     ("/quiz-admin season start Spring", "Season started"),
     ("/quiz-admin season list", "Spring"),
     ("/quiz-admin season end", "has only just begun"),
@@ -59,8 +66,11 @@ ADMINS = (
     ("/quiz-admin bank undo room", "Undone"),
     ("/quiz-admin bank import", "Name of the document"),
     ("/quiz-admin review list", "The key is wrong."),
-    ("/quiz-admin review dismiss 1", "dismissed"),
-    ("/quiz-admin review fixed 1", "the question was fixed"),
+    ("/quiz-admin review show 1", "The key is wrong."),
+    ("/quiz-admin review dismiss 1", "Why is the question right?"),
+    ("/quiz-admin review fixed 1 A typo.", "the question was fixed"),
+    ("/quiz-admin review here", "#daily"),
+    ("/quiz-admin review me", "sent to you privately"),
     ("/quiz-admin review answers", "No open answers are waiting"),
     ("/quiz-admin review credit 1 50", "There is no closed open answer"),
     ("/quiz-admin member restore Ann 2026-03-02", "no longer breaks the streak"),
@@ -147,8 +157,14 @@ async def test_every_button(workspace: Workspace) -> None:
     # A report, and what becomes of it.
     await workspace.types(ann, "/quiz report one-right", "What is wrong with it?")
     await hands.fills(ann, "Report 1", text="The key is wrong.")
-    reports = await workspace.types(boss, "/quiz-admin review list", "The key is wrong.")
-    await press_any(hands, boss, reports, reports.labels[0])
+    reports = await workspace.types(boss, "/quiz-admin review list", "Report 1, ")
+    shown = await hands.presses(boss, reports, "Review 1", "swaps")
+    await hands.presses(boss, shown, "Dismiss", "Why is the question right?")
+    await hands.fills(boss, "settled", reason="It is not.")
+    # What a member wants to be told.
+    mine = await workspace.types(ann, "/quiz me", "How much")
+    wanted = await hands.presses(ann, mine, "Notifications", "results off")
+    await hands.presses(ann, wanted, "Results: turn on", "results on")
     # What is kept about a member.
     privacy = await workspace.types(ann, "/quiz privacy", "Your data")
     await press_any(hands, ann, privacy, privacy.labels[0])
@@ -174,9 +190,10 @@ async def test_every_button(workspace: Workspace) -> None:
 
 
 MARKING = {actions.Compare, actions.ShareAnswer, actions.PeerAnswers, actions.ConfirmMarks, actions.Credit}
-ELSEWHERE = {actions.OpenCard, actions.Setup, actions.Join, actions.Explain, *MARKING}
+DUELS = {actions.RespondDuel, actions.Rematch, actions.ShowDuel, actions.ShowDuels, actions.ShowLadder}
+ELSEWHERE = {actions.OpenCard, actions.Setup, actions.Join, actions.Explain, *MARKING, *DUELS}
 """Pressed in `test_answers`; in `test_hello`; to link a second chat; in `test_code_practice`; on a closed open
-question."""
+question; in `test_duels`."""
 
 
 async def press_any(hands: Hands, user: User, shown: Shown, label: str) -> None:

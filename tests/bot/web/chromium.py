@@ -196,6 +196,8 @@ async def served(app: ASGIApp, closing: Callable[[], None], port: int = 0) -> As
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
+        # A page that is opened before the server's first turn waits for it; without this, it would be refused.
+        listener.listen(128)
         config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=5)
         server = _Server(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))

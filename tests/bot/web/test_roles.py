@@ -49,6 +49,8 @@ ROWS = {
     "GET /m/{member}/complete": MEMBERS,
     "GET /m/{member}/form/{message}": MEMBERS,
     "GET /m/{member}/operations": (403, 403, 403, 403, 200),
+    "GET /m/{member}/today": MEMBERS,
+    "POST /m/{member}/today": (403, 403, 403, 200, 200),
     "POST /m/{member}/say": POSTED,
     "POST /m/{member}/press": POSTED,
     "POST /m/{member}/submit": POSTED,
@@ -102,7 +104,7 @@ async def web(room: Room, who: MakeWho) -> AsyncIterator[Site]:
     async def look(_: Who) -> Operations:
         return QUIET
 
-    app = build(chat, Quiz(room.client).handle, suggest, ("quiz.example",), linked, look)
+    app = build(chat, Quiz(room.client).handle, suggest, ("quiz.example",), linked, look, room.client)
     browsers = []
     for name in ("Admin", "Member", "Another", ""):
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)

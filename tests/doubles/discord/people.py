@@ -6,7 +6,7 @@ commands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from secrets import token_urlsafe
 from time import monotonic
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from tests.doubles.discord import checks
 from tests.doubles.discord.interactions import AUTOCOMPLETE, COMMAND, COMPONENT, SUBMIT
 from tests.doubles.discord.log import PATIENCE_S
-from tests.doubles.discord.payloads import channel_json, guild_json, interaction_json, message_json
+from tests.doubles.discord.payloads import channel_json, guild_json, interaction_json, member_json, message_json
 from tests.doubles.discord.server import Server
 from tests.doubles.discord.world import Channel, Guild, Interaction, Json, Member, Message, nested, snowflake
 
@@ -52,9 +52,13 @@ class Discord(Server):
         if words[0] not in {command["name"] for command in self.offered(member, channel)}:
             raise Impossible(f"{member.name} is not offered /{words[0]}")
         given, uploaded = self._upload(options)
-        data = self._command_data(channel, words, given, uploaded)
+        people = {name: value for name, value in given.items() if isinstance(value, Member)}
+        named = {name: str(value.id) if isinstance(value, Member) else value for name, value in given.items()}
+        data = self._command_data(channel, words, named, uploaded, people=people)
         if uploaded:
             data["resolved"] = {"attachments": uploaded}
+        if people:
+            data["resolved"] = {**data.get("resolved", {}), **self._resolved(channel, people.values())}
         return await self._happens(Interaction(COMMAND, member, channel, data), age_s)
 
     async def autocomplete(
@@ -209,6 +213,16 @@ class Discord(Server):
                 kept[name] = attachment["id"]
         return kept, uploaded
 
+    def _resolved(self, channel: Channel, people: Iterable[Member]) -> Json:
+        """Returns the members whom the options of a command name, as Discord adds them."""
+        found: Json = {"users": {}, "members": {}}
+        assert channel.guild is not None, "commands are used in servers"
+        for one in people:
+            member = member_json(channel.guild, one, permissions=True)
+            found["users"][str(one.id)] = member.pop("user")
+            found["members"][str(one.id)] = {k: v for k, v in member.items() if k not in ("deaf", "mute")}
+        return found
+
     def _command_data(
         self,
         channel: Channel,
@@ -216,6 +230,7 @@ class Discord(Server):
         options: Mapping[str, Any],
         uploaded: Mapping[str, Json] | None = None,
         *,
+        people: Collection[str] = (),
         partly: bool = False,
     ) -> Json:
         command = self._registered(channel, words[0], 1)
@@ -227,8 +242,9 @@ class Discord(Server):
             chain.append((word, level["type"]))
         _fit(level, options, words, partly=partly)
         given = [
-            {"name": name, "type": 11 if value in (uploaded or {}) else _OPTION_TYPES[type(value)], "value": value}
+            {"name": name, "type": kind, "value": value}
             for name, value in options.items()
+            for kind in [6 if name in people else 11 if value in (uploaded or {}) else _OPTION_TYPES[type(value)]]
         ]
         for word, kind in reversed(chain):
             given = [{"name": word, "type": kind, "options": given}]

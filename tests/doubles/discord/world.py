@@ -39,6 +39,7 @@ class Member:
     id: int = field(default_factory=snowflake)
     permissions: int = VIEW | SEND | HISTORY
     closed: bool = False
+    bot: bool = False
 
     def user(self) -> Json:
         return {
@@ -48,6 +49,7 @@ class Member:
             "global_name": self.name,
             "avatar": None,
             "public_flags": 0,
+            **({"bot": True} if self.bot else {}),
         }
 
 

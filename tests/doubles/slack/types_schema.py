@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from jsonschema import Draft7Validator
+from jsonschema import Draft7Validator, ValidationError
+from jsonschema.validators import extend
 
 from tests.doubles.slack.surfaces import Body
 from tests.external import SLACK_TYPES
@@ -39,10 +41,31 @@ def _deepest(error: Any) -> str:
     return f"{'/'.join(map(str, error.absolute_path))}: {error.message}"
 
 
+def _any_of(validator: Any, choices: list[Body], value: Any, schema: Body) -> Iterator[ValidationError]:
+    """Checks `anyOf` as jsonschema does, but tries only types that allow the value's `type`: most have dozens."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    possible = [one for one in choices if kind is None or kind in (_kinds(one.get("$ref", "")) or {kind})]
+    yield from Draft7Validator.VALIDATORS["anyOf"](validator, possible or choices, value, schema)
+
+
 @cache
-def validator(schema: str) -> Draft7Validator:
+def _kinds(reference: str) -> frozenset[str]:
+    """Returns the values of `type` that a definition allows; empty if one of its alternatives does not say."""
+    definition = _definitions().get(reference.rpartition("/")[2], {})
+    kinds = [_kinds(one.get("$ref", "")) for one in definition.get("anyOf", ())]
+    if kinds:
+        return frozenset[str]().union(*kinds) if all(kinds) else frozenset()
+    constant = definition.get("properties", {}).get("type", {}).get("const")
+    return frozenset() if constant is None else frozenset({constant})
+
+
+_Validator = extend(Draft7Validator, {"anyOf": _any_of})  # type: ignore[no-untyped-call]
+
+
+@cache
+def validator(schema: str) -> Any:
     """Returns the schema of one of Slack's types."""
-    return Draft7Validator({"$ref": f"#/definitions/{schema}", "definitions": _definitions()})
+    return _Validator({"$ref": f"#/definitions/{schema}", "definitions": _definitions()})
 
 
 @cache

@@ -156,4 +156,7 @@ def test_a_zip_with_neither_is_refused() -> None:
     with zipfile.ZipFile(stream, "w") as package:
         package.writestr("notes.txt", "What is a view?")
     (finding,) = read_bank(stream.getvalue(), name="notes.zip").findings
-    assert (finding.code, finding.message) == ("Q601", "the package holds neither a workbook nor a QTI test")
+    assert (finding.code, finding.message) == (
+        "Q601",
+        "the package holds neither a workbook, nor a Word document, nor a QTI test",
+    )

@@ -12,6 +12,8 @@ from sandbox.wire import Limits, Status
 
 SHORT = Limits(wall_ms=1500, cpu_ms=1500, memory_mb=256)
 FLEETING = Limits(wall_ms=400, cpu_ms=400, memory_mb=256)
+PATIENT = Limits(wall_ms=15_000, cpu_ms=15_000, memory_mb=256)
+"""Where another limit than the time must end the run, on a busy machine too."""
 
 PRELUDE = """
 import ctypes, errno, os, platform, resource, sys

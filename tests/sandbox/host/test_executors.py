@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from sandbox.causes import MemoryExceeded
-from sandbox.devices import CPU
+from sandbox.cli import unready_reason
+from sandbox.client import Health
+from sandbox.devices import CPU, ChildDevice
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.host import jail
-from sandbox.host.executors import GpuExecutor, GpuUnavailable, ReadGpuMemory, anonymous_mb
-from sandbox.host.gpu import NvmlError
+from sandbox.host.executors import GpuExecutor, GpuExecutors, GpuUnavailable, ReadGpuMemory, anonymous_mb
+from sandbox.host.gpu import GpuInventory, Nvml, NvmlError
 from sandbox.host.pool import ChildPool, PoolSettings
 from sandbox.wire import Limits, Outcome, Run
 from tests.sandbox.host.test_gpu import library
 
 __all__ = ["library"]
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.timeout(400)]
 SLEEPING = Run("x", "import time\nprint('here')\ntime.sleep(30)", limits=Limits(wall_ms=40_000, gpu_mb=4096))
 
 
@@ -77,6 +82,76 @@ async def test_a_gpu_that_others_have_filled_takes_no_run() -> None:
             await carried(pool, lambda: (24_000.0, 24_576.0))
 
 
+async def test_reading_the_gpu_s_memory_does_not_hold_up_the_event_loop() -> None:
+    loop_thread = threading.get_ident()
+    threads = set()
+
+    def reading() -> tuple[float, float]:
+        threads.add(threading.get_ident())
+        return 500.0, 24_000.0
+
+    async with pool_of_one() as pool:
+        assert (await carried(pool, reading)).stdout == "here\n"
+    assert threads and loop_thread not in threads
+
+
+async def test_a_device_file_that_goes_turns_the_health_red_until_it_is_back(tmp_path: Path, library: Path) -> None:
+    node = tmp_path / "nvidia0"
+    node.touch()
+    device = ChildDevice(title="Double 0", nodes=(str(node),))
+    gpus = GpuExecutors(GpuInventory((device,), "Double 0"), jail.probe(weaker=False).bwrap, 16, print)
+    (executor,) = gpus.executors
+    await executor.check()
+    assert (gpus.trouble, gpus.unavailable_reason()) == ("", "")
+    node.rename(tmp_path / "elsewhere")
+    await executor.check()
+    assert gpus.trouble.startswith(f"Double 0 was lost: {node} cannot be opened (No such file or directory): restart")
+    assert gpus.trouble in gpus.unavailable_reason()
+    assert gpus.trouble in gpus.summary
+    red = Health(ready=1, running=0, waiting=0, isolation="full", lacks=(), gpu_trouble=gpus.trouble)
+    assert unready_reason(red) == gpus.trouble
+    (tmp_path / "elsewhere").rename(node)
+    await executor.check()
+    assert gpus.trouble == ""
+
+
+async def test_a_card_that_falls_off_the_bus_is_reported(
+    tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = tmp_path / "used"
+    used.write_text("1")
+    monkeypatch.setenv("NVML_DOUBLE", str(used))
+    nvml = Nvml([str(library)])
+    pool = ChildPool(PoolSettings(bwrap=None, parked=1, disk_mb=16), print)
+    executor = GpuExecutor(ChildDevice("cuda", "Double 0"), pool, lambda: nvml.memory_mb(0))
+    await executor.check()
+    assert executor.lost == ""
+    used.unlink()
+    await executor.check()
+    assert executor.lost == "Double 0 was lost: nvmlDeviceGetMemoryInfo: GPU is lost (error 15)"
+    nvml.close()
+
+
+async def test_children_that_nobody_needs_for_a_while_end_and_come_back() -> None:
+    bwrap = jail.probe(weaker=False).bwrap
+    gpus = GpuExecutors(GpuInventory((CPU,), "the CPU"), bwrap, 16, print, idle_seconds=0.1)
+    (executor,) = gpus.executors
+    keeping = asyncio.create_task(gpus.keep_ready())
+    try:
+        for _ in range(2):
+            assert gpus.unavailable_reason() == ""
+            with gpus.reserve():
+                child = await executor.take(16)
+                assert executor.pool.zygote is not None
+            child.close()
+            while executor.pool.zygote is not None:
+                await asyncio.wait([keeping], timeout=0.01)
+            assert not executor.pool.parked
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+
+
 async def test_memory_that_is_of_no_file_is_read_of_any_process() -> None:
     program = (
         "import mmap\nx = b'x' * (50 << 20)\nm = mmap.mmap(-1, 50 << 20)\nm.write(x)\nprint('had', flush=True)\ninput()"
@@ -101,9 +176,10 @@ async def test_memory_that_is_of_no_file_is_read_of_any_process() -> None:
 def unusable(tmp_path: Path, library: Path) -> Iterator[EmbeddedSandbox]:
     """A sandbox with a card that NVML knows and this torch, built for the CPU, does not."""
     path, log = tmp_path / "s.sock", tmp_path / "log"
+    card = json.dumps(asdict(ChildDevice("cuda", "a card for a rehearsal", "GPU-00000000")))
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.sandbox.rehearsal", str(path), "cuda"],
+            [sys.executable, "-m", "tests.sandbox.rehearsal", str(path), card],
             cwd=Path(__file__).parents[3],
             env={"LD_LIBRARY_PATH": str(library.parent)},
             stdout=out,

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from sandbox.host.gpu import Nvml, NvmlError, find_gpus, library_paths
+from tests.sandbox.doubles.drivers import build_library
 
 NODES = ("nvidia4", "nvidia5", "nvidiactl", "nvidia-uvm")
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("no C compiler: the double of NVML cannot be built")
-    made = tmp_path_factory.mktemp("nvml") / "libnvidia-ml.so.1"
-    source = Path(__file__).with_name("nvml_double.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(made), str(source)], check=True, timeout=60)
-    return made
+    return build_library("nvml_double.c", tmp_path_factory.mktemp("nvml") / "libnvidia-ml.so.1")
 
 
 @pytest.fixture
@@ -52,7 +46,7 @@ def test_a_gpu_is_found_with_what_its_children_need(machine: Path) -> None:
     (device,) = found.devices
     assert (device.name, device.title, device.uuid, device.index) == ("cuda", "Double 0, 24 GB", "GPU-00000000", 0)
     assert device.nodes == ("/dev/nvidia4", "/dev/nvidiactl", "/dev/nvidia-uvm")
-    assert device.libraries == ("/usr/local/nvidia/lib64",)
+    assert (device.libraries, device.driver) == (("/usr/local/nvidia/lib64",), "libcuda.so.1")
     assert (
         found.summary == "Double 0, 24 GB; Double 1: it is in MIG mode, and only whole GPUs are used: nvidia-smi -mig 0"
     )
@@ -89,6 +83,25 @@ def test_what_is_missing_is_named(machine: Path, gone: tuple[str, ...], said: st
 def test_a_cpu_build_of_torch_is_recognized_without_importing_it(machine: Path, line: str) -> None:
     (machine / "torch/version.py").write_text(f"{line}\n")
     assert word(machine).startswith("this torch is built for the CPU: ")
+
+
+@pytest.mark.parametrize(("supported", "found"), [("12080", False), ("13000", True), ("13010", True), ("14000", True)])
+def test_a_driver_too_old_for_torch_is_named_with_its_cure(
+    machine: Path, supported: str, found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NVML_DOUBLE_CUDA", supported)
+    gpus = find_gpus("all", machine, machine / "torch")
+    assert (bool(gpus.devices), gpus.cure.startswith("update the driver, or install")) == (found, not found)
+    if not found:
+        assert gpus.summary == "the driver 999.1 is too old: it is for CUDA 12.8, and torch is built for 13.0"
+
+
+def test_a_driver_of_the_same_major_version_runs_a_newer_minor_one(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NVML_DOUBLE_CUDA", "12020")
+    (machine / "torch/version.py").write_text("cuda = '12.8'\n")
+    assert find_gpus("all", machine, machine / "torch").devices
 
 
 def test_gpus_of_wsl_are_recognized(machine: Path) -> None:

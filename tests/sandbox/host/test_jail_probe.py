@@ -14,7 +14,7 @@ from sandbox.client import SandboxUnreachable
 from sandbox.host import jail
 from sandbox.wire import Limits, Run
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
 AS_USER = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
 MASKED = ("unshare", "--mount", "sh", "-c", 'mount --bind /dev/null /proc/interrupts && exec "$@"', "sh")

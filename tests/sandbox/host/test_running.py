@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from sandbox.client import SandboxClient
+from sandbox.framing import RESULT_HEADER
+from sandbox.host.process import Child
+from sandbox.host.running import ChildOutput
 from sandbox.values import encode, split
 from sandbox.wire import Limits, Outcome, Run
 
@@ -72,3 +77,31 @@ async def test_results_beyond_their_limit_end_the_run_and_keep_what_was_whole(cl
     outcome = await run(client, "def f(n): return 'x' * n", entry="f", cases=encode([(1000,)] * 5), limits=limits)
     assert outcome.status == "output"
     assert len(split(outcome.results)) == 2
+
+
+async def test_what_a_flooding_program_finishes_before_it_is_killed_does_not_count() -> None:
+    """It waits to print until the full pipe is read, and goes on at once: results of before count, later ones never."""
+    readers, writers = zip(*(os.pipe() for _ in range(3)), strict=True)
+    results, stdout, _ = writers
+    child = Child(-1, readers[0], readers[1], readers[2], disk_mb=0)
+    output = ChildOutput(child, Run("run", ""))
+    os.write(results, RESULT_HEADER.pack(6, ord("C")) + b"before")
+    program = Thread(target=flood_then_finish, args=(stdout, results))
+    program.start()
+    for descriptor in readers:
+        os.set_blocking(descriptor, False)
+    try:
+        while output.flooded is None:
+            output._read(child.stdout_fd)
+        program.join()
+        output.drain()
+    finally:
+        program.join()
+        for descriptor in (*readers, *writers):
+            os.close(descriptor)
+    assert (output.flooded, output.results, output.report) == ("output", [b"before"], None)
+
+
+def flood_then_finish(stdout: int, results: int) -> None:
+    os.write(stdout, b"x" * 100_000)
+    os.write(results, RESULT_HEADER.pack(5, ord("C")) + b"after")

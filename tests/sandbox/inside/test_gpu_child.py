@@ -16,9 +16,10 @@ from sandbox.client import SandboxClient
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.values import Tensor, decode, encode, split
 from sandbox.wire import Limits, Outcome, Run
+from tests.sandbox.doubles.drivers import rehearsal_device
 from tests.sandbox.processes import ProcessState, below, gone, kill, states, status
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox, pytest.mark.timeout(400)]
 # Each run has a process that imports torch for it: seconds, and many on a busy machine.
 
 LONG = Limits(wall_ms=60_000, cpu_ms=60_000)
@@ -90,6 +91,20 @@ async def test_the_walls_of_a_fresh_child_are_those_of_any_other(fresh: SandboxC
     assert done == ["scratch done", "scratch done"]
 
 
+PRECISION = """
+import torch
+cuda = torch.backends.cuda.matmul
+print(torch.backends.cudnn.allow_tf32, cuda.allow_tf32, cuda.allow_fp16_reduced_precision_reduction,
+      cuda.allow_bf16_reduced_precision_reduction, torch.get_float32_matmul_precision())
+"""
+
+
+async def test_a_fresh_child_computes_in_full_precision(fresh: SandboxClient, client: SandboxClient) -> None:
+    assert (await run(fresh, PRECISION)).stdout == "False False False False highest\n"
+    # Torch's own choice, which matters on a GPU only.
+    assert (await run(client, PRECISION, device="cpu")).stdout == "True False True True highest\n"
+
+
 async def test_sys_is_gone_when_the_run_comes(fresh: SandboxClient) -> None:
     outcome = await run(fresh, "import os\nprint(os.path.exists('/sys/kernel'), os.path.exists('/proc/self'))")
     assert outcome.stdout == "False False\n"
@@ -152,6 +167,29 @@ async def test_who_hangs_up_frees_the_lane(fresh: SandboxClient) -> None:
     endless.cancel()
     await asyncio.gather(endless, return_exceptions=True)
     assert (await run(fresh, "print(1)")).stdout == "1\n"
+
+
+async def test_a_parked_child_shows_nothing_of_the_kernel_s_files(rehearsal: EmbeddedSandbox) -> None:
+    """Seen from outside: neither its descriptors nor its folders lead to /proc or /sys."""
+    for child in await parked(rehearsal):
+        home = Path(f"/proc/{child.pid}")
+        if os.getuid() != 0:
+            pytest.skip("only root may look into a child")
+        links = {one.name: str(one.readlink()) for one in (home / "fd").iterdir()}
+        kernel = [link for link in links.values() if link.startswith(("/proc", "/sys"))]
+        # Its own statm, which is closed when a run is taken.
+        assert [link.rpartition("/")[2] for link in kernel] == ["statm"]
+        assert not [
+            link for link in links.values() if link.startswith("/") and "/proc/" in link and "statm" not in link
+        ]
+        assert [list((home / "root" / name).iterdir()) for name in ("proc", "sys")] == [[], []]
+        # Not dumpable: its memory belongs to root, whom no other child can be.
+        assert (home / "mem").stat().st_uid == 0
+        if rehearsal_device().driver:
+            assert any("memfd:cuda" in link for link in links.values()), "the driver has not started"
+            assert int(child.status["Threads"]) > 1
+        mapped = {line.split(None, 5)[5] for line in (home / "maps").read_text().splitlines() if line.count(" ") > 5}
+        assert not [name for name in mapped if name.startswith(("/proc", "/sys"))]
 
 
 def is_forker(pid: int) -> bool:

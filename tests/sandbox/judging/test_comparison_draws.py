@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from sandbox.judging.comparison import NumberTolerance, compare, draws_fault, first_difference
 from sandbox.values import Array, Tensor, Value
 
+pytestmark = pytest.mark.slow
+
 Numbers = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Numbers]
 
@@ -87,6 +89,12 @@ def test_the_first_place_is_named_with_what_chance_explains() -> None:
     assert found.startswith("at [1, 0]: over 4,000 draws the mean is 1.0")
     assert "expected" in found
     assert found.endswith("; chance explains no difference above 0.2")
+
+
+def test_another_share_of_infinities_is_detected_where_the_finite_numbers_are_equal() -> None:
+    kept = np.random.default_rng(4).random(2_000) < 0.5
+    ours, theirs = np.where(kept, 0.0, -math.inf), np.zeros(2_000)
+    assert said(ours, theirs).startswith("over 2,000 draws the share of finite numbers is 100.00%")
 
 
 def test_rounding_alone_is_no_difference_however_many_draws() -> None:

@@ -183,7 +183,7 @@ def test_no_bytes_pass_but_the_expected_ones(results: bytes, status: Status) -> 
 
 def test_what_a_program_wrote_is_shown_short_and_harmless() -> None:
     case = judged([raised("E" * 5000, "\x1b[2J" + "x" * 5000), ok(2), ok(3), raised("ValueError")]).cases[0]
-    assert len(case.message) < 2100 and len(case.got) <= MAX_SHOWN
+    assert case.message.count("E") <= 1000 and len(case.message) < 2100 and len(case.got) <= MAX_SHOWN
     assert "\x1b" not in case.message + case.got
     case = judged([ok("\x1b[2J" + "x" * 5000), ok(2), ok(3), raised("ValueError")]).cases[0]
     assert len(case.got) <= MAX_SHOWN and "\x1b" not in case.got
@@ -196,7 +196,7 @@ def test_what_a_program_wrote_is_shown_short_and_harmless() -> None:
         (ok((7, [1, 2])), "(7, [1, 2])"),
         (raised("KeyError", "'a' (line 3)"), "raised KeyError: 'a' (line 3)"),
         (encode(("unsupported", "TypeError", "a set cannot leave")), "something else: a set cannot leave"),
-        (ok([0] * 100_000), ""),
+        (ok([0] * 10_001), ""),
     ],
 )
 def test_a_failing_visible_case_has_the_expected_and_the_actual_result(entry: bytes, got: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -19,6 +20,7 @@ from service.wire import (
     QuestionPost,
     RestoreRefused,
     RevealPost,
+    ScheduleChanges,
     ScheduleSpec,
     SlotTaken,
     UndoRefused,
@@ -34,7 +36,7 @@ Change = Callable[[ServiceClient, Who, str], Awaitable[object]]
 
 CHANGES: dict[str, Change] = {
     "schedule add": lambda client, who, event: client.schedule_add(who, event, DAILY, ScheduleSpec()),
-    "schedule edit": lambda client, who, event: client.schedule_edit(who, event, 1, ScheduleSpec(at=time(10))),
+    "schedule edit": lambda client, who, event: client.schedule_edit(who, event, 1, ScheduleChanges(at=time(10))),
     "schedule pause": lambda client, who, event: client.schedule_pause(who, event, 1, True),
     "schedule resume": lambda client, who, event: client.schedule_pause(who, event, 1, False),
     "schedule skip": lambda client, who, event: client.schedule_skip(who, event, 1, DAY + timedelta(days=1)),
@@ -114,11 +116,24 @@ async def test_a_schedule_from_its_making_to_its_end(daily: DailyChannel, boss: 
     (low,) = await client.bank_low(boss)
     assert (low.schedule, low.channel_name, low.left) == (made.id, "#daily", 1)
     assert (await client.schedule_pause(boss, "e3", made.id, True)).paused
-    edited = await client.schedule_edit(boss, "e4", made.id, ScheduleSpec(at=time(8)))
-    assert (edited.paused, edited.spec.zone) == (True, "UTC")
+    edited = await client.schedule_edit(boss, "e4", made.id, ScheduleChanges(at=time(8)))
+    assert (edited.paused, edited.spec.at, edited.spec.zone) == (True, time(8), "Europe/Berlin")
     await client.schedule_remove(boss, "e5", made.id)
     assert await client.schedule_list(boss) == ()
     assert [line.action for line in await client.audit(boss, 2)] == ["schedule remove", "schedule edit"]
+
+
+async def test_two_admins_who_edit_at_once_both_change_what_they_name(daily: DailyChannel, boss: Who) -> None:
+    await daily.bank(choice())
+    schedule = await daily.schedule()
+    (before,) = await daily.client.schedule_list(boss)
+    edits = (ScheduleChanges(at=time(11)), ScheduleChanges(open_minutes=90), ScheduleChanges(weekdays=(1, 2)))
+    await asyncio.gather(
+        *(daily.client.schedule_edit(boss, f"e{number}", schedule, edit) for number, edit in enumerate(edits))
+    )
+    (after,) = await daily.client.schedule_list(boss)
+    named = {"at": time(11), "open_minutes": 90, "weekdays": (1, 2)}
+    assert after.spec == before.spec.model_copy(update=named)
 
 
 async def test_posting_and_closing_at_once(daily: DailyChannel, boss: Who) -> None:
@@ -250,15 +265,6 @@ async def test_a_restored_day_and_booked_points_show_at_once_and_are_on_record(
         {"member": "Ada", "points": "-3", "reason": "answered twice"},
         {"day": "2026-03-03", "member": "Ada"},
     ]
-
-
-async def test_a_report_goes_to_the_moderators_and_is_settled(daily: DailyChannel, boss: Who) -> None:
-    await daily.bank(choice())
-    ada = daily.who("Ada")
-    made = [await daily.client.report(ada, "e1", "views", "b is right too") for _ in range(2)]
-    assert made[0] == made[1]
-    assert await daily.client.reports(boss) == (made[0],)
-    assert (await daily.client.report_settle(boss, "e2", made[0].id, "fixed")).state == "fixed"
 
 
 async def test_the_doctor_reports_a_working_database_and_no_sandbox(daily: DailyChannel, boss: Who) -> None:

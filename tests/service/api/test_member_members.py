@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from service.store.tables import AnswerRow, Identity, ReportRow
+from service.store.review_tables import ReportRow
+from service.store.tables import AnswerRow, Identity
 from service.wire import AnswerInput, EventReused, QuestionPost, StillOpen, TopicCount
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice

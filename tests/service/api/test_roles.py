@@ -14,6 +14,7 @@ import pytest
 from cryptography.fernet import Fernet
 from fastapi.routing import iter_route_contexts
 
+from service.api.http import EDITOR_CALLS
 from service.app import Service
 from service.client import caller_header
 from service.config import Settings
@@ -48,6 +49,7 @@ def row(said: Said, **fields: Any) -> Row:
     return Row(said, body)
 
 
+OUTSIDE = "out-of-scope"
 OUT, UNREADABLE, OK, ADMINS, GONE = "unauthorised", "invalid-input", "ok", "admins-only", "not-found"
 WRONG_CODE = "link-refused"
 OPEN: Said = (OK,) * 6
@@ -80,6 +82,10 @@ def aside(team: Team) -> Body:
     return team.aside.model_dump()
 
 
+def sprint_channel(team: Team) -> Body:
+    return team.sprint_channel.model_dump()
+
+
 def asked(team: Team) -> str:
     return f"r{team.open_round}"
 
@@ -104,6 +110,11 @@ NO_SANDBOX: Said = (OUT, OUT, UNREADABLE, "no-sandbox", "no-sandbox", "no-sandbo
 """In this test there is none."""
 
 
+NO_DUEL: Said = (OUT, OUT, UNREADABLE, GONE, GONE, GONE)
+"""About a duel or an opponent that does not exist; `tests/service/test_tenants.py` names those of others."""
+
+
+NO_TURN: Said = (OUT, OUT, UNREADABLE, *3 * ("question-gone",))
 ROWS: dict[str, Row] = {
     "GET /healthz": row(OPEN),
     "GET /readyz": row(OPEN),
@@ -120,6 +131,8 @@ ROWS: dict[str, Row] = {
     "POST /v1/topics": row(OWN),
     "POST /v1/rules": row(OWN),
     "POST /v1/privacy": row(OWN),
+    "POST /v1/notifications": row(OWN),
+    "POST /v1/notify": row(OWN, what="reminders", on=True),
     "POST /v1/report": row(OWN, question="views", text="It is wrong."),
     "POST /v1/practice": row(OWN, where=channel),
     "POST /v1/marking": row(THEIR_QUESTION, ref=practiced),
@@ -136,8 +149,16 @@ ROWS: dict[str, Row] = {
     "POST /v1/hello": row(OWN, where=NOWHERE),
     "POST /v1/link": row(OWN),
     "POST /v1/link-with": row((OUT, OUT, UNREADABLE, WRONG_CODE, WRONG_CODE, WRONG_CODE), code="22222222"),
+    "POST /v1/duel/challenge": row(NO_DUEL, where=channel, member="nobody"),
+    "POST /v1/duel/rematch": row(NO_DUEL, where=channel, duel=10**9),
+    "POST /v1/duel/respond": row(NO_DUEL, duel=10**9, accept=True),
+    "POST /v1/duel/ask": row(NO_TURN, ref=f"d{10**9}"),
+    "POST /v1/duel/answer": row(NO_TURN, ref=f"d{10**9}", given={"text": "1"}, at="2026-03-02T11:30:00Z"),
+    "POST /v1/duel/show": row(NO_DUEL, duel=10**9),
+    "POST /v1/duel/list": row(OWN),
+    "POST /v1/duel/ladder": row(OWN),
     "POST /v1/admin/schedule/add": row(ADMIN, where=channel, spec=SPEC),
-    "POST /v1/admin/schedule/edit": row(ADMIN_THEIRS, schedule=schedule, spec=SPEC),
+    "POST /v1/admin/schedule/edit": row(ADMIN_THEIRS, schedule=schedule, changes={"speed_bonus": True}),
     "POST /v1/admin/schedule/list": row(ADMIN),
     "POST /v1/admin/schedule/pause": row(ADMIN_THEIRS, schedule=schedule, paused=False),
     "POST /v1/admin/schedule/skip": row(ADMIN_THEIRS, schedule=schedule, day="2026-03-10"),
@@ -146,7 +167,10 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/schedule/share": row(ADMIN_THEIRS, schedule=schedule, where=aside),
     "POST /v1/admin/schedule/unshare": row(ADMIN_THEIRS, schedule=schedule, where=aside),
     "POST /v1/admin/schedule/remove": row(ADMIN_THEIRS, schedule=lambda team: team.scheduled()),
+    "POST /v1/admin/ask": row((OUT, OUT, UNREADABLE, ADMINS, "channel-unscheduled", OK), where=aside, wanted={}),
     "POST /v1/admin/close-now": row((OUT, OUT, UNREADABLE, ADMINS, "no-open-round", OK), where=aside),
+    "POST /v1/admin/sprint/start": row(ADMIN, where=NEW.model_dump(), questions=3, seconds=20),
+    "POST /v1/admin/sprint/stop": row((OUT, OUT, UNREADABLE, ADMINS, "sprint-refused", OK), where=sprint_channel),
     "POST /v1/admin/season/end": row(ADMIN),
     "POST /v1/admin/season/start": row(ADMIN, name="Spring"),
     "POST /v1/admin/bank/list": row(ADMIN),
@@ -158,7 +182,10 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/bank/generated": row(ADMIN, generated="use"),
     "POST /v1/admin/bank/low": row(ADMIN),
     "POST /v1/admin/reports": row(ADMIN),
-    "POST /v1/admin/report/settle": row(ADMIN_THEIRS, report=lambda team: team.reported(), state="fixed"),
+    "POST /v1/admin/report/settle": row(ADMIN_THEIRS, report=lambda team: team.reported(), state="fixed", reason=""),
+    "POST /v1/admin/report": row(ADMIN_THEIRS, report=lambda team: team.reported()),
+    "POST /v1/admin/review/here": row(ADMIN, where=channel),
+    "POST /v1/admin/review/me": row(ADMIN),
     "POST /v1/admin/open-answers": row(ADMIN),
     "POST /v1/admin/open-answers/credit": row((OUT, OUT, UNREADABLE, ADMINS, GONE, GONE), number=10**9, percent=50),
     "POST /v1/admin/member/restore": row(ADMIN_THEIRS, member=ada, day="2026-03-02"),
@@ -185,9 +212,14 @@ ROWS: dict[str, Row] = {
 """In the order they are tried, for what is closed or thrown away is not there any more."""
 
 
+BOT_TOKENS = {platform: f"a-token-of-the-{platform}-bots" for platform in ("web", "discord", "slack")}
+
+
 @pytest.fixture
 def settings(database_url: str) -> Settings:
-    return Settings(database_url=database_url, service_token=TOKEN, token_key=Fernet.generate_key().decode())
+    bots = ",".join(f"{platform}={token}" for platform, token in BOT_TOKENS.items())
+    key = Fernet.generate_key().decode()
+    return Settings(database_url=database_url, service_token=TOKEN, bot_tokens=bots, token_key=key)
 
 
 @pytest.fixture
@@ -219,6 +251,51 @@ async def test_every_route_treats_every_role_as_in_the_table(teams: tuple[Team, 
             headers |= caller_header(who) if who else {}
             response = await http.request(method, path, json=sent if method == "POST" else None, headers=headers)
             assert outcome(response) == said, f"{route} by {role}: {response.text}"
+
+
+async def test_a_bots_token_is_valid_for_its_own_platform_only(
+    teams: tuple[Team, Team], http: httpx.AsyncClient
+) -> None:
+    """Every call fails with the token of another platform's bots, and goes as in the table with that of its own."""
+    team, _ = teams
+    for route, line in ROWS.items():
+        method, path = route.split()
+        body = await line.body(team)
+        place = "slack" if path.startswith(("/v1/installation", "/v1/oauth")) else "web"
+        about = {} if line.said is BOTS else caller_header(team.boss)
+        for platform in ("discord", place):
+            headers = {"Authorization": f"Bearer {BOT_TOKENS[platform]}", **about}
+            sent = body | {"event_id": f"{route} {platform}"}
+            response = await http.request(method, path, json=sent if method == "POST" else None, headers=headers)
+            expected = line.said[-1] if platform == place or line.said is OPEN else OUTSIDE
+            assert outcome(response) == (OUTSIDE if line.said is OPERATORS else expected), f"{route} by {platform}"
+
+
+async def test_no_bots_token_shows_what_concerns_an_installation_of_another(http: httpx.AsyncClient) -> None:
+    kept = {"installation": {**INSTALLED, "token": "xoxb-of-the-team"}}
+    whole, web, slack = (
+        {"Authorization": f"Bearer {token}"} for token in (TOKEN, BOT_TOKENS["web"], BOT_TOKENS["slack"])
+    )
+    assert (await http.post("/v1/installation/keep", json=kept, headers=whole)).is_success
+    refused = await http.post("/v1/installation/find", json={"key": INSTALLED}, headers=web)
+    assert refused.status_code == 403 and "xoxb" not in refused.text
+    found = await http.post("/v1/installation/find", json={"key": INSTALLED}, headers=slack)
+    assert found.json()["token"] == "xoxb-of-the-team"
+
+
+async def test_the_web_bot_calls_for_members_of_other_chats_in_its_editor_alone(
+    http: httpx.AsyncClient, who: MakeWho
+) -> None:
+    ada = who("Ada").model_copy(update={"platform": "slack"})
+    admin = who("Boss", admin=True).model_copy(update={"platform": "slack"})
+    for route, line in ROWS.items():
+        if line.said in (OPEN, OPERATORS, BOTS):
+            continue
+        for caller, platform in ((ada, "web"), (admin, "web"), (ada, "discord")):
+            headers = {"Authorization": f"Bearer {BOT_TOKENS[platform]}", **caller_header(caller)}
+            response = await http.post(route.removeprefix("POST "), json={}, headers=headers)
+            editor = route.removeprefix("POST ") in EDITOR_CALLS and (caller, platform) == (ada, "web")
+            assert outcome(response) == (UNREADABLE if editor else OUTSIDE), f"{route} by {platform}"
 
 
 def outcome(response: httpx.Response) -> str:

@@ -23,7 +23,7 @@ from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel
 from tests.service.tenants import Team, open_banks
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 LONG = 20_000
 """Longer texts are `test_bounds`'; a thousand calls of megabytes each would tell no more."""
@@ -39,7 +39,8 @@ def described(daily: DailyChannel, team: Team) -> dict[str, Any]:
     named: Mapping[str, list[Any]] = {
         "where": [team.aside.model_dump(), {"channel": "", "name": ""}],
         "schedule": [team.schedule, far],
-        "ref": [f"r{team.open_round}", f"p{team.question}"],
+        "ref": [f"r{team.open_round}", f"p{team.question}", f"d{team.duel_question}"],
+        "duel": [team.duel, far],
         "question": [f"what-is-a-{team.word}", "nothing"],
         "delivery": [1, far],
         "report": [team.report, far],
@@ -93,7 +94,7 @@ def phases(**enabled: bool) -> dict[str, Any]:
     ("how", "least"),
     [
         ({"phases": phases(coverage=True), "generation": {"mode": "positive", "deterministic": True}}, 400),
-        ({"phases": phases(fuzzing=True), "generation": {"mode": "all", "max-examples": 4}}, 120),
+        ({"phases": phases(fuzzing=True), "generation": {"mode": "all", "max-examples": 5}}, 120),
     ],
     ids=["covering", "fuzzing"],
 )

@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from service.client import ServiceClient, ServiceRefused
-from service.wire import AnswerInput, ScheduleSpec, Where, Who
+from service.wire import AnswerInput, ExtraRound, ScheduleChanges, ScheduleSpec, Where, Who
 from tests.conftest import MONDAY
 from tests.service.daily_channel import DailyChannel, choice
 
@@ -87,6 +87,8 @@ class Theirs:
 
 DOINGS = ("import_", "post", "answer", "close", "season", "adjust", "complain", "retire", "practice", "share")
 
+FASTER = ScheduleChanges(speed_bonus=True)
+
 LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "today": lambda they, who: they.client.today(who, OURS),
     "ask theirs": lambda they, who: they.client.ask(who, OURS, f"r{they.round}"),
@@ -105,11 +107,15 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "schedules": lambda they, who: they.client.schedule_list(who),
     "preview theirs": lambda they, who: they.client.schedule_preview(who, they.schedule),
     "pause theirs": lambda they, who: they.client.schedule_pause(who, "look pause", they.schedule, True),
-    "edit theirs": lambda they, who: they.client.schedule_edit(who, "look edit", they.schedule, ScheduleSpec()),
+    "edit theirs": lambda they, who: they.client.schedule_edit(
+        who, "look edit", they.schedule, ScheduleChanges(speed_bonus=True)
+    ),
     "skip theirs": lambda they, who: they.client.schedule_skip(who, "look skip", they.schedule, DAY),
     "remove theirs": lambda they, who: they.client.schedule_remove(who, "look remove", they.schedule),
     "post theirs": lambda they, who: they.client.post_now(who, "look post", they.schedule),
+    "ask": lambda they, who: they.client.ask_extra(who, "look ask", THEIRS, ExtraRound()),
     "close": lambda they, who: they.client.close_now(who, "look close", OURS),
+    "stop sprint theirs": lambda they, who: they.client.sprint_stop(who, "look stop", THEIRS),
     "banks": lambda they, who: they.client.bank_list(who),
     "retire theirs": lambda they, who: they.client.bank_retire(who, "look retire", "what-is-a-zebra", True),
     "check theirs": lambda they, who: they.client.bank_import(who, "look check", "a.md", DOCUMENT, False),
@@ -119,7 +125,8 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "open answers": lambda they, who: they.client.open_answers(who),
     "marking theirs": lambda they, who: they.client.marking(who, f"r{they.round}"),
     "reports": lambda they, who: they.client.reports(who),
-    "settle theirs": lambda they, who: they.client.report_settle(who, "look settle", they.report, "fixed"),
+    "settle theirs": lambda they, who: they.client.report_settle(who, "look settle", they.report, "fixed", ""),
+    "show theirs": lambda they, who: they.client.report_view(who, they.report),
     "restore theirs": lambda they, who: they.client.member_restore(who, "look restore", TELLTALE, DAY),
     "adjust theirs": lambda they, who: they.client.member_adjust(who, "look adjust", TELLTALE, 5, "mine"),
     "audit": lambda they, who: they.client.audit(who),

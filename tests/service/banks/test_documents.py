@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,13 +12,16 @@ import psutil
 import pytest
 
 from questions import Reading, read_bank
+from questions.export import export_bank
 from questions.worker import Limits, TooMuch, check_complexity
 from service.app import Service
 from service.banks.documents import DOCUMENTS, DocumentReader
 from service.client import ServiceClient, ServiceRefused, caller_header
 from service.errors import Refused
-from service.wire import AdminsOnly, DocumentRefused
+from service.wire import PACKED, AdminsOnly, DocumentRefused
 from tests.conftest import TOKEN, MakeWho
+from tests.questions.formats.test_pages import paragraph, word
+from tests.questions.formats.test_workbooks import workbook
 
 BANKS = sorted((Path(__file__).parents[3] / "questions/banks").glob("*.md"))
 HOSTILE: dict[str, tuple[str, DocumentRefused]] = {
@@ -51,6 +55,47 @@ async def test_a_hostile_document_is_refused_and_the_services_memory_is_bounded(
     assert caught.value.refusal == refusal
     # Copies of the text on its way, and nothing that was made of it.
     assert psutil.Process().memory_info().rss - before < 100 * 2**20
+
+
+def packed(data: bytes) -> str:
+    return PACKED + b64encode(data).decode()
+
+
+FILES: dict[str, bytes] = {
+    "quiz.xlsx": workbook([["Question", "Answer"], ["What is a view?", "A tensor that shares memory."]]),
+    "quiz.docx": word(paragraph("1. What is a view?"), paragraph("Answer: A tensor that shares memory.")),
+    "quiz.apkg": export_bank(
+        read_bank("### 1. What is a view?\n\n**Answer:** It shares memory.\n", name="a.md").bank, "anki"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+async def test_a_file_that_is_not_text_is_imported(client: ServiceClient, who: MakeWho, name: str) -> None:
+    view = await client.bank_import(who(admin=True), "e1", name, packed(FILES[name]), True)
+    assert (view.added, view.errors, "1 question · 1 answered" in view.findings) == (1, 0, True)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (word(paragraph("x" * (33 * 2**20))), "`word/document.xml` is larger than 32 MiB"),
+        (b"PK\x03\x04 broken", "the package cannot be opened"),
+        (b"\x89PNG\r\n\x1a\n\x00", "this is a PNG picture, not a document with questions"),
+    ],
+    ids=["bomb", "broken", "picture"],
+)
+async def test_a_file_that_cannot_be_read_is_refused_in_words(
+    client: ServiceClient, who: MakeWho, data: bytes, message: str
+) -> None:
+    view = await client.bank_import(who(admin=True), "e1", "quiz.zip", packed(data), True)
+    assert not view.applied, view.findings
+    assert message in view.findings
+
+
+async def test_base64_that_is_none_is_an_empty_document(client: ServiceClient, who: MakeWho) -> None:
+    view = await client.bank_import(who(admin=True), "e1", "quiz.zip", f"{PACKED}x", False)
+    assert (view.added, "no questions recognized" in view.findings) == (0, True)
 
 
 async def test_a_members_document_is_not_read(service: Service, client: ServiceClient, who: MakeWho) -> None:

@@ -1,56 +1,15 @@
-"""Reports and keys: who may say what is wrong, and who may know what is right."""
+"""Keys of questions: who may know what is right."""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
 
 from service.banks import moderation
-from service.wire import NotFound, NotMet, StillOpen, TextNeeded
+from service.wire import NotFound, NotMet, StillOpen
 from tests.service.refusals import refused
-from tests.service.scenes import NOON, Stage, question
+from tests.service.scenes import Stage, question
 
 DAY = date(2026, 3, 2)
-
-
-class TestReports:
-    """From a member's word to the moderators' queue and out of it."""
-
-    async def test_a_report_lands_in_the_queue_with_its_author(self, stage: Stage) -> None:
-        ada = await stage.caller()
-        await stage.bank(question("views"))
-        view = await moderation.report(stage.session, ada, "Views", "  t() does not copy. ", stage.now)
-        assert (view.by, view.text, view.at, view.state) == ("Ada", "t() does not copy.", NOON, "open")
-        (queued,) = await moderation.list_reports(stage.session, ada)
-        assert queued == view.model_copy(update={"question": "views"})
-
-    async def test_open_ones_come_first_and_the_newest_of_them(self, stage: Stage) -> None:
-        ada = await stage.caller()
-        await stage.bank(question("views"))
-        made = [await moderation.report(stage.session, ada, "views", text, stage.now) for text in "abc"]
-        await moderation.settle(stage.session, ada, made[2].id, "dismissed")
-        queue = await moderation.list_reports(stage.session, ada)
-        assert [(view.text, view.state) for view in queue] == [("b", "open"), ("a", "open"), ("c", "dismissed")]
-        assert (await moderation.settle(stage.session, ada, made[2].id, "fixed")).state == "fixed"
-
-    async def test_empty_reports_and_unknown_questions_are_rejected(self, stage: Stage) -> None:
-        ada = await stage.caller()
-        await stage.bank(question("views"))
-        with refused(TextNeeded(what="report")):
-            await moderation.report(stage.session, ada, "views", " \n", stage.now)
-        with refused(NotFound(what="question", name="nope")):
-            await moderation.report(stage.session, ada, "nope", "wrong", stage.now)
-        with refused(NotFound(what="report", name="7")):
-            await moderation.settle(stage.session, ada, 7, "fixed")
-
-    async def test_another_workspace_sees_nothing_of_it(self, stage: Stage) -> None:
-        ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
-        await stage.bank(question("ours"), workspace_id=ada.workspace_id)
-        view = await moderation.report(stage.session, ada, "ours", "wrong", stage.now)
-        assert await moderation.list_reports(stage.session, eve) == ()
-        with refused(NotFound(what="report", name=str(view.id))):
-            await moderation.settle(stage.session, eve, view.id, "fixed")
-        with refused(NotFound(what="question", name="ours")):
-            await moderation.report(stage.session, eve, "ours", "wrong", stage.now)
 
 
 class TestKeys:

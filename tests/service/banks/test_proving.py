@@ -150,6 +150,7 @@ def proofs_made(request: pytest.FixtureRequest) -> Iterator[set[str]]:
         cache.set(CACHE, sorted(made))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(BANKS.glob("*.md")), ids=lambda file: file.stem)
 async def test_everything_the_shipped_bank_says_holds(
     file: Path, sandbox: SandboxClient, proofs_made: set[str]

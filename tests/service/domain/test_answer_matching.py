@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.domain.answer_matching import MAX_LENGTH, UnreadableValue, matches_value, parse_value
+from service.wire import AnswerUnreadable
 
 leaves = (
     st.none()
@@ -167,3 +168,22 @@ def test_any_text_is_a_value_or_refused(typed: str) -> None:
 def test_deep_nesting_is_survived(typed: str) -> None:
     with suppress(UnreadableValue):
         assert not matches_value(parse_value("1"), typed)
+
+
+@pytest.mark.parametrize(
+    "name", ["tensor", "torch.tensor", "array", "np.array", "device", "torch.device", "Size", "torch.Size"]
+)
+def test_each_wrapper_stands_for_what_it_holds(name: str) -> None:
+    assert parse_value(f"{name}([1, 2])") == parse_value("[1, 2]")
+
+
+def test_nan_is_one_answer_however_it_came_about() -> None:
+    assert parse_value("nan") == parse_value("1e999j - 1e999j") == ("nan", None)
+    assert parse_value(f"1{'0' * 400}") == ("number", 10**400)
+
+
+def test_a_quoted_text_cannot_end_its_quotes() -> None:
+    with pytest.raises(UnreadableValue) as wrong:
+        parse_value("f('`x`')")
+    assert isinstance(wrong.value.refusal, AnswerUnreadable)
+    assert "`" not in wrong.value.refusal.text and "'x'" in wrong.value.refusal.text

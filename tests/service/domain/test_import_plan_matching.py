@@ -184,20 +184,35 @@ def test_a_generated_choice_follows_its_question_and_keeps_its_row() -> None:
     assert [old.id for _, old in again.pairs if old] == list(range(100, 100 + len(choices)))
 
 
-def test_a_generated_id_is_ignored_if_another_question_has_it() -> None:
-    def asked(program: str, answer: str) -> Question:
-        return replace(
-            question("what-does-this-print", prompt="What does this print?", options=()), program=program, answer=answer
-        )
+def printing_question(program: str, answer: str) -> Question:
+    return replace(
+        question("what-does-this-print", prompt="What does this print?", options=()), program=program, answer=answer
+    )
 
-    before = asked("import torch\nprint(torch.ones(3).numel())", "3")
-    after = asked("for word in 'a b'.split():\n    print(word * 2, end='')", "aabb")
+
+def test_a_generated_id_is_ignored_if_another_question_has_it() -> None:
+    before = printing_question("import torch\nprint(torch.ones(3).numel())", "3")
+    after = printing_question("for word in 'a b'.split():\n    print(word * 2, end='')", "aabb")
     assert rows([after], kept(before)) == [None]
     stored, texts = kept(before)
     (pair,) = QuestionMatcher([after], stored).match(texts).pairs
     assert pair[0].id.startswith("what-does-this-print-")
     again = kept(before, pair[0], retired=[before.id])
     assert rows([after], again) == [101]
+
+
+def test_a_generated_id_is_numbered_until_it_is_free() -> None:
+    before = printing_question("import torch\nprint(torch.ones(3).numel())", "3")
+    after = printing_question("for word in 'a b'.split():\n    print(word * 2, end='')", "aabb")
+    stored, texts = kept(before)
+    ((free, _),) = QuestionMatcher([after], stored).match(texts).pairs
+    taken = [
+        replace(question(name, prompt=f"Which hook is number {number}?"), id=name)
+        for number, name in enumerate((free.id, f"{free.id}-2"))
+    ]
+    stored, texts = kept(before, *taken)
+    ((numbered, old),) = QuestionMatcher([after], stored).match(texts).pairs
+    assert (numbered.id, old) == (f"{free.id}-3", None)
 
 
 def test_an_alias_is_as_good_as_the_id() -> None:

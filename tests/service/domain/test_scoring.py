@@ -375,3 +375,9 @@ def test_the_shipped_rules() -> None:
     assert told.max_bonus == {"mid": 0, "senior": 0, "principal": 0}
     assert told.free == ("system error",)
     assert all(one <= other for _, worths in told.points_by_level for one, other in pairwise(worths))
+
+
+def test_the_speed_bonus_lasts_ten_minutes_unless_a_policy_says_otherwise() -> None:
+    policy = ScoringPolicy(speed_bonus=True)
+    assert [compute_points("choice", "mid", 0.7, 1.0, s, policy).bonus for s in (0.0, 300.0, 600.0)] == [2, 1, 0]
+    assert describe_rules(policy).speed_window_s == 600.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from service.people import audit
+from service.rounds.idempotency import EventCall
 from service.store.members import Caller
 from service.wire import AdminsOnly, EventReused
 from tests.service.refusals import refused
@@ -23,7 +24,8 @@ class Work:
 
 
 async def administer(stage: Stage, caller: Caller, event: str, work: Work, **detail: object) -> int:
-    done: int = await audit.administer(stage.session, caller, event, "test it", detail, work, int, stage.now)
+    call = EventCall(event, "test it", stage.now)
+    done: int = await audit.administer(stage.session, caller, call, detail, work, int)
     return done
 
 

@@ -90,7 +90,7 @@ async def test_sums_stay_a_round_counts_once_and_nobody_else_is_touched(
     before, elses = [await totals(stage, one) for one in (people.kept, people.gone)], await rows_of(stage, people.other)
     log = list(await stage.session.scalars(select(Ledger.id).order_by(Ledger.id)))
 
-    linked = await linking.merge(stage.session, people.kept.member_id, people.gone.member_id)
+    linked = await linking.merge(stage.session, people.kept.member_id, people.gone.member_id, stage.now)
 
     pairs = list(zip(mine, theirs, strict=True))
     lesser = [min(a, b) for a, b in pairs if a is not None and b is not None]
@@ -102,7 +102,9 @@ async def test_sums_stay_a_round_counts_once_and_nobody_else_is_touched(
     assert await rows_of(stage, people.other) == elses
     assert set(log) <= set(await stage.session.scalars(select(Ledger.id)))
     everywhere = Caller(people.kept.workspace_id, people.kept.member_id, None, "Ada", False, 0, 0)
-    board = await leaderboard.get_board(stage.session, everywhere, period="all", limit=9, now=stage.now)
+    board = await leaderboard.get_board(
+        stage.session, everywhere, stage.now, leaderboard.BoardQuery(period="all", limit=9)
+    )
     theirs_total = (await totals(stage, people.other))[0]
     assert sorted(row.name for row in board.rows) == [
         name for name, points in (("Ada", total), ("Eve", theirs_total)) if points > 0
@@ -139,7 +141,7 @@ async def test_cards_are_united_and_the_state_reviewed_last_stays(stage: Stage) 
         await practice.record_review(
             stage.session, member_id=caller.member_id, question_id=ids[key], credit=credit, now=moment
         )
-    linked = await linking.merge(stage.session, people.kept.member_id, people.gone.member_id)
+    linked = await linking.merge(stage.session, people.kept.member_id, people.gone.member_id, stage.now)
     rows = await stage.session.scalars(select(CardRow).order_by(CardRow.question_id))
     cards = [(row.member_id, row.question_id, row.reviews, row.state["reviewed_at"][11:13]) for row in rows]
     kept = people.kept.member_id
@@ -153,7 +155,7 @@ async def test_streaks_run_through_the_rounds_of_both(stage: Stage) -> None:
     schedule = await stage.schedule(people.kept)
     for day, caller in enumerate((people.kept, people.gone, people.gone, people.kept), 1):
         await stage.answer(caller, await stage.round(schedule, date(2026, 2, day)))
-    await linking.merge(stage.session, people.kept.member_id, people.gone.member_id)
+    await linking.merge(stage.session, people.kept.member_id, people.gone.member_id, stage.now)
     assert (await members.me(stage.session, people.kept, stage.now)).streak == 4
 
 
@@ -161,7 +163,7 @@ async def test_streaks_run_through_the_rounds_of_both(stage: Stage) -> None:
 async def test_who_hid_under_either_account_is_hidden(stage: Stage, hidden: str) -> None:
     people = await two(stage)
     await members.privacy(stage.session, getattr(people, hidden), "hide", stage.now)
-    assert (await linking.merge(stage.session, people.kept.member_id, people.gone.member_id)).hidden
+    assert (await linking.merge(stage.session, people.kept.member_id, people.gone.member_id, stage.now)).hidden
     view = await members.privacy(stage.session, people.kept, "see", stage.now)
     assert view.hidden
     await members.privacy(stage.session, people.kept, "show", stage.now)
@@ -174,7 +176,7 @@ async def test_an_export_and_forgetting_cover_both(stage: Stage) -> None:
     people = await two(stage)
     await stage.practiced(people.kept, "a")
     await stage.practiced(people.gone, "b")
-    await linking.merge(stage.session, people.kept.member_id, people.gone.member_id)
+    await linking.merge(stage.session, people.kept.member_id, people.gone.member_id, stage.now)
     data = json.loads((await members.privacy(stage.session, people.kept, "export", stage.now)).export)
     assert [each["name"] for each in data["member"]["identities"]] == ["Ada", "ada.l"]
     assert [each["question"] for each in data["answers"]] == ["a", "b"]
@@ -190,11 +192,11 @@ async def test_an_export_and_forgetting_cover_both(stage: Stage) -> None:
 async def test_a_third_account_joins_those_who_were_joined(stage: Stage) -> None:
     people = await two(stage)
     await stage.points(people.gone, 5)
-    await linking.merge(stage.session, people.kept.member_id, people.gone.member_id)
+    await linking.merge(stage.session, people.kept.member_id, people.gone.member_id, stage.now)
     third = await stage.caller("Ada again", workspace=f"c{next(_numbers)}")
     await chat_rows.merge_workspace(stage.session, third.workspace_id, people.kept.workspace_id)
     stage.session.expire_all()
-    await linking.merge(stage.session, third.member_id, people.kept.member_id)
+    await linking.merge(stage.session, third.member_id, people.kept.member_id, stage.now)
     merged = select(Member.id).where(Member.merged_into == third.member_id)
     assert set(await stage.session.scalars(merged)) == {people.kept.member_id, people.gone.member_id}
     assert (await totals(stage, third))[0] == 5

@@ -148,7 +148,7 @@ class TestForgetting:
         credits = await stage.session.scalars(select(VerdictRow.credit).order_by(VerdictRow.id))
         assert list(credits) == [1.0, 0.5]
         assert len((await stage.session.scalars(select(CurrentAnswer))).all()) == 2
-        board = await leaderboard.get_board(stage.session, await stage.caller("Bo", where=None), now=stage.now)
+        board = await leaderboard.get_board(stage.session, await stage.caller("Bo", where=None), stage.now)
         assert [(row.rank, row.name) for row in board.rows] == [(1, "Bo")]
 
     async def test_pending_messages_are_dropped_and_practice_cards_deleted(self, stage: Stage) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from service.people import members
 from service.rounds import leaderboard
+from service.store.ledger import Adjustment
 from service.store.members import Caller
 from service.wire import MemberAmbiguous, NoRoundOn, NotFound, PointsOutOfRange, Refusal, TextNeeded
 from tests.service.refusals import refused
@@ -43,14 +44,14 @@ async def test_a_day_without_a_round_needs_no_restoring(stage: Stage) -> None:
 
 async def book(stage: Stage, caller: Caller, points: int, reason: str = "found a fault") -> None:
     member = await members.member_called(stage.session, caller, "@Ada")
-    await members.adjust_points(stage.session, caller, member, points, reason, "e1", stage.now)
+    await members.adjust_points(stage.session, caller, member, Adjustment(points, reason, "e1", stage.now))
 
 
 @pytest.mark.parametrize("points", [1, -7, members.MOST_POINTS])
 async def test_booked_points_are_on_the_board(stage: Stage, points: int) -> None:
     ada = await stage.caller("Ada", where=None)
     await book(stage, ada, points)
-    rows = (await leaderboard.get_board(stage.session, ada, now=stage.now)).rows
+    rows = (await leaderboard.get_board(stage.session, ada, stage.now)).rows
     assert [(row.points, row.answered, row.accuracy) for row in rows] == ([(points, 0, 0.0)] if points > 0 else [])
     assert (await members.me(stage.session, ada, stage.now)).points == points
 

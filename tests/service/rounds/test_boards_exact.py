@@ -22,6 +22,7 @@ from service.store.members import Caller
 from service.store.session import Sessions, libpq_url, make_engine, make_sessions
 from service.store.tables import Identity, Round, Schedule, Season
 from service.wire import Contest, Period, Where
+from tests.conftest import MONDAY
 from tests.service.board_oracle import Booked, Line, load_ledger, sum_board
 from tests.service.scenes import Stage, question
 
@@ -200,7 +201,7 @@ class World:
 async def merge_members(session: AsyncSession, kept: int, gone: int) -> None:
     """Merges two members of one chat, as if they were known in different ones."""
     await session.execute(delete(Identity).where(Identity.member_id == gone))
-    await merge(session, kept, gone)
+    await merge(session, kept, gone, MONDAY)
 
 
 def as_line(line: BoardLine) -> Line:

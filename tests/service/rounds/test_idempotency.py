@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from service.rounds import idempotency
+from service.rounds.idempotency import EventCall, run_once
 from service.store.members import Caller, resolve_caller
 from service.store.session import Sessions
 from service.wire import EventReused, Who
@@ -30,7 +30,7 @@ async def test_the_work_of_an_event_is_done_once(sessions: Sessions) -> None:
 
     async def call() -> int:
         async with sessions.begin() as session:
-            return await idempotency.run_once(session, caller, "e", "count", MONDAY, work(), int)
+            return await run_once(session, caller, EventCall("e", "count", MONDAY), work(), int)
 
     assert await asyncio.gather(*(call() for _ in range(6))) == [1] * 6
     assert done == [1]
@@ -46,9 +46,9 @@ async def test_work_that_fails_leaves_the_event_unanswered(sessions: Sessions) -
 
     with pytest.raises(LookupError):
         async with sessions.begin() as session:
-            await idempotency.run_once(session, caller, "e", "try", MONDAY, work(fails=True), str)
+            await run_once(session, caller, EventCall("e", "try", MONDAY), work(fails=True), str)
     async with sessions.begin() as session:
-        assert await idempotency.run_once(session, caller, "e", "try", MONDAY, work(fails=False), str) == "done"
+        assert await run_once(session, caller, EventCall("e", "try", MONDAY), work(fails=False), str) == "done"
 
 
 @pytest.mark.parametrize(("member", "call"), [("ada", "other"), ("eve", "first")])
@@ -57,11 +57,11 @@ async def test_an_event_of_another_call_or_member_is_refused(sessions: Sessions,
         return "mine"
 
     async with sessions.begin() as session:
-        await idempotency.run_once(session, await caller_in(sessions), "e", "first", MONDAY, work(), str)
+        await run_once(session, await caller_in(sessions), EventCall("e", "first", MONDAY), work(), str)
     other = await caller_in(sessions, ADA.model_copy(update={"member": member}))
     with refused(EventReused(event_id="e")):
         async with sessions.begin() as session:
-            await idempotency.run_once(session, other, "e", call, MONDAY, work(), str)
+            await run_once(session, other, EventCall("e", call, MONDAY), work(), str)
 
 
 async def test_workspaces_do_not_share_event_ids(sessions: Sessions) -> None:
@@ -72,5 +72,5 @@ async def test_workspaces_do_not_share_event_ids(sessions: Sessions) -> None:
     for workspace in ("home", "elsewhere"):
         caller = await caller_in(sessions, ADA.model_copy(update={"workspace": workspace}))
         async with sessions.begin() as session:
-            replies.append(await idempotency.run_once(session, caller, "e", "call", MONDAY, work(workspace), str))
+            replies.append(await run_once(session, caller, EventCall("e", "call", MONDAY), work(workspace), str))
     assert replies == ["home", "elsewhere"]

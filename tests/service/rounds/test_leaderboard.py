@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from service.rounds import leaderboard
+from service.rounds.leaderboard import BoardQuery
 from service.store import privacy
 from service.store.tables import Season, StreakGrace
 from service.wire import Board, BoardRow, NoSeason, NotFound, PeriodUnsuitable, Where
@@ -29,7 +30,7 @@ async def test_a_board_ranks_by_points_and_says_how_right_everybody_was(stage: S
     for member, points, credit in ((ada, 5, 0.5), (bo, 10, 1.0)):
         await stage.answer(member, round_, credit=credit)
         await stage.points(member, points, round_=round_, credit=credit)
-    board = await leaderboard.get_board(stage.session, ada, now=stage.now)
+    board = await leaderboard.get_board(stage.session, ada, stage.now)
     assert board.rows == (
         BoardRow(rank=1, name="Bo", points=10, answered=1, accuracy=1.0, streak=1),
         BoardRow(rank=2, name="Ada", points=5, answered=1, accuracy=0.5, streak=1, me=True),
@@ -45,12 +46,12 @@ async def test_rookies_are_those_whose_first_answer_here_fell_into_the_period(st
     await stage.points(ada, 10, round_=last_week, credit=1.0)
     for member in (ada, bo):
         await stage.points(member, 10, round_=today, credit=1.0)
-    week = await leaderboard.get_board(stage.session, bo, contest="rookies", now=stage.now)
+    week = await leaderboard.get_board(stage.session, bo, stage.now, BoardQuery(contest="rookies"))
     assert (lines(week), week.contest, week.total) == ([(1, "Bo", 10)], "rookies", 1)
-    month = await leaderboard.get_board(stage.session, bo, contest="rookies", period="month", now=stage.now)
+    month = await leaderboard.get_board(stage.session, bo, stage.now, BoardQuery(contest="rookies", period="month"))
     assert lines(month) == [(1, "Bo", 10)]
     with refused(PeriodUnsuitable(contest="rookies")):
-        await leaderboard.get_board(stage.session, bo, contest="rookies", period="all", now=stage.now)
+        await leaderboard.get_board(stage.session, bo, stage.now, BoardQuery(contest="rookies", period="all"))
 
 
 async def test_who_improved_is_seen_against_the_period_before(stage: Stage) -> None:
@@ -64,17 +65,17 @@ async def test_who_improved_is_seen_against_the_period_before(stage: Stage) -> N
         round_ = await stage.round(schedule, day)
         for member, credit in zip((ada, bo), credits, strict=True):
             await stage.points(member, round(10 * credit), round_=round_, credit=credit)
-    board = await leaderboard.get_board(stage.session, ada, contest="improved", now=stage.now)
+    board = await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(contest="improved"))
     assert [(row.rank, row.name, round(row.gain or 0, 3), row.accuracy) for row in board.rows] == [
         (1, "Ada", 0.667, 1.0)
     ]
     assert board.mine is not None
     assert board.mine.gain == board.rows[0].gain
-    other = await leaderboard.get_board(stage.session, bo, contest="improved", now=stage.now)
+    other = await leaderboard.get_board(stage.session, bo, stage.now, BoardQuery(contest="improved"))
     assert (other.mine, other.total) == (None, 1)
     for period in ("all", "season"):
         with refused(PeriodUnsuitable(contest="improved")):
-            await leaderboard.get_board(stage.session, ada, contest="improved", period=period, now=stage.now)
+            await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(contest="improved", period=period))
 
 
 async def test_my_own_line_is_there_even_when_i_am_not_among_the_first(stage: Stage) -> None:
@@ -82,7 +83,9 @@ async def test_my_own_line_is_there_even_when_i_am_not_among_the_first(stage: St
     for index in range(5):
         await stage.points(await stage.caller(f"Member {index}"), 10 + index)
     await stage.points(ada, 1)
-    board = await leaderboard.get_board(stage.session, await stage.caller("Ada", where=None), limit=2, now=stage.now)
+    board = await leaderboard.get_board(
+        stage.session, await stage.caller("Ada", where=None), stage.now, BoardQuery(limit=2)
+    )
     assert lines(board) == [(1, "Member 4", 14), (2, "Member 3", 13)]
     assert board.mine is not None
     assert (board.mine.rank, board.mine.me, board.total) == (6, True, 6)
@@ -97,20 +100,20 @@ async def test_a_period_holds_the_rounds_that_opened_in_it(stage: Stage, period:
     schedule = await stage.schedule(ada)
     for day, each in ((WEDNESDAY, 1), (MONDAY, 10), (date(2026, 3, 1), 100), (date(2026, 2, 28), 1000)):
         await stage.points(ada, each, round_=await stage.round(schedule, day))
-    board = await leaderboard.get_board(stage.session, ada, period=period, now=stage.now)  # type: ignore[arg-type]
+    board = await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(period=period))  # type: ignore[arg-type]
     assert lines(board) == [(1, "Ada", points)]
 
 
 async def test_a_day_begins_at_midnight_where_the_schedule_is(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.schedule(ada, zone="Pacific/Auckland")
-    board = await leaderboard.get_board(stage.session, ada, period="day", now=stage.now)
+    board = await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(period="day"))
     assert board.since == datetime(2026, 3, 4, 11, tzinfo=UTC)
     assert board.until == datetime(2026, 3, 5, 11, tzinfo=UTC)
 
 
 async def test_days_are_those_of_utc_where_there_is_no_schedule(stage: Stage) -> None:
-    board = await leaderboard.get_board(stage.session, await stage.caller(), period="day", now=stage.now)
+    board = await leaderboard.get_board(stage.session, await stage.caller(), stage.now, BoardQuery(period="day"))
     assert board.since == datetime(2026, 3, 4, tzinfo=UTC)
 
 
@@ -119,7 +122,7 @@ async def test_a_hidden_member_is_left_out_and_the_ranks_close_up(stage: Stage) 
     for member, points in ((ada, 30), (bo, 20), (chen, 10)):
         await stage.points(member, points)
     await privacy.set_hidden(stage.session, bo.member_id, True)
-    board = await leaderboard.get_board(stage.session, bo, now=stage.now)
+    board = await leaderboard.get_board(stage.session, bo, stage.now)
     assert lines(board) == [(1, "Ada", 30), (2, "Chen", 10)]
     assert (board.mine, board.total) == (None, 2)
 
@@ -132,9 +135,9 @@ async def test_a_channel_has_its_own_rounds_and_the_adjustments_of_those_who_ans
     await stage.points(bo, 20, round_=await stage.round(there, MONDAY))
     await stage.points(ada, 100)
     await stage.points(bo, 100)
-    assert lines(await leaderboard.get_board(stage.session, ada, now=stage.now)) == [(1, "Ada", 110)]
+    assert lines(await leaderboard.get_board(stage.session, ada, stage.now)) == [(1, "Ada", 110)]
     everywhere = await stage.caller("Ada", where=None)
-    assert lines(await leaderboard.get_board(stage.session, everywhere, now=stage.now)) == [
+    assert lines(await leaderboard.get_board(stage.session, everywhere, stage.now)) == [
         (1, "Bo", 120),
         (2, "Ada", 110),
     ]
@@ -149,16 +152,16 @@ async def test_a_topic_includes_subtopics_in_any_case(stage: Stage) -> None:
     for day, key, points in ((MONDAY, "views", 1), (TUESDAY, "grad", 10), (WEDNESDAY, "near", 100)):
         await stage.points(ada, points, round_=await stage.round(schedule, day, key))
     for topic, points in (("tensors", 101), ("Tensors/Memory", 1), ("autograd/", 10)):
-        board = await leaderboard.get_board(stage.session, ada, topic=topic, now=stage.now)
+        board = await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(topic=topic))
         assert lines(board) == [(1, "Ada", points)], topic
     with refused(NotFound(what="topic", name="tens", similar=("tensors",))):
-        await leaderboard.get_board(stage.session, ada, topic="tens", now=stage.now)
+        await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(topic="tens"))
 
 
 async def test_a_topic_without_rounds_has_an_empty_board(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question("grad", topic="autograd"))
-    board = await leaderboard.get_board(stage.session, ada, topic="autograd", now=stage.now)
+    board = await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(topic="autograd"))
     assert (board.rows, board.topic) == ((), "autograd")
 
 
@@ -168,18 +171,18 @@ async def test_a_correction_moves_the_sums_and_counts_no_round_twice(stage: Stag
     round_ = await stage.round(await stage.schedule(ada), MONDAY)
     await stage.points(ada, 4, round_=round_, credit=0.4)
     await stage.points(ada, 6, round_=round_, credit=0.6, seconds=None)
-    (row,) = (await leaderboard.get_board(stage.session, ada, now=stage.now)).rows
+    (row,) = (await leaderboard.get_board(stage.session, ada, stage.now)).rows
     assert (row.points, row.answered, row.accuracy) == (10, 1, 1.0)
 
 
 async def test_the_board_of_the_season_begins_with_it_and_needs_one(stage: Stage) -> None:
     ada = await stage.caller("Ada", where=None)
     with refused(NoSeason()):
-        await leaderboard.get_board(stage.session, ada, period="season", now=stage.now)
+        await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(period="season"))
     stage.session.add(Season(workspace_id=ada.workspace_id, name="Spring", starts_at=stage.now))
     await stage.points(ada, 5)
     await stage.points(ada, 50, at=stage.now - timedelta(seconds=1))
-    board = await leaderboard.get_board(stage.session, ada, period="season", now=stage.now)
+    board = await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(period="season"))
     assert (board.title, lines(board)) == ("Spring", [(1, "Ada", 5)])
 
 
@@ -238,7 +241,7 @@ class TestStreaks:
                 await stage.answer(ada, await stage.round(schedule, day))
         await stage.points(ada, 1)
         everywhere = await stage.caller("Ada", where=None)
-        (row,) = (await leaderboard.get_board(stage.session, everywhere, now=stage.now)).rows
+        (row,) = (await leaderboard.get_board(stage.session, everywhere, stage.now)).rows
         assert row.streak == 3
 
     async def test_streaks_of_no_members_are_empty(self, stage: Stage) -> None:

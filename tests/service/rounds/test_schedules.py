@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from service.rounds import schedules
 from service.store.members import Caller
 from service.store.tables import Schedule
-from service.wire import InvalidTimetable, NotFound, NothingFits, Refusal, ScheduleSpec, ScheduleView, SkipRefused
+from service.wire import (
+    InvalidTimetable,
+    NotFound,
+    NothingFits,
+    Refusal,
+    ScheduleChanges,
+    ScheduleSpec,
+    ScheduleView,
+    SkipRefused,
+)
 from tests.service.refusals import refused
 from tests.service.scenes import NOON, Stage, question
 
@@ -72,16 +81,16 @@ async def test_every_few_days_counts_from_the_next_slot_and_goes_on_after_an_edi
     days = [instant.date() for instant in view.next]
     assert view.spec.first_day == days[0] > stage.now.date() - timedelta(days=1)
     assert [later - days[0] for later in days] == [timedelta(days=3 * n) for n in range(3)]
-    later = view.spec.model_copy(update={"at": time(10, 0)})
+    later = ScheduleChanges(at=time(10, 0))
     edited = await schedules.edit(stage.session, admin, view.id, later, stage.now + timedelta(days=1))
     assert {(instant.date() - days[0]).days % 3 for instant in edited.next} == {0}
     # Another interval counts anew, unless its first day is given.
     moment = stage.now + timedelta(days=1)
-    weekly = view.spec.model_copy(update={"every_days": 7})
+    weekly = ScheduleChanges(every_days=7)
     assert (await schedules.edit(stage.session, admin, view.id, weekly, moment)).spec.first_day == max(
         days[0], moment.date() + timedelta(days=moment.time() >= time(9, 0))
     )
-    given_day = weekly.model_copy(update={"first_day": date(2026, 4, 1), "every_days": 5})
+    given_day = ScheduleChanges(every_days=5, first_day=date(2026, 4, 1))
     assert (await schedules.edit(stage.session, admin, view.id, given_day, moment)).next[0].date() == date(2026, 4, 1)
 
 
@@ -106,7 +115,7 @@ async def test_topics_are_spelled_as_in_the_bank(stage: Stage, admin: Caller) ->
 async def test_an_edit_counts_from_now_on(stage: Stage, admin: Caller) -> None:
     view = await added(stage, admin, at=time(15, 0))
     stage.now += timedelta(hours=1)
-    edited = await schedules.edit(stage.session, admin, view.id, ScheduleSpec(at=time(12, 30)), stage.now)
+    edited = await schedules.edit(stage.session, admin, view.id, ScheduleChanges(at=time(12, 30)), stage.now)
     assert edited.next[0] == utc(5, 12, 30)
     row = await stage.session.get(Schedule, view.id)
     assert row is not None
@@ -164,7 +173,7 @@ async def test_another_workspace_cannot_see_or_change_it(stage: Stage, admin: Ca
     assert await schedules.list_schedules(stage.session, eve, stage.now) == ()
     assert await schedules.list_low(stage.session, eve, stage.now) == ()
     for attempt in (
-        schedules.edit(stage.session, eve, view.id, ScheduleSpec(), stage.now),
+        schedules.edit(stage.session, eve, view.id, ScheduleChanges(), stage.now),
         schedules.pause(stage.session, eve, view.id, True, stage.now),
         schedules.skip(stage.session, eve, view.id, date(2026, 3, 9), stage.now),
         schedules.remove(stage.session, eve, view.id, stage.now),

@@ -18,7 +18,7 @@ from service.store.session import libpq_url, sqlalchemy_url
 from service.store.tables import APPEND_ONLY, Base
 from service.wire import AnswerInput
 from tests.conftest import Clock, MakeDatabase
-from tests.service.daily_channel import DAILY, DailyChannel, choice, prose
+from tests.service.daily_channel import DAILY, DailyChannel, choice, play_duel, prose
 from tests.service.rows import all_rows
 
 ROOT = Path(__file__).parents[3]
@@ -47,6 +47,8 @@ async def fill(daily: DailyChannel, clock: Clock) -> None:
     await daily.client.close_now(boss, "close", DAILY)
     await daily.client.open_answer_credit(boss, "credit", 2, 50)
     await daily.client.member_adjust(boss, "e", "Ada", 5, "a good report")
+    await daily.bank(*(choice(f"duel-{number}") for number in range(5)), name="duel")
+    await play_duel(daily.client, daily.who("Ada"), boss, DAILY, clock.now)
 
 
 SCHEMA = (

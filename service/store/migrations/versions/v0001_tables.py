@@ -11,14 +11,20 @@ from alembic import op
 from procrastinate.schema import SchemaManager
 from sqlalchemy.dialects.postgresql import JSONB
 
+from service.store.migrations.banks import create_banks
 from service.store.migrations.boards import create_boards
+from service.store.migrations.columns import INSTANT, id_column, refer, refer_within_workspace
+from service.store.migrations.duels import create_duels
+from service.store.migrations.messages import create_messages
+from service.store.migrations.notifications import create_notifications
+from service.store.migrations.review import create_review
+from service.store.migrations.sprints import create_sprints
 
 revision = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None
 
-INSTANT = sa.DateTime(timezone=True)
 APPEND_ONLY = ("answer", "verdict", "given_credit", "ledger", "audit")
 
 REFERENCES = (
@@ -39,7 +45,6 @@ REFERENCES = (
     ("outbox", "chat_id", "workspace_id", "member_id", "channel_id"),
     ("card", "question_id"),
     ("streak_grace", "member_id"),
-    ("report", "workspace_id", "member_id", "version_id"),
     ("audit", "workspace_id", "member_id"),
     ("link_code", "workspace_id", "chat_id", "member_id"),
 )
@@ -55,7 +60,7 @@ begin
         return new;
     end if;
     -- When a workspace joins another, its rows move to that one; nothing else in them changes.
-    if tg_op = 'UPDATE' and tg_table_name in ('ledger', 'audit')
+    if tg_op = 'UPDATE' and tg_table_name in ('ledger', 'audit', 'duel_rating')
         and current_setting('dailygrad.joining', true) = 'on'
         and to_jsonb(new) - 'workspace_id' = to_jsonb(old) - 'workspace_id' then
         return new;
@@ -76,61 +81,65 @@ end $$
 
 def upgrade() -> None:
     _create_workspaces()
-    _create_banks()
+    create_banks()
     _create_rounds()
     _create_answers()
-    _create_messages()
+    create_messages()
     _create_links()
     _create_reference_indexes()
     _create_triggers()
     create_boards()
+    create_review()
+    create_sprints()
+    create_notifications()
+    create_duels()
     _run_script(SchemaManager.get_schema())
 
 
 def _create_workspaces() -> None:
     op.create_table(
         "workspace",
-        _id(),
+        id_column(),
         sa.Column("name", sa.String(), server_default="", nullable=False),
         sa.Column("created_at", INSTANT, nullable=False),
         sa.Column("generated", sa.String(), server_default="use", nullable=False),
     )
     op.create_table(
         "chat",
-        _id(),
+        id_column(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("platform", sa.String(), nullable=False),
         sa.Column("external_id", sa.String(), nullable=False),
         sa.Column("created_at", INSTANT, nullable=False),
         sa.Column("greeted_at", INSTANT, nullable=True),
         sa.Column("left_at", INSTANT, nullable=True),
-        _refer("chat", "workspace_id", "workspace"),
+        refer("chat", "workspace_id", "workspace"),
         sa.UniqueConstraint("id", "workspace_id", name="uq_chat_id_workspace_id"),
         sa.UniqueConstraint("platform", "external_id", name="uq_chat_platform_external_id"),
     )
     op.create_table(
         "channel",
-        _id(),
+        id_column(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("chat_id", sa.BigInteger(), nullable=False),
         sa.Column("external_id", sa.String(), nullable=False),
         sa.Column("name", sa.String(), server_default="", nullable=False),
-        _refer_within_workspace("channel", "chat_id", "chat"),
-        _refer("channel", "workspace_id", "workspace"),
+        refer_within_workspace("channel", "chat_id", "chat"),
+        refer("channel", "workspace_id", "workspace"),
         sa.UniqueConstraint("chat_id", "external_id", name="uq_channel_chat_id_external_id"),
         sa.UniqueConstraint("id", "workspace_id", name="uq_channel_id_workspace_id"),
     )
     op.create_table(
         "member",
-        _id(),
+        id_column(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("hidden", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("joined_at", INSTANT, nullable=False),
         sa.Column("forgotten_at", INSTANT, nullable=True),
         sa.Column("merged_into", sa.BigInteger(), nullable=True),
-        _refer("member", "merged_into", "member"),
-        _refer("member", "workspace_id", "workspace"),
+        refer("member", "merged_into", "member"),
+        refer("member", "workspace_id", "workspace"),
         sa.UniqueConstraint("id", "workspace_id", name="uq_member_id_workspace_id"),
     )
     op.create_index(
@@ -138,28 +147,28 @@ def _create_workspaces() -> None:
     )
     op.create_table(
         "identity",
-        _id(),
+        id_column(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("chat_id", sa.BigInteger(), nullable=False),
         sa.Column("member_id", sa.BigInteger(), nullable=False),
         sa.Column("external_id", sa.String(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
-        _refer_within_workspace("identity", "chat_id", "chat"),
-        _refer_within_workspace("identity", "member_id", "member"),
+        refer_within_workspace("identity", "chat_id", "chat"),
+        refer_within_workspace("identity", "member_id", "member"),
         sa.UniqueConstraint("chat_id", "external_id", name="uq_identity_chat_id_external_id"),
         sa.UniqueConstraint("chat_id", "member_id", name="uq_identity_chat_id_member_id"),
     )
     op.create_index("ix_identity_member", "identity", ["member_id"])
     op.create_table(
         "season",
-        _id(),
+        id_column(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("starts_at", INSTANT, nullable=False),
         sa.Column("ends_at", INSTANT, nullable=True),
         sa.Column("archive", JSONB(), nullable=True),
         sa.CheckConstraint("ends_at > starts_at", name="ends_after_start"),
-        _refer("season", "workspace_id", "workspace"),
+        refer("season", "workspace_id", "workspace"),
         sa.UniqueConstraint("workspace_id", "name", name="uq_season_workspace_id_name"),
     )
     op.create_index(
@@ -167,7 +176,7 @@ def _create_workspaces() -> None:
     )
     op.create_table(
         "trouble",
-        _id(),
+        id_column(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("what", sa.String(), nullable=False),
         sa.Column("subject", sa.BigInteger(), nullable=False),
@@ -175,7 +184,7 @@ def _create_workspaces() -> None:
         sa.Column("since", INSTANT, nullable=False),
         sa.Column("over_at", INSTANT, nullable=True),
         sa.CheckConstraint("what in ('late', 'refused', 'sandbox', 'revoked')", name="what"),
-        _refer("trouble", "workspace_id", "workspace"),
+        refer("trouble", "workspace_id", "workspace"),
     )
     op.create_index(
         "uq_trouble_open",
@@ -186,99 +195,10 @@ def _create_workspaces() -> None:
     )
 
 
-def _create_banks() -> None:
-    op.create_table(
-        "bank",
-        _id(),
-        sa.Column("workspace_id", sa.BigInteger(), nullable=True),
-        sa.Column("name", sa.String(), nullable=False),
-        sa.Column("title", sa.String(), nullable=False),
-        sa.Column("licence", sa.String(), server_default="", nullable=False),
-        sa.Column("recipe", sa.String(), server_default="", nullable=False),
-        _refer("bank", "workspace_id", "workspace"),
-        sa.UniqueConstraint(
-            "workspace_id", "name", name="uq_bank_workspace_id_name", postgresql_nulls_not_distinct=True
-        ),
-    )
-    op.create_table(
-        "bank_import",
-        _id(),
-        sa.Column("bank_id", sa.BigInteger(), nullable=False),
-        sa.Column("at", INSTANT, nullable=False),
-        sa.Column("digest", sa.String(), nullable=False),
-        sa.Column("summary", JSONB(), nullable=False),
-        sa.Column("document", sa.String(), server_default="", nullable=False),
-        sa.Column("undoes", sa.BigInteger(), nullable=True),
-        _refer("bank_import", "bank_id", "bank"),
-        _refer("bank_import", "undoes", "bank_import"),
-    )
-    op.create_table(
-        "question",
-        _id(),
-        sa.Column("bank_id", sa.BigInteger(), nullable=False),
-        sa.Column("key", sa.String(), nullable=False),
-        sa.Column("current", sa.BigInteger(), nullable=False),
-        sa.Column("retired_at", INSTANT, nullable=True),
-        sa.Column("place", JSONB(), nullable=True),
-        sa.Column("held", sa.Boolean(), server_default=sa.false(), nullable=False),
-        _refer("question", "bank_id", "bank"),
-        sa.UniqueConstraint("bank_id", "key", name="uq_question_bank_id_key"),
-    )
-    op.create_table(
-        "import_step",
-        sa.Column("import_id", sa.BigInteger(), nullable=False),
-        sa.Column("question_id", sa.BigInteger(), nullable=False),
-        sa.Column("version_before", sa.BigInteger(), nullable=True),
-        sa.Column("version_after", sa.BigInteger(), nullable=False),
-        sa.Column("retired_before", sa.Boolean(), nullable=False),
-        sa.Column("retired_after", sa.Boolean(), nullable=False),
-        _refer("import_step", "import_id", "bank_import"),
-        _refer("import_step", "question_id", "question"),
-        sa.PrimaryKeyConstraint("import_id", "question_id", name="pk_import_step"),
-    )
-    op.create_table(
-        "question_alias",
-        sa.Column("bank_id", sa.BigInteger(), nullable=False),
-        sa.Column("key", sa.String(), nullable=False),
-        sa.Column("question_id", sa.BigInteger(), nullable=False),
-        _refer("question_alias", "bank_id", "bank"),
-        _refer("question_alias", "question_id", "question"),
-        sa.PrimaryKeyConstraint("bank_id", "key", name="pk_question_alias"),
-    )
-    op.create_table(
-        "question_version",
-        _id(),
-        sa.Column("question_id", sa.BigInteger(), nullable=False),
-        sa.Column("version", sa.BigInteger(), nullable=False),
-        sa.Column("drawing", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("family", sa.Boolean(), server_default=sa.false(), nullable=False),
-        sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("level", sa.String(), nullable=True),
-        sa.Column("topic", sa.String(), nullable=False),
-        sa.Column("answered", sa.Boolean(), nullable=False),
-        sa.Column("digest", sa.String(), nullable=False),
-        sa.Column("body", JSONB(), nullable=False),
-        sa.Column("created_at", INSTANT, nullable=False),
-        _refer("question_version", "question_id", "question"),
-        sa.UniqueConstraint(
-            "question_id", "version", "drawing", name="uq_question_version_question_id_version_drawing"
-        ),
-    )
-    op.create_table(
-        "retirement",
-        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
-        sa.Column("question_id", sa.BigInteger(), nullable=False),
-        sa.Column("at", INSTANT, nullable=False),
-        _refer("retirement", "question_id", "question"),
-        _refer("retirement", "workspace_id", "workspace"),
-        sa.PrimaryKeyConstraint("workspace_id", "question_id", name="pk_retirement"),
-    )
-
-
 def _create_rounds() -> None:
     op.create_table(
         "schedule",
-        _id(),
+        id_column(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("channel_id", sa.BigInteger(), nullable=False),
         sa.Column("made_by", sa.BigInteger(), nullable=True),
@@ -286,8 +206,8 @@ def _create_rounds() -> None:
         sa.Column("since", INSTANT, nullable=False),
         sa.Column("paused_at", INSTANT, nullable=True),
         sa.Column("removed_at", INSTANT, nullable=True),
-        _refer_within_workspace("schedule", "channel_id", "channel"),
-        _refer("schedule", "made_by", "member"),
+        refer_within_workspace("schedule", "channel_id", "channel"),
+        refer("schedule", "made_by", "member"),
         sa.UniqueConstraint("id", "workspace_id", name="uq_schedule_id_workspace_id"),
     )
     op.create_table(
@@ -296,22 +216,23 @@ def _create_rounds() -> None:
         sa.Column("channel_id", sa.BigInteger(), nullable=False),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("since", INSTANT, nullable=False),
-        _refer_within_workspace("schedule_channel", "channel_id", "channel"),
-        _refer_within_workspace("schedule_channel", "schedule_id", "schedule"),
+        refer_within_workspace("schedule_channel", "channel_id", "channel"),
+        refer_within_workspace("schedule_channel", "schedule_id", "schedule"),
         sa.PrimaryKeyConstraint("schedule_id", "channel_id", name="pk_schedule_channel"),
     )
     op.create_table(
         "schedule_skip",
         sa.Column("schedule_id", sa.BigInteger(), nullable=False),
         sa.Column("day", sa.Date(), nullable=False),
-        _refer("schedule_skip", "schedule_id", "schedule"),
+        refer("schedule_skip", "schedule_id", "schedule"),
         sa.PrimaryKeyConstraint("schedule_id", "day", name="pk_schedule_skip"),
     )
     op.create_table(
         "round",
-        _id(),
+        id_column(),
         sa.Column("schedule_id", sa.BigInteger(), nullable=False),
         sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("number", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("version_id", sa.BigInteger(), nullable=True),
         sa.Column("opens_at", INSTANT, nullable=False),
         sa.Column("closes_at", INSTANT, nullable=False),
@@ -319,9 +240,10 @@ def _create_rounds() -> None:
         sa.Column("skipped", sa.String(), nullable=True),
         sa.CheckConstraint("(skipped is null) = (version_id is not null)", name="asked_or_skipped"),
         sa.CheckConstraint("closes_at > opens_at", name="closes_after_opening"),
-        _refer("round", "schedule_id", "schedule"),
-        _refer("round", "version_id", "question_version"),
-        sa.UniqueConstraint("schedule_id", "day", name="uq_round_schedule_id_day"),
+        sa.CheckConstraint("number >= 0", name="number_counts_up"),
+        refer("round", "schedule_id", "schedule"),
+        refer("round", "version_id", "question_version"),
+        sa.UniqueConstraint("schedule_id", "day", "number", name="uq_round_schedule_id_day_number"),
     )
     op.create_index(
         "ix_round_open", "round", ["closes_at"], postgresql_where=sa.text("closed_at is null and skipped is null")
@@ -331,7 +253,7 @@ def _create_rounds() -> None:
 def _create_answers() -> None:
     op.create_table(
         "answer",
-        _id(),
+        id_column(),
         sa.Column("member_id", sa.BigInteger(), nullable=False),
         sa.Column("round_id", sa.BigInteger(), nullable=True),
         sa.Column("version_id", sa.BigInteger(), nullable=False),
@@ -341,10 +263,10 @@ def _create_answers() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("at", INSTANT, nullable=False),
         sa.Column("chat_id", sa.BigInteger(), nullable=True),
-        _refer("answer", "chat_id", "chat"),
-        _refer("answer", "member_id", "member"),
-        _refer("answer", "round_id", "round"),
-        _refer("answer", "version_id", "question_version"),
+        refer("answer", "chat_id", "chat"),
+        refer("answer", "member_id", "member"),
+        refer("answer", "round_id", "round"),
+        refer("answer", "version_id", "question_version"),
         sa.UniqueConstraint("id", "round_id", name="uq_answer_id_round_id"),
         sa.UniqueConstraint(
             "member_id",
@@ -364,13 +286,13 @@ def _create_answers() -> None:
         sa.ForeignKeyConstraint(
             ["answer_id", "round_id"], ["answer.id", "answer.round_id"], name="fk_standing_answer_id_answer"
         ),
-        _refer("standing", "member_id", "member"),
-        _refer("standing", "round_id", "round"),
+        refer("standing", "member_id", "member"),
+        refer("standing", "round_id", "round"),
         sa.PrimaryKeyConstraint("round_id", "member_id", name="pk_standing"),
     )
     op.create_table(
         "verdict",
-        _id(),
+        id_column(),
         sa.Column("answer_id", sa.BigInteger(), nullable=False),
         sa.Column("version_id", sa.BigInteger(), nullable=False),
         sa.Column("verdict", sa.String(), nullable=False),
@@ -379,8 +301,8 @@ def _create_answers() -> None:
         sa.Column("at", INSTANT, nullable=False),
         sa.CheckConstraint("credit between 0 and 1", name="credit_is_a_share"),
         sa.CheckConstraint("(credit is null) = (verdict = 'awaits marking')", name="judged_or_awaits_marking"),
-        _refer("verdict", "answer_id", "answer"),
-        _refer("verdict", "version_id", "question_version"),
+        refer("verdict", "answer_id", "answer"),
+        refer("verdict", "version_id", "question_version"),
         sa.UniqueConstraint("answer_id", "version_id", name="uq_verdict_answer_id_version_id"),
     )
     op.create_table(
@@ -390,27 +312,27 @@ def _create_answers() -> None:
         sa.Column("covered", sa.Boolean(), nullable=False),
         sa.Column("at", INSTANT, nullable=False),
         sa.CheckConstraint("point >= 0", name="point_is_an_index"),
-        _refer("point_mark", "answer_id", "answer"),
+        refer("point_mark", "answer_id", "answer"),
         sa.PrimaryKeyConstraint("answer_id", "point", name="pk_point_mark"),
     )
     op.create_table(
         "shared_answer",
         sa.Column("answer_id", sa.BigInteger(), nullable=False),
         sa.Column("at", INSTANT, nullable=False),
-        _refer("shared_answer", "answer_id", "answer"),
+        refer("shared_answer", "answer_id", "answer"),
         sa.PrimaryKeyConstraint("answer_id", name="pk_shared_answer"),
     )
     op.create_table(
         "given_credit",
-        _id(),
+        id_column(),
         sa.Column("answer_id", sa.BigInteger(), nullable=False),
         sa.Column("member_id", sa.BigInteger(), nullable=False),
         sa.Column("by_peer", sa.Boolean(), nullable=False),
         sa.Column("credit", sa.Double(), nullable=False),
         sa.Column("at", INSTANT, nullable=False),
         sa.CheckConstraint("credit between 0 and 1", name="credit_is_a_share"),
-        _refer("given_credit", "answer_id", "answer"),
-        _refer("given_credit", "member_id", "member"),
+        refer("given_credit", "answer_id", "answer"),
+        refer("given_credit", "member_id", "member"),
     )
     op.create_index(
         "uq_given_credit_by_peer", "given_credit", ["answer_id"], unique=True, postgresql_where=sa.text("by_peer")
@@ -418,7 +340,7 @@ def _create_answers() -> None:
 
     op.create_table(
         "ledger",
-        _id(),
+        id_column(),
         sa.Column("key", sa.String(), nullable=False),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("member_id", sa.BigInteger(), nullable=False),
@@ -428,8 +350,8 @@ def _create_answers() -> None:
         sa.Column("seconds", sa.Double(), nullable=True),
         sa.Column("reason", sa.String(), nullable=False),
         sa.Column("at", INSTANT, nullable=False),
-        _refer_within_workspace("ledger", "member_id", "member"),
-        _refer("ledger", "round_id", "round"),
+        refer_within_workspace("ledger", "member_id", "member"),
+        refer("ledger", "round_id", "round"),
         sa.UniqueConstraint("key", name="uq_ledger_key"),
     )
     op.create_index("ix_ledger_board", "ledger", ["workspace_id", "at"])
@@ -439,8 +361,8 @@ def _create_answers() -> None:
         "streak_grace",
         sa.Column("round_id", sa.BigInteger(), nullable=False),
         sa.Column("member_id", sa.BigInteger(), nullable=False),
-        _refer("streak_grace", "member_id", "member"),
-        _refer("streak_grace", "round_id", "round"),
+        refer("streak_grace", "member_id", "member"),
+        refer("streak_grace", "round_id", "round"),
         sa.PrimaryKeyConstraint("round_id", "member_id", name="pk_streak_grace"),
     )
     op.create_table(
@@ -450,92 +372,16 @@ def _create_answers() -> None:
         sa.Column("state", JSONB(), nullable=False),
         sa.Column("due", INSTANT, nullable=False),
         sa.Column("reviews", sa.BigInteger(), server_default="0", nullable=False),
-        _refer("card", "member_id", "member"),
-        _refer("card", "question_id", "question"),
+        refer("card", "member_id", "member"),
+        refer("card", "question_id", "question"),
         sa.PrimaryKeyConstraint("member_id", "question_id", name="pk_card"),
-    )
-    op.create_table(
-        "report",
-        _id(),
-        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
-        sa.Column("member_id", sa.BigInteger(), nullable=False),
-        sa.Column("version_id", sa.BigInteger(), nullable=False),
-        sa.Column("text", sa.String(), nullable=False),
-        sa.Column("at", INSTANT, nullable=False),
-        sa.Column("state", sa.String(), server_default="open", nullable=False),
-        sa.CheckConstraint("state in ('open', 'dismissed', 'fixed')", name="state"),
-        _refer("report", "member_id", "member"),
-        _refer("report", "version_id", "question_version"),
-        _refer("report", "workspace_id", "workspace"),
-    )
-
-
-def _create_messages() -> None:
-    op.create_table(
-        "outbox",
-        _id(),
-        sa.Column("key", sa.String(), nullable=False),
-        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
-        sa.Column("chat_id", sa.BigInteger(), nullable=False),
-        sa.Column("channel_id", sa.BigInteger(), nullable=True),
-        sa.Column("member_id", sa.BigInteger(), nullable=True),
-        sa.Column("round_id", sa.BigInteger(), nullable=True),
-        sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("body", JSONB(), nullable=False),
-        sa.Column("state", sa.String(), server_default="due", nullable=False),
-        sa.Column("attempt", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("due_at", INSTANT, nullable=False),
-        sa.Column("not_before", INSTANT, nullable=False),
-        sa.Column("give_up_at", INSTANT, nullable=True),
-        sa.Column("claimed_until", INSTANT, nullable=True),
-        sa.Column("taken_at", INSTANT, nullable=True),
-        sa.Column("message_ref", sa.String(), nullable=True),
-        sa.Column("sent_at", INSTANT, nullable=True),
-        sa.Column("error", sa.String(), nullable=True),
-        sa.CheckConstraint("(state = 'sent') = (message_ref is not null)", name="sent_has_a_reference"),
-        sa.CheckConstraint("state in ('due', 'sending', 'uncertain', 'sent', 'skipped', 'lost')", name="state"),
-        _refer("outbox", "channel_id", "channel"),
-        _refer("outbox", "chat_id", "chat"),
-        _refer("outbox", "member_id", "member"),
-        _refer("outbox", "round_id", "round"),
-        _refer("outbox", "workspace_id", "workspace"),
-        sa.UniqueConstraint("key", name="uq_outbox_key"),
-    )
-    op.create_index("ix_outbox_round", "outbox", ["round_id"], postgresql_where=sa.text("round_id is not null"))
-    op.create_index("ix_outbox_sent", "outbox", ["sent_at"], postgresql_where=sa.text("sent_at is not null"))
-    op.create_index(
-        "ix_outbox_waiting",
-        "outbox",
-        ["not_before"],
-        postgresql_where=sa.text("state in ('due', 'sending', 'uncertain')"),
-    )
-    op.create_table(
-        "inbox",
-        sa.Column("chat_id", sa.BigInteger(), nullable=False),
-        sa.Column("event_id", sa.String(), nullable=False),
-        sa.Column("at", INSTANT, nullable=False),
-        sa.Column("call", sa.String(), nullable=False),
-        sa.Column("reply", JSONB(), nullable=False),
-        _refer("inbox", "chat_id", "chat"),
-        sa.PrimaryKeyConstraint("chat_id", "event_id", name="pk_inbox"),
-    )
-    op.create_table(
-        "audit",
-        _id(),
-        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
-        sa.Column("member_id", sa.BigInteger(), nullable=True),
-        sa.Column("action", sa.String(), nullable=False),
-        sa.Column("detail", JSONB(), nullable=False),
-        sa.Column("at", INSTANT, nullable=False),
-        _refer("audit", "member_id", "member"),
-        _refer("audit", "workspace_id", "workspace"),
     )
 
 
 def _create_links() -> None:
     op.create_table(
         "link_code",
-        _id(),
+        id_column(),
         sa.Column("what", sa.String(), nullable=False),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("chat_id", sa.BigInteger(), nullable=False),
@@ -543,22 +389,22 @@ def _create_links() -> None:
         sa.Column("digest", sa.String(), nullable=False),
         sa.Column("expires_at", INSTANT, nullable=False),
         sa.CheckConstraint("what in ('chat', 'member')", name="what"),
-        _refer("link_code", "chat_id", "chat"),
-        _refer("link_code", "member_id", "member"),
-        _refer("link_code", "workspace_id", "workspace"),
+        refer("link_code", "chat_id", "chat"),
+        refer("link_code", "member_id", "member"),
+        refer("link_code", "workspace_id", "workspace"),
         sa.UniqueConstraint("digest", name="uq_link_code_digest"),
     )
     op.create_table(
         "link_guess",
-        _id(),
+        id_column(),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("at", INSTANT, nullable=False),
-        _refer("link_guess", "workspace_id", "workspace"),
+        refer("link_guess", "workspace_id", "workspace"),
     )
     op.create_index("ix_link_guess_workspace", "link_guess", ["workspace_id", "at"])
     op.create_table(
         "installation",
-        _id(),
+        id_column(),
         sa.Column("platform", sa.String(), nullable=False),
         sa.Column("enterprise", sa.String(), nullable=False),
         sa.Column("team", sa.String(), nullable=False),
@@ -607,25 +453,6 @@ def _create_triggers() -> None:
     op.execute(
         "create trigger tell_waiting after insert or update of state on outbox "
         "for each statement execute function tell_outbox()"
-    )
-
-
-def _id() -> sa.Column[int]:
-    return sa.Column("id", sa.BigInteger(), sa.Identity(always=True), primary_key=True)
-
-
-def _refer(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
-    return sa.ForeignKeyConstraint([column], [f"{other}.id"], name=f"fk_{table}_{column}_{other}")
-
-
-def _refer_within_workspace(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
-    # Deferrable for the transaction that moves everything of one workspace into another.
-    return sa.ForeignKeyConstraint(
-        [column, "workspace_id"],
-        [f"{other}.id", f"{other}.workspace_id"],
-        name=f"fk_{table}_{column}_{other}",
-        deferrable=True,
-        initially="IMMEDIATE",
     )
 
 

@@ -22,6 +22,8 @@ from service.wire import (
     QuestionArrived,
     QuestionCorrected,
     QuestionLate,
+    QuestionReported,
+    ReportSettled,
     SandboxMissing,
     SandboxRestored,
     SlotMissed,
@@ -151,6 +153,21 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
         "A question was skipped",
         "The question of Monday 2 March was due while Dailygrad was not running, and it is now too late to post it. "
         "This schedule catches up for 120 minutes; `/quiz-admin schedule edit` can extend that. No streak breaks.",
+    ),
+    (
+        QuestionReported(report=4, question=None),
+        "A question was reported",
+        "A question was reported.",
+    ),
+    (
+        ReportSettled(question="views", state="fixed", reason=""),
+        "Your report was right",
+        "A moderator had question `views` fixed. Thank you for reporting it.",
+    ),
+    (
+        ReportSettled(question="views", state="dismissed", reason="It copies."),
+        "Your report was reviewed",
+        "A moderator looked at question `views` and left it as it is.",
     ),
     (
         CORRECTED,

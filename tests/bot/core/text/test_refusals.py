@@ -17,7 +17,10 @@ from service.wire import (
     CallRejected,
     CallTooLarge,
     ChannelNeeded,
+    ChannelUnscheduled,
+    DailyLimitReached,
     DocumentRefused,
+    DuelRefused,
     EventReused,
     InvalidInput,
     InvalidTimetable,
@@ -45,6 +48,7 @@ from service.wire import (
     ShareRefused,
     SkipRefused,
     SlotTaken,
+    SprintRefused,
     StillOpen,
     TextNeeded,
     TooManyCalls,
@@ -125,6 +129,16 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         TextNeeded(what="report"),
         "No description",
         "Say in a sentence what is wrong with the question.",
+    ),
+    (
+        TextNeeded(what="reason of a dismissal"),
+        "No reason",
+        "Say why the question is right: the member who reported it is told.",
+    ),
+    (
+        DailyLimitReached(what="report", most=10),
+        "Enough for today",
+        "You can send 10 reports within a day. This one was not sent: try again tomorrow.",
     ),
     (
         TextNeeded(what="reason of an adjustment"),
@@ -299,7 +313,8 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         StillOpen(),
         "Question still open",
-        "This question is open in a round. Answer it with `/quiz today`, and practice it after the round has closed.",
+        "This question is open in a round, a sprint or a duel of yours. `/quiz today` shows open rounds; practice the "
+        "question once it is closed.",
     ),
     (
         ResultNotReady(closes_at=datetime(2026, 3, 6, 9, tzinfo=UTC), zone="Europe/Berlin"),
@@ -406,6 +421,11 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "No question is open in this channel. Post one with `/quiz-admin schedule post-now`.",
     ),
     (
+        ChannelUnscheduled(),
+        "No schedule here",
+        "An extra question needs a schedule that posts to this channel. Add one with `/quiz-admin setup`.",
+    ),
+    (
         ShareRefused(schedule=3, why="shared"),
         "Already shared",
         "Schedule 3 already posts to this channel.",
@@ -460,6 +480,16 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         PointsOutOfRange(points=0, most=1_000_000),
         "Points out of range",
         "0 points cannot be added. Use a number from 1 to 1,000,000, or from -1 to -1,000,000.",
+    ),
+    (
+        DuelRefused(why="too many", count=5),
+        "Too many challenges",
+        "5 of your challenges wait for a response. Withdraw one: `/quiz duel` lists them.",
+    ),
+    (
+        DuelRefused(why="not yours"),
+        "Not allowed",
+        "Only the member who is challenged can respond. `/quiz duel @member` starts your own.",
     ),
     (
         DocumentRefused(why="memory"),
@@ -549,6 +579,32 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "Question still open",
         "Chats are linked between rounds, and a question is open in `#quiz` until 17:00 (UTC). Close it "
         "there with `/quiz-admin close-now`, or wait; then type the code again.",
+    ),
+    (
+        SprintRefused(why="running"),
+        "Sprint running",
+        "A sprint is running. Wait for its podium, or stop it with `/quiz-admin sprint stop`.",
+    ),
+    (
+        SprintRefused(why="no questions"),
+        "No question fits",
+        "A sprint asks choices and values, and no such question fits. Choose another topic, or import questions with "
+        "`/quiz-admin bank import`.",
+    ),
+    (
+        SprintRefused(why="not running"),
+        "No sprint",
+        "No sprint is running in this channel. Start one with `/quiz-admin sprint start`.",
+    ),
+    (
+        SprintRefused(why="closed"),
+        "Time is up",
+        "The time for this question is over. The answer you gave before, if any, counts. Be ready for the next one.",
+    ),
+    (
+        SprintRefused(why="not begun"),
+        "Not open yet",
+        "The time for this question begins in a moment. Press **Answer** again.",
     ),
 ]
 COMMANDS = {spec.words for name in ("quiz", "quiz-admin") for spec in specs_of(name)}

@@ -14,6 +14,11 @@ int nvmlInit_v2(void) { started++; return getenv("NVML_DOUBLE_FAILS") ? 9 : 0; }
 int nvmlShutdown(void) { started--; return 0; }
 const char *nvmlErrorString(int status) { return status == 9 ? "Driver Not Loaded" : status == 15 ? "GPU is lost" : "?"; }
 int nvmlSystemGetDriverVersion(char *text, unsigned int length) { snprintf(text, length, "999.1"); return started ? 0 : 1; }
+int nvmlSystemGetCudaDriverVersion_v2(int *version) {
+    const char *given = getenv("NVML_DOUBLE_CUDA");
+    *version = given ? atoi(given) : 13000;
+    return started ? 0 : 1;
+}
 int nvmlDeviceGetCount_v2(unsigned int *count) { *count = 2; return started ? 0 : 1; }
 int nvmlDeviceGetHandleByIndex_v2(unsigned int index, device_t *device) {
     *device = (device_t)&cards[index];

@@ -1,0 +1,72 @@
+"""Runs `/quiz duel` and answers the buttons of duels. `core.text.duels` writes the replies."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.core import actions
+from bot.core.cards import Card, Form
+from bot.core.command_parser import Typed
+from bot.core.events import Command, Event, Press, Submit
+from bot.core.text import duels, questions
+from service.client import ServiceClient
+from service.wire import AnswerInput
+
+_MENTION: Final = re.compile(r"<@!?([^<>|]+)(?:\|([^<>]*))?>")
+
+
+def mention(member: str, name: str) -> str:
+    """Returns a member as a command names one that the platform has resolved."""
+    return f"<@{member}|{name.translate({ord(mark): None for mark in '<>|'})}>"
+
+
+class DuelCommands:
+    """The command and the buttons of duels."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+
+    async def run(self, event: Command, typed: Typed) -> Card | Form:
+        """Challenges the named member; without one, shows the caller's duels."""
+        named = typed.text("member").strip()
+        if not named:
+            return await self.show_own(event)
+        member, name = named, ""
+        if found := _MENTION.fullmatch(named):
+            # Only Discord names a member by an option that nobody can type.
+            member, name = found[1], (found[2] or "") if event.who.platform == "discord" else ""
+        topic = typed.text("topic")
+        return duels.duel_card(
+            await self._client.duel_challenge(event.who, event.where, event.id, member, name[:80], topic)
+        )
+
+    async def show_own(self, event: Event) -> Card:
+        return duels.duels_card(await self._client.duel_list(event.who))
+
+    async def show_ladder(self, event: Event) -> Card:
+        return duels.ladder_card(await self._client.duel_ladder(event.who))
+
+    async def press(
+        self, event: Press, action: actions.RespondDuel | actions.Rematch | actions.ShowDuel | actions.ShowDuels
+    ) -> Card:
+        """Answers a button of a duel, except for those of its questions."""
+        match action:
+            case actions.RespondDuel(duel, response):
+                view = await self._client.duel_respond(event.who, event.id, int(duel), response == "accept")
+                return duels.duel_card(view)
+            case actions.Rematch(duel):
+                return duels.duel_card(await self._client.duel_rematch(event.who, event.where, event.id, int(duel)))
+            case actions.ShowDuel(duel):
+                return duels.review_card(await self._client.duel_show(event.who, int(duel)))
+            case actions.ShowDuels():
+                return await self.show_own(event)
+
+    async def ask(self, event: Event, ref: str) -> Card | Form:
+        """Opens a question of a duel."""
+        turn = await self._client.duel_ask(event.who, ref)
+        return duels.turn_card(turn) if turn.ask is None else questions.ask_said(turn.ask, event.at)
+
+    async def answer(self, event: Press | Submit, ref: str, given: AnswerInput) -> Card:
+        """Answers a question of a duel."""
+        return duels.turn_card(await self._client.duel_answer(event.who, event.id, ref, given, event.at))

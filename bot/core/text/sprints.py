@@ -1,0 +1,130 @@
+"""Cards of sprints: the announcement, the questions, their answers with the standings, and the podium."""
+
+from __future__ import annotations
+
+from bot.core.actions import Report, encode, fits
+from bot.core.cards import Bar, Bars, Block, Button, Card, Small, Table, Text
+from bot.core.markup import escape
+from bot.core.text.questions import about, opening, posted_blocks
+from bot.core.text.results import answer_blocks, answer_in_brief, right_first
+from bot.core.text.words import brief_markdown, in_brief, joined, plural
+from service.wire import (
+    SprintAnnouncement,
+    SprintPodium,
+    SprintQuestionPost,
+    SprintReveal,
+    SprintStanding,
+    SprintView,
+)
+
+MEDALS = {1: "🥇", 2: "🥈", 3: "🥉"}
+
+
+def announcement_card(post: SprintAnnouncement) -> Card:
+    """Announces a sprint to the channel."""
+    length = f"{plural(post.total, 'question')}, {post.seconds} seconds each"
+    about_topic = f" on {escape(post.topic)}" if post.topic else ""
+    said = f"{length}{about_topic}. The first one comes in {post.starts_in_s} seconds."
+    how = "Press **Answer** below a question and answer privately. The faster you are right, the more points you get."
+    return Card("Sprint", in_brief(said, 200), (Text(f"**{said}**"), Text(how)))
+
+
+def sprint_question_card(post: SprintQuestionPost) -> Card:
+    """Returns a question with the time left and the number of answers, or closed."""
+    if post.right is None:
+        left = f"{plural(post.seconds if post.left_s is None else post.left_s, 'second')} left"
+        state = f"**{left}**" + (f" · {plural(post.answers, 'answer')} so far" if post.answers else "")
+        buttons: tuple[Button, ...] = (Button("Answer", encode(opening(post.ref, post.question)), "primary"),)
+    else:
+        left = f"Time is up. {_right_of(post.right, post.answers)}"
+        state, buttons = f"**{left}**", ()
+    return Card(
+        title=joined("Sprint", _number(post)),
+        summary=f"{in_brief(post.question.prompt, 120)} {left}",
+        blocks=(*posted_blocks(post.question), Text(state), Small(about(post.question))),
+        buttons=buttons,
+    )
+
+
+def sprint_reveal_card(post: SprintReveal) -> Card:
+    """Returns the answer to a question, what members chose, and the standings."""
+    question, right = post.key.question, _right_of(post.right, post.answers)
+    fastest = post.fastest
+    first = f" Fastest: **{escape(fastest.name)}** in {fastest.ms / 1000:.1f} s." if fastest else ""
+    report = (Button("Report a mistake", encode(Report(question.id))),) if fits(Report(question.id)) else ()
+    return Card(
+        title=joined("Answer", _number(post)),
+        summary=f"{answer_in_brief(post.key)} {right}",
+        blocks=(
+            *answer_blocks(post.key, brief=True),
+            Text(f"{right}{first}"),
+            *_distribution(post),
+            *_table(post.standings, post.unnamed, "Standings"),
+        ),
+        buttons=report,
+    )
+
+
+def podium_card(post: SprintPodium) -> Card:
+    """Returns the result of a sprint."""
+    best = [one for one in post.standings if one.rank in MEDALS]
+    lines = [
+        f"{MEDALS[one.rank]} **{escape(one.name)}**: {plural(one.points, 'point')}, {one.right} of {post.asked} right"
+        for one in best
+    ]
+    rest = post.standings[len(best) :]
+    cut = f" It was stopped after {post.asked} of {plural(post.total, 'question')}." if post.asked < post.total else ""
+    players = f"{plural(post.players, 'member')} played." if post.players else "Nobody played."
+    winners = ", ".join(in_brief(escape(one.name)) for one in best if one.rank == 1)
+    return Card(
+        title="Sprint: the podium",
+        summary=f"{f'Winner: {winners}. ' if winners else ''}{players}{cut}",
+        blocks=(
+            *((Text("\n\n".join(lines)),) if lines else ()),
+            *_table(rest, post.unnamed, "Further places"),
+            Text(f"{players}{cut}"),
+        ),
+    )
+
+
+def started_card(view: SprintView) -> Card:
+    """Confirms to an admin that a sprint starts."""
+    topic = f" on {escape(view.topic)}" if view.topic else ""
+    said = f"{plural(view.total, 'question')}{topic}, {view.seconds} seconds each. It is announced in the channel now."
+    return Card("Sprint started", in_brief(said), (Text(said), Text("`/quiz-admin sprint stop` ends it early.")))
+
+
+def stopped_card(view: SprintView) -> Card:
+    """Confirms to an admin that a sprint ends early."""
+    said = f"{view.asked} of {plural(view.total, 'question')} were asked. The podium follows in the channel."
+    return Card("Sprint stopped", said, (Text(said),))
+
+
+def _number(post: SprintQuestionPost | SprintReveal) -> str:
+    return f"question {post.number} of {post.total}"
+
+
+def _right_of(right: int, answers: int) -> str:
+    return f"{right} of {answers} answered right." if answers else "Nobody answered."
+
+
+def _distribution(post: SprintReveal) -> tuple[Block, ...]:
+    if not post.answers or not post.key.options:
+        return ()
+    rows = tuple(
+        Bar(
+            brief_markdown(option.text),
+            option.chosen_by,
+            min(1.0, option.chosen_by / post.answers),
+            "right" if option.right else "wrong",
+        )
+        for option in right_first(post.key)
+    )
+    return (Bars(rows),)
+
+
+def _table(standings: tuple[SprintStanding, ...], unnamed: int, caption: str) -> tuple[Block, ...]:
+    rows = tuple((str(one.rank), one.name, f"{one.points:,}", str(one.right)) for one in standings)
+    more = (Small(f"And {unnamed:,} more."),) if unnamed else ()
+    table = (Table(("Rank", "Name", "Points", "Right"), rows, caption, (0, 2, 3)),) if rows else ()
+    return (*table, *more)

@@ -1,0 +1,138 @@
+"""The page of today's question: answers it in place, and says when the next one comes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from bot.core import actions
+from bot.core.cards import Block, Card, Form, Reply
+from bot.core.dispatcher import Answer
+from bot.core.events import Submit
+from bot.core.text import today as text
+from bot.core.text.questions import answer_form, example_blocks, question_blocks
+from bot.core.text.refusals import plain_refusal
+from bot.web.chat import CHANNEL, WHERE, Clock, Values, is_editor, who_of, with_values
+from bot.web.render import page
+from bot.web.security import MemberCookies, RequestProblem, event_id, text_of, values_of
+from bot.web.store import Person
+from service.client import ServiceRefused, ServiceUnavailable
+from service.wire import AskForm, TodayView, Where, Who
+
+
+class TodayClient(Protocol):
+    """The service's calls that the page needs."""
+
+    async def today(self, who: Who, where: Where) -> TodayView: ...
+
+    async def ask(self, who: Who, where: Where, ref: str) -> AskForm: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """One open question, ready for the template."""
+
+    form: Form
+    blocks: tuple[Block, ...]
+    chips: tuple[str, ...]
+    state: str
+    closes_at: datetime | None
+    closes: str
+    editor: str
+    """Action that opens the code editor; empty for questions answered on this page."""
+
+
+class TodayPage:
+    """The routes of the page."""
+
+    def __init__(self, cookies: MemberCookies, client: TodayClient, answer: Answer, clock: Clock) -> None:
+        self._cookies = cookies
+        self._client = client
+        self._answer = answer
+        self._clock = clock
+        self.routes = (
+            Route("/m/{member}/today", self.show),
+            Route("/m/{member}/today", self.submit, methods=["POST"]),
+        )
+
+    async def show(self, request: Request) -> Response:
+        """Shows the open questions. Changes nothing."""
+        return await self._page(self._cookies.person(request))
+
+    async def submit(self, request: Request) -> Response:
+        """Submits an answer and shows the page again with the outcome, and with the input if it was refused."""
+        person = self._cookies.person(request)
+        fields = await self._cookies.fields(request, person.id)
+        action, values = text_of(fields, "action"), values_of(fields)
+        if not _answers(action):
+            raise RequestProblem(422, "Not an answer", "Open today's question again and answer it there.")
+        event = event_id(request, person.id, fields)
+        reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values))
+        return await self._page(person, reply, action, values)
+
+    async def _page(
+        self, person: Person, reply: Reply | None = None, action: str = "", values: Values | None = None
+    ) -> Response:
+        who, now = who_of(person), self._clock()
+        try:
+            today = await self._client.today(who, WHERE)
+            # Only a question that is opened has its examples.
+            asks = [await self._client.ask(who, WHERE, ask.ref) for ask in today.forms]
+        except ServiceRefused as refused:
+            raise RequestProblem(409, *plain_refusal(refused.refusal)) from None
+        except ServiceUnavailable:
+            raise RequestProblem(503, *text.UNAVAILABLE) from None
+        questions = [_open_question(ask, now) for ask in asks]
+        if values:
+            questions = [
+                _with_input(question, values) if question.form.action == action else question for question in questions
+            ]
+        html = page(
+            "today.html",
+            base=f"/m/{person.id}",
+            channel=CHANNEL,
+            person=person,
+            token=self._cookies.token(person.id),
+            questions=questions,
+            empty=text.nothing_open(today, now),
+            outcome=_outcome(reply),
+        )
+        return HTMLResponse(html)
+
+
+def _answers(action: str) -> bool:
+    """Returns whether the action answers a question."""
+    try:
+        return isinstance(actions.decode(action), actions.Fill)
+    except actions.BadAction:
+        return False
+
+
+def _open_question(ask: AskForm, now: datetime) -> OpenQuestion:
+    form = answer_form(ask, now)
+    return OpenQuestion(
+        form=form,
+        blocks=(*question_blocks(ask.question), *example_blocks(ask)),
+        chips=text.chips(ask),
+        state=text.state(ask, now),
+        closes_at=ask.closes_at,
+        closes=text.closes(ask, now),
+        editor=actions.encode(actions.Open(ask.ref)) if is_editor(form) else "",
+    )
+
+
+def _with_input(question: OpenQuestion, values: Values) -> OpenQuestion:
+    fields = tuple(with_values(field, values) for field in question.form.fields)
+    return replace(question, form=replace(question.form, fields=fields))
+
+
+def _outcome(reply: Reply | None) -> str:
+    if reply is None:
+        return ""
+    content = reply.content
+    return (content.summary if isinstance(content, Card) else "") or content.title

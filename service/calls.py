@@ -1,0 +1,175 @@
+"""Declares calls of the service by their signatures, and makes them: over HTTP or straight into the ASGI app."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import cache, partial, wraps
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeAlias, TypeVar, get_type_hints
+
+import httpx
+from pydantic import TypeAdapter
+
+from service.credentials import ServiceTokens, TokenAuth
+from service.tracing import event_header
+from service.wire import (
+    CALLER_HEADER,
+    CallRejected,
+    Failure,
+    Refusal,
+    Who,
+    describe,
+)
+
+RETRY_DELAYS = (0.0, 0.1, 0.4, 1.0)
+"""Delays before each retry, seconds: another process answers at once, and one that restarts needs a moment."""
+NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
+"""Errors of calls that never reached the service."""
+CONNECTION_LOST = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.RemoteProtocolError)
+"""Errors of calls that may have taken effect."""
+
+
+async def with_retries(send: Callable[[], Awaitable[httpx.Response]], *, idempotent: bool) -> httpx.Response:
+    """Sends a request, and retries if the process behind it goes away, as in a rolling restart.
+
+    Retries a request that may have taken effect only if it is `idempotent`. Raises the last attempt's error.
+    """
+    reached = False
+    for delay in RETRY_DELAYS:
+        try:
+            return await send()
+        except NOT_SENT:
+            # Another process may be listening. If none ever was, fail fast.
+            if delay and not reached:
+                raise
+        except CONNECTION_LOST:
+            if not idempotent:
+                raise
+            reached = True
+        await asyncio.sleep(delay)
+    return await send()
+
+
+T = TypeVar("T")
+P = ParamSpec("P")
+Method: TypeAlias = Callable[P, Coroutine[Any, Any, T]]
+
+
+class _Adapters(dict[Any, TypeAdapter[Any]]):
+    """Caches type adapters, which cost more to create than to use."""
+
+    def __missing__(self, kind: Any) -> TypeAdapter[Any]:
+        return self.setdefault(kind, TypeAdapter(kind))
+
+
+_ADAPTERS = _Adapters()
+
+
+class ServiceRefused(Exception):
+    """The service refused the call. `refusal` has the reason as facts."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(describe(refusal))
+        self.refusal = refusal
+
+
+class ServiceUnavailable(Exception):
+    """The service could not be reached, or failed. The call may or may not have taken effect.
+
+    Calls may be repeated: those that change something take effect once per event id.
+    """
+
+
+def call(path: str, *, repeatable: bool = False) -> Callable[[Method[P, T]], Method[P, T]]:
+    """Implements a method of a `CallSender` from its signature: posts the arguments to `path` and parses the response.
+
+    A call with an `event_id` takes effect once per event, so it can be retried. Any other call is retried only if it
+    is `repeatable`: making it twice has the same effect as making it once.
+    """
+
+    def declare(method: Method[P, T]) -> Method[P, T]:
+        signature = inspect.signature(method)
+        retried = repeatable or "event_id" in signature.parameters
+
+        @cache
+        def answer() -> TypeAdapter[T]:
+            return TypeAdapter(get_type_hints(method)["return"])
+
+        @wraps(method)
+        async def post(*args: P.args, **kwargs: P.kwargs) -> T:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            body = dict(bound.arguments)
+            caller: CallSender = body.pop("self")
+            return await caller.send(path, answer(), repeatable=retried, **body)
+
+        return post
+
+    return declare
+
+
+class CallSender:
+    """Calls the service. Every call raises ServiceRefused or ServiceUnavailable, nothing else."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+
+    @classmethod
+    def over_http(cls, url: str, token: str | ServiceTokens) -> Self:
+        """Returns a client of the service at `url`."""
+        return cls(httpx.AsyncClient(base_url=url, auth=_auth(token), timeout=httpx.Timeout(10, read=40)))
+
+    @classmethod
+    def inside(cls, app: Any, token: str | ServiceTokens) -> Self:
+        """Returns a client that calls the ASGI app in this process, without a socket."""
+        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+        return cls(httpx.AsyncClient(transport=transport, base_url="http://service", auth=_auth(token)))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def send(self, path: str, answer: TypeAdapter[T], *, repeatable: bool, **body: object) -> T:
+        """Posts one call. A `repeatable` call may reach the service twice, with the effect of one."""
+        who = body.pop("who", None)
+        headers = event_header() | (caller_header(who) if isinstance(who, Who) else {})
+        post = partial(self._http.post, f"/v1/{path}", json=_to_json(body), headers=headers)
+        try:
+            response = await with_retries(post, idempotent=repeatable)
+        except httpx.HTTPError as error:
+            raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
+        if response.is_success:
+            return answer.validate_json(response.content)
+        if response.status_code >= 500:
+            raise ServiceUnavailable(f"{path}: the service failed ({response.status_code})")
+        raise ServiceRefused(_refusal(response))
+
+
+def caller_header(who: Who) -> dict[str, str]:
+    """Returns the member who makes a call as an HTTP header."""
+    return {CALLER_HEADER: json.dumps(who.model_dump(mode="json"))}
+
+
+def _auth(token: str | ServiceTokens) -> TokenAuth:
+    return TokenAuth(ServiceTokens(token) if isinstance(token, str) else token)
+
+
+def _to_json(body: Mapping[str, object]) -> dict[str, object]:
+    return {name: _ADAPTERS[type(value)].dump_python(value, mode="json") for name, value in body.items()}
+
+
+def _refusal(response: httpx.Response) -> Refusal:
+    try:
+        return Failure.model_validate_json(response.content).refusal
+    except ValueError:
+        return CallRejected(code="http", message=f"the service refused the call ({response.status_code})")

@@ -1,0 +1,148 @@
+"""Builds the views of duels: what a member, or the channel, may know of a duel at the moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import TypeAdapter
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.domain.duels import QUESTION_SECONDS, QUESTIONS, SIDES, Side, Turn, next_number, score_turns
+from service.domain.ratings import Rating
+from service.rounds.views import build_answer_key
+from service.store import duels, members, questions, schedules
+from service.store.duel_tables import Duel, DuelRating
+from service.store.members import Caller
+from service.wire import (
+    AnswerInput,
+    DuelAnswer,
+    DuelPlayer,
+    DuelReview,
+    DuelState,
+    DuelView,
+    DuelWinner,
+    Ladder,
+    LadderRow,
+    MyDuels,
+    QuestionRef,
+)
+
+MAX_LISTED = 10
+"""Latest results that a member's list of duels shows."""
+STATE: TypeAdapter[DuelState] = TypeAdapter(DuelState)
+WINNER: TypeAdapter[DuelWinner | None] = TypeAdapter(DuelWinner | None)
+
+
+def side_of(duel: Duel, member_id: int) -> Side | None:
+    """Returns the member's side of the duel; None if they are not one of the two."""
+    if member_id == duel.challenger_id:
+        return "challenger"
+    return "opponent" if member_id == duel.opponent_id else None
+
+
+async def build_view(session: AsyncSession, duel: Duel, side: Side | None, now: datetime) -> DuelView:
+    """Returns the duel as that side sees it, or with None as everyone does."""
+    turns = await duels.list_turns(session, duel.id)
+    names = await members.get_names(session, duel.workspace_id, (duel.challenger_id, duel.opponent_id))
+    ratings = await duels.list_ratings(session, [duel.id])
+    players = {
+        one: _player(duel, names[member_id], [turn for _, turn in turns[one]], ratings.get((duel.id, one)), now)
+        for one, member_id in zip(SIDES, (duel.challenger_id, duel.opponent_id), strict=True)
+    }
+    mine = [turn for _, turn in turns[side]] if side else []
+    following = _next(duel, mine, now) if side else None
+    return DuelView(
+        duel=duel.id,
+        state=STATE.validate_python(duel.state),
+        topic=duel.topic,
+        questions=QUESTIONS,
+        question_seconds=QUESTION_SECONDS,
+        challenger=players["challenger"],
+        opponent=players["opponent"],
+        you=side,
+        answered=(following - 1 if following else QUESTIONS) if side and duel.accepted_at else 0,
+        next_ref=await _ref(session, duel, following) if following else "",
+        winner=WINNER.validate_python(duel.winner),
+        respond_by=duel.respond_by,
+        ends_at=duel.ends_at,
+        zone=await schedules.get_zone(session, duel.workspace_id, duel.channel_id),
+    )
+
+
+def _player(duel: Duel, name: str, turns: Sequence[Turn], rating: DuelRating | None, now: datetime) -> DuelPlayer:
+    if duel.state != "over":
+        return DuelPlayer(name=name, done=duel.state == "running" and _next(duel, turns, now) is None)
+    score = score_turns(turns)
+    if rating is None:
+        return DuelPlayer(name=name, done=True, correct=score.correct, seconds=score.ms / 1000)
+    before, after = Rating(rating.mu_before, rating.sigma_before).shown, Rating(rating.mu, rating.sigma).shown
+    return DuelPlayer(
+        name=name,
+        done=True,
+        correct=score.correct,
+        seconds=score.ms / 1000,
+        rating=after,
+        change=after - before,
+    )
+
+
+def _next(duel: Duel, turns: Sequence[Turn], now: datetime) -> int | None:
+    if duel.state != "running" or duel.ends_at is None:
+        return None
+    return next_number(turns, duel.ends_at, now)
+
+
+async def _ref(session: AsyncSession, duel: Duel, number: int) -> str:
+    asked = await duels.list_questions(session, duel.id)
+    return str(QuestionRef("duel", asked[number - 1].id))
+
+
+async def build_review(session: AsyncSession, duel: Duel, caller: Caller, now: datetime) -> DuelReview:
+    """Returns the duel, and once it is over the keys with the caller's own answers."""
+    side = side_of(duel, caller.member_id)
+    view = await build_view(session, duel, side, now)
+    if duel.state != "over" or side is None:
+        return DuelReview(duel=view)
+    given = {row.question_id: row for row, _ in (await duels.list_turns(session, duel.id))[side]}
+    answers = []
+    for asked in await duels.list_questions(session, duel.id):
+        version = await questions.get_version(session, asked.version_id)
+        secret = await questions.is_asked_now(session, caller.workspace_id, version.question_id)
+        secret = secret or await duels.is_question_in_duel(session, caller.member_id, version.question_id)
+        key = None if secret else build_answer_key(version, str(QuestionRef("duel", asked.id)))
+        turn = given.get(asked.id)
+        answer = AnswerInput.model_validate(turn.given) if turn and turn.given is not None else None
+        answers.append(DuelAnswer(key=key, given=answer, correct=turn is not None and turn.correct))
+    return DuelReview(duel=view, answers=tuple(answers))
+
+
+async def build_ladder(session: AsyncSession, caller: Caller, limit: int) -> Ladder:
+    """Returns the top of the workspace's ladder, and the caller's own place on it."""
+    places, total = await duels.list_ladder(session, caller.workspace_id, limit, caller.member_id)
+    rows = [
+        LadderRow(
+            rank=place.rank,
+            name=place.name,
+            rating=place.shown,
+            duels=place.duels,
+            wins=place.wins,
+            draws=place.draws,
+            me=place.member_id == caller.member_id,
+        )
+        for place in places
+    ]
+    return Ladder(rows=tuple(rows[:limit]), total=total, mine=next((row for row in rows if row.me), None))
+
+
+async def list_duels(session: AsyncSession, caller: Caller, now: datetime) -> MyDuels:
+    """Returns the caller's rating, their duels that have not ended, and their latest results."""
+    rating = (await duels.get_ratings(session, [caller.member_id]))[caller.member_id].rating
+    live = await duels.list_of_member(session, caller.member_id, ended=False, limit=MAX_LISTED)
+    past = await duels.list_of_member(session, caller.member_id, ended=True, limit=MAX_LISTED)
+    mine = caller.member_id
+    return MyDuels(
+        rating=rating.shown,
+        live=tuple([await build_view(session, duel, side_of(duel, mine), now) for duel in live]),
+        past=tuple([await build_view(session, duel, side_of(duel, mine), now) for duel in past]),
+    )

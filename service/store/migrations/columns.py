@@ -1,0 +1,29 @@
+"""Columns and foreign keys that the tables of every area have."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+INSTANT = sa.DateTime(timezone=True)
+
+
+def id_column() -> sa.Column[int]:
+    """Returns the primary key of a table whose rows are numbered by the database."""
+    return sa.Column("id", sa.BigInteger(), sa.Identity(always=True), primary_key=True)
+
+
+def refer(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
+    """Returns a foreign key to the id of another table."""
+    return sa.ForeignKeyConstraint([column], [f"{other}.id"], name=f"fk_{table}_{column}_{other}")
+
+
+def refer_within_workspace(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
+    """Returns a foreign key that cannot leave the workspace. It is deferrable for the transaction that moves everything
+    of one workspace into another."""
+    return sa.ForeignKeyConstraint(
+        [column, "workspace_id"],
+        [f"{other}.id", f"{other}.workspace_id"],
+        name=f"fk_{table}_{column}_{other}",
+        deferrable=True,
+        initially="IMMEDIATE",
+    )

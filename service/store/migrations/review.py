@@ -1,0 +1,48 @@
+"""Creates the tables of reports, and of where moderators hear of them."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+from service.store.migrations.columns import INSTANT, id_column, refer
+
+
+def create_review() -> None:
+    """Creates the tables. Those they refer to exist."""
+    op.create_table(
+        "report",
+        id_column(),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("member_id", sa.BigInteger(), nullable=False),
+        sa.Column("version_id", sa.BigInteger(), nullable=False),
+        sa.Column("text", sa.String(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.Column("state", sa.String(), server_default="open", nullable=False),
+        sa.Column("reason", sa.String(), server_default="", nullable=False),
+        sa.Column("settled_by", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint("state in ('open', 'dismissed', 'fixed')", name="state"),
+        sa.CheckConstraint("(state = 'open') = (settled_by is null)", name="settled_by_somebody"),
+        refer("report", "workspace_id", "workspace"),
+        refer("report", "member_id", "member"),
+        refer("report", "version_id", "question_version"),
+        refer("report", "settled_by", "member"),
+    )
+    _index("report", "workspace_id", "member_id", "version_id", "settled_by")
+    op.create_table(
+        "review_place",
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("channel_id", sa.BigInteger(), nullable=True),
+        sa.Column("member_id", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint("num_nonnulls(channel_id, member_id) = 1", name="channel_or_member"),
+        refer("review_place", "workspace_id", "workspace"),
+        refer("review_place", "channel_id", "channel"),
+        refer("review_place", "member_id", "member"),
+        sa.PrimaryKeyConstraint("workspace_id", name="pk_review_place"),
+    )
+    _index("review_place", "channel_id", "member_id")
+
+
+def _index(table: str, *columns: str) -> None:
+    for column in columns:
+        op.create_index(f"ix_{table}_{column}", table, [column])

@@ -1,0 +1,40 @@
+"""Tables of what members tell the moderators: reports of mistakes, and where moderators hear of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey
+from sqlalchemy.orm import Mapped, mapped_column
+
+from service.store.tables import Base, new_id
+
+
+class ReportRow(Base):
+    """A member's report that a question is wrong, and how a moderator settled it."""
+
+    __tablename__ = "report"
+    __table_args__ = (
+        CheckConstraint("state in ('open', 'dismissed', 'fixed')", name="state"),
+        CheckConstraint("(state = 'open') = (settled_by is null)", name="settled_by_somebody"),
+    )
+    id: Mapped[int] = new_id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), index=True)
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
+    text: Mapped[str]
+    at: Mapped[datetime]
+    state: Mapped[str] = mapped_column(server_default="open")
+    reason: Mapped[str] = mapped_column(server_default="")
+    """What the moderator answered."""
+    settled_by: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
+
+
+class ReviewPlace(Base):
+    """Where an admin wants the workspace's moderators to be notified: in a channel, or privately."""
+
+    __tablename__ = "review_place"
+    __table_args__ = (CheckConstraint("num_nonnulls(channel_id, member_id) = 1", name="channel_or_member"),)
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), primary_key=True)
+    channel_id: Mapped[int | None] = mapped_column(ForeignKey("channel.id"), index=True)
+    member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)

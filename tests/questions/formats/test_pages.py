@@ -1,0 +1,188 @@
+"""Notebooks, HTML pages and Word documents in their own layout: they are read as the Markdown made from them."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from questions import Question, Reading, read_bank
+
+
+def keyed(question: Question) -> str:
+    """Returns a question with its options, the right ones in capitals, or with its answer."""
+    options = [option.text.upper() if option.right else option.text for option in question.options]
+    return ", ".join([question.prompt, *options, *([question.answer] if question.answer else [])])
+
+
+def test_a_notebook_is_read_from_its_cells() -> None:
+    cells = [
+        {
+            "cell_type": "markdown",
+            "source": ["# Quiz\n", "\n", "## 1. Which copies?\n", "\n", "- [ ] view\n", "- [x] clone"],
+        },
+        {"cell_type": "markdown", "source": "## 2. What does this print?"},
+        {"cell_type": "code", "source": ["print({1: 1}[1])"], "outputs": [{"text": "1"}], "execution_count": 1},
+        {"cell_type": "markdown", "source": ["**Answer:** 1"]},
+    ]
+    text = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+    reading = read_bank(text, name="quiz.ipynb")
+    assert [keyed(question) for question in reading.bank.questions] == [
+        "Which copies?, view, CLONE",
+        "What does this print?\n\n```python\nprint({1: 1}[1])\n```, 1",
+    ]
+
+
+LETTERED = """<!DOCTYPE html>
+<html><head><title>Quiz</title><style>p { color: red }</style></head><body>
+<nav><ul><li>What is this?</li></ul></nav>
+<h1>Views</h1>
+<ol>
+<li><p>Which copies?</p><ol type="A"><li>view</li><li>clone</li></ol>
+<details><summary>Answer</summary><p>B</p></details></li>
+<li><p>Which is in place?</p><ol type="A"><li>add</li><li>mul</li><li>add_</li></ol>
+<details><summary>Answer</summary><p>C</p></details></li>
+</ol>
+<script>function ask() { return "What?"; }</script></body></html>"""
+BUTTONS = """<html><body><form>
+<p>1. Which copies?</p>
+<label><input type="radio" name="q1" value="a" checked> view</label><br>
+<label><input type="radio" name="q1" value="b"{first}> clone</label><br>
+<p>2. Which share memory?</p>
+<label><input type="checkbox" name="q2" value="a"{second}> view</label><br>
+<label><input type="checkbox" name="q2" value="b"> clone</label><br>
+<input type="submit" value="Send">
+</form></body></html>"""
+
+
+def read_page(html: str) -> list[str]:
+    return [keyed(question) for question in read_bank(html, name="quiz.html").bank.questions]
+
+
+def test_lists_with_letters_and_folds_of_a_page_are_options_and_answers() -> None:
+    assert read_page(LETTERED) == ["Which copies?, view, CLONE", "Which is in place?, add, mul, ADD\\_"]
+
+
+def test_buttons_of_a_page_are_options_and_their_attributes_are_the_key() -> None:
+    marked = BUTTONS.format(first=' data-correct="true"', second=' data-correct="1"')
+    assert read_page(marked) == ["Which copies?, view, CLONE", "Which share memory?, VIEW, clone"]
+
+
+def test_a_button_that_is_checked_at_the_start_is_no_key() -> None:
+    reading = read_bank(BUTTONS.format(first="", second=""), name="quiz.html")
+    assert [len(question.options) for question in reading.bank.questions] == [2, 2]
+    assert reading.answered == 0
+
+
+# Word documents
+
+_STYLES = """<w:styles xmlns:w="w"><w:style w:type="paragraph" w:styleId="berschrift1">
+<w:name w:val="heading 1"/></w:style></w:styles>"""
+_NUMBERING = """<w:numbering xmlns:w="w"><w:abstractNum w:abstractNumId="7">
+<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/></w:lvl>
+<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="upperLetter"/></w:lvl></w:abstractNum>
+<w:abstractNum w:abstractNumId="8"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>
+<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="8"/></w:num>
+</w:numbering>"""
+
+
+def paragraph(text: str, *, style: str = "", number: tuple[int, int] | None = None) -> str:
+    """Returns a paragraph; `*text*` is bold and `_text_` is underlined, each a run of its own."""
+    runs = []
+    for part in text.replace("*", "\0*\0").replace("_", "\0_\0").split("\0"):
+        runs.append(part)
+    made, mark = "", ""
+    for part in runs:
+        if part in ("*", "_"):
+            mark = "" if mark else part
+        elif part:
+            look = {"*": "<w:rPr><w:b/></w:rPr>", "_": '<w:rPr><w:u w:val="single"/></w:rPr>', "": ""}[mark]
+            made += f'<w:r>{look}<w:t xml:space="preserve">{part}</w:t></w:r>'
+    properties = f'<w:pStyle w:val="{style}"/>' if style else ""
+    if number:
+        properties += f'<w:numPr><w:ilvl w:val="{number[1]}"/><w:numId w:val="{number[0]}"/></w:numPr>'
+    return f"<w:p><w:pPr>{properties}</w:pPr>{made}</w:p>"
+
+
+def word(*body: str, part: str = "word/document.xml") -> bytes:
+    """Returns a document as Word writes it."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as package:
+        package.writestr("[Content_Types].xml", "<Types/>")
+        package.writestr(part, f'<w:document xmlns:w="w"><w:body>{"".join(body)}<w:sectPr/></w:body></w:document>')
+        package.writestr("word/styles.xml", _STYLES)
+        package.writestr("word/numbering.xml", _NUMBERING)
+    return stream.getvalue()
+
+
+def read_word(*body: str) -> Reading:
+    return read_bank(word(*body), name="quiz.docx")
+
+
+def test_a_word_document_is_read_with_headings_and_numbered_lists() -> None:
+    reading = read_word(
+        paragraph("Views", style="berschrift1"),
+        paragraph("Read this first."),
+        paragraph("Which copies?", number=(1, 0)),
+        paragraph("view", number=(1, 1)),
+        paragraph("clone", number=(1, 1)),
+        paragraph("Answer: B", number=(1, 1)).replace('<w:numId w:val="1"/>', '<w:numId w:val="0"/>'),
+        paragraph("Which shares memory?", number=(1, 0)),
+        paragraph("view", number=(1, 1)),
+        paragraph("clone", number=(1, 1)),
+        paragraph("Answer: A"),
+    )
+    assert reading.bank.title == "Views"
+    assert [keyed(question) for question in reading.bank.questions] == [
+        "Which copies?, view, CLONE",
+        "Which shares memory?, VIEW, clone",
+    ]
+
+
+def test_an_underlined_option_or_letter_of_a_word_document_is_the_key() -> None:
+    reading = read_word(
+        paragraph("Question 1: Which copies?"),
+        paragraph("A. view"),
+        paragraph("B. _clone_"),
+        paragraph("C. expand"),
+        paragraph("Question 2: Which shares memory?"),
+        paragraph("_A._ view"),
+        paragraph("B. clone"),
+        paragraph("C. item"),
+        paragraph("Question 3: What is a tag such as &lt;b&gt;?"),
+        paragraph("A. one"),
+        paragraph("B. two"),
+        paragraph("C. three"),
+    )
+    one, two, three = reading.bank.questions
+    assert keyed(one) == "Which copies?, view, CLONE, expand"
+    assert keyed(two) == "Which shares memory?, VIEW, clone, item"
+    assert (len(three.options), three.answered, three.prompt) == (3, False, "What is a tag such as \\<b>?")
+    assert {finding.code for finding in reading.findings} == {"Q101", "Q107"}
+
+
+def test_a_table_of_a_word_document_is_a_table() -> None:
+    def row(*cells: str) -> str:
+        return f"<w:tr>{''.join(f'<w:tc>{paragraph(cell)}</w:tc>' for cell in cells)}</w:tr>"
+
+    table = f"<w:tbl>{row('Question', 'Answer')}{row('What is a view?', 'A tensor that shares memory.')}</w:tbl>"
+    reading = read_word(paragraph("Views", style="berschrift1"), table)
+    assert [keyed(question) for question in reading.bank.questions] == ["What is a view?, A tensor that shares memory."]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (word("<w:p>"), "the package holds unreadable XML: mismatched tag"),
+        (word(*["<w:p>"] * 60, *["</w:p>"] * 60), "the package holds unreadable XML: the XML is nested too deeply"),
+        (word(paragraph("x" * (33 * 2**20))), "`word/document.xml` is larger than 32 MiB"),
+        (word(paragraph("x"), part="word/other.xml"), "the package holds neither a workbook, nor a Word document, nor"),
+    ],
+    ids=["broken", "deep", "bomb", "no document"],
+)
+def test_a_word_document_that_cannot_be_read_is_refused(data: bytes, message: str) -> None:
+    (finding,) = read_bank(data, name="quiz.docx").findings
+    assert (finding.code, finding.severity) == ("Q601", "error")
+    assert finding.message.startswith(message)

@@ -1,0 +1,138 @@
+"""The attack suite against children on a GPU, whose driver is the stand-in: on a bare host, and where /proc is masked.
+
+A child takes seconds to start, so one run tries a whole group of attacks, those that leave their process alive.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from sandbox.embedded import EmbeddedSandbox
+from sandbox.wire import Limits, Outcome, Run
+from tests.sandbox.attacks import inward, kernel, outward
+from tests.sandbox.attacks.attack import PRELUDE, Attack
+from tests.sandbox.doubles import drivers
+from tests.sandbox.inside.test_gpu_child import is_forker
+from tests.sandbox.processes import below, gone, status
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.sandbox,
+    pytest.mark.timeout(400),
+    pytest.mark.skipif(drivers.compiler() is None, reason="no C compiler: the stand-in for the driver cannot be built"),
+]
+GROUPS = {
+    name: [one for one in module.ATTACKS if one.ends == ("ok",)]
+    for name, module in (("inward", inward), ("outward", outward), ("kernel", kernel))
+}
+DRIVER_CALLS = {"call eventfd2"}
+"""What only a child on a GPU may call: the driver wakes its threads so, and no descriptor can be passed on."""
+PLACES = ("bare", "masked /proc")
+# What Docker does: part of /proc is covered, so that the kernel lets no user namespace mount a new one.
+MASK = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o ro none /proc/driver && exec "$@"', "sh")
+
+
+@contextlib.contextmanager
+def started(folder: Path, prefix: tuple[str, ...]) -> Iterator[EmbeddedSandbox]:
+    path, log = folder / "s.sock", folder / "log"
+    card = json.dumps(asdict(drivers.rehearsal_device()))
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [*prefix, sys.executable, "-m", "tests.sandbox.rehearsal", str(path), card],
+            cwd=Path(__file__).parents[2],
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+    sandbox = EmbeddedSandbox(process, path, log)
+    yield sandbox
+    sandbox.stop()
+
+
+@pytest.fixture(scope="module")
+def masked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedSandbox]:
+    """A sandbox where the kernel allows no new /proc, as in a container."""
+    if os.getuid() != 0:
+        pytest.skip("only root can mask part of /proc")
+    with started(tmp_path_factory.mktemp("masked"), MASK) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(params=PLACES)
+def place(request: pytest.FixtureRequest) -> EmbeddedSandbox:
+    found: EmbeddedSandbox = request.getfixturevalue("rehearsal" if request.param == "bare" else "masked")
+    return found
+
+
+async def run(sandbox: EmbeddedSandbox, code: str) -> Outcome:
+    await sandbox.client.until_ready()
+    limits = Limits(wall_ms=60_000, cpu_ms=60_000, output_bytes=1 << 20)
+    return await sandbox.client.run(Run("x", code, device="cuda", limits=limits))
+
+
+def one_after_the_other(attacks: list[Attack]) -> str:
+    """Returns a program that tries every attack in a module of its own, and names each before it tries."""
+    programs = [(one.name, PRELUDE + one.code) for one in attacks]
+    return f"""
+for name, program in {programs!r}:
+    print("##", name, flush=True)
+    try:
+        exec(compile(program, name, "exec"), {{"__name__": "__main__"}})
+    except Exception as problem:
+        print("raised", repr(problem))
+print("## end", flush=True)
+"""
+
+
+@pytest.mark.parametrize("group", GROUPS)
+async def test_an_attack_on_a_gpu_child_comes_to_nothing(place: EmbeddedSandbox, group: str) -> None:
+    outcome = await run(place, one_after_the_other(GROUPS[group]))
+    assert outcome.status == "ok", outcome
+    parts = [part.partition("\n") for part in outcome.stdout.split("## ")[1:]]
+    assert [name for name, _, _ in parts] == [*(one.name for one in GROUPS[group]), "end"]
+    assert "BREACH" not in outcome.stderr
+    assert {name for name, _, said in parts if "BREACH" in said} == DRIVER_CALLS & {one.name for one in GROUPS[group]}
+    silent = [(name, said) for name, _, said in parts[:-1] if "refused" not in said and name not in DRIVER_CALLS]
+    assert silent == []
+
+
+def test_the_groups_are_most_of_the_suite() -> None:
+    assert sum(map(len, GROUPS.values())) > 150
+
+
+async def test_the_driver_starts_and_a_child_sees_nothing_of_the_processes(place: EmbeddedSandbox) -> None:
+    seen = "import os, torch\nprint(torch.ones(2).sum().item(), *map(os.path.exists, ('/proc/self', '/sys/kernel')))"
+    outcome = await run(place, seen)
+    assert (outcome.status, outcome.stdout) == ("ok", "2.0 False False\n"), outcome
+
+
+async def test_where_proc_is_masked_children_end_with_their_forker(masked: EmbeddedSandbox) -> None:
+    """No PID namespace ends them there."""
+    await run(masked, "pass")
+    forkers = [pid for pid in below(masked.process.pid) if "gpu_child" in command(pid) and "bwrap" not in command(pid)]
+    (forker,) = [pid for pid in forkers if not any(pid in below(other) for other in forkers)]
+    children = below(forker)
+    assert children
+    assert not is_forker(forker)
+    assert {len(status(pid)["NSpid"].split()) for pid in (forker, *children)} == {
+        len(status(os.getpid())["NSpid"].split())
+    }
+    os.kill(forker, 9)
+    assert await gone(children)
+    assert (await run(masked, "print('again')")).stdout == "again\n"
+
+
+def command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""

@@ -1,0 +1,429 @@
+"""Duels from the challenge to the ladder: over the client, on PostgreSQL, with a clock to set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from service.client import ServiceRefused
+from service.domain.duels import PLAY_WITHIN, QUESTION_SECONDS, QUESTIONS, RESPOND_WITHIN
+from service.domain.ratings import Rating, rate_match
+from service.store.duel_tables import Duel, DuelRating
+from service.store.tables import CardRow, Ledger, Outbox
+from service.wire import AnswerInput, DuelPost, DuelRefused, DuelTurn, DuelView, NotFound, Platform, StillOpen, Who
+from tests.conftest import Clock
+from tests.service.daily_channel import DAILY, DailyChannel, choice, code, prose, value
+from tests.service.two_chats import GUILD, TEAM, TwoChats
+
+RIGHT, WRONG = AnswerInput(options=("a",)), AnswerInput(options=("b",))
+KEYS = ("views", "grad", "cast", "copy", "clone")
+
+
+class Players:
+    """Ada and Bo, who play duels in the channel."""
+
+    def __init__(self, daily: DailyChannel, clock: Clock) -> None:
+        self.daily, self.client, self.clock = daily, daily.client, clock
+        self.ada, self.bo = daily.who("Ada"), daily.who("Bo")
+
+    def event(self) -> str:
+        return f"duel event {next(self.daily.events)}"
+
+    async def asked(self, topic: str = "") -> DuelView:
+        await self.client.join(self.bo, DAILY)
+        return await self.client.duel_challenge(self.ada, DAILY, self.event(), "Bo", "", topic)
+
+    async def begun(self) -> DuelView:
+        """Returns a duel that Bo has accepted, as Ada sees it."""
+        asked = await self.asked()
+        await self.client.duel_respond(self.bo, self.event(), asked.duel, True)
+        return (await self.client.duel_show(self.ada, asked.duel)).duel
+
+    async def plays(self, name: str, duel: int, answers: Sequence[AnswerInput], *, seconds: float = 10) -> DuelView:
+        """Answers the next questions, each after so many seconds."""
+        who = self.daily.who(name)
+        view = (await self.client.duel_show(who, duel)).duel
+        for given in answers:
+            ref = view.next_ref
+            await self.client.duel_ask(who, ref)
+            self.clock.advance(seconds=seconds)
+            view = (await self.client.duel_answer(who, self.event(), ref, given, self.clock.now)).duel
+        return view
+
+    async def posts(self) -> list[DuelPost]:
+        return [body for body in await self.daily.ticked() if isinstance(body, DuelPost)]
+
+    async def refused(self, call: Any) -> Any:
+        with pytest.raises(ServiceRefused) as refused:
+            await call
+        return refused.value.refusal
+
+
+@pytest.fixture
+async def players(daily: DailyChannel, clock: Clock) -> Players:
+    await daily.bank(*(choice(key) for key in KEYS))
+    return Players(daily, clock)
+
+
+async def test_a_duel_from_the_challenge_to_the_ladder(players: Players) -> None:
+    asked = await players.asked()
+    assert (asked.state, asked.you, asked.opponent.name) == ("asked", "challenger", "Bo")
+    told = await players.posts()
+    assert [(post.event, post.duel.you) for post in told] == [("asked", "opponent"), ("asked", None)]
+    view = await players.client.duel_respond(players.bo, players.event(), asked.duel, True)
+    assert view.state == "running" and view.next_ref
+    assert [(post.event, post.duel.you) for post in await players.posts()] == [("accepted", "challenger")]
+    mine = await players.plays("Ada", asked.duel, [RIGHT] * 4 + [WRONG])
+    assert (mine.state, mine.next_ref, mine.challenger.correct) == ("running", "", None)
+    over = await players.plays("Bo", asked.duel, [RIGHT] * 3 + [WRONG] * 2)
+    assert (over.state, over.winner) == ("over", "challenger")
+    assert (over.challenger.correct, over.opponent.correct) == (4, 3)
+    assert over.challenger.change > 0 > over.opponent.change
+    results = await players.posts()
+    assert {(post.event, post.duel.you) for post in results} == {
+        ("over", "challenger"),
+        ("over", None),
+    }
+    ladder = await players.client.duel_ladder(players.bo)
+    assert [(row.rank, row.name, row.duels, row.wins, row.me) for row in ladder.rows] == [
+        (1, "Ada", 1, 1, False),
+        (2, "Bo", 1, 0, True),
+    ]
+    first, second = rate_match(Rating(), Rating(), "first")
+    assert [row.rating for row in ladder.rows] == [first.shown, second.shown]
+    again = await players.client.duel_rematch(players.bo, DAILY, players.event(), asked.duel)
+    assert (again.state, again.challenger.name, again.opponent.name) == ("asked", "Bo", "Ada")
+    history = await players.client.duel_list(players.ada)
+    assert [view.duel for view in history.live] == [again.duel]
+    assert [view.duel for view in history.past] == [asked.duel]
+    # Points are for rounds.
+    assert await players.daily.rows(Ledger) == []
+
+
+async def test_both_get_the_same_questions_with_options_of_their_own_order(players: Players) -> None:
+    duel = (await players.begun()).duel
+    seen: dict[str, list[Any]] = {}
+    for name in ("Ada", "Bo"):
+        view = (await players.client.duel_show(players.daily.who(name), duel)).duel
+        while view.next_ref:
+            turn = await players.client.duel_ask(players.daily.who(name), view.next_ref)
+            assert turn.ask is not None
+            seen.setdefault(name, []).append(turn.ask.question)
+            view = (
+                await players.client.duel_answer(
+                    players.daily.who(name), players.event(), view.next_ref, RIGHT, players.clock.now
+                )
+            ).duel
+    assert [question.id for question in seen["Ada"]] == [question.id for question in seen["Bo"]]
+    assert sorted(question.id for question in seen["Ada"]) == sorted(KEYS)
+    orders = {name: [[one.id for one in question.options] for question in seen[name]] for name in seen}
+    assert orders["Ada"] != orders["Bo"]
+
+
+async def test_nothing_says_before_the_end_what_is_right(players: Players) -> None:
+    duel = (await players.begun()).duel
+    view = await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
+    assert view.challenger.correct is None and view.challenger.seconds is None
+    review = await players.client.duel_show(players.ada, duel)
+    assert review.answers == ()
+    export = (await players.client.privacy(players.ada, "export", "export")).export
+    assert "accepted" not in export
+    # Neither practice nor an explanation gives the key away.
+    assert await players.client.practice(players.bo, DAILY) is None
+    assert isinstance(await players.refused(players.client.explain(players.ada, "views")), StillOpen)
+    await players.plays("Bo", duel, [WRONG] * QUESTIONS)
+    review = await players.client.duel_show(players.bo, duel)
+    assert [answer.correct for answer in review.answers] == [False] * QUESTIONS
+    assert all(answer.key is not None for answer in review.answers)
+
+
+async def test_a_question_of_an_open_round_is_neither_drawn_nor_revealed(players: Players) -> None:
+    duel = (await players.begun()).duel
+    await players.daily.schedule()
+    players.clock.advance(hours=1)
+    await players.daily.ticked()
+    await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
+    await players.plays("Bo", duel, [RIGHT] * QUESTIONS)
+    review = await players.client.duel_show(players.ada, duel)
+    assert [answer.key is None for answer in review.answers].count(True) == 1
+    refusal = await players.refused(players.client.duel_rematch(players.ada, DAILY, players.event(), duel))
+    assert refusal == DuelRefused(why="too few questions", count=QUESTIONS)
+
+
+async def test_less_time_decides_between_equals(players: Players) -> None:
+    duel = (await players.begun()).duel
+    await players.plays("Ada", duel, [RIGHT] * QUESTIONS, seconds=20)
+    over = await players.plays("Bo", duel, [RIGHT] * QUESTIONS, seconds=19)
+    assert (over.winner, over.challenger.seconds, over.opponent.seconds) == ("opponent", 100, 95)
+
+
+async def test_equals_draw(players: Players) -> None:
+    duel = (await players.begun()).duel
+    await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
+    over = await players.plays("Bo", duel, [RIGHT] * QUESTIONS)
+    assert (over.winner, over.challenger.change) == ("draw", over.opponent.change)
+    assert [(row.rank, row.draws) for row in (await players.client.duel_ladder(players.ada)).rows] == [(1, 1), (1, 1)]
+
+
+async def test_a_question_closes_after_its_time(players: Players) -> None:
+    view = await players.begun()
+    first = view.next_ref
+    await players.client.duel_ask(players.ada, first)
+    players.clock.advance(seconds=QUESTION_SECONDS + 1)
+    late = await players.client.duel_answer(players.ada, players.event(), first, RIGHT, players.clock.now)
+    assert late.late and late.duel.answered == 1 and late.duel.next_ref != first
+    # Opening it again does not start its time again.
+    assert (await players.client.duel_ask(players.ada, first)).ask is None
+    await players.plays("Ada", view.duel, [RIGHT] * 4)
+    over = await players.plays("Bo", view.duel, [WRONG] * QUESTIONS)
+    assert over.challenger.correct == 4
+    assert over.challenger.seconds == 4 * 10 + QUESTION_SECONDS
+
+
+async def test_the_leader_ends_a_duel_whose_last_question_closed(players: Players) -> None:
+    view = await players.begun()
+    await players.plays("Ada", view.duel, [RIGHT] * QUESTIONS)
+    bo = await players.plays("Bo", view.duel, [RIGHT] * 4)
+    await players.client.duel_ask(players.bo, bo.next_ref)
+    players.clock.advance(seconds=QUESTION_SECONDS)
+    assert [post.event for post in await players.posts()] == ["asked", "asked", "accepted"]
+    players.clock.advance(seconds=1)
+    assert [post.event for post in await players.posts()] == ["over"] * 3
+
+
+async def test_the_leader_ends_a_duel_whose_time_is_over(players: Players) -> None:
+    view = await players.begun()
+    await players.plays("Ada", view.duel, [RIGHT])
+    await players.posts()
+    players.clock.advance(seconds=PLAY_WITHIN.total_seconds())
+    [over, *_] = await players.posts()
+    assert (over.event, over.duel.winner, over.duel.challenger.correct) == ("over", "challenger", 1)
+    assert await players.posts() == []
+
+
+async def test_a_duel_that_nobody_played_rates_nobody(players: Players) -> None:
+    await players.begun()
+    await players.posts()
+    players.clock.advance(seconds=PLAY_WITHIN.total_seconds())
+    assert [post.event for post in await players.posts()] == ["cancelled", "cancelled"]
+    assert await players.daily.rows(DuelRating) == []
+
+
+async def test_a_challenge_expires(players: Players) -> None:
+    asked = await players.asked()
+    await players.posts()
+    players.clock.advance(seconds=RESPOND_WITHIN.total_seconds())
+    view = await players.client.duel_respond(players.bo, players.event(), asked.duel, True)
+    assert view.state == "expired"
+    assert [(post.event, post.duel.you) for post in await players.posts()] == [("expired", "challenger")]
+    again = await players.asked()
+    players.clock.advance(seconds=RESPOND_WITHIN.total_seconds())
+    await players.daily.ticked()
+    assert (await players.client.duel_show(players.ada, again.duel)).duel.state == "expired"
+
+
+async def test_declining_is_told_to_the_challenger_alone(players: Players) -> None:
+    asked = await players.asked()
+    await players.posts()
+    for _ in range(2):
+        assert (await players.client.duel_respond(players.bo, players.event(), asked.duel, False)).state == "declined"
+    assert [(post.event, post.duel.you) for post in await players.posts()] == [("declined", "challenger")]
+    refusal = await players.refused(players.client.duel_respond(players.bo, players.event(), asked.duel, True))
+    assert refusal == DuelRefused(why="ended")
+
+
+async def test_only_the_challenged_member_responds(players: Players) -> None:
+    asked = await players.asked()
+    for who, why in ((players.daily.who("Cy"), "not yours"), (players.ada, "own challenge")):
+        refusal = await players.refused(players.client.duel_respond(who, players.event(), asked.duel, True))
+        assert refusal == DuelRefused.model_validate({"why": why})
+    withdrawn = await players.client.duel_respond(players.ada, players.event(), asked.duel, False)
+    assert withdrawn.state == "cancelled"
+
+
+async def test_a_double_click_changes_nothing(players: Players) -> None:
+    asked = await players.asked()
+    for _ in range(2):
+        view = await players.client.duel_respond(players.bo, players.event(), asked.duel, True)
+    ref = view.next_ref
+    await players.client.duel_ask(players.bo, ref)
+    event = players.event()
+    for given, each in ((RIGHT, event), (RIGHT, event), (WRONG, players.event())):
+        await players.client.duel_answer(players.bo, each, ref, given, players.clock.now)
+    await players.plays("Bo", asked.duel, [RIGHT] * 4)
+    over = await players.plays("Ada", asked.duel, [RIGHT] * QUESTIONS)
+    assert over.opponent.correct == QUESTIONS
+
+
+async def test_what_cannot_be_challenged(players: Players) -> None:
+    client, ada = players.client, players.ada
+    for name, refusal in (("Ada", DuelRefused(why="yourself")), ("Nobody", NotFound(what="member", name="Nobody"))):
+        assert await players.refused(client.duel_challenge(ada, DAILY, players.event(), name)) == refusal
+    await players.asked()
+    for one, other in ((players.ada, "Bo"), (players.bo, "Ada")):
+        refusal = await players.refused(client.duel_challenge(one, DAILY, players.event(), other))
+        assert refusal == DuelRefused(why="open")
+    for number in range(4):
+        await client.duel_challenge(ada, DAILY, players.event(), f"new-{number}", f"New {number}")
+    refused = await players.refused(client.duel_challenge(ada, DAILY, players.event(), "new-5", "New 5"))
+    assert refused == DuelRefused(why="too many", count=5)
+    elsewhere = players.daily.who("Eve", workspace="elsewhere")
+    assert isinstance(await players.refused(client.duel_challenge(elsewhere, DAILY, "e", "Bo")), NotFound)
+
+
+async def test_only_questions_that_are_quick_to_judge_are_asked(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(*(value(f"shape-{number}") for number in range(4)), prose(), code())
+    players = Players(daily, clock)
+    await daily.client.join(players.bo, DAILY)
+    refusal = await players.refused(daily.client.duel_challenge(players.ada, DAILY, "e", "Bo"))
+    assert refusal == DuelRefused(why="too few questions", count=QUESTIONS)
+
+
+async def test_a_rematch_asks_what_neither_has_met(players: Players) -> None:
+    more = ("fold", "pool", "norm", "gelu", "adam")
+    await players.daily.bank(*(choice(key) for key in more), name="more")
+    met: set[str] = set()
+    for _ in range(2):
+        duel = (await players.begun()).duel
+        await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
+        await players.plays("Bo", duel, [RIGHT] * QUESTIONS)
+        review = await players.client.duel_show(players.ada, duel)
+        met |= {answer.key.question.id for answer in review.answers if answer.key}
+    assert met == {*KEYS, *more}
+
+
+async def test_wrong_answers_become_cards(players: Players) -> None:
+    duel = (await players.begun()).duel
+    await players.plays("Ada", duel, [RIGHT, WRONG, RIGHT, RIGHT, RIGHT])
+    await players.plays("Bo", duel, [WRONG] * QUESTIONS)
+    cards = await players.daily.rows(CardRow)
+    assert sorted(card.member_id for card in cards) == [1] * QUESTIONS + [2]  # Bo came first
+
+
+async def test_a_member_who_forgets_ends_their_duels(players: Players) -> None:
+    duel = (await players.begun()).duel
+    await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
+    await players.plays("Bo", duel, [WRONG] * QUESTIONS)
+    rated = len(await players.daily.rows(DuelRating))
+    second = await players.begun()
+    ref = second.next_ref
+    await players.client.duel_ask(players.ada, ref)
+    await players.client.duel_answer(players.ada, players.event(), ref, RIGHT, players.clock.now)
+    await players.posts()
+    await players.client.privacy(players.ada, "forget", "forget")
+    told = await players.posts()
+    assert [(post.event, post.duel.you) for post in told] == [("cancelled", "opponent")]
+    assert len(await players.daily.rows(DuelRating)) == rated
+    view = (await players.client.duel_show(players.bo, second.duel)).duel
+    assert (view.state, view.challenger.name) == ("cancelled", "someone who left")
+    assert [row.name for row in (await players.client.duel_ladder(players.bo)).rows] == ["Bo"]
+    for row in await players.daily.rows(Outbox):
+        assert "Ada" not in str(row.body), row.key
+
+
+async def test_hidden_members_are_on_no_ladder_and_in_no_channel(players: Players) -> None:
+    await players.client.join(players.bo, DAILY)
+    await players.client.privacy(players.bo, "hide", "hide")
+    duel = (await players.begun()).duel
+    await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
+    await players.plays("Bo", duel, [RIGHT] * QUESTIONS, seconds=5)
+    assert all(post.duel.you is not None for post in await players.posts())
+    ladder = await players.client.duel_ladder(players.ada)
+    assert [(row.rank, row.name) for row in ladder.rows] == [(1, "Ada")]
+
+
+async def test_the_export_has_answers_and_ratings(players: Players) -> None:
+    duel = (await players.begun()).duel
+    await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
+    await players.plays("Bo", duel, [WRONG] * QUESTIONS)
+    view = await players.client.privacy(players.ada, "export", "export")
+    assert view.export.count('"verdict": "accepted"') == QUESTIONS
+    assert '"ratings": [\n    {\n      "duel": 1' in view.export
+    table = await players.client.privacy(players.ada, "csv", "csv")
+    assert table.export.count("\r\nduel,") == QUESTIONS
+
+
+async def test_a_turn_that_is_answered_shows_the_duel(players: Players) -> None:
+    view = await players.begun()
+    await players.plays("Ada", view.duel, [RIGHT])
+    turn = await players.client.duel_ask(players.ada, view.next_ref)
+    assert turn == DuelTurn(duel=(await players.client.duel_show(players.ada, view.duel)).duel)
+    # A question that comes later is not shown early.
+    later = f"d{int(view.next_ref[1:]) + 3}"
+    assert (await players.client.duel_ask(players.ada, later)).ask is None
+    rows = await players.daily.rows(Duel)
+    assert rows[0].ends_at == view.ends_at == rows[0].accepted_at + timedelta(hours=24)  # type: ignore[operator]
+
+
+class Linked:
+    """Ada, known on Discord and Slack as two members of one workspace, and Bo, who is on Discord."""
+
+    def __init__(self, chats: TwoChats) -> None:
+        self.chats, self.client = chats, chats.daily.client
+        self.bo = chats.who("Bo", "discord")
+
+    async def begins(self, platform: Platform, other: Who, event: str) -> int:
+        """Begins a duel of Ada, from that chat, with another member; returns its number."""
+        ada, where = self.chats.who("Ada", platform), TEAM if platform == "slack" else GUILD
+        duel = (await self.client.duel_challenge(ada, where, event, other.member)).duel
+        await self.client.duel_respond(other, f"{event} accepted", duel, True)
+        return duel
+
+    async def ends(self, platform: Platform, duel: int, other: Who) -> DuelView:
+        """Plays a duel that Ada wins."""
+        for who, option in ((self.chats.who("Ada", platform), "a"), (other, "b")):
+            view = (await self.client.duel_show(who, duel)).duel
+            while ref := view.next_ref:
+                await self.client.duel_ask(who, ref)
+                given, event = AnswerInput(options=(option,)), self.chats.event()
+                view = (await self.client.duel_answer(who, event, ref, given, self.chats.clock.now)).duel
+        return view
+
+
+@pytest.fixture
+async def linked(daily: DailyChannel, clock: Clock) -> Linked:
+    await daily.bank(*(choice(key) for key in KEYS))
+    chats = TwoChats(daily, clock)
+    for who, where in ((chats.who("Bo", "discord"), GUILD), (chats.who("Ada", "slack"), TEAM)):
+        await daily.client.join(who, where)
+    await daily.client.join(chats.who("Ada", "discord"), GUILD)
+    return Linked(chats)
+
+
+async def test_a_chat_that_joins_brings_its_duels(linked: Linked) -> None:
+    slack_bo = linked.chats.who("Bo", "slack")
+    await linked.client.join(slack_bo, TEAM)
+    first = await linked.begins("slack", slack_bo, "first")
+    await linked.ends("slack", first, slack_bo)
+    second = await linked.begins("slack", slack_bo, "second")
+    await linked.chats.join_chats()
+    over = await linked.ends("slack", second, slack_bo)
+    assert over.winner == "challenger"
+    ladder = await linked.client.duel_ladder(linked.bo)
+    assert [(row.name, row.duels, row.wins) for row in ladder.rows] == [("Ada", 2, 2), ("Bo", 2, 0)]
+
+
+async def test_linked_accounts_go_on_with_the_longer_history(linked: Linked) -> None:
+    await linked.chats.join_chats()
+    for event in ("first", "second"):
+        await linked.ends("slack", await linked.begins("slack", linked.bo, event), linked.bo)
+    third = await linked.begins("discord", linked.bo, "third")
+    await linked.ends("discord", third, linked.bo)
+    open_duel = await linked.begins("slack", linked.bo, "fourth")
+    await linked.chats.link("Ada")
+    over = await linked.ends("discord", open_duel, linked.bo)
+    assert over.winner == "challenger"
+    ladder = await linked.client.duel_ladder(linked.bo)
+    assert [(row.name, row.duels) for row in ladder.rows] == [("Ada", 3), ("Bo", 4)]
+
+
+async def test_a_duel_of_two_accounts_of_one_person_is_called_off(linked: Linked) -> None:
+    await linked.chats.join_chats()
+    own = await linked.begins("slack", linked.chats.who("Ada", "discord"), "own")
+    both = [await linked.begins("discord", linked.bo, "one"), await linked.begins("slack", linked.bo, "two")]
+    await linked.chats.link("Ada")
+    states = {row.id: row.state for row in await linked.chats.daily.rows(Duel)}
+    assert (states[own], states[both[0]], states[both[1]]) == ("cancelled", "running", "cancelled")

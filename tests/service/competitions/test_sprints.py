@@ -1,0 +1,341 @@
+"""Sprints: from the announcement to the podium, what counts, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from service.store.sprint_tables import Sprint, SprintAnswer, SprintQuestion
+from service.store.tables import Audit, CardRow, Ledger, Outbox
+from service.wire import (
+    AnswerInput,
+    ChannelNeeded,
+    InvalidInput,
+    NotFound,
+    QuestionGone,
+    SprintAnnouncement,
+    SprintPodium,
+    SprintQuestionPost,
+    SprintRefused,
+    SprintReveal,
+    StillOpen,
+    Where,
+    WrongKindOfAnswer,
+)
+from tests.conftest import Clock
+from tests.service.competitions.sprint_scene import SprintScene, one_of, several
+from tests.service.daily_channel import DAILY, DailyChannel, choice, code, prose, value
+from tests.service.refusals import refused
+
+
+@pytest.fixture
+def scene(daily: DailyChannel, clock: Clock) -> SprintScene:
+    return SprintScene(daily, clock)
+
+
+async def test_from_the_announcement_to_the_podium(scene: SprintScene) -> None:
+    await scene.bank()
+    view = await scene.starts(questions=2)
+    assert (view.total, view.seconds, view.asked) == (2, 20, 0)
+    assert one_of(await scene.ticks(), SprintAnnouncement).total == 2
+    await scene.ticks()
+    assert await scene.ticks() == [], "the first question waits for its time"
+
+    first = await scene.asks()
+    assert (first.number, first.total, first.left_s, first.answers) == (1, 2, None, 0)
+    await scene.answers(first, "b", "Bob")
+    await scene.passes(4)
+    await scene.answers(first, "a", "Ada")
+    (edit,) = await scene.ticks()
+    post = next(row for row in await scene.daily.rows(Outbox) if row.key.endswith(":1:post"))
+    assert edit.edits is not None and (edit.edits.ref, edit.edits.key) == (post.message_ref, post.key)
+    assert isinstance(edit.body, SprintQuestionPost) and (edit.body.left_s, edit.body.answers) == (16, 2)
+
+    reveal = await scene.reveals()
+    assert (reveal.answers, reveal.right, reveal.number) == (2, 1, 1)
+    assert {option.id: option.chosen_by for option in reveal.key.options} == {"a": 1, "b": 1, "c": 0}
+    assert reveal.fastest is not None and reveal.fastest.name == "Ada" and 4000 <= reveal.fastest.ms < 6000
+    (standing,) = reveal.standings
+    assert (standing.rank, standing.name, standing.right) == (1, "Ada", 1) and 85 <= standing.points <= 90
+
+    second = await scene.asks()
+    assert second.number == 2 and second.question.id != first.question.id
+    await scene.answers(second, "a", "Bob")
+    reveal = await scene.reveals()
+    assert [row.name for row in reveal.standings] == ["Bob", "Ada"]
+    podium = await scene.ends()
+    assert (podium.asked, podium.total, podium.players) == (2, 2, 2)
+    assert [(row.rank, row.name) for row in podium.standings] == [(1, "Bob"), (2, "Ada")]
+    await scene.passes(60)
+    assert await scene.ticks() == []
+    assert await scene.daily.rows(Ledger) == [], "points count in the sprint only"
+
+
+async def test_the_last_answer_counts_and_the_same_one_again_keeps_its_time(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await scene.starts(1)
+    post = await scene.asks()
+    assert (await scene.answers(post, "a")).status == "recorded"
+    await scene.passes(8)
+    assert (await scene.answers(post, "a")).status == "changed"
+    assert (await scene.answers(post, "b", "Bob")).status == "recorded"
+    await scene.passes(2)
+    assert (await scene.answers(post, "a", "Bob")).status == "changed"
+    reveal = await scene.reveals()
+    assert (reveal.answers, reveal.right) == (2, 2)
+    ada, bob = await scene.daily.rows(SprintAnswer)
+    assert ada.ms is not None and bob.ms is not None and ada.points is not None and bob.points is not None
+    assert ada.ms < 2000 and 10_000 <= bob.ms < 12_000
+    assert ada.points >= 96 and 70 <= bob.points <= 75
+
+
+async def test_a_late_answer_is_refused_by_the_databases_clock(scene: SprintScene, clock: Clock) -> None:
+    await scene.bank(2)
+    await scene.starts(2)
+    post = await scene.asks()
+    await scene.answers(post, "b")
+    # The clocks of the service and of the platform still say that there is time.
+    before = clock.now
+    await scene.passes(20)
+    clock.now = before
+    for name in ("Ada", "Bob"):
+        with refused(SprintRefused(why="closed")):
+            await scene.answers(post, "a", name)
+    with refused(SprintRefused(why="closed")):
+        await scene.daily.client.ask(scene.daily.who("Ada"), DAILY, post.ref)
+    reveal = one_of(await scene.ticks(), SprintReveal)
+    assert (reveal.answers, reveal.right) == (1, 0)
+    with refused(SprintRefused(why="closed")):
+        await scene.answers(post, "a", "Bob")
+
+
+async def test_members_see_the_options_in_their_own_order_and_no_question_before_its_time(scene: SprintScene) -> None:
+    await scene.bank()
+    await scene.starts()
+    post = await scene.asks()
+    orders = set()
+    for number in range(12):
+        form = await scene.daily.client.ask(scene.daily.who(f"Member {number}"), DAILY, post.ref)
+        orders.add(tuple(option.id for option in form.question.options))
+        assert form.given is None
+    assert len(orders) > 2
+    following = f"s{int(post.ref[1:]) + 1}"
+    with refused(QuestionGone(practice=False)):
+        await scene.daily.client.ask(scene.daily.who("Ada"), DAILY, following)
+    with refused(QuestionGone(practice=False)):
+        await scene.daily.answer(following, "a")
+    with refused(QuestionGone(practice=False)):
+        await scene.daily.client.ask(scene.daily.who("Eve", workspace="other"), DAILY, post.ref)
+    with refused(WrongKindOfAnswer(question="choice")):
+        await scene.answers(post, AnswerInput(text="This"))
+
+
+async def test_a_questions_time_begins_when_its_message_has_arrived(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await scene.starts(1)
+    await scene.ticks()
+    await scene.ticks()
+    await scene.passes(15)
+    await scene.daily.service.tick()
+    (held,) = await scene.daily.claim()
+    assert isinstance(held.body, SprintQuestionPost)
+    await scene.passes(60)
+    await scene.daily.service.tick()
+    with refused(SprintRefused(why="not begun")):
+        await scene.answers(held.body, "a")
+    await scene.daily.client.outbox_sent(held.id, "m1")
+    # A click proves that the message is there, so its time begins with it and not with the next tick.
+    await scene.daily.client.ask(scene.daily.who("Ada"), DAILY, held.body.ref)
+    await scene.answers(held.body, "a")
+    await scene.passes(19)
+    assert [each.body.kind for each in await scene.ticks()] == ["sprint-question"]
+    assert (await scene.reveals()).right == 1
+
+
+async def test_edits_keep_their_pace_and_none_undoes_the_close(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await scene.starts(1, seconds=30)
+    await scene.asks()
+    made = []
+    for _ in range(20):
+        await scene.passes(1)
+        made += await scene.ticks()
+    left = [each.body.left_s for each in made if isinstance(each.body, SprintQuestionPost) and each.body.left_s]
+    # Real time passes as well, a few seconds on a busy machine.
+    assert 3 <= len(left) <= 5 and left[0] <= 28
+    assert all(before - after >= 4 for before, after in pairwise(left)), left
+    await scene.passes(4)
+    await scene.daily.service.tick()
+    (held,) = await scene.daily.claim()
+    await scene.passes(8)
+    (reveal,) = await scene.ticks()
+    await scene.daily.client.outbox_sent(held.id, "m")
+    (closed,) = await scene.ticks()
+    assert isinstance(closed.body, SprintQuestionPost) and closed.body.right == 0 and closed.edits is not None
+    assert isinstance(reveal.body, SprintReveal) and reveal.edits is None
+
+
+async def test_only_choices_and_values_are_asked_and_those_asked_least_first(scene: SprintScene) -> None:
+    await scene.daily.bank(code(), prose(), value("v"), choice("c"))
+    view = await scene.starts(5)
+    assert view.total == 2
+    asked = set()
+    for _ in range(2):
+        post = await scene.asks()
+        asked.add(post.question.kind)
+        await scene.answers(post, AnswerInput(text="(2, 3)") if post.question.kind == "value" else "a")
+        assert (await scene.reveals()).right == 1
+    assert asked == {"choice", "value"}
+    await scene.ends()
+    await scene.daily.bank(choice("new"), name="more")
+    await scene.starts(1, event="again")
+    assert (await scene.asks()).question.id == "new"
+
+
+async def test_what_a_round_asks_is_not_asked_and_what_a_sprint_asks_is_secret(
+    scene: SprintScene, clock: Clock
+) -> None:
+    await scene.bank(3)
+    await scene.daily.schedule()
+    clock.advance(hours=1)
+    await scene.daily.ticked()
+    (open_now,) = (await scene.daily.client.today(scene.daily.who("Ada"), DAILY)).forms
+    assert (await scene.starts(5)).total == 2
+    post = await scene.asks()
+    assert post.question.id != open_now.question.id
+    with refused(StillOpen()):
+        await scene.daily.client.explain(scene.daily.who("Ada"), post.question.id)
+    assert await scene.daily.client.practice(scene.daily.who("Ada"), DAILY) is None
+    await scene.reveals()
+    shown = await scene.daily.client.explain(scene.daily.who("Ada"), post.question.id)
+    assert shown.key.answer
+
+
+async def test_the_next_question_of_the_channel_is_left_to_its_schedule(scene: SprintScene) -> None:
+    await scene.bank(4)
+    schedule = await scene.daily.schedule()
+    boss = scene.daily.who("Boss", admin=True)
+    coming = (await scene.daily.client.schedule_preview(boss, schedule)).question.id
+    await scene.starts(3)
+    asked = []
+    for _ in range(3):
+        asked.append((await scene.asks()).question.id)
+        await scene.reveals()
+    assert coming not in asked and len(set(asked)) == 3
+
+
+async def test_a_wrong_answer_comes_back_as_practice(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await scene.starts(1)
+    post = await scene.asks()
+    await scene.answers(post, "b", "Ada")
+    await scene.answers(post, "a", "Bob")
+    await scene.reveals()
+    (card,) = await scene.daily.rows(CardRow)
+    (wrong,) = [row for row in await scene.daily.rows(SprintAnswer) if row.points == 0]
+    assert card.member_id == wrong.member_id
+
+
+async def test_starting_and_stopping_are_for_admins_audited_and_refused_where_they_make_no_sense(
+    scene: SprintScene,
+) -> None:
+    client, boss = scene.daily.client, scene.daily.who("Boss", admin=True)
+    with refused(SprintRefused(why="no questions")):
+        await scene.starts()
+    await scene.bank()
+    with refused(SprintRefused(why="not running")):
+        await scene.stops()
+    with refused(NotFound(what="topic", name="nothing")):
+        await scene.starts(topic="nothing", event="topic")
+    with refused(InvalidInput(field="questions", problem="too large", limit=20)):
+        await scene.starts(questions=21, event="many")
+    with refused(InvalidInput(field="seconds", problem="too small", limit=10)):
+        await scene.starts(seconds=9, event="fast")
+    with refused(ChannelNeeded()):
+        await client.sprint_start(boss, "nowhere", Where(channel=""), 1, 20)
+    with refused(ChannelNeeded()):
+        await client.sprint_stop(boss, "nowhere either", Where(channel=""))
+    await scene.starts(topic="TOPIC1", event="topic one")
+    with refused(SprintRefused(why="running")):
+        await scene.starts(event="second")
+    assert (await scene.stops()).asked == 0
+    await scene.ticks()
+    await scene.ticks()
+    assert one_of(await scene.ticks(), SprintPodium).asked == 0
+    (sprint,) = await scene.daily.rows(Sprint)
+    assert (sprint.phase, sprint.topic) == ("ended", "topic1")
+    assert [row.action for row in await scene.daily.rows(Audit)] == ["sprint start", "sprint stop"]
+    await scene.starts(event="after it")
+
+
+async def test_a_stopped_sprint_reveals_its_question_and_shows_the_podium(scene: SprintScene) -> None:
+    await scene.bank()
+    await scene.starts()
+    post = await scene.asks()
+    await scene.answers(post, "a")
+    await scene.stops()
+    with refused(SprintRefused(why="closed")):
+        await scene.answers(post, "a", "Bob")
+    assert one_of(await scene.ticks(), SprintReveal).answers == 1
+    podium = one_of(await scene.ticks(), SprintPodium)
+    assert (podium.asked, podium.total, podium.players) == (1, 3, 1)
+    (_, *coming) = await scene.daily.rows(SprintQuestion)
+    assert [row.opened_at for row in coming] == [None, None]
+
+
+async def test_a_sprint_ends_if_its_message_cannot_be_posted(scene: SprintScene) -> None:
+    await scene.bank()
+    await scene.starts()
+    await scene.daily.service.tick()
+    (held,) = await scene.daily.claim()
+    await scene.daily.client.outbox_failed(held.id, held.attempt, "no access", outcome="refused")
+    assert await scene.ticks() == []
+    (sprint,) = await scene.daily.rows(Sprint)
+    assert sprint.phase == "ended"
+
+
+async def test_hidden_members_play_without_being_named(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await scene.starts(1)
+    post = await scene.asks()
+    for name in ("Ada", "Bob"):
+        await scene.answers(post, "a", name)
+    await scene.daily.client.privacy(scene.daily.who("Ada"), "hide", "hide")
+    reveal = await scene.reveals()
+    assert (reveal.right, [row.name for row in reveal.standings]) == (2, ["Bob"])
+    assert reveal.fastest is not None and reveal.fastest.name == "Bob"
+    podium = await scene.ends()
+    assert (podium.players, [row.name for row in podium.standings]) == (2, ["Bob"])
+
+
+async def test_a_members_answers_are_exported_and_forgotten(scene: SprintScene) -> None:
+    await scene.daily.bank(value("v"), *several(1))
+    await scene.starts(2)
+    ada = scene.daily.who("Ada")
+    for _ in range(2):
+        post = await scene.asks()
+        given = AnswerInput(text="(2, 3)") if post.question.kind == "value" else "a"
+        await scene.answers(post, given)
+        await scene.reveals()
+    await scene.ends()
+    kept = json.loads((await scene.daily.client.privacy(ada, "export", "export")).export)
+    assert sorted(row["question"] for row in kept["sprints"]) == ["q0", "v"]
+    assert all(row["credit"] == 1 and row["points"] > 50 for row in kept["sprints"])
+    assert "sprint answer" in (await scene.daily.client.privacy(ada, "csv", "csv")).export
+    await scene.daily.client.privacy(ada, "forget", "forget")
+    rows = await scene.daily.rows(SprintAnswer)
+    assert sorted(json.dumps(row.given) for row in rows) == ['{"options": ["a"]}', "{}"]
+    assert all(row.points for row in rows)
+    named = [row.body for row in await scene.daily.rows(Outbox) if row.kind in ("sprint-reveal", "sprint-podium")]
+    assert named and "Ada" not in json.dumps(named)
+
+
+async def test_forgetting_in_the_middle_withdraws_the_answer(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await scene.starts(1)
+    post = await scene.asks()
+    await scene.answers(post, "a")
+    await scene.daily.client.privacy(scene.daily.who("Ada"), "forget", "forget")
+    assert (await scene.reveals()).answers == 0

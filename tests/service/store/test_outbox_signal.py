@@ -1,0 +1,82 @@
+"""Waiting for new messages: one connection per process, none when nobody waits, and no message missed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import psycopg
+import pytest
+
+from service.store import session as store_session
+from service.store.outbox_signal import CHANNEL, OutboxSignal
+from service.store.session import libpq_url, make_engine
+
+LISTENING = f"select pid from pg_stat_activity where datname = current_database() and query = 'listen {CHANNEL}'"
+
+
+def listeners(database_url: str) -> list[int]:
+    with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
+        return [pid for (pid,) in connection.execute(LISTENING).fetchall()]
+
+
+def run(database_url: str, statement: str) -> None:
+    with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
+        connection.execute(statement)
+
+
+async def test_all_who_wait_share_one_connection_which_the_last_closes(database_url: str) -> None:
+    signal = OutboxSignal(database_url)
+    async with asyncio.timeout(20):
+        async with signal.listening():
+            async with signal.listening(), signal.listening():
+                await signal.next_message().wait()  # it listens from now on
+                assert len(listeners(database_url)) == 1
+                waiting = [asyncio.create_task(signal.next_message().wait()) for _ in range(3)]
+                await asyncio.to_thread(run, database_url, f"notify {CHANNEL}")
+                await asyncio.gather(*waiting)
+            assert len(listeners(database_url)) == 1
+        # The server notices in its own time that a connection is closed.
+        while listeners(database_url):  # noqa: ASYNC110
+            await asyncio.sleep(0)
+
+
+async def test_a_message_added_between_looking_and_waiting_is_not_missed(database_url: str) -> None:
+    signal = OutboxSignal(database_url)
+    async with asyncio.timeout(20), signal.listening():
+        await signal.next_message().wait()
+        added = signal.next_message()
+        await asyncio.to_thread(run, database_url, f"notify {CHANNEL}")
+        await added.wait()
+
+
+async def test_it_listens_again_when_its_connection_was_lost(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.store.outbox_signal.RETRY_SECONDS", 0.01)
+    signal = OutboxSignal(database_url)
+    async with asyncio.timeout(20), signal.listening():
+        await signal.next_message().wait()
+        again = signal.next_message()
+        (first,) = listeners(database_url)
+        await asyncio.to_thread(run, database_url, f"select pg_terminate_backend({first})")
+        await again.wait()
+        (second,) = listeners(database_url)
+        assert first != second
+
+
+async def test_the_server_ends_statements_and_pauses_that_take_too_long(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = make_engine(database_url)
+    async with engine.connect() as connection:
+        for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
+            assert (await connection.exec_driver_sql(f"show {name}")).scalar() == "5min"
+        await connection.rollback()
+        assert (await connection.exec_driver_sql("show statement_timeout")).scalar() == "5min", "a rollback keeps it"
+    await engine.dispose()
+    monkeypatch.setattr(store_session, "STATEMENT_TIMEOUT", store_session.STATEMENT_TIMEOUT / 6000)
+    engine = make_engine(database_url)
+    with pytest.raises(Exception, match="canceling statement due to statement timeout"):
+        async with engine.connect() as connection:
+            await connection.exec_driver_sql("select pg_sleep(20)")
+    await engine.dispose()
