@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from questions.blocks import plain
 from questions.drivers import read_facts, wrong_facts
 from questions.model import bound, is_literal, parse_python
-from questions.source import Finding, Span
+from questions.source import UNSTORABLE, Finding, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,11 +38,26 @@ def check_question(question: Question, bank: Bank, source: Source) -> Iterator[F
     report = _Report(question, source, ours="native" in bank.dialects)
     if not question.prompt.strip():
         yield report.finding("Q200", "the question has no prompt", "write the prompt below the heading")
+    if found := next(filter(None, map(UNSTORABLE.search, _texts(question))), None):
+        message = f"a text of the question contains U+{ord(found[0]):04X}, which is no character"
+        yield report.finding("Q010", message, "remove it from the data")
     check = _OF_KIND.get(question.kind)
     if check is not None:
         yield from check(question, report)
     if "native" in bank.dialects:
         yield from _native(question, report)
+
+
+def _texts(part: object) -> Iterator[str]:
+    """Yields every text of a question, in any of its parts."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, tuple):
+        for one in part:
+            yield from _texts(one)
+    elif dataclasses.is_dataclass(part):
+        for field in dataclasses.fields(part):
+            yield from _texts(getattr(part, field.name))
 
 
 class _Report:

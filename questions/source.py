@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -68,13 +69,37 @@ def trim(text: str) -> str:
 
 
 def open_source(text: str | bytes, name: str) -> tuple[Source, tuple[Finding, ...]]:
-    """Returns the document and findings about its encoding. The text is never repaired."""
+    """Returns the document and findings about its encoding.
+
+    The text is never repaired, but for characters that no database stores: they become U+FFFD, as in CommonMark.
+    """
     findings: list[Finding] = []
     if isinstance(text, bytes):
         text = _decoded(text, findings)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     source = Source(name, tuple(text.split("\n")))
+    if UNSTORABLE.search(text):
+        findings += _unstorable(source)
+        source = Source(name, tuple(UNSTORABLE.sub("\ufffd", text).split("\n")))
     return source, (*findings, *_garbled(source))
+
+
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+"""Characters that are no text: NUL, and halves of a surrogate pair."""
+
+
+def _unstorable(source: Source) -> Iterator[Finding]:
+    """Yields a finding for the first such character of each line."""
+    for number, line in enumerate(source.lines, 1):
+        if found := UNSTORABLE.search(line):
+            yield Finding(
+                "Q010",
+                "warning",
+                "a character that is no text was replaced by U+FFFD",
+                Span(number, found.start() + 1, number, found.end() + 1),
+                label=f"U+{ord(found[0]):04X}",
+                help="remove it, or save the document as text again",
+            )
 
 
 def _decoded(data: bytes, findings: list[Finding]) -> str:

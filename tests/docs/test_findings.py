@@ -25,6 +25,7 @@ FILES = {
     "markdown": ("example.md",),
     "xml": ("example.xml",),
     "yaml": ("example.yaml",),
+    "json": ("example.json",),
     "text": ("example.gift", "example.txt", "example.csv"),
 }
 """Names that an example is read under, by the language of its fence."""

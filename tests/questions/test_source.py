@@ -36,6 +36,13 @@ def test_garbled_characters_are_named_and_kept() -> None:
     assert findings[0].label == "this was probably `✅`"
 
 
+@pytest.mark.parametrize(("text", "label"), [("one\ntw\0o", "U+0000"), ("one\ntw\ud800o", "U+D800")])
+def test_what_is_no_character_is_replaced_and_named(text: str, label: str) -> None:
+    source, (finding,) = open_source(text, "a.md")
+    assert source.lines == ("one", "tw\ufffdo")
+    assert (finding.code, finding.span, finding.label) == ("Q010", Span(2, 3, 2, 4), label)
+
+
 @pytest.mark.parametrize("text", ["naïve café", "数据", "Größe", "x → y", "“quoted” — and ’s", "emoji ✅"])
 def test_right_characters_are_not_garbled(text: str) -> None:
     assert open_source(text, "a.md")[1] == ()

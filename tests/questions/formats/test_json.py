@@ -37,6 +37,14 @@ def test_a_bank_is_read_with_the_lines_of_its_questions() -> None:
     assert one.place.end_line + 1 == two.place.line
 
 
+@pytest.mark.parametrize("change", [{"prompt": "What\0?"}, {"options": [{"id": "a", "text": "\0b", "right": True}]}])
+def test_a_text_that_no_database_stores_is_an_error_at_its_question(change: dict[str, Any]) -> None:
+    reading = read(written(QUESTION, {**QUESTION, **change, "id": "other"}))
+    (finding,) = [one for one in reading.findings if one.code == "Q010"]
+    assert finding.severity == "error" and "U+0000" in finding.message
+    assert finding.span.line == reading.bank.questions[1].place.line
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
