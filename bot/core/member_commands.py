@@ -11,7 +11,7 @@ from bot.core.command_parser import CommandError, Typed, read_command
 from bot.core.command_spec import specs_of
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event
-from bot.core.text import admin, members, notifications, questions, results
+from bot.core.text import admin, boards, members, notifications, questions, results
 from service.client import ServiceClient
 from service.wire import Contest, NotificationKind, Period, PrivacyAction
 
@@ -89,7 +89,7 @@ class MemberCommands:
     async def show_board(self, event: Event, period: str, scope: str, topic: str, contest: str = "points") -> Said:
         where = event.where if scope == "channel" else None
         board = await self._client.board(event.who, where, cast(Period, period), topic, contest=cast(Contest, contest))
-        return members.board_card(board)
+        return boards.board_card(board)
 
     async def _me(self, event: Command, typed: Typed) -> Said:
         return members.me_card(await self._client.me(event.who))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
@@ -25,8 +25,10 @@ from bot.core.markup.html import highlighted
 from bot.core.metrics import ACKNOWLEDGED
 from bot.core.text import operations
 from bot.core.text.refusals import plain_refusal
+from bot.web.board import BoardClient, BoardPage
 from bot.web.chat import CHANNEL, WHERE, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
+from bot.web.navigation import Navigation
 from bot.web.render import code_colours, message_html, page
 from bot.web.security import (
     MemberCookies,
@@ -91,6 +93,11 @@ LONGEST_TEXT = 4000
 SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
 PING_S = 15
 
+
+class PagesClient(TodayClient, BoardClient, Protocol):
+    """The service's calls that the members' pages need."""
+
+
 CompleteCommand = Callable[[str, bool], list[str]]
 """Completes a command for an admin or another member."""
 
@@ -104,7 +111,7 @@ class WebApp:
         answer: Answer,
         complete: CompleteCommand,
         fetch_operations: FetchOperations | None = None,
-        client: TodayClient | None = None,
+        client: PagesClient | None = None,
     ) -> None:
         self._chat = chat
         self._answer = answer
@@ -113,7 +120,12 @@ class WebApp:
         self.operations = (
             OperationsPage(self._cookies, fetch_operations, who_of) if fetch_operations is not None else None
         )
-        self.today = TodayPage(self._cookies, client, answer, chat.clock) if client is not None else None
+        self._navigation = Navigation(client is not None, self.operations is not None)
+        self.pages: list[Route] = []
+        if client is not None:
+            today = TodayPage(self._cookies, client, answer, self._navigation, chat.clock)
+            board = BoardPage(self._cookies, client, self._navigation, chat.clock)
+            self.pages = [*today.routes, *board.routes]
 
     # Joining
 
@@ -136,7 +148,7 @@ class WebApp:
     @property
     def _first_page(self) -> str:
         """The page that members see first: today's question, or the channel where that page is off."""
-        return "" if self.today is None else "today"
+        return "today" if self.pages else ""
 
     def _entry(self, request: Request, error: str = "", name: str = "") -> Response:
         known = self._cookies.known(request)
@@ -157,16 +169,12 @@ class WebApp:
         return HTMLResponse(
             page(
                 "channel.html",
-                channel=CHANNEL,
-                person=person,
-                base=_base(person),
+                **self._navigation.variables(person, "channel"),
                 token=self._cookies.token(person.id),
                 version=version,
                 messages=store.seen_by(person.id, CHANNEL),
                 commands=self._complete("/", person.admin),
                 shortcuts=SHORTCUTS,
-                operations=self.operations is not None and person.admin,
-                today=self.today is not None,
                 editor=0,
             )
         )
@@ -281,12 +289,12 @@ def build(
     hosts: Collection[str] = (),
     linked: LinkedEditor | None = None,
     fetch_operations: FetchOperations | None = None,
-    client: TodayClient | None = None,
+    client: PagesClient | None = None,
 ) -> ASGIApp:
     """Returns the web chat as an ASGI app, with the web editor if `linked` is given.
 
     `hosts` are its public names, see `SecurityMiddleware`. `fetch_operations` enables the admins' operations page,
-    and `client` the page of today's question, which members then see first.
+    and `client` the members' pages. Members then see today's question first.
     """
     web = WebApp(chat, answer, complete, fetch_operations, client)
     routes = [
@@ -301,7 +309,7 @@ def build(
         Route("/m/{member}/submit", web.submit, methods=["POST"]),
         Route("/m/{member}/highlight", web.highlight, methods=["POST"]),
         *([Route("/m/{member}/operations", web.operations.show)] if web.operations is not None else ()),
-        *(web.today.routes if web.today is not None else ()),
+        *web.pages,
         *(linked.routes if linked is not None else ()),
     ]
     return site(routes, hosts)

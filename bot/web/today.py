@@ -16,8 +16,9 @@ from bot.core.dispatcher import Answer
 from bot.core.events import Submit
 from bot.core.text import today as text
 from bot.core.text.questions import answer_form, example_blocks, question_blocks
-from bot.core.text.refusals import plain_refusal
-from bot.web.chat import CHANNEL, WHERE, Clock, Values, is_editor, who_of, with_values
+from bot.core.text.refusals import UNAVAILABLE, plain_refusal
+from bot.web.chat import WHERE, Clock, Values, is_editor, who_of, with_values
+from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, event_id, text_of, values_of
 from bot.web.store import Person
@@ -50,10 +51,13 @@ class OpenQuestion:
 class TodayPage:
     """The routes of the page."""
 
-    def __init__(self, cookies: MemberCookies, client: TodayClient, answer: Answer, clock: Clock) -> None:
+    def __init__(
+        self, cookies: MemberCookies, client: TodayClient, answer: Answer, navigation: Navigation, clock: Clock
+    ) -> None:
         self._cookies = cookies
         self._client = client
         self._answer = answer
+        self._navigation = navigation
         self._clock = clock
         self.routes = (
             Route("/m/{member}/today", self.show),
@@ -86,7 +90,7 @@ class TodayPage:
         except ServiceRefused as refused:
             raise RequestProblem(409, *plain_refusal(refused.refusal)) from None
         except ServiceUnavailable:
-            raise RequestProblem(503, *text.UNAVAILABLE) from None
+            raise RequestProblem(503, *UNAVAILABLE) from None
         questions = [_open_question(ask, now) for ask in asks]
         if values:
             questions = [
@@ -94,9 +98,7 @@ class TodayPage:
             ]
         html = page(
             "today.html",
-            base=f"/m/{person.id}",
-            channel=CHANNEL,
-            person=person,
+            **self._navigation.variables(person, "today"),
             token=self._cookies.token(person.id),
             questions=questions,
             empty=text.nothing_open(today, now),

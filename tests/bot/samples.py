@@ -9,6 +9,7 @@ from bot.core.channel_access import ChannelProblem
 from bot.core.command_spec import specs_of
 from bot.core.text import (
     admin,
+    boards,
     doctor,
     duels,
     marking,
@@ -563,24 +564,24 @@ GALLERY: dict[str, Card | Form] = {
     "report form": questions.report_form("stride-view"),
     "report form unnamed": questions.report_form(""),
     "reported": members.reported_card(REPORT),
-    "board": members.board_card(
+    "board": boards.board_card(
         Board(title="This week in #daily", period="week", scope="channel", rows=ROWS, total=14)
     ),
-    "board of rookies": members.board_card(
+    "board of rookies": boards.board_card(
         Board(title="This week", period="week", scope="channel", contest="rookies", rows=ROWS[1:], total=1)
     ),
-    "board of the improved": members.board_card(
+    "board of the improved": boards.board_card(
         Board(
             title="This month", period="month", scope="workspace", contest="improved", total=9,
             rows=(ROWS[0].model_copy(update={"gain": 0.25}),),
             mine=ROWS[1].model_copy(update={"gain": 0.004, "rank": 7}),
         )
     ),
-    "board of the improved, empty": members.board_card(
+    "board of the improved, empty": boards.board_card(
         Board(title="Today", period="day", scope="channel", contest="improved", topic="autograd")
     ),
-    "board empty": members.board_card(Board(title="Today in #daily", period="day", scope="channel")),
-    "board from below": members.board_card(
+    "board empty": boards.board_card(Board(title="Today in #daily", period="day", scope="channel")),
+    "board from below": boards.board_card(
         Board(title="Season", period="season", scope="workspace", rows=ROWS[:1], total=9, mine=ROWS[1])
     ),
     "me": members.me_card(ME),
@@ -726,8 +727,8 @@ GALLERY: dict[str, Card | Form] = {
         Ladder(rows=(LADDER_ROW, LADDER_ROW), total=9, mine=LADDER_ROW.model_copy(update={"me": True}))
     ),
     "ladder none": duels.ladder_card(Ladder()),
-    "board crowded": members.board_card(CROWDED),
-    "board drawn": drawn(members.board_card(CROWDED)),
+    "board crowded": boards.board_card(CROWDED),
+    "board drawn": drawn(boards.board_card(CROWDED)),
     "pages": Card(
         "The editor", "Write your answer with more room.", (Text("Write your answer with more room."),),
         (Button("Answer here", encode(Open("r13")), "primary"),), (Link("Open the editor", "https://quiz.example/e/1"),),

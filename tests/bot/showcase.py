@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 from bot.core.cards import Card
-from bot.core.text import members, outbox_card, questions
+from bot.core.text import boards, outbox_card, questions
 from service.wire import (
     AnswerInput,
     AnswerKey,
@@ -76,7 +76,7 @@ REVEAL: Card = outbox_card(
         zone=_ZONE,
     )
 )
-BOARD: Card = members.board_card(
+BOARD: Card = boards.board_card(
     Board(
         title="This week in #daily",
         period="week",

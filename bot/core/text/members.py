@@ -1,4 +1,4 @@
-"""Cards for members: leaderboards, statistics, privacy, rules, help, snippets and errors.
+"""Cards for members: statistics, privacy, rules, help, snippets and errors.
 
 Computes nothing: the service has counted everything shown.
 """
@@ -6,7 +6,6 @@ Computes nothing: the service has counted everything shown.
 from __future__ import annotations
 
 import textwrap
-from dataclasses import replace
 from datetime import date
 
 from bot.core.actions import (
@@ -16,11 +15,8 @@ from bot.core.actions import (
     Open,
     PracticeFilter,
     Privacy,
-    ShowBoard,
-    ShowContest,
     Snippet,
     encode,
-    fits,
 )
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text, TextField
 from bot.core.command_spec import Spec
@@ -28,114 +24,7 @@ from bot.core.markup import escape
 from bot.core.text.causes import cause_words
 from bot.core.text.questions import CODE_LENGTH
 from bot.core.text.words import MONTHS, and_list, in_brief, joined, minutes_words, percent, plural, sentence
-from service.wire import Board, BoardRow, Contest, Me, PrivacyView, ReportView, Rules, RunResult, TopicCount
-
-_CONTESTS: dict[Contest, tuple[str, frozenset[str]]] = {
-    "points": ("Everybody", frozenset({"day", "week", "month", "season", "all"})),
-    "rookies": ("Rookies", frozenset({"day", "week", "month", "season"})),
-    "improved": ("Most improved", frozenset({"day", "week", "month"})),
-}
-"""What each board is called, and the periods it can have."""
-_PERIODS = (("day", "Day"), ("week", "Week"), ("month", "Month"), ("season", "Season"), ("all", "All time"))
-
-
-def board_table(rows: tuple[BoardRow, ...], caption: str) -> Table:
-    """Returns the rows of a leaderboard; the reader's own is marked."""
-    mine = next((place for place, row in enumerate(rows) if row.me), None)
-    cells = tuple(
-        (str(row.rank), row.name, str(row.points), str(row.answered), _accuracy(row), str(row.streak)) for row in rows
-    )
-    return Table(("Rank", "Name", "Points", "Answers", "Right", "Streak"), cells, caption, (0, 2, 3, 4, 5), mine)
-
-
-def _accuracy(row: BoardRow) -> str:
-    """Returns the share that is right; a dash while all answers are open ones that nobody has confirmed."""
-    return percent(row.accuracy) if row.answered else "–"
-
-
-def board_card(board: Board) -> Card:
-    """Shows a leaderboard, the reader's own rank, and buttons for other periods."""
-    blocks: list[Block] = []
-    if board.rows:
-        blocks.append(_gains_table(board.rows) if board.contest == "improved" else _points_table(board.rows))
-        left = board.total - len(board.rows)
-        if left > 0:
-            blocks.append(Small(f"{plural(left, 'more member', 'more members')} further down."))
-    else:
-        blocks.append(Text(_nobody(board)))
-    if board.mine and not any(row.me for row in board.rows):
-        mine = board.mine
-        blocks.append(Text(f"You: rank {mine.rank} with {_merit(mine)}, streak {mine.streak}."))
-    return Card(_board_title(board), _board_summary(board), tuple(blocks), _board_buttons(board))
-
-
-def _points_table(rows: tuple[BoardRow, ...]) -> Table:
-    return replace(board_table(rows, ""), shows="board")
-
-
-def _gains_table(rows: tuple[BoardRow, ...]) -> Table:
-    """Returns the rows of the most improved; the reader's own is marked."""
-    cells = tuple((str(row.rank), row.name, f"+{_gain(row)}", percent(row.accuracy), str(row.answered)) for row in rows)
-    mine = next((place for place, row in enumerate(rows) if row.me), None)
-    return Table(("Rank", "Name", "Gain", "Right now", "Answers"), cells, "", (0, 2, 3, 4), mine)
-
-
-def _gain(row: BoardRow) -> int:
-    """Returns the gain in percentage points, at least 1."""
-    return max(1, round((row.gain or 0) * 100))
-
-
-def _merit(row: BoardRow) -> str:
-    if row.gain is not None:
-        return f"{percent(row.accuracy)} right, +{plural(_gain(row), 'percentage point')}"
-    return plural(row.points, "point")
-
-
-def _nobody(board: Board) -> str:
-    about = f" on {escape(board.topic)}" if board.topic else ""
-    if board.contest == "improved":
-        return f"Nobody has improved{about} yet. It takes three answers in this period and three in the one before."
-    who = "Nobody who joined in this period" if board.contest == "rookies" else "Nobody"
-    return f"{who} has points{about} here yet. The next answer may be the first."
-
-
-def _board_title(board: Board) -> str:
-    of = "" if board.contest == "points" else _CONTESTS[board.contest][0].lower()
-    return joined(board.title, of, board.topic)
-
-
-def _board_summary(board: Board) -> str:
-    if board.rows:
-        leader = f"{board.rows[0].name} leads with {_merit(board.rows[0])}."
-    else:
-        leader = "Nobody yet." if board.contest == "improved" else "No points yet."
-    mine = f" You are at rank {board.mine.rank} of {board.total}." if board.mine else ""
-    return f"{_board_title(board)}: {leader}{mine}"
-
-
-def _board_buttons(board: Board) -> tuple[Button, ...]:
-    """Returns buttons for other periods, the whole workspace or the channel, and other contests."""
-    other = "workspace" if board.scope == "channel" else "channel"
-    periods = _CONTESTS[board.contest][1]
-    ways = [(label, board.model_copy(update={"period": period})) for period, label in _PERIODS if period in periods]
-    ways.append(
-        ("Whole workspace" if other == "workspace" else "This channel", board.model_copy(update={"scope": other}))
-    )
-    for contest, (label, allowed) in _CONTESTS.items():
-        period = board.period if board.period in allowed else "month"
-        if contest != board.contest:
-            ways.append((label, board.model_copy(update={"contest": contest, "period": period})))
-    return tuple(_board_button(label, way, shown=way == board) for label, way in ways if fits(_show(way)))
-
-
-def _board_button(label: str, way: Board, *, shown: bool) -> Button:
-    return Button(f"{label} (shown)" if shown else label, encode(_show(way)), pressed=shown)
-
-
-def _show(board: Board) -> ShowBoard | ShowContest:
-    if board.contest == "points":
-        return ShowBoard(board.period, board.scope, board.topic)
-    return ShowContest(board.contest, board.period, board.scope, board.topic)
+from service.wire import Me, PrivacyView, ReportView, Rules, RunResult, TopicCount
 
 
 def me_card(me: Me) -> Card:

@@ -94,6 +94,10 @@ def refusal_words(refusal: Refusal) -> Words:
     assert_never(refusal)
 
 
+UNAVAILABLE = ("The quiz does not answer", "Nothing is lost. Load the page again in a minute.")
+"""Title and text of a page whose call to the service failed."""
+
+
 def plain_refusal(refusal: Refusal) -> Words:
     """Returns title and text of a refusal, without markup."""
     title, text = refusal_words(refusal)

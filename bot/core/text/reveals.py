@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.core.actions import MyResult, Next, Report, encode, fits
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Style, Table, Text
 from bot.core.markup import escape
+from bot.core.text.boards import board_table
 from bot.core.text.marking import compare_button, confirm_button
-from bot.core.text.members import board_table
 from bot.core.text.questions import about, post_title, posted_blocks, question_blocks, question_card
 from bot.core.text.results import (
     after_buttons,

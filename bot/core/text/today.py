@@ -7,8 +7,6 @@ from datetime import datetime
 from bot.core.text.words import countdown_words, instant_words, until_words
 from service.wire import AskForm, TodayView
 
-UNAVAILABLE = ("The quiz does not answer", "Nothing is lost. Load the page again in a minute.")
-
 
 def closes(ask: AskForm, now: datetime) -> str:
     """Returns the time left, such as `Closes in 3 h 12 min`; empty for a question that does not close."""

@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.cards import Bar, Bars, Block, Card, Picture, Small, Table, Text
 from bot.core.markup.tree import Math
-from bot.core.text import members
+from bot.core.text import boards
 from bot.pictures.legibility import reads_badly
 from bot.pictures.service import drawings_of, with_pictures
 from bot.pictures.spec import (
@@ -34,7 +34,7 @@ def drawn(card: Card) -> tuple[Block, ...]:
 
 
 def test_a_board_is_drawn_as_its_table_says() -> None:
-    card = members.board_card(CROWDED)
+    card = boards.board_card(CROWDED)
     (drawing,) = drawings_of(card)
     assert isinstance(drawing, BoardDrawing)
     assert [(place.rank, place.points, place.mine) for place in drawing.places] == [
@@ -43,7 +43,7 @@ def test_a_board_is_drawn_as_its_table_says() -> None:
 
 
 def test_a_boards_alt_text_has_every_number_and_the_line_below_the_points() -> None:
-    picture, line, *_ = drawn(members.board_card(CROWDED))
+    picture, line, *_ = drawn(boards.board_card(CROWDED))
     assert isinstance(picture, Picture)
     assert isinstance(line, Small)
     for row in CROWD:
@@ -111,7 +111,7 @@ def test_a_hard_formula_within_text_is_drawn_below_it() -> None:
 
 
 def test_what_was_not_drawn_stays_as_it_was() -> None:
-    matrix, board = Text(f"$${MATRIX}$$"), members.board_table(CROWD, "")
+    matrix, board = Text(f"$${MATRIX}$$"), boards.board_table(CROWD, "")
     card = card_of(matrix, Text("and"), Bars((Bar("a", 1, 1.0, "right"),)), board)
     bars = next(one for one in drawings_of(card) if isinstance(one, DistributionDrawing))
     assert with_pictures(card, {}).blocks == card.blocks

@@ -20,7 +20,7 @@ import pytest_asyncio
 from bot.core.cards import Card, Form, Picture, Reply, Table, Text
 from bot.core.dispatcher import Target
 from bot.core.events import Command, Event, Visited
-from bot.core.text import members
+from bot.core.text import boards
 from bot.pictures import Pictures
 from bot.pictures.service import CannotDraw, DrawingProcess
 from bot.pictures.spec import BoardDrawing, BoardPlace, FormulaDrawing
@@ -30,7 +30,7 @@ from tests.bot.samples import CROWDED, GALLERY, NOW
 from tests.machine import waited_s
 
 FORM = Form("t", "f:r1", ())
-BOARD = members.board_card(CROWDED)
+BOARD = boards.board_card(CROWDED)
 # Fine by itself, and far more of it than any formula is: it takes seconds.
 ENDLESS = FormulaDrawing(tuple(f"x_{{{n}}}^{{{n}}}" + r"+\sqrt{\sqrt{x}}" * 6 for n in range(3000)))
 

@@ -1,4 +1,4 @@
-"""A web chat without a quiz: its answers are what the test says, and what it was asked is kept."""
+"""Web chats: one without a quiz, which answers what the test says and keeps what it was asked; and one with it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import httpx
 import pytest
 
 from bot.core.command_parser import suggest
+from bot.core.quiz import Quiz
 from bot.web.app import build
 from bot.web.chat import WebChat
 from bot.web.store import ChatStore
+from tests.bot.conftest import Room
 from tests.bot.web.http_browser import Browser, Desk, MakeBrowser
+from tests.bot.web.quiz_chat import fill
 
 AT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 
@@ -58,3 +61,24 @@ async def bob(ann: Browser, new_browser: MakeBrowser) -> Browser:
     browser = new_browser()
     await browser.join("Bob")
     return browser
+
+
+@pytest.fixture
+async def quiz_chat(room: Room) -> AsyncIterator[WebChat]:
+    """The web chat of a service whose bank has a question of every kind."""
+    await fill(room)
+    chat = WebChat(ChatStore(":memory:"), room.clock)
+    yield chat
+    chat.close()
+    chat.store.close()
+
+
+@pytest.fixture
+async def member(room: Room, quiz_chat: WebChat) -> AsyncIterator[Browser]:
+    """Ann, in that chat."""
+    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        browser = Browser(app, http)
+        await browser.join("Ann")
+        yield browser

@@ -50,6 +50,7 @@ ROWS = {
     "GET /m/{member}/form/{message}": MEMBERS,
     "GET /m/{member}/operations": (403, 403, 403, 403, 200),
     "GET /m/{member}/today": MEMBERS,
+    "GET /m/{member}/board": MEMBERS,
     "POST /m/{member}/today": (403, 403, 403, 200, 200),
     "POST /m/{member}/say": POSTED,
     "POST /m/{member}/press": POSTED,
@@ -161,8 +162,11 @@ async def test_every_page_has_its_row(web: Site) -> None:
     assert found == set(ROWS)
 
 
-FIELDS = st.sampled_from(["text", "action", "message", "editor", "event", "name", "code", "v:code", "v:text", "x"])
-TEXTS = st.one_of(st.text(max_size=60), st.sampled_from(["f:r1", "a:r1", "x:r1", "/quiz", "/", "9" * 30, "-1", "\x00"]))
+NAMES = ["text", "action", "message", "editor", "event", "name", "code", "v:code", "v:text", "x", "period", "topic"]
+FIELDS = st.sampled_from(NAMES)
+TEXTS = st.one_of(
+    st.text(max_size=60), st.sampled_from(["f:r1", "a:r1", "x:r1", "/quiz", "/", "9" * 30, "-1", "\x00", "all"])
+)
 
 
 @settings(max_examples=60)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from datetime import time, timedelta
+from datetime import timedelta
 
 import httpx
 import pytest
@@ -13,51 +12,12 @@ from playwright.async_api import expect
 from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.core.text.words import countdown_words
-from bot.web import ChatStore, WebChat, build
-from bot.web.chat import WHERE, WORKSPACE
-from service.wire import ScheduleSpec, Who
-from tests.bot.conftest import BANK, QUESTIONS, Room
+from bot.web import WebChat, build
+from bot.web.chat import WHERE
+from tests.bot.conftest import Room
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser
-from tests.conftest import MONDAY
-
-OPERATOR = Who(platform="web", workspace=WORKSPACE, member="operator", name="Operator", admin=True)
-
-
-async def fill(room: Room) -> None:
-    """Imports the room's bank into the web chat's workspace."""
-    await room.client.join(OPERATOR, WHERE)
-    view = await room.client.bank_import(OPERATOR, "web-import", BANK.name, BANK.read_text(encoding="utf-8"), True)
-    assert view.applied, view.findings
-
-
-async def opens(room: Room, question: str) -> None:
-    """Opens a question in the web chat's channel for seven hours, from 10:00 in Berlin."""
-    for other in QUESTIONS:
-        await room.client.bank_retire(OPERATOR, room.event_id(), other, other != question)
-    spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60)
-    await room.client.schedule_add(OPERATOR, room.event_id(), WHERE, spec)
-    room.moving.now = MONDAY.replace(hour=9)
-    await room.service.tick()
-
-
-@pytest.fixture
-async def chat(room: Room) -> AsyncIterator[WebChat]:
-    await fill(room)
-    chat = WebChat(ChatStore(":memory:"), room.clock)
-    yield chat
-    chat.close()
-    chat.store.close()
-
-
-@pytest.fixture
-async def ann(room: Room, chat: WebChat) -> AsyncIterator[Browser]:
-    app = build(chat, Quiz(room.client).handle, suggest, client=room.client)
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
-        browser = Browser(app, http)
-        await browser.join("Ann")
-        yield browser
+from tests.bot.web.quiz_chat import opens, who_is
 
 
 def value_of(page: str, option: str) -> str:
@@ -67,102 +27,98 @@ def value_of(page: str, option: str) -> str:
     return found[1]
 
 
-async def answers(ann: Browser, **values: str) -> httpx.Response:
+async def answers(member: Browser, **values: str) -> httpx.Response:
     """Sends the form of the page, as a browser without scripts does."""
-    found = re.search(r'name="action" value="(f:[^"]+)"', ann.page)
+    found = re.search(r'name="action" value="(f:[^"]+)"', member.page)
     assert found
-    data = {"token": ann.hidden("token"), "event": ann.hidden("event"), "action": found[1]}
-    answer = await ann.http.post(ann.home, data=data | {f"v:{name}": value for name, value in values.items()})
-    ann.page = answer.text
+    data = {"token": member.hidden("token"), "event": member.hidden("event"), "action": found[1]}
+    answer = await member.http.post(member.home, data=data | {f"v:{name}": value for name, value in values.items()})
+    member.page = answer.text
     return answer
 
 
-async def given(room: Room, ann: Browser) -> object:
-    (ask,) = (await room.client.today(who_is(ann), WHERE)).forms
+async def given(room: Room, member: Browser) -> object:
+    (ask,) = (await room.client.today(who_is(member), WHERE)).forms
     return ask.given
 
 
-def who_is(ann: Browser) -> Who:
-    return Who(platform="web", workspace=WORKSPACE, member=ann.member, name="Ann", admin=True)
+async def test_joining_opens_today_and_the_address_leads_back_to_it(member: Browser) -> None:
+    assert member.home.endswith("/today")
+    assert f'href="{member.home}">Ann</a>' in (await member.opens("/")).text
 
 
-async def test_joining_opens_today_and_the_address_leads_back_to_it(ann: Browser) -> None:
-    assert ann.home.endswith("/today")
-    assert f'href="{ann.home}">Ann</a>' in (await ann.opens("/")).text
-
-
-async def test_without_a_question_the_page_says_what_to_do(ann: Browser) -> None:
-    page = (await ann.opens(ann.home)).text
+async def test_without_a_question_the_page_says_what_to_do(member: Browser) -> None:
+    page = (await member.opens(member.home)).text
     assert "No question is open" in page
     assert "/quiz-admin schedule add" in page
 
 
-async def test_a_choice_is_answered_in_place_and_can_be_changed(room: Room, ann: Browser) -> None:
+async def test_a_choice_is_answered_in_place_and_can_be_changed(room: Room, member: Browser) -> None:
     await opens(room, "one-right")
-    page = (await ann.opens(ann.home)).text
+    page = (await member.opens(member.home)).text
     assert "Closes in 7 h" in page or "Closes in 6 h" in page
     assert "Not answered yet." in page
     right, wrong = value_of(page, "(3, 2)"), value_of(page, "(2, 3)")
 
     for chosen in (wrong, right):
-        answer = await answers(ann, options=chosen)
+        answer = await answers(member, options=chosen)
         assert answer.status_code == 200
         assert "Your answer is saved." in answer.text
         assert re.search(rf'value="{chosen}" checked', answer.text)
-        assert (await given(room, ann)).options == (chosen,)  # type: ignore[attr-defined]
+        assert (await given(room, member)).options == (chosen,)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
     ("question", "text"), [("the-shape", "(3, 2)"), ("two-lines", "1\n2"), ("why-scale", "So that.")]
 )
-async def test_a_typed_answer_is_saved_and_shown_again(room: Room, ann: Browser, question: str, text: str) -> None:
+async def test_a_typed_answer_is_saved_and_shown_again(room: Room, member: Browser, question: str, text: str) -> None:
     await opens(room, question)
-    await ann.opens(ann.home)
-    answer = await answers(ann, text=text)
+    await member.opens(member.home)
+    answer = await answers(member, text=text)
     assert "Your answer is saved." in answer.text
     assert text.splitlines()[0] in answer.text
-    assert (await given(room, ann)).text == text  # type: ignore[attr-defined]
+    assert (await given(room, member)).text == text  # type: ignore[attr-defined]
 
 
-async def test_an_unreadable_value_is_refused_and_kept_in_the_field(room: Room, ann: Browser) -> None:
+async def test_an_unreadable_value_is_refused_and_kept_in_the_field(room: Room, member: Browser) -> None:
     await opens(room, "the-shape")
-    await ann.opens(ann.home)
-    answer = await answers(ann, text="(3, 2")
+    await member.opens(member.home)
+    answer = await answers(member, text="(3, 2")
     assert 'class="toast"' in answer.text
     assert 'value="(3, 2"' in answer.text
     assert "Not answered yet." in answer.text
-    assert await given(room, ann) is None
+    assert await given(room, member) is None
 
 
-async def test_code_opens_the_editor(room: Room, ann: Browser) -> None:
+async def test_code_opens_the_editor(room: Room, member: Browser) -> None:
     await opens(room, "add-one")
-    page = (await ann.opens(ann.home)).text
+    page = (await member.opens(member.home)).text
     found = re.search(r'name="action" value="([^"]+)">Open the editor', page)
     assert found
-    data = {"token": ann.hidden("token"), "event": ann.hidden("event"), "action": found[1]}
-    answer = await ann.http.post(f"/m/{ann.member}/press", data=data)
-    assert re.fullmatch(rf"/m/{ann.member}/form/\d+(#m\d+)?", answer.headers["location"])
-    assert (await ann.http.get(answer.headers["location"])).status_code == 200
+    data = {"token": member.hidden("token"), "event": member.hidden("event"), "action": found[1]}
+    answer = await member.http.post(f"/m/{member.member}/press", data=data)
+    assert re.fullmatch(rf"/m/{member.member}/form/\d+(#m\d+)?", answer.headers["location"])
+    assert (await member.http.get(answer.headers["location"])).status_code == 200
 
 
-async def test_an_answer_after_the_close_is_not_taken(room: Room, ann: Browser) -> None:
+async def test_an_answer_after_the_close_is_not_taken(room: Room, member: Browser) -> None:
     await opens(room, "one-right")
-    page = (await ann.opens(ann.home)).text
+    page = (await member.opens(member.home)).text
     room.moving.advance(hours=8)
     await room.service.tick()
-    answer = await answers(ann, options=value_of(page, "(3, 2)"))
+    answer = await answers(member, options=value_of(page, "(3, 2)"))
     assert answer.status_code == 200
     assert "Your answer is saved." not in answer.text
     assert "No question is open" in answer.text
     assert "The next question comes in" in answer.text
 
 
-async def test_only_answers_are_taken(room: Room, ann: Browser) -> None:
+async def test_only_answers_are_taken(room: Room, member: Browser) -> None:
     await opens(room, "one-right")
-    await ann.opens(ann.home)
-    data = {"token": ann.hidden("token"), "event": ann.hidden("event"), "action": "nonsense"}
-    assert (await ann.http.post(ann.home, data=data)).status_code == 422
-    assert await given(room, ann) is None
+    await member.opens(member.home)
+    data = {"token": member.hidden("token"), "event": member.hidden("event"), "action": "nonsense"}
+    assert (await member.http.post(member.home, data=data)).status_code == 422
+    assert await given(room, member) is None
 
 
 @pytest.mark.parametrize(
@@ -198,11 +154,11 @@ async def enter(windows: Windows, *, scheme: str = "light", width: int = 1000, s
     [("light", 1000, True), ("dark", 1000, False), ("light", 360, True), ("dark", 360, True)],
 )
 async def test_the_page_with_mouse_and_keyboard(
-    room: Room, chat: WebChat, scheme: str, width: int, scripts: bool
+    room: Room, quiz_chat: WebChat, scheme: str, width: int, scripts: bool
 ) -> None:
     await opens(room, "one-right")
-    app = build(chat, Quiz(room.client).handle, suggest, client=room.client)
-    async with opened_chromium() as browser, served(app, chat.close) as address:
+    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
+    async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
         windows = Windows(browser, address)
         ann = await enter(windows, scheme=scheme, width=width, scripts=scripts)
         if scripts:

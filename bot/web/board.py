@@ -1,0 +1,113 @@
+"""The page of boards: a leaderboard by period, topic and contest, with the reader's own place."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Protocol, get_args
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from bot.core.text import boards as text
+from bot.core.text.boards import BoardChoice
+from bot.core.text.members import rules_card
+from bot.core.text.refusals import UNAVAILABLE, plain_refusal
+from bot.web.chat import WHERE, Clock, who_of
+from bot.web.navigation import Navigation
+from bot.web.render import page
+from bot.web.security import MemberCookies, RequestProblem, cleaned
+from service.client import ServiceRefused, ServiceUnavailable
+from service.wire import Board, Contest, Period, Rules, TopicCount, Where, Who
+
+ROWS = 20
+"""Rows from the top of the board; the reader's neighborhood comes besides."""
+LONGEST_TOPIC = 200
+UNKNOWN = ("No such board", "Open the page of boards again and choose one there.")
+
+
+class BoardClient(Protocol):
+    """The service's calls that the page needs."""
+
+    async def board(
+        self,
+        who: Who,
+        where: Where | None,
+        period: Period = "week",
+        topic: str = "",
+        limit: int = 10,
+        contest: Contest = "points",
+    ) -> Board: ...
+
+    async def topics(self, who: Who) -> tuple[TopicCount, ...]: ...
+
+    async def rules(self, who: Who) -> Rules: ...
+
+
+class BoardPage:
+    """The route of the page."""
+
+    def __init__(self, cookies: MemberCookies, client: BoardClient, navigation: Navigation, clock: Clock) -> None:
+        self._cookies = cookies
+        self._client = client
+        self._navigation = navigation
+        self._clock = clock
+        self.routes = (Route("/m/{member}/board", self.show),)
+
+    async def show(self, request: Request) -> Response:
+        """Shows the board that the query names."""
+        person = self._cookies.person(request)
+        choice, who = _asked_for(request), who_of(person)
+        try:
+            topics, rules = await asyncio.gather(self._client.topics(who), self._client.rules(who))
+            board = await self._board(who, choice)
+        except ServiceUnavailable:
+            raise RequestProblem(503, *UNAVAILABLE) from None
+        except ServiceRefused as refused:
+            raise RequestProblem(409, *plain_refusal(refused.refusal)) from None
+        html = page(
+            "board.html",
+            **self._navigation.variables(person, "board"),
+            **_variables(board),
+            choice=choice,
+            choices=text.choices(choice),
+            query=_query,
+            topics=[one.topic for one in topics if one.topic],
+            rules=rules_card(rules).blocks,
+            text=text,
+            now=self._clock(),
+        )
+        return HTMLResponse(html)
+
+    async def _board(self, who: Who, choice: BoardChoice) -> Board | tuple[str, str]:
+        """Returns the board; or why there is none, in words, such as that no season runs."""
+        where = WHERE if choice.scope == "channel" else None
+        try:
+            return await self._client.board(who, where, choice.period, choice.topic, ROWS, choice.contest)
+        except ServiceRefused as refused:
+            return plain_refusal(refused.refusal)
+
+
+def _variables(board: Board | tuple[str, str]) -> dict[str, Any]:
+    found = isinstance(board, Board)
+    return {"board": board if found else None, "refusal": None if found else board}
+
+
+def _asked_for(request: Request) -> BoardChoice:
+    """Returns the board that the query names; the channel's week where it names none. Raises RequestProblem."""
+    query, usual = request.query_params, BoardChoice()
+    period, contest = query.get("period", usual.period), query.get("contest", usual.contest)
+    scope, topic = query.get("scope", usual.scope), cleaned(query.get("topic", ""))
+    known = period in get_args(Period) and contest in get_args(Contest) and scope in ("channel", "workspace")
+    if not known or len(topic) > LONGEST_TOPIC:
+        raise RequestProblem(422, *UNKNOWN)
+    return text.suited(BoardChoice(period, contest, scope, topic))  # type: ignore[arg-type]
+
+
+def _query(choice: BoardChoice) -> str:
+    """Returns the query that asks for the board, without what is usual."""
+    usual = BoardChoice()
+    names = ("period", "contest", "scope", "topic")
+    asked = {name: getattr(choice, name) for name in names if getattr(choice, name) != getattr(usual, name)}
+    return f"?{urlencode(asked)}" if asked else "?"

@@ -1,0 +1,45 @@
+"""The frame of every page of a member: the links to their pages, and who they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bot.web.chat import CHANNEL
+from bot.web.store import Person
+
+PageName = Literal["today", "channel", "board", "me"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of the navigation."""
+
+    page: PageName
+    label: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """Which pages there are. `pages` are those that need the service's client, besides the channel."""
+
+    pages: bool
+    operations: bool
+
+    def variables(self, person: Person, shown: PageName) -> dict[str, Any]:
+        """Returns the variables of `framed.html` for a page of the member."""
+        base = f"/m/{person.id}"
+        links = (
+            Link("today", "Today", f"{base}/today"),
+            Link("channel", f"#{CHANNEL}", f"{base}/"),
+            Link("board", "Board", f"{base}/board"),
+        )
+        return {
+            "base": base,
+            "channel": CHANNEL,
+            "person": person,
+            "shown": shown,
+            "links": links if self.pages else (),
+            "operations": self.operations and person.admin,
+        }
