@@ -27,6 +27,7 @@ from service.ops.metrics_collect import CountedRuns, State
 from service.rounds import delivery, grading, regrading, rounds
 from service.rounds.alerts import Alerts
 from service.rounds.board_keys import drop_old_boards
+from service.rounds.digests import Digests
 from service.rounds.examples import Examples
 from service.rounds.jobs import DRAW_TASK, Jobs, make_jobs
 from service.rounds.notifications import Reminders
@@ -49,6 +50,7 @@ class Service:
     examples: Examples
     alerts: Alerts
     reminders: Reminders
+    digests: Digests
     jobs: Jobs
     api: FastAPI
     stopping: Event
@@ -95,6 +97,7 @@ class Service:
         if self.sandbox is not None:
             await self._draw_new_families()
         await self.reminders.check(now)
+        await self.digests.check(now)
         await self.alerts.check(now)
 
     async def _draw_new_families(self) -> None:
@@ -156,6 +159,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         examples,
         alerts,
         Reminders(sessions),
+        Digests(sessions),
         jobs,
         api,
         parts.stopping,

@@ -28,6 +28,7 @@ from service.wire import (
     ChatLinked,
     Contest,
     Delivery,
+    DigestView,
     DuelReview,
     DuelTurn,
     DuelView,
@@ -355,6 +356,14 @@ class ServiceClient(CallSender):
     @call("admin/review/me")
     async def review_me(self, who: Who, event_id: str) -> None:
         """Has the caller notified privately from now on, instead of other moderators; audited."""
+
+    @call("admin/digest", repeatable=True)
+    async def digest(self, who: Who) -> DigestView:
+        """Returns the digest of the last complete week, and when the next one is sent."""
+
+    @call("admin/digest/switch")
+    async def digest_switch(self, who: Who, event_id: str, on: bool) -> DigestView:
+        """Turns the workspace's digests on or off; audited."""
 
     @call("admin/open-answers", repeatable=True)
     async def open_answers(self, who: Who) -> WaitingAnswers:

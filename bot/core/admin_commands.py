@@ -12,7 +12,7 @@ from bot.core.channel_access import ChannelAccess, ChannelProblem
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
-from bot.core.text import admin, doctor, marking, members, onboarding, refusals, review, sprints
+from bot.core.text import admin, digest, doctor, marking, members, onboarding, refusals, review, sprints
 from service.client import ServiceClient, ServiceRefused
 from service.wire import (
     ExtraRound,
@@ -199,6 +199,7 @@ class AdminCommands:
             ("review", "fixed"): self._settle,
             ("review", "here"): self._review_place,
             ("review", "me"): self._review_place,
+            ("digest",): self._digest,
             ("review", "answers"): self._open_answers,
             ("review", "credit"): self._credit,
             ("member", "restore"): self._restore,
@@ -376,6 +377,12 @@ class AdminCommands:
         """Marks a report as dismissed or fixed, and has its author told why."""
         settled = cast(Settled, state)
         return review.settled_card(await self._client.report_settle(event.who, event.id, report, settled, reason))
+
+    async def _digest(self, event: Command, typed: Typed) -> Said:
+        if "switch" not in typed.values:
+            return digest.digest_card(await self._client.digest(event.who))
+        on = bool(typed.values["switch"])
+        return digest.switched_card(await self._client.digest_switch(event.who, event.id, on))
 
     async def _review_place(self, event: Command, typed: Typed) -> Said:
         if typed.spec.path[1] == "me":

@@ -409,6 +409,11 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("review fixed", "Settle a report: the question was fixed.", _REPORT, _REASON),
     _admin("review here", "Have new reports shown in this channel."),
     _admin("review me", "Have new reports sent to you, privately."),
+    _admin(
+        "digest",
+        "Last week in numbers, sent to you on Mondays.",
+        Argument("switch", SWITCH, "on or off: whether it is sent; else only shown."),
+    ),
     _admin("review answers", "Open answers that wait for a credit."),
     _admin(
         "review credit",

@@ -21,7 +21,7 @@ from service.ops import doctor as ops_doctor
 from service.people import audit as people_audit
 from service.people import members
 from service.people.audit import administer, admins_only
-from service.rounds import extra_rounds, leaderboard, marking, rounds, schedules
+from service.rounds import digests, extra_rounds, leaderboard, marking, rounds, schedules
 from service.rounds.idempotency import EventCall
 from service.store import banks
 from service.store.ledger import Adjustment
@@ -32,6 +32,7 @@ from service.wire import (
     BankLog,
     BankView,
     ChannelNeeded,
+    DigestView,
     ExtraRound,
     Generated,
     ImportView,
@@ -334,6 +335,18 @@ async def review_here(change: TheChange, where: WhereBody) -> None:
 @router.post("/review/me")
 async def review_me(change: TheChange) -> None:
     await change.run("review me", reports.notify_me, type(None))
+
+
+@router.post("/digest")
+async def digest_view(call: TheCall, who: TheCaller) -> DigestView:
+    async with looking(call, who) as (session, caller):
+        return await digests.view(session, caller, call.now)
+
+
+@router.post("/digest/switch")
+async def digest_switch(change: TheChange, on: Annotated[bool, Body(embed=True)]) -> DigestView:
+    work = partial(digests.switch, on=on, now=change.now)
+    return await change.run("digest", work, DigestView, {"on": on})
 
 
 # Open answers

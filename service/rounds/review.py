@@ -17,9 +17,10 @@ from service.wire import Notice, NoticeFact, QuestionReported
 
 
 async def notify_moderators(
-    session: AsyncSession, workspace_id: int, key: str, fact: NoticeFact, in_public: NoticeFact, now: datetime
+    session: AsyncSession, workspace_id: int, key: str, fact: NoticeFact, in_public: NoticeFact | None, now: datetime
 ) -> None:
-    """Enqueues a notice for the moderators, once per key. `in_public` takes its place where all members read it."""
+    """Enqueues a notice for the moderators, once per key. `in_public` takes its place where all members read it;
+    without one, nothing is said there."""
     notice = Notice(fact=fact)
     place = await reports.get_place(session, workspace_id)
     if place is not None:
@@ -31,7 +32,7 @@ async def notify_moderators(
     if maker is not None and await _enqueue(session, NewMessage(key, notice, workspace_id, member_id=maker), now):
         return
     channel = await troubles.get_oldest_channel(session, workspace_id)
-    if channel is not None:
+    if channel is not None and in_public is not None:
         await _enqueue(session, NewMessage(key, Notice(fact=in_public), workspace_id, channel.id), now)
 
 

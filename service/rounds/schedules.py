@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.calendar import Slot, Timetable, UnknownHolidays, UnknownZone, get_zone, next_slot, slot_instant
 from service.domain.selection import ChosenQuestion, ScheduleFilter, choose_question
 from service.errors import Refused
+from service.rounds import digests
 from service.rounds.views import build_question_view
 from service.store import banks
 from service.store import schedules as rows
@@ -49,6 +50,7 @@ async def add(
     spec = await _validate(session, caller, spec, now)
     row = rows.add(session, caller, channel_id, spec.model_dump(mode="json"), now)
     await session.flush()
+    await digests.plan_first(session, caller.workspace_id, spec.zone, now)
     return await _view_schedule(session, *await _lock_schedule(session, caller, row.id), now)
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.boards import drop_workspace_boards, lock_boards
 from service.store.members import Caller
-from service.store.review_tables import ReviewPlace
+from service.store.review_tables import DigestPlan, ReviewPlace
 from service.store.tables import (
     AnswerRow,
     BankRow,
@@ -176,7 +176,10 @@ async def merge_workspace(session: AsyncSession, old: int, new: int) -> None:
     place = select(literal(new), ReviewPlace.channel_id, ReviewPlace.member_id).where(ReviewPlace.workspace_id == old)
     columns = ["workspace_id", "channel_id", "member_id"]
     await session.execute(insert(ReviewPlace).from_select(columns, place).on_conflict_do_nothing())
-    for ending in (Retirement, ReviewPlace, LinkCodeRow, LinkGuess, Trouble):
+    plan = select(literal(new), DigestPlan.next_at).where(DigestPlan.workspace_id == old)
+    columns = ["workspace_id", "next_at"]
+    await session.execute(insert(DigestPlan).from_select(columns, plan).on_conflict_do_nothing())
+    for ending in (Retirement, ReviewPlace, DigestPlan, LinkCodeRow, LinkGuess, Trouble):
         await session.execute(delete(ending).where(ending.workspace_id == old))
     for moved in MOVED:
         rows = Base.metadata.tables[moved]

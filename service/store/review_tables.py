@@ -1,4 +1,4 @@
-"""Tables of what members tell the moderators: reports of mistakes, and where moderators hear of them."""
+"""Tables of what members tell the moderators, where moderators hear of it, and when they get the week's digest."""
 
 from __future__ import annotations
 
@@ -38,3 +38,12 @@ class ReviewPlace(Base):
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), primary_key=True)
     channel_id: Mapped[int | None] = mapped_column(ForeignKey("channel.id"), index=True)
     member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
+
+
+class DigestPlan(Base):
+    """When a workspace's moderators get the digest of a week. The first schedule makes the row."""
+
+    __tablename__ = "digest_plan"
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), primary_key=True)
+    next_at: Mapped[datetime | None] = mapped_column(index=True)
+    """None if an admin turned digests off."""

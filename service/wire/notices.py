@@ -182,10 +182,61 @@ class ReportSettled(Model):
     reason: str
 
 
+class DigestQuestion(Model):
+    """The question of a week that was answered worst."""
+
+    question: str
+    answers: int
+    right: float
+    """Mean credit, from 0 to 1."""
+
+
+class DigestTopic(Model):
+    """A topic of recent weeks, and how it was answered."""
+
+    topic: str
+    answers: int
+    right: float
+    """Mean credit, from 0 to 1."""
+
+
+class WeekDigest(Model):
+    """How a workspace's questions went that closed in a week. Without names."""
+
+    kind: Literal["week-digest"] = "week-digest"
+    first: date
+    """The week's Monday."""
+    last: date
+    rounds: int
+    members: int
+    """Members who answered any of them."""
+    members_before: int
+    """Members who answered any question that closed in the week before."""
+    answers: int
+    right: float | None
+    """Mean credit of the judged answers, from 0 to 1; None if there are none."""
+    hardest: DigestQuestion | None
+    """None if no question has enough judged answers."""
+    weakest: tuple[DigestTopic, ...]
+    """The topics answered worst in the last four weeks, worst first; only those with enough judged answers."""
+    reports: int
+    """Reports that wait for a moderator."""
+
+
+class DigestView(Model):
+    """The digest of the last complete week, and when the next one is sent."""
+
+    digest: WeekDigest
+    next_at: datetime | None
+    """None if digests are off, or the workspace has no schedule yet."""
+    zone: str
+
+
 PERSONAL = (AnswerCredited, ReportSettled)
 """Notices for one member. If that member cannot be reached, nobody else gets them."""
-FOR_MODERATORS = (QuestionReported,)
-"""Notices that go only where an admin chose, or privately to one: they repeat what a member wrote."""
+FOR_MODERATORS = (QuestionReported, WeekDigest)
+"""Notices that go only where an admin chose, or privately to one: they repeat what a member wrote, or are meant for
+those who run the quiz."""
 
 NoticeFact = Annotated[
     QuestionLate
@@ -203,7 +254,8 @@ NoticeFact = Annotated[
     | QuestionCorrected
     | AnswerCredited
     | QuestionReported
-    | ReportSettled,
+    | ReportSettled
+    | WeekDigest,
     Field(discriminator="kind"),
 ]
 

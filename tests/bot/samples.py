@@ -10,6 +10,7 @@ from bot.core.command_spec import specs_of
 from bot.core.text import (
     admin,
     boards,
+    digest,
     doctor,
     duels,
     marking,
@@ -41,6 +42,9 @@ from service.wire import (
     ChatLinked,
     ClockCheck,
     DatabaseCheck,
+    DigestQuestion,
+    DigestTopic,
+    DigestView,
     DuelAnswer,
     DuelPlayer,
     DuelPost,
@@ -109,6 +113,7 @@ from service.wire import (
     VerdictNote,
     VerdictView,
     WaitingAnswers,
+    WeekDigest,
     Where,
 )
 
@@ -184,6 +189,30 @@ CODE_KEY = AnswerKey(
 )  # fmt: skip
 
 EVIL = "Bob *[x](http://evil)* @everyone"
+QUIET_WEEK = WeekDigest(
+    first=date(2026, 3, 2),
+    last=date(2026, 3, 8),
+    rounds=1,
+    members=0,
+    members_before=3,
+    answers=0,
+    right=None,
+    hardest=None,
+    weakest=(),
+    reports=0,
+)
+WEEK = QUIET_WEEK.model_copy(
+    update={
+        "rounds": 5,
+        "members": 12,
+        "members_before": 10,
+        "answers": 41,
+        "right": 0.714,
+        "hardest": DigestQuestion(question="stride-view", answers=9, right=0.222),
+        "weakest": (DigestTopic(topic="autograd/hooks", answers=12, right=0.41),),
+        "reports": 1,
+    }
+)
 ROWS = (
     BoardRow(rank=1, name="Ann", points=1240, answered=12, accuracy=1.0, streak=7),
     BoardRow(rank=2, name=EVIL, points=30, answered=3, accuracy=0.996, streak=3, me=True),
@@ -649,6 +678,9 @@ GALLERY: dict[str, Card | Form] = {
     "settled": review.settled_card(SettledReport(id=4, question="stride-view", state="fixed")),
     "review here": review.review_here_card(Where(channel="1", name=f"#{EVIL}")),
     "review me": review.review_me_card(),
+    "digest": digest.digest_notice(WEEK),
+    "digest of a quiet week": digest.digest_card(DigestView(digest=QUIET_WEEK, next_at=None, zone="UTC")),
+    "digest switched": digest.switched_card(DigestView(digest=QUIET_WEEK, next_at=NOW, zone="Europe/Berlin")),
     "restored": admin.restored_card("Ann", date(2026, 3, 5)),
     "adjusted": admin.adjusted_card("Ann", -5, "was *unfair*"),
     "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", facts={"member": "Bob", "points": "-5"}),)),

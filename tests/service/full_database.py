@@ -27,7 +27,8 @@ CHOICES = SPEC.model_copy(update={"kinds": ("choice",)})
 FILLED = frozenset(
     {
         "answer", "audit", "bank", "bank_import", "board", "board_block", "board_entry", "board_member", "card",
-        "channel", "chat", "duel", "duel_question", "duel_rating", "duel_turn", "given_credit", "identity",
+        "channel", "chat", "digest_plan", "duel", "duel_question", "duel_rating", "duel_turn", "given_credit",
+        "identity",
         "import_step", "inbox", "installation", "ledger", "link_code", "link_guess", "member",
         "notification_setting", "oauth_state", "outbox", "point_mark", "procrastinate_events",
         "procrastinate_jobs", "question", "question_alias", "question_version", "report", "retirement",

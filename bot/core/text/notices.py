@@ -6,6 +6,7 @@ from typing import assert_never
 
 from bot.core.cards import Card, Text
 from bot.core.markup import escape
+from bot.core.text.digest import digest_notice
 from bot.core.text.review import outcome_notice, reported_notice
 from bot.core.text.words import chat_words, code_words, day_words, in_brief, percent, plural, stopped, time_words
 from service.wire import (
@@ -27,6 +28,7 @@ from service.wire import (
     SandboxProblem,
     SandboxRestored,
     SlotMissed,
+    WeekDigest,
 )
 
 _MESSAGES = {
@@ -50,6 +52,8 @@ def notice_card(notice: Notice) -> Card:
         return reported_notice(notice.fact)
     if isinstance(notice.fact, ReportSettled):
         return outcome_notice(notice.fact)
+    if isinstance(notice.fact, WeekDigest):
+        return digest_notice(notice.fact)
     title, text = notice_words(notice)
     return Card(title, in_brief(text, 250), (Text(text),))
 
@@ -93,7 +97,7 @@ def notice_words(notice: Notice) -> tuple[str, str]:
             return "A question was corrected", _corrected(fact)
         case AnswerCredited() as fact:
             return f"Your open answer was {'confirmed' if fact.by_peer else 'reviewed'}", _credited(fact)
-        case QuestionReported() | ReportSettled():
+        case QuestionReported() | ReportSettled() | WeekDigest():
             card = notice_card(notice)
             return card.title, card.summary
         case _ as never:

@@ -1,4 +1,4 @@
-"""Creates the tables of reports, and of where moderators hear of them."""
+"""Creates the tables of reports, of where moderators hear of them, and of their digests."""
 
 from __future__ import annotations
 
@@ -41,6 +41,14 @@ def create_review() -> None:
         sa.PrimaryKeyConstraint("workspace_id", name="pk_review_place"),
     )
     _index("review_place", "channel_id", "member_id")
+    op.create_table(
+        "digest_plan",
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("next_at", INSTANT, nullable=True),
+        refer("digest_plan", "workspace_id", "workspace"),
+        sa.PrimaryKeyConstraint("workspace_id", name="pk_digest_plan"),
+    )
+    _index("digest_plan", "next_at")
 
 
 def _index(table: str, *columns: str) -> None:

@@ -43,6 +43,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "quiz-admin review dismiss": {"report": 1, "reason": "It is right: `t` swaps."},
     "quiz-admin review fixed": {"report": 1},
     "quiz-admin review here": {},
+    "quiz-admin digest": {"switch": True},
     "quiz-admin review me": {},
     "quiz-admin review credit": {"answer": 1, "percent": 50},
     "quiz-admin member restore": {"name": "Ada", "date": "2026-03-02"},

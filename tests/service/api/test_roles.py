@@ -186,6 +186,8 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/report": row(ADMIN_THEIRS, report=lambda team: team.reported()),
     "POST /v1/admin/review/here": row(ADMIN, where=channel),
     "POST /v1/admin/review/me": row(ADMIN),
+    "POST /v1/admin/digest": row(ADMIN),
+    "POST /v1/admin/digest/switch": row(ADMIN, on=False),
     "POST /v1/admin/open-answers": row(ADMIN),
     "POST /v1/admin/open-answers/credit": row((OUT, OUT, UNREADABLE, ADMINS, GONE, GONE), number=10**9, percent=50),
     "POST /v1/admin/member/restore": row(ADMIN_THEIRS, member=ada, day="2026-03-02"),

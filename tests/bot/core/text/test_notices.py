@@ -28,6 +28,7 @@ from service.wire import (
     SandboxRestored,
     SlotMissed,
 )
+from tests.bot.samples import WEEK
 
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
 LATE = QuestionLate(
@@ -168,6 +169,11 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
         ReportSettled(question="views", state="dismissed", reason="It copies."),
         "Your report was reviewed",
         "A moderator looked at question `views` and left it as it is.",
+    ),
+    (
+        WEEK,
+        "The week from Monday 2 March to Sunday 8 March",
+        "5 questions, 12 members answered, 71 % right.",
     ),
     (
         CORRECTED,
