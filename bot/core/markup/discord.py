@@ -160,14 +160,19 @@ def _together(lines: Iterable[str], room: int) -> Iterator[str]:
 def _text(runs: Sequence[StyledRun]) -> str:
     """Renders runs as Markdown. Marks are properly nested and never next to a space."""
     found = ""
-    for url, group in groupby(runs, key=lambda run: run.url):
+    for (url, instant), group in groupby(runs, key=lambda run: (run.url, run.instant)):
         inner = list(group)
-        found += _link(url, inner) if url else _marked(inner)
+        found += _instant(instant) if instant else _link(url, inner) if url else _marked(inner)
     return _starts("\n".join(line.strip() for line in found.split("\n")))
 
 
 def _starts(text: str) -> str:
     return _LINE_START.sub(r"\1\\\2", text)
+
+
+def _instant(instant: tree.Instant) -> str:
+    """Returns a timestamp, which Discord shows in the reader's time zone and language, and how long until then."""
+    return f"<t:{instant.seconds}:{'F' if instant.dated else 't'}> (<t:{instant.seconds}:R>)"
 
 
 def _link(url: str, runs: list[StyledRun]) -> str:
@@ -218,6 +223,8 @@ def _code(text: str) -> str:
 def _cost(run: StyledRun) -> int:
     if run.text == "\n":
         return 2 * _MAX_INDENT + 4
+    if run.instant is not None:
+        return len(_instant(run.instant))
     marks = 2 * sum(len(mark) for style, mark in _MARKS if style in run.style) + 4
     shown = units(_code(run.text) if Style.CODE in run.style else _escaped(run.text))
     return shown + marks + (3 * len(run.url) + 8 if run.url else 0)

@@ -1,6 +1,7 @@
 """Renders a tree as semantic, escaped HTML without inline styles or scripts, so that a strict CSP applies."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import cache
 from typing import Literal
 
@@ -170,10 +171,18 @@ def _inline(inline: tree.Inline) -> Markup:
             return _math(inline)
         case tree.Break():
             return Markup("<br>")
+        case tree.Instant():
+            return _tag("time", escape(inline.text), _attributes_of(inline))
         case tree.LinkNode(url, children):
             return _tag("a", _inlines(children), Markup(' href="{}" rel="noopener nofollow"').format(url))
         case tree.Strong(children) | tree.Emphasis(children) | tree.Strike(children):
             return _tag(_MARKS[type(inline)], _inlines(children))
+
+
+def _attributes_of(instant: tree.Instant) -> Markup:
+    """Returns what a script needs to show an instant in the reader's time zone."""
+    machine = datetime.fromtimestamp(instant.seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Markup(' datetime="{}" data-local="{}"').format(machine, "dated" if instant.dated else "time")
 
 
 def _math(math: tree.Math) -> Markup:

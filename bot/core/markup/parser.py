@@ -307,7 +307,23 @@ def _wrapper(token: Token) -> Callable[[tree.Inlines], tree.Inline] | None:
     if token.type != "link_open":
         return _SPANS.get(token.type)
     url = str(token.attrs.get("href", ""))
+    if found := _INSTANT.fullmatch(url):
+        return lambda children: tree.Instant(int(found["seconds"]), bool(found["dated"]), _literal_text(children))
     return (lambda children: tree.LinkNode(url, children)) if link_allowed(url) else None
+
+
+_INSTANT = re.compile(r"time:(?P<seconds>\d{1,11})(?P<dated>:dated)?", re.ASCII)
+"""Target of a link that stands for an instant, as `instant_markdown` writes it."""
+
+
+def instant_markdown(text: str, seconds: int, *, dated: bool) -> str:
+    """Returns Markdown for an instant, in seconds since 1970 in UTC. `text` is read where a chat cannot show it in the
+    reader's own time zone; without Markdown characters."""
+    return f"[{text}](time:{seconds}{':dated' if dated else ''})"
+
+
+def _literal_text(children: tree.Inlines) -> str:
+    return "".join(child.text for child in children if isinstance(child, tree.TextNode))
 
 
 def _leaf(token: Token) -> tree.Inline:

@@ -23,6 +23,8 @@ ROOM = SLACK.context_text - 200
 # The languages named in Slack's documentation; it does not say what happens with others.
 _LANGUAGES = {"python": "python", "py": "python", "python3": "python", "javascript": "javascript", "json": "json"}
 _STYLES = {Style.BOLD: "bold", Style.ITALIC: "italic", Style.STRIKE: "strike", Style.CODE: "code"}
+_DATED, _TIME = "{date_long_pretty}, {time}", "{time}"
+"""How Slack shows an instant, in the reader's time zone: `tomorrow, 9:00 AM`."""
 _MAX_INDENT = 5
 _RUN_BYTES = 60
 _MAX_TABLE = 6000
@@ -174,7 +176,12 @@ def _elements(runs: Iterable[StyledRun]) -> list[Element]:
     for run in runs:
         style = {name: True for mark, name in _STYLES.items() if mark in run.style}
         more: Element = {"style": style} if style else {}
-        if run.url:
+        if run.instant is not None:
+            form = _DATED if run.instant.dated else _TIME
+            found.append(
+                {"type": "date", "timestamp": run.instant.seconds, "format": form, "fallback": run.text, **more}
+            )
+        elif run.url:
             label = {"text": run.text} if visible(run.text) and run.text != run.url else {}
             found.append({"type": "link", "url": run.url, **label, **more})
         elif found and found[-1]["type"] == "text" and found[-1].get("style", {}) == style:
@@ -190,7 +197,10 @@ def cost(run: StyledRun) -> int:
 
 
 def _size(element: Element) -> int:
-    return sum(_bytes(part.get("text", "")) + _bytes(part.get("url", "")) + _RUN_BYTES for part in element["elements"])
+    return sum(
+        _bytes(part.get("text", part.get("fallback", ""))) + _bytes(part.get("url", "")) + _RUN_BYTES
+        for part in element["elements"]
+    )
 
 
 def _bytes(text: str) -> int:

@@ -61,6 +61,18 @@ class LinkNode:
 
 
 @dataclass(frozen=True, slots=True)
+class Instant:
+    """A moment, which some chats show in each reader's own time zone."""
+
+    seconds: int
+    """Since 1970 in UTC."""
+    dated: bool
+    """Whether the date is shown too, not only the time of day."""
+    text: str
+    """What the other chats show; names its time zone."""
+
+
+@dataclass(frozen=True, slots=True)
 class Paragraph:
     """A paragraph. Display math on its own is a paragraph with one `Math`."""
 
@@ -122,7 +134,7 @@ class Rule:
 
 
 Span = Strong | Emphasis | Strike | LinkNode
-Inline = TextNode | CodeSpan | Math | Break | Span
+Inline = TextNode | CodeSpan | Math | Break | Instant | Span
 Inlines = tuple[Inline, ...]
 Block = Paragraph | Heading | List | Quote | CodeBlockNode | TableNode | Rule
 Blocks = tuple[Block, ...]

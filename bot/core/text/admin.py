@@ -16,6 +16,7 @@ from bot.core.text.words import (
     in_brief,
     instant_words,
     minutes_words,
+    moment_markdown,
     percent,
     plural,
     time_words,
@@ -128,7 +129,7 @@ def schedules_card(views: tuple[ScheduleView, ...]) -> Card:
 
 def round_card(view: RoundView, head: str) -> Card:
     """Shows a round, or a preview of the next one."""
-    opens, closes = (instant_words(at, view.zone) for at in (view.opens_at, view.closes_at))
+    opens, closes = (moment_markdown(at, view.zone) for at in (view.opens_at, view.closes_at))
     times = f"{day_words(view.day)}: opens {opens}, closes {closes}."
     if view.closed:
         times = f"{day_words(view.day)}: opened {opens}, and is closed. The reveal follows in the channel."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.core.cards import Block, Card, Small, Text
-from bot.core.text.words import code_words, day_words, percent, plural, time_words
+from bot.core.text.words import code_words, day_words, in_brief, moment_markdown, percent, plural
 from service.wire import DigestTopic, DigestView, WeekDigest
 
 _NOBODY = "Nobody answered. Do members know when the question comes? `/quiz-admin schedule list` shows it."
@@ -22,13 +22,13 @@ def digest_card(view: DigestView) -> Card:
 
 def switched_card(view: DigestView) -> Card:
     """Confirms that digests are on or off."""
-    return Card("Digest", _next(view), (Text(_next(view)),))
+    return Card("Digest", in_brief(_next(view), 200), (Text(_next(view)),))
 
 
 def _next(view: DigestView) -> str:
     if view.next_at is None:
         return "No digest is sent. `/quiz-admin digest on` sends one every Monday."
-    return f"The next digest is sent on {time_words(view.next_at, view.zone)}; `/quiz-admin digest off` stops it."
+    return f"The next digest is sent on {moment_markdown(view.next_at, view.zone)}; `/quiz-admin digest off` stops it."
 
 
 def _title(digest: WeekDigest) -> str:

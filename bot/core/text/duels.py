@@ -17,7 +17,7 @@ from bot.core.cards import Block, Button, Card, Small, Table, Text
 from bot.core.limits import BUTTON_LABEL
 from bot.core.markup import escape
 from bot.core.text.results import answer_in_brief
-from bot.core.text.words import in_brief, instant_words, minutes_words, plural
+from bot.core.text.words import in_brief, minutes_words, moment_markdown, plural
 from service.wire import DuelAnswer, DuelPlayer, DuelPost, DuelReview, DuelTurn, DuelView, Ladder, LadderRow, MyDuels
 
 _LADDER: Final = Button("Ladder", encode(ShowLadder()))
@@ -127,7 +127,7 @@ def _challenge_card(view: DuelView) -> Card:
         f"{plural(view.questions, 'question')}{about}, the same for both. Each answers privately and has "
         f"{_limit(view)} for a question from when they first see it. More right answers win, then less time."
     )
-    until = instant_words(view.respond_by, view.zone)
+    until = moment_markdown(view.respond_by, view.zone)
     respond = (
         Button("Accept", encode(RespondDuel(str(view.duel), "accept")), "primary"),
         Button("Decline", encode(RespondDuel(str(view.duel), "decline"))),
@@ -145,7 +145,7 @@ def _challenge_card(view: DuelView) -> Card:
 
 def _running_card(view: DuelView, title: str) -> Card:
     assert view.ends_at is not None, "it is running"
-    until = instant_words(view.ends_at, view.zone)
+    until = moment_markdown(view.ends_at, view.zone)
     if not view.next_ref:
         other = escape(_other(view).name)
         said = f"You are done. {other} can answer until {until}; then both of you see the result."
@@ -216,7 +216,7 @@ def _live_line(view: DuelView) -> str:
     other = escape(_other(view).name)
     if view.state == "running":
         return f"With {other}: {view.answered} of {view.questions} answered."
-    until = instant_words(view.respond_by, view.zone)
+    until = moment_markdown(view.respond_by, view.zone)
     if view.you == "opponent":
         return f"{other} challenges you. Accept until {until}."
     return f"You challenged {other}, who can accept until {until}."

@@ -8,7 +8,7 @@ from bot.core.cards import Card, Text
 from bot.core.markup import escape
 from bot.core.text.digest import digest_notice
 from bot.core.text.review import outcome_notice, reported_notice
-from bot.core.text.words import chat_words, code_words, day_words, in_brief, percent, plural, stopped, time_words
+from bot.core.text.words import chat_words, code_words, day_words, in_brief, percent, plural, stopped, time_markdown
 from service.wire import (
     AnswerCredited,
     AppRemoved,
@@ -120,9 +120,9 @@ def _late(fact: QuestionLate) -> str:
         why = "A bot is sending it and has not reported back."
     else:
         why = "No bot has fetched it: check that the bot of that chat is running."
-    until = f" Dailygrad keeps trying until {time_words(fact.until, fact.zone)}." if fact.until else ""
+    until = f" Dailygrad keeps trying until {time_markdown(fact.until, fact.zone)}." if fact.until else ""
     return (
-        f"It was due in {code_words(fact.channel)} at {time_words(fact.due_at, fact.zone)} and has not been posted. "
+        f"It was due in {code_words(fact.channel)} at {time_markdown(fact.due_at, fact.zone)} and has not been posted. "
         f"{why}{until} You will be told when it is posted. `/quiz-admin doctor` shows more."
     )
 
@@ -145,7 +145,7 @@ def _refused(fact: ChannelRefused) -> str:
         "`/quiz-admin ask` asks another." if fact.extra else "`/quiz-admin schedule post-now` still posts it that day."
     )
     then = f" After that, {again}" if fact.message == "question" else ""
-    until = f" Dailygrad keeps trying until {time_words(fact.until, fact.zone)}.{then}" if fact.until else ""
+    until = f" Dailygrad keeps trying until {time_markdown(fact.until, fact.zone)}.{then}" if fact.until else ""
     return (
         f"{code_words(fact.channel)} refuses it: {stopped(escape(fact.error))} As soon as that is done, it is posted."
         f"{until} No streak breaks."
@@ -155,7 +155,7 @@ def _refused(fact: ChannelRefused) -> str:
 def _missing(fact: SandboxMissing) -> str:
     wait = "A code answer has" if fact.answers == 1 else f"{fact.answers:,} code answers have"
     return (
-        f"{wait} waited for a verdict since {time_words(fact.since, fact.zone)}. "
+        f"{wait} waited for a verdict since {time_markdown(fact.since, fact.zone)}. "
         f"{sandbox_problem_words(fact.problem, escape(fact.detail))} Ask the operator to check that "
         "`dailygrad sandbox serve` is running and to read its log. No answer is lost and nobody loses points. "
         "You will be told when judging continues."

@@ -6,7 +6,7 @@ from bot.core.actions import Notifications, SetNotification, encode
 from bot.core.cards import Block, Button, Card, Small, Text
 from bot.core.markup import escape
 from bot.core.text.questions import about, opening
-from bot.core.text.words import chat_words, in_brief, plural, stopped, until_words
+from bot.core.text.words import chat_words, in_brief, plural, stopped, until_markdown
 from service.wire import NotificationView, ReminderNote
 
 _KINDS = (
@@ -42,11 +42,11 @@ def notifications_card(view: NotificationView) -> Card:
 
 def reminder_card(note: ReminderNote) -> Card:
     """Reminds a member of a round that closes soon."""
-    until = until_words(note.closes_at, note.zone, None)
+    until = until_markdown(note.closes_at, note.zone, None)
     said = f"Your streak of {plural(note.streak, 'round')} ends if you do not answer by {until}."
     return Card(
         title="Your streak is at risk",
-        summary=said,
+        summary=in_brief(said, 200),
         blocks=(
             Text(f"{said} The question: {escape(in_brief(note.question.prompt, 200))}"),
             Small(about(note.question)),

@@ -15,13 +15,7 @@ from bot.core.limits import BUTTON_LABEL
 from bot.core.markup import escape
 from bot.core.text.admin import plan_words, schedule_card
 from bot.core.text.questions import about, answer_button, how
-from bot.core.text.words import (
-    and_list,
-    in_brief,
-    instant_words,
-    plural,
-    until_words,
-)
+from bot.core.text.words import and_list, in_brief, moment_markdown, plural, until_markdown
 from service.wire import (
     AskForm,
     Me,
@@ -165,7 +159,7 @@ def home_card(today: TodayView, me: Me, now: datetime) -> Card:
         blocks += (Text(_open_line(ask, now)), Small(about(ask.question)))
         buttons.append(answer_button(ask, alone=len(shown) == 1))
     if not shown:
-        coming = f" Next question: {instant_words(today.next_at, today.zone)}." if today.next_at else ""
+        coming = f" Next question: {moment_markdown(today.next_at, today.zone)}." if today.next_at else ""
         blocks.append(Text(f"No question is open right now.{coming}"))
     blocks.append(Table(("What", "How much"), _standing(me)))
     state = f"{plural(len(shown), 'question')} open" if shown else "No question is open"
@@ -174,7 +168,7 @@ def home_card(today: TodayView, me: Me, now: datetime) -> Card:
 
 
 def _open_line(ask: AskForm, now: datetime) -> str:
-    until = f" Open until {until_words(ask.closes_at, ask.zone, now)}." if ask.closes_at else ""
+    until = f" Open until {until_markdown(ask.closes_at, ask.zone, now)}." if ask.closes_at else ""
     state = "Answered." if ask.given else how(ask.question)
     return f"{in_brief_markdown(ask.question.prompt)} {state}{until}"
 

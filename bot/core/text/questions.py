@@ -25,12 +25,12 @@ from bot.core.text.words import (
     and_list,
     day_words,
     in_brief,
-    instant_words,
     joined,
     minutes_words,
+    moment_markdown,
     plural,
     seconds_words,
-    until_words,
+    until_markdown,
 )
 from service.wire import AnswerResult, AskForm, QuestionPost, QuestionView, TodayView
 
@@ -84,12 +84,12 @@ def how(question: QuestionView) -> str:
 
 def question_card(post: QuestionPost, answers: int = 0) -> Card:
     """Returns the post of the day's question, with the number of answers so far."""
-    until = until_words(post.closes_at, post.zone, None)
+    until = until_markdown(post.closes_at, post.zone, None)
     late = f"Posted {minutes_words(post.late_minutes)} late. Sorry about that. " if post.late_minutes else ""
     count = f"**{plural(answers, 'answer')} so far.** " if answers else ""
     return Card(
         title=post_title(post),
-        summary=f"{in_brief(post.question.prompt, 120)} Open until {until}.",
+        summary=f"{in_brief(post.question.prompt, 120)} Open until {in_brief(until)}.",
         blocks=(
             *posted_blocks(post.question),
             Small(f"{late}{count}Open until {until}. Answers stay private until then; your last one counts."),
@@ -198,7 +198,7 @@ def _rules_line(ask: AskForm, now: datetime) -> str:
         return f"You have {plural(seconds, 'second')} left. Your first answer counts."
     if ask.closes_at is None:
         return f"{plural(ask.due, 'more card')} due today." if ask.due else "No more cards are due today."
-    return f"Open until {until_words(ask.closes_at, ask.zone, now)}. The last answer before then counts."
+    return f"Open until {until_markdown(ask.closes_at, ask.zone, now)}. The last answer before then counts."
 
 
 def answer_form(ask: AskForm, now: datetime) -> Form:
@@ -243,7 +243,7 @@ def recorded_card(
         receipt.status, "Your answer is recorded"
     )
     closes = receipt.closes_at
-    change = f"You can change it until {until_words(closes, receipt.zone, now)}." if closes else ""
+    change = f"You can change it until {until_markdown(closes, receipt.zone, now)}." if closes else ""
     if question_ref(receipt.ref).kind == "sprint":
         change = "Until the time is up you can change it; then the later time counts."
     follow = _follow_sentence(receipt) if judging else ""
@@ -299,7 +299,7 @@ def today_card(today: TodayView, now: datetime) -> Card:
     buttons: list[Button] = []
     for ask in today.forms:
         state = "You answered it and can still change your answer." if ask.given else "Not answered yet."
-        until = f" Open until {until_words(ask.closes_at, ask.zone, now)}." if ask.closes_at else ""
+        until = f" Open until {until_markdown(ask.closes_at, ask.zone, now)}." if ask.closes_at else ""
         blocks += (*question_blocks(ask.question), Text(f"{how(ask.question)} {state}{until}"))
         blocks.append(Small(about(ask.question)))
         buttons.append(answer_button(ask, alone=len(today.forms) == 1))
@@ -319,7 +319,7 @@ def nothing_open_card(today: TodayView) -> Card:
     """Says that no question is open here."""
     text = "No question is open in this channel."
     if today.next_at:
-        text += f" Next question: {instant_words(today.next_at, today.zone)}."
+        text += f" Next question: {moment_markdown(today.next_at, today.zone)}."
     else:
         text += " An admin can add a schedule with `/quiz-admin schedule add`."
     return Card("Today's question", in_brief(text, 200), (Text(text), Text("Meanwhile, try `/quiz practice`.")))

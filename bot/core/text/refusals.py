@@ -6,7 +6,7 @@ from typing import Final, assert_never
 
 from bot.core.markup import escape
 from bot.core.text.notices import NEEDS_GPU, NOTHING_FITS
-from bot.core.text.words import and_list, code_words, day_words, in_brief, instant_words, plural, stopped, time_words
+from bot.core.text.words import and_list, code_words, day_words, in_brief, moment_markdown, plural, stopped, time_words
 from service.wire import (
     AdminsOnly,
     AnswerRefusal,
@@ -229,7 +229,7 @@ def _answer(refusal: AnswerRefusal) -> Words:
             text = "This question is open in a round, a sprint or a duel of yours. `/quiz today` shows open rounds;"
             return "Question still open", f"{text} practice the question once it is closed."
         case ResultNotReady(closes_at=closes_at, zone=zone):
-            text = f"This round is open until {instant_words(closes_at, zone)}. Your result is here after that."
+            text = f"This round is open until {moment_markdown(closes_at, zone)}. Your result is here after that."
             return "No result yet", text
         case NotMet(question=question):
             text = f"You can see the answer of {code_words(question)} after you have answered it."

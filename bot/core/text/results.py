@@ -26,13 +26,13 @@ from bot.core.text.questions import about, lettered, question_blocks
 from bot.core.text.words import (
     VERDICTS,
     in_brief,
-    instant_words,
     joined,
     led,
+    moment_markdown,
     percent,
     plural,
     sentence,
-    until_words,
+    until_markdown,
     wait_words,
 )
 from service.wire import (
@@ -175,9 +175,9 @@ def verdict_card(note: VerdictNote) -> Card:
     practiced = question_ref(note.ref).kind == "practice"
     closes = note.closes_at
     change = (
-        f"You can submit again until {until_words(closes, note.zone, None)}; the last one counts." if closes else ""
+        f"You can submit again until {until_markdown(closes, note.zone, None)}; the last one counts." if closes else ""
     )
-    back = f"This card comes back {instant_words(note.next_due, note.zone)}." if note.next_due else ""
+    back = f"This card comes back {moment_markdown(note.next_due, note.zone)}." if note.next_due else ""
     key = (*answer_blocks(note.key), *proof_blocks(note.key)) if note.key else ()
     buttons = after_buttons(note.question)
     if closes or not practiced:

@@ -17,7 +17,7 @@ from bot.core.text.results import (
     right_first,
     verdict_title,
 )
-from bot.core.text.words import brief_markdown, day_words, in_brief, instant_words, joined, percent, plural
+from bot.core.text.words import brief_markdown, day_words, in_brief, joined, moment_markdown, percent, plural
 from service.wire import AnswerKey, OutcomePost, PointsView, PostUpdate, RankChange, RevealPost, RoundResult
 
 
@@ -154,7 +154,7 @@ def _top(post: RevealPost) -> tuple[Block, ...]:
 
 
 def _next(post: RevealPost | OutcomePost) -> tuple[Block, ...]:
-    return (Small(f"Next question: {instant_words(post.next_at, post.zone)}."),) if post.next_at else ()
+    return (Small(f"Next question: {moment_markdown(post.next_at, post.zone)}."),) if post.next_at else ()
 
 
 def result_card(result: RoundResult) -> Card:

@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.core.markup import escape, parse, to_summary
+from bot.core.markup import escape, instant_markdown, parse, to_summary
 from bot.core.markup.tree import Paragraph
 from service.wire import Platform, Verdict
 
@@ -97,6 +97,24 @@ def until_words(instant: datetime, zone: str, now: datetime | None) -> str:
     if now is not None and local(now, zone).date() == local(instant, zone).date():
         return time_words(instant, zone)
     return instant_words(instant, zone)
+
+
+def time_markdown(instant: datetime, zone: str) -> str:
+    """Formats a time as Markdown: chats show it in the reader's own time zone if they can, else as `time_words`."""
+    return instant_markdown(time_words(instant, zone), int(instant.timestamp()), dated=False)
+
+
+def moment_markdown(instant: datetime, zone: str) -> str:
+    """Formats an instant as Markdown: chats show it in the reader's own time zone if they can, else as
+    `instant_words`."""
+    return instant_markdown(instant_words(instant, zone), int(instant.timestamp()), dated=True)
+
+
+def until_markdown(instant: datetime, zone: str, now: datetime | None) -> str:
+    """Formats the time alone if it is today, otherwise with the day; as Markdown."""
+    if now is not None and local(now, zone).date() == local(instant, zone).date():
+        return time_markdown(instant, zone)
+    return moment_markdown(instant, zone)
 
 
 def minutes_words(minutes: int) -> str:

@@ -14,10 +14,9 @@ function localize(root) {
   for (const time of root.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
     const clock = { hour: "2-digit", minute: "2-digit" };
-    time.textContent =
-      at.toDateString() === today
-        ? at.toLocaleTimeString([], clock)
-        : at.toLocaleString([], { day: "numeric", month: "short", ...clock });
+    const day = { day: "numeric", month: "short", ...(time.dataset.local && { weekday: "long" }) };
+    const timeOnly = time.dataset.local ? time.dataset.local === "time" : at.toDateString() === today;
+    time.textContent = timeOnly ? at.toLocaleTimeString([], clock) : at.toLocaleString([], { ...day, ...clock });
     time.title = at.toLocaleString();
   }
 }

@@ -71,6 +71,7 @@ ADMINS = (
     ("/quiz-admin review fixed 1 A typo.", "the question was fixed"),
     ("/quiz-admin review here", "#daily"),
     ("/quiz-admin review me", "sent to you privately"),
+    ("/quiz-admin digest", "The week from"),
     ("/quiz-admin review answers", "No open answers are waiting"),
     ("/quiz-admin review credit 1 50", "There is no closed open answer"),
     ("/quiz-admin member restore Ann 2026-03-02", "no longer breaks the streak"),

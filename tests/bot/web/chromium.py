@@ -152,14 +152,22 @@ class Windows:
         self.address = address
         self.opened: list[Window] = []
 
-    async def open(self, *, scheme: str = "light", width: int = 900, height: int = 900, scripts: bool = True) -> Window:
+    async def open(
+        self,
+        *,
+        scheme: str = "light",
+        width: int = 900,
+        height: int = 900,
+        scripts: bool = True,
+        zone: str = "UTC",
+    ) -> Window:
         context = await self._browser.new_context(
             color_scheme="dark" if scheme == "dark" else "light",
             viewport={"width": width, "height": height},
             java_script_enabled=scripts,
             reduced_motion="reduce",
             locale="en-GB",
-            timezone_id="UTC",
+            timezone_id=zone,
         )
         self.opened.append(Window(context, await context.new_page(), self.address))
         return self.opened[-1]

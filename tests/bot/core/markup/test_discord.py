@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from bot.core.markup import escape, parse
+from bot.core.markup import escape, instant_markdown, parse
 from bot.core.markup.discord import ROOM, escaped, fenced, join_parts, linked, to_discord
 from bot.core.markup.runs import units
 from tests.bot.hostile import ANY_MARKDOWN
+
+TIME = instant_markdown("17:00 (Europe/Berlin)", 1772726400, dated=False)
+MOMENT = instant_markdown("Thursday 5 March, 17:00 (Europe/Berlin)", 1772726400, dated=True)
 
 
 def said(markdown: str) -> str:
@@ -37,6 +40,8 @@ def said(markdown: str) -> str:
         ("|a|b|\n|-|-:|\n|1|2|", "```\na │ b\n──┼──\n1 │ 2\n```"),
         ("a\n\n---\n\nb", "a\n\n───────────────\n\nb"),
         ("-\n- x", "- x"),
+        (f"at {TIME}", "at <t:1772726400:t> (<t:1772726400:R>)"),
+        (f"**{MOMENT}.**", "<t:1772726400:F> (<t:1772726400:R>)**.**"),
     ],
 )
 def test_what_each_part_becomes(markdown: str, shown: str) -> None:
@@ -57,6 +62,7 @@ def test_what_each_part_becomes(markdown: str, shown: str) -> None:
         ("<@1> <#2> <:e:3>", "\\<@\u200b1> \\<#\u200b2> \\<\\:e:3>"),
         ("https://evil.example", r"https:\//evil.example"),
         ("__init__", r"\_\_init\_\_"),
+        ("<t:1772726400:F>", r"\<t\:1772726400:F>"),
     ],
 )
 def test_a_plain_text_is_shown_literally(plain: str, shown: str) -> None:

@@ -10,14 +10,14 @@ from bot.core.markup import parse, to_html, to_html_inline
 
 TAGS = {
     *("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "div", "hr", "br"),
-    *("table", "thead", "tbody", "tr", "th", "td", "a", "strong", "em", "del", "span"),
+    *("table", "thead", "tbody", "tr", "th", "td", "a", "strong", "em", "del", "span", "time"),
 }
 MATH = {
     *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "msqrt", "mtable", "mtr", "mtd", "mstyle", "mpadded"),
     *("mphantom", "menclose", "mfrac", "msup", "msub", "mover", "munder", "mroot", "msubsup", "munderover"),
     *("mmultiscripts", "mprescripts", "none"),
 }
-ATTRIBUTES = {"class", "tabindex", "role", "aria-label", "scope", "start", "href", "rel"}
+ATTRIBUTES = {"class", "tabindex", "role", "aria-label", "scope", "start", "href", "rel", "datetime", "data-local"}
 
 
 class Checker(HTMLParser):
@@ -74,6 +74,11 @@ def checked(html: str) -> Checker:
         ("a **b** *c* ~~d~~ `e`", "<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code></p>"),
         ("a\\\nb", "<p>a<br>b</p>"),
         ("<b>&", "<p>&lt;b&gt;&amp;</p>"),
+        (
+            "[17:00 (Europe/Berlin)](time:1772726400)",
+            '<p><time datetime="2026-03-05T16:00:00Z" data-local="time">17:00 (Europe/Berlin)</time></p>',
+        ),
+        ("[x](time:1772726400:F) [y](time:)", "<p>x y</p>"),
         ("`<b>`", "<p><code>&lt;b&gt;</code></p>"),
         ("# a", "<h3>a</h3>"),
         ("###### a", "<h6>a</h6>"),

@@ -27,6 +27,7 @@ def plain(markdown: str, width: int = 80) -> str:
         ("a\\\nb", "a\nb"),
         ("a   b\nc", "a b c"),
         ("see [the docs](https://e.org/a)", "see the docs (https://e.org/a)"),
+        ("until [17:00 (UTC)](time:1772726400:dated).", "until 17:00 (UTC)."),
         ("<https://e.org>", "https://e.org"),
         ("<team@e.org>", "team@e.org"),
         ("Fast ($O(1)$), $x^2$", "Fast (O(1)), x²"),

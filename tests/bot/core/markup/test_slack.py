@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from bot.core.markup import parse
 from bot.core.markup.slack import ROOM, Grid, escaped, table_block, table_lines, to_slack
 from bot.core.markup.tree import Align
+from tests.bot.core.markup.test_discord import MOMENT, TIME
 from tests.bot.hostile import ANY_MARKDOWN
 
 
@@ -22,6 +23,16 @@ def runs(markdown: str) -> list[tuple[str, tuple[str, ...]]]:
     (part,) = to_slack(parse(markdown))
     assert isinstance(part, dict)
     return [(run.get("text", run.get("url")), tuple(run.get("style", ()))) for run in part["elements"]]
+
+
+def test_an_instant_is_shown_in_the_readers_zone() -> None:
+    (part,) = to_slack(parse(f"at {TIME} or {MOMENT}"))
+    assert isinstance(part, dict)
+    dates = [run for run in part["elements"] if run["type"] == "date"]
+    assert [(run["timestamp"], run["format"], run["fallback"]) for run in dates] == [
+        (1772726400, "{time}", "17:00 (Europe/Berlin)"),
+        (1772726400, "{date_long_pretty}, {time}", "Thursday 5 March, 17:00 (Europe/Berlin)"),
+    ]
 
 
 def test_styles_are_styles_and_marks_are_text() -> None:

@@ -17,6 +17,7 @@ from bot.core.markup import parse, to_summary
         ("# Title\n\n> quoted\n\n---\n\nend", "Title quoted end"),
         ("- one\n- two\n  - three", "one; two three"),
         ("a\\\nb\nc", "a b c"),
+        ("until [17:00 (UTC)](time:1772726400:dated).", "until 17:00 (UTC)."),
         ("[docs](https://e.org) ~~wrong~~ *right*", "docs [struck out: wrong] right"),
         (r"\(\begin{align} a \\ b \end{align}\)", "a; b"),
         ("", ""),

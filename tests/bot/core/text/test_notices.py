@@ -28,6 +28,7 @@ from service.wire import (
     SandboxRestored,
     SlotMissed,
 )
+from tests.bot.core.text.instants import read_aloud
 from tests.bot.samples import WEEK
 
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -192,7 +193,7 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
 
 @pytest.mark.parametrize(("fact", "title", "text"), NOTICES)
 def test_a_notice_names_the_problem_the_cause_and_the_fix(fact: NoticeFact, title: str, text: str) -> None:
-    assert notice_words(Notice(fact=fact)) == (title, text)
+    assert tuple(map(read_aloud, notice_words(Notice(fact=fact)))) == (title, text)
     card = notice_card(Notice(fact=fact))
     assert 0 < len(card.title) <= 150
     assert 0 < len(card.summary) <= 250

@@ -55,6 +55,7 @@ from service.wire import (
     UndoRefused,
     WrongKindOfAnswer,
 )
+from tests.bot.core.text.instants import read_aloud
 
 DAY = date(2026, 3, 2)
 
@@ -612,7 +613,7 @@ COMMANDS = {spec.words for name in ("quiz", "quiz-admin") for spec in specs_of(n
 
 @pytest.mark.parametrize(("refusal", "title", "text"), REFUSALS)
 def test_a_refusal_names_the_problem_the_cause_and_the_fix(refusal: Refusal, title: str, text: str) -> None:
-    assert refusal_words(refusal) == (title, text)
+    assert tuple(map(read_aloud, refusal_words(refusal))) == (title, text)
     assert plain_refusal(refusal)[0] == title
 
 
