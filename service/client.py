@@ -35,6 +35,7 @@ from service.wire import (
     Explanation,
     ExtraRound,
     Generated,
+    History,
     ImportView,
     Installation,
     InstallationKey,
@@ -194,6 +195,10 @@ class ServiceClient(CallSender):
 
     @call("me", repeatable=True)
     async def me(self, who: Who) -> Me: ...
+
+    @call("history", repeatable=True)
+    async def history(self, who: Who) -> History:
+        """Returns the member's answers of the last weeks, and their latest closed rounds with what they answered."""
 
     @call("topics", repeatable=True)
     async def topics(self, who: Who) -> tuple[TopicCount, ...]: ...

@@ -13,6 +13,7 @@ from service.banks import moderation, reports
 from service.competitions import sprints
 from service.metrics import record_answer
 from service.people import members
+from service.people.history import view_history
 from service.rounds import (
     grading,
     leaderboard,
@@ -38,6 +39,7 @@ from service.wire import (
     Code,
     Contest,
     Explanation,
+    History,
     MarkingView,
     Me,
     NotificationKind,
@@ -145,6 +147,12 @@ QuestionBody = Annotated[Short, Body(embed=True, min_length=1)]
 async def me(call: TheCall, who: TheCaller) -> Me:
     async with call.transaction() as session:
         return await members.me(session, await resolve_caller(session, who, None, call.now), call.now)
+
+
+@router.post("/history")
+async def history(call: TheCall, who: TheCaller) -> History:
+    async with call.transaction() as session:
+        return await view_history(session, await resolve_caller(session, who, None, call.now), call.now)
 
 
 @router.post("/topics")

@@ -126,6 +126,7 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
         points=mine.points,
         season_points=season_points,
         rank=ranks.get(caller.member_id),
+        ranked=await boards.count_ranked(session, board_id),
         answered=mine.answered,
         accuracy=mine.accuracy,
         streak=streak.current,

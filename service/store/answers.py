@@ -176,6 +176,11 @@ async def list_ranks(
     return {row[0]: (row[1], row[2], row[3] or 0) for row in await session.execute(query)}
 
 
+async def list_by_id(session: AsyncSession, answer_ids: Collection[int]) -> dict[int, AnswerRow]:
+    """Returns these answers, by id."""
+    return {row.id: row for row in await session.scalars(select(AnswerRow).where(AnswerRow.id.in_(answer_ids)))}
+
+
 async def find_latest(
     session: AsyncSession, member_id: int, question_id: int, version_id: int | None = None
 ) -> AnswerRow | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -33,6 +34,12 @@ class Version:
 async def get_version(session: AsyncSession, version_id: int) -> Version:
     """Returns the version with this id. Raises NoResultFound if there is none."""
     return _read((await session.execute(_select().where(QuestionVersion.id == version_id))).one())
+
+
+async def list_versions(session: AsyncSession, version_ids: Collection[int]) -> dict[int, Version]:
+    """Returns these versions, by id."""
+    rows = await session.execute(_select().where(QuestionVersion.id.in_(version_ids)))
+    return {version.id: version for version in map(_read, rows)}
 
 
 async def find_version(session: AsyncSession, workspace_id: int, version_id: int) -> Version | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Select, and_, func, literal, select, tuple_
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -147,6 +148,40 @@ async def list_judged_since(session: AsyncSession, first: date, last: Round) -> 
         .where(Round.schedule_id == last.schedule_id, Round.skipped.is_(None), QuestionVersion.kind != "open")
     )
     return (await session.scalars(query.where(Round.day >= first, _up_to(last)))).all()
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRound:
+    """A round as one member met it."""
+
+    id: int
+    schedule_id: int
+    day: date
+    closed: bool
+    version_id: int
+    answer_id: int | None
+    """The member's answer that counts."""
+
+
+async def list_asked_since(session: AsyncSession, workspace_id: int, member_id: int, first: date) -> list[AskedRound]:
+    """Returns the rounds that the workspace has asked from a day on, oldest first."""
+    answered = and_(CurrentAnswer.round_id == Round.id, CurrentAnswer.member_id == member_id)
+    query = (
+        select(
+            Round.id,
+            Round.schedule_id,
+            Round.day,
+            Round.closed_at.is_not(None),
+            QuestionVersion.id,
+            CurrentAnswer.answer_id,
+        )
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .join(QuestionVersion, QuestionVersion.id == Round.version_id)
+        .outerjoin(CurrentAnswer, answered)
+        .where(Schedule.workspace_id == workspace_id, Round.day >= first)
+        .order_by(Round.opens_at, Round.id)
+    )
+    return [AskedRound(*row) for row in await session.execute(query)]
 
 
 async def count_posted_until(session: AsyncSession, last: Round) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Literal
 
-from service.wire.base import Contest, Model, Period, Platform
+from service.wire.base import Contest, Model, Period, Platform, Ref, Verdict
+from service.wire.questions import AnswerInput, QuestionView
 
 
 class BoardRow(Model):
@@ -45,6 +46,9 @@ class Me(Model):
     points: int
     season_points: int
     rank: int | None
+    """Rank of all time in the workspace."""
+    ranked: int = 0
+    """Number of members on the board of all time."""
     answered: int
     accuracy: float
     streak: int
@@ -56,6 +60,45 @@ class Me(Model):
     """Topic, answers, mean credit; weakest first."""
     weeks: tuple[tuple[date, int, int, float], ...] = ()
     """Monday, points, answers and mean credit of each of the last weeks, oldest first."""
+
+
+class DayAnswers(Model):
+    """What a member did on a day with questions."""
+
+    day: date
+    asked: int
+    """Closed rounds, and open ones that the member has answered; of schedules that they answer."""
+    answered: int
+    right: float
+    """Credit for the closed rounds, summed."""
+
+
+class PastRound(Model):
+    """A closed round with the answer of a member."""
+
+    ref: Ref
+    day: date
+    question: QuestionView
+    given: AnswerInput
+    """The answer that counted. Code is left out."""
+    verdict: Verdict | None = None
+    """None if the answer is not judged yet."""
+    credit: float | None = None
+    """Share that is right, 0 to 1. For an open answer the share that people confirmed; None without one."""
+    points: int = 0
+
+
+class History(Model):
+    """A member's last weeks."""
+
+    since: date
+    """A Monday."""
+    until: date
+    """Today, in the workspace's time zone."""
+    days: tuple[DayAnswers, ...] = ()
+    """Days with questions, oldest first."""
+    rounds: tuple[PastRound, ...] = ()
+    """The latest closed rounds that the member answered, newest first."""
 
 
 class TopicCount(Model):

@@ -28,7 +28,7 @@ async def played(daily: DailyChannel, clock: Clock, *names: str) -> str:
 async def test_me_and_the_topics(daily: DailyChannel, clock: Clock) -> None:
     await played(daily, clock, "Ada")
     me = await daily.client.me(daily.who("Ada"))
-    assert (me.points, me.rank, me.answered, me.accuracy, me.streak) == (10, 1, 1, 1.0, 1)
+    assert (me.points, me.rank, me.ranked, me.answered, me.accuracy, me.streak) == (10, 1, 1, 1, 1.0, 1)
     assert await daily.client.topics(daily.who("Ada")) == (
         TopicCount(topic="autograd", questions=1),
         TopicCount(topic="tensors/memory", questions=1),

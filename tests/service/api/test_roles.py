@@ -128,6 +128,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/try-code": row(NO_SANDBOX, ref=asked, code="1"),
     "POST /v1/run": row(NO_SANDBOX, code="1"),
     "POST /v1/me": row(OWN),
+    "POST /v1/history": row(OWN),
     "POST /v1/topics": row(OWN),
     "POST /v1/rules": row(OWN),
     "POST /v1/privacy": row(OWN),

@@ -97,6 +97,7 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "board everywhere": lambda they, who: they.client.board(who, None, "all"),
     "board of a channel with their name": lambda they, who: they.client.board(who, THEIRS, "all"),
     "me": lambda they, who: they.client.me(who),
+    "history": lambda they, who: they.client.history(who),
     "topics": lambda they, who: they.client.topics(who),
     "explain": lambda they, who: they.client.explain(who, "views"),
     "explain theirs": lambda they, who: they.client.explain(who, "what-is-a-zebra"),

@@ -66,6 +66,7 @@ class TestMe:
             points=15,
             season_points=5,
             rank=2,
+            ranked=2,
             answered=2,
             accuracy=0.75,
             streak=2,
