@@ -28,6 +28,7 @@ from bot.core.text.refusals import plain_refusal
 from bot.web.board import BoardClient, BoardPage
 from bot.web.chat import CHANNEL, WHERE, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
+from bot.web.me import MeClient, MePage
 from bot.web.navigation import Navigation
 from bot.web.render import code_colours, message_html, page
 from bot.web.security import (
@@ -94,7 +95,7 @@ SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
 PING_S = 15
 
 
-class PagesClient(TodayClient, BoardClient, Protocol):
+class PagesClient(TodayClient, BoardClient, MeClient, Protocol):
     """The service's calls that the members' pages need."""
 
 
@@ -125,7 +126,8 @@ class WebApp:
         if client is not None:
             today = TodayPage(self._cookies, client, answer, self._navigation, chat.clock)
             board = BoardPage(self._cookies, client, self._navigation, chat.clock)
-            self.pages = [*today.routes, *board.routes]
+            me = MePage(self._cookies, client, self._navigation)
+            self.pages = [*today.routes, *board.routes, *me.routes]
 
     # Joining
 

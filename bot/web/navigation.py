@@ -34,6 +34,7 @@ class Navigation:
             Link("today", "Today", f"{base}/today"),
             Link("channel", f"#{CHANNEL}", f"{base}/"),
             Link("board", "Board", f"{base}/board"),
+            Link("me", "Me", f"{base}/me"),
         )
         return {
             "base": base,

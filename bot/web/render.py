@@ -15,6 +15,7 @@ from bot.core.cards import Card, Form, TextField
 from bot.core.markup import highlight_css, parse, to_html, to_html_inline
 from bot.core.markup.html import highlighted
 from bot.core.rendering import reachable
+from bot.core.text.words import brief_markdown
 from bot.web.chat import is_editor
 from bot.web.store import BOT_NAME, Message
 from service.wire import PACKED
@@ -37,6 +38,7 @@ def environment() -> Environment:
         kind=_kind,
         highlighted=highlighted,
         inline=_inline,
+        brief=_brief,
         announcement=announcement,
         is_editor=is_editor,
         takes_file=_takes_file,
@@ -95,6 +97,11 @@ def _markdown(text: str) -> Markup:
 def _inline(text: str) -> Markup:
     """Renders Markdown inline, for example for a label."""
     return to_html_inline(parse(text))
+
+
+def _brief(text: str) -> Markup:
+    """Renders the beginning of a Markdown text inline, on one line."""
+    return _inline(brief_markdown(text, 160))
 
 
 def _kind(part: object) -> str:

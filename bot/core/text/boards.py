@@ -213,7 +213,7 @@ def place(board: Board) -> str:
     """Says where the reader stands, and how far it is to the next rank."""
     if board.mine is None:
         return (
-            "You are not on this board: you have no points on it yet, or you are hidden. /quiz privacy shows which."
+            "You are not on this board: you have no points on it yet, or you are hidden. Your own page shows which."
             if board.contest == "points"
             else "You are not on this board."
         )

@@ -41,9 +41,10 @@ def called(name: str) -> Who:
 
 
 async def answer(room: Room, who: Who, *, right: bool) -> None:
-    """Answers the open question `one-right`."""
+    """Answers the open question `one-right`, wrongly with `(2, 3)`."""
     (ask,) = (await room.client.today(who, WHERE)).forms
-    wanted = next(one.id for one in ask.question.options if ("(3, 2)" in one.text) == right)
+    text = "(3, 2)" if right else "(2, 3)"
+    wanted = next(one.id for one in ask.question.options if text in one.text)
     await room.client.answer(who, WHERE, room.event_id(), ask.ref, AnswerInput(options=(wanted,)), room.moving.now)
 
 

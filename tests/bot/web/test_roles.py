@@ -51,6 +51,7 @@ ROWS = {
     "GET /m/{member}/operations": (403, 403, 403, 403, 200),
     "GET /m/{member}/today": MEMBERS,
     "GET /m/{member}/board": MEMBERS,
+    "GET /m/{member}/me": MEMBERS,
     "POST /m/{member}/today": (403, 403, 403, 200, 200),
     "POST /m/{member}/say": POSTED,
     "POST /m/{member}/press": POSTED,
