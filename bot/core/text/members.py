@@ -30,10 +30,10 @@ from service.wire import Me, PrivacyView, ReportView, Rules, RunResult, TopicCou
 def me_card(me: Me) -> Card:
     """Shows a member's statistics."""
     # Without points in a season there may be none that runs.
-    season = f", {me.season_points:,} this season; " if me.season_points else ""
-    rank = f"rank {me.rank} of the season" if me.rank else "no rank yet this season"
+    season = f"; {me.season_points:,} this season" if me.season_points else ""
+    rank = f", rank {me.rank}" if me.rank else ""
     rows = (
-        ("Points", f"{me.points:,} in all{season}{rank if season else ''}"),
+        ("Points", f"{me.points:,} in all{rank}{season}"),
         ("Answers", f"{me.answered:,}, {percent(me.accuracy)} right" if me.answered else "none yet"),
         ("Streak", f"{plural(me.streak, 'round')}; best {me.best_streak}; {plural(me.freezes, 'freeze')} left"),
         ("Practice", f"{plural(me.cards, 'card')}, {me.cards_due} due"),

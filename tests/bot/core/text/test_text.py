@@ -162,7 +162,8 @@ def test_a_member_sees_no_inactive_season_and_no_unnamed_topic() -> None:
     shown = str(members.me_card(ME.model_copy(update={"season_points": 0, "rank": None, "topics": (("", 1, 0.5),)})))
     assert "season" not in shown
     assert "('without a topic', '1', '50 %')" in shown
-    assert "40 this season; rank 2 of the season" in str(
+    # The rank is that of all time.
+    assert "1,240 in all, rank 2; 40 this season" in str(
         members.me_card(ME.model_copy(update={"season_points": 40, "rank": 2}))
     )
 
