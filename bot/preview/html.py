@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from itertools import groupby
 from types import MappingProxyType
@@ -103,7 +105,17 @@ def _text(content: str) -> Markup:
             parts += [f'<p class="dc-small">{_parser().renderInline(line.removeprefix(_SMALL))}</p>' for line in lines]
         else:
             parts.append(_parser().render("\n".join(lines)))
-    return Markup("".join(parts))  # noqa: S704 - the parser escapes, and makes no tags of the text's own
+    return Markup(_TIMESTAMP.sub(_time, "".join(parts)))  # noqa: S704 - the parser escapes, and makes no tags of the text's own
+
+
+_TIMESTAMP = re.compile(r"&lt;t:(\d{1,11}):([tFR])&gt;")
+
+
+def _time(found: re.Match[str]) -> str:
+    """Returns a timestamp in UTC; Discord shows it in the reader's time zone."""
+    at = datetime.fromtimestamp(int(found[1]), UTC)
+    shown = {"t": f"{at:%H:%M}", "F": f"{at:%A, %d %B %Y %H:%M}", "R": "time left"}[found[2]]
+    return f'<span class="dc-time">{shown}</span>'
 
 
 @cache
@@ -189,7 +201,7 @@ def _runs(element: dict[str, Any]) -> Markup:
 
 
 def _run(run: dict[str, Any]) -> Markup:
-    shown = Markup("{}").format(run.get("text", run.get("url", "")))
+    shown = Markup("{}").format(run.get("text", run.get("fallback", run.get("url", ""))))
     for name, tag in _TAGS.items():
         if run.get("style", {}).get(name):
             shown = Markup("<{0}>{1}</{0}>").format(Markup(tag), shown)  # noqa: S704 - tags are ours

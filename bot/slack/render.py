@@ -7,6 +7,7 @@ whole in a button's `action_id` and `value`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ _RICH_BYTES = 6_000
 _MAX_TEXT = SLACK.message_text - 100
 _MAX_ACTIONS = 20
 _CONTEXT = SLACK.context_text - 200
+_RICH_ONLY = re.compile(r'"type": "(link|date)"')
 _PICTURE = "picture "
 _ELSEWHERE = " … The rest is in the message itself."
 
@@ -184,9 +186,10 @@ def _ended(paragraph: Element) -> Element:
 
 
 def _small_print(markdown: str) -> list[Part]:
-    """Renders small print as context blocks; as rich text if it has a link or a table, which plain text cannot hold."""
+    """Renders small print as context blocks; as rich text if it has a link, an instant or a table, which plain text
+    cannot hold."""
     elements = to_slack(parse(markdown))
-    if any(isinstance(element, Grid) or '"link"' in json.dumps(element) for element in elements):
+    if any(isinstance(element, Grid) or _RICH_ONLY.search(json.dumps(element)) for element in elements):
         return _mixed(elements)
     text = to_plain(parse(markdown), 10_000)
     return [context(part) for part in code_parts(text, units, _CONTEXT) if visible(part)]

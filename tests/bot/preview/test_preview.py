@@ -10,12 +10,25 @@ import pytest
 
 from bot import discord, slack
 from bot.core.cards import Card, Form
+from bot.core.text import outbox_card
 from bot.discord.render import pictures
 from bot.preview.html import discord_message_html, modal_html, view_html
 from bot.preview.html import slack_message_html as slack_message_html
 from bot.preview.scenes import PLATFORMS, make_scenes, page_html, scene_data, scene_text, write_page
 from service.wire import AnswerKey, QuestionView
-from tests.bot.samples import CHOICE, CHOICE_KEY, CODE, GALLERY, OPEN, OPEN_KEY, OUTPUT, SEVERAL, VALUE, VALUE_KEY
+from tests.bot.samples import (
+    CHOICE,
+    CHOICE_KEY,
+    CODE,
+    GALLERY,
+    OPEN,
+    OPEN_KEY,
+    OUTPUT,
+    QUESTION_POST,
+    SEVERAL,
+    VALUE,
+    VALUE_KEY,
+)
 
 QUESTIONS: dict[str, tuple[QuestionView, AnswerKey]] = {
     "choice": (CHOICE, CHOICE_KEY),
@@ -93,6 +106,14 @@ def test_a_modal_and_a_view_read_as_text() -> None:
         for words in ("Your code", "def softmax(x):", "Run the examples"):
             assert words in said
     assert "( ) A " in scene_text(make_scenes(*QUESTIONS["several"])[1], "slack")
+
+
+def test_deadlines_look_as_the_chats_show_them() -> None:
+    post = outbox_card(QUESTION_POST)
+    (shown,) = map(discord_message_html, discord.bodies(post))
+    assert "Thursday, 05 March 2026 16:00" in shown and "&lt;t:" not in shown
+    (shown,) = map(slack_message_html, slack.bodies(post))
+    assert "Open until Thursday 5 March, 17:00 (Europe/Berlin)." in shown
 
 
 def test_the_data_is_what_is_sent() -> None:
