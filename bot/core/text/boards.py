@@ -170,6 +170,12 @@ def choices(shown: BoardChoice) -> tuple[tuple[Choice, ...], ...]:
     )
 
 
+def about(shown: BoardChoice) -> str:
+    """Says in what the board differs from the usual one; empty if only its period does."""
+    contest = "" if shown.contest == "points" else _CONTESTS[shown.contest][0]
+    return joined(contest, shown.topic, "Whole workspace" if shown.scope == "workspace" else "")
+
+
 def suited(choice: BoardChoice) -> BoardChoice:
     """Returns the choice, with the month if the contest has no board of its period."""
     return choice if choice.period in _CONTESTS[choice.contest][1] else replace(choice, period="month")

@@ -94,6 +94,8 @@ async def test_links_keep_what_was_chosen(room: Room, member: Browser) -> None:
     assert tabs["?period=month&amp;contest=rookies&amp;scope=workspace&amp;topic=tensors"] == "Rookies"
     assert '<a href="?period=month&amp;scope=workspace&amp;topic=tensors" aria-current="true">Month</a>' in page
     assert "<option selected>tensors</option>" in page
+    assert '<p class="subtitle" dir="auto">tensors · Whole workspace</p>' in page
+    assert "subtitle" not in await shown(member, "?period=month")
 
 
 async def test_without_a_season_the_page_says_how_one_starts(room: Room, member: Browser) -> None:
