@@ -23,6 +23,7 @@ from service.wire import (
     AttemptOutcome,
     AuditView,
     BankLog,
+    BankStatistics,
     BankView,
     Board,
     ChatLinked,
@@ -39,6 +40,7 @@ from service.wire import (
     ImportView,
     Installation,
     InstallationKey,
+    ItemStatistics,
     Ladder,
     LinkCode,
     LowView,
@@ -342,6 +344,14 @@ class ServiceClient(CallSender):
 
     @call("admin/bank/low", repeatable=True)
     async def bank_low(self, who: Who) -> tuple[LowView, ...]: ...
+
+    @call("admin/bank/stats", repeatable=True)
+    async def bank_statistics(self, who: Who) -> BankStatistics:
+        """Returns the questions that need work, judged by the closed rounds of the workspace."""
+
+    @call("admin/bank/stats/question", repeatable=True)
+    async def question_statistics(self, who: Who, question: str) -> ItemStatistics:
+        """Returns the figures of one question. Refused while it is asked."""
 
     @call("admin/reports", repeatable=True)
     async def reports(self, who: Who) -> tuple[ReportView, ...]: ...

@@ -12,7 +12,18 @@ from bot.core.channel_access import ChannelAccess, ChannelProblem
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
-from bot.core.text import admin, digest, doctor, marking, members, onboarding, refusals, review, sprints
+from bot.core.text import (
+    admin,
+    digest,
+    doctor,
+    item_statistics,
+    marking,
+    members,
+    onboarding,
+    refusals,
+    review,
+    sprints,
+)
 from service.client import ServiceClient, ServiceRefused
 from service.wire import (
     ExtraRound,
@@ -193,6 +204,7 @@ class AdminCommands:
             ("bank", "restore"): self._retire,
             ("bank", "approve"): self._approve,
             ("bank", "low"): self._low,
+            ("bank", "stats"): self._statistics,
             ("review", "list"): self._reports,
             ("review", "show"): self._show_report,
             ("review", "dismiss"): self._settle,
@@ -354,6 +366,11 @@ class AdminCommands:
 
     async def _low(self, event: Command, typed: Typed) -> Said:
         return admin.low_card(await self._client.bank_low(event.who))
+
+    async def _statistics(self, event: Command, typed: Typed) -> Said:
+        if "id" not in typed.values:
+            return item_statistics.bank_card(await self._client.bank_statistics(event.who))
+        return item_statistics.question_card(await self._client.question_statistics(event.who, typed.text("id")))
 
     # Reports, members, workspace
 

@@ -403,6 +403,11 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("next", GENERATED, "What imports do with such from now on: `use`, `hold` or `none`."),
     ),
     _admin("bank low", "How many questions each schedule has left."),
+    _admin(
+        "bank stats",
+        "How the questions did: which need work, or one of them.",
+        Argument("id", WORD, "A question's id; else the lists of the bank."),
+    ),
     _admin("review list", "Reported questions."),
     _admin("review show", "A report beside its question, with the key.", _REPORT),
     _admin("review dismiss", "Settle a report: the question is right.", _REPORT, _REASON),

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.recipes import LONGEST_RECIPE
 from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, while_connected
-from service.banks import import_history, imports, moderation, reports
+from service.banks import import_history, imports, item_statistics, moderation, reports
 from service.banks.documents import DOCUMENTS
 from service.errors import Refused
 from service.ops import doctor as ops_doctor
@@ -30,12 +30,14 @@ from service.wire import (
     AnswerCredit,
     AuditView,
     BankLog,
+    BankStatistics,
     BankView,
     ChannelNeeded,
     DigestView,
     ExtraRound,
     Generated,
     ImportView,
+    ItemStatistics,
     LowView,
     ReportedQuestion,
     ReportView,
@@ -298,6 +300,18 @@ async def bank_generated(change: TheChange, generated: Annotated[Generated, Body
 async def bank_low(call: TheCall, who: TheCaller) -> tuple[LowView, ...]:
     async with looking(call, who) as (session, caller):
         return await schedules.list_low(session, caller, call.now)
+
+
+@router.post("/bank/stats")
+async def bank_statistics(call: TheCall, who: TheCaller) -> BankStatistics:
+    async with looking(call, who) as (session, caller):
+        return await item_statistics.view_bank(session, caller, call.now)
+
+
+@router.post("/bank/stats/question")
+async def question_statistics(call: TheCall, who: TheCaller, question: NameBody) -> ItemStatistics:
+    async with looking(call, who) as (session, caller):
+        return await item_statistics.view_item(session, caller, question, call.now)
 
 
 @router.post("/reports")

@@ -103,6 +103,7 @@ from service.wire.duels import (
     LadderRow,
     MyDuels,
 )
+from service.wire.item_statistics import BankStatistics, ItemFinding, ItemList, ItemStatistics, WrongOption
 from service.wire.members import (
     Board,
     BoardRow,
@@ -269,6 +270,7 @@ __all__ = [
     "BankLog",
     "BankLow",
     "BankRefusal",
+    "BankStatistics",
     "BankView",
     "Board",
     "BoardRow",
@@ -328,6 +330,9 @@ __all__ = [
     "InstallationKey",
     "InvalidInput",
     "InvalidTimetable",
+    "ItemFinding",
+    "ItemList",
+    "ItemStatistics",
     "Kind",
     "Ladder",
     "LadderRow",
@@ -463,6 +468,7 @@ __all__ = [
     "Who",
     "WorkspaceCheck",
     "WrongKindOfAnswer",
+    "WrongOption",
     "describe",
     "invalid_input",
 ]

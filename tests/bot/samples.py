@@ -13,6 +13,7 @@ from bot.core.text import (
     digest,
     doctor,
     duels,
+    item_statistics,
     marking,
     members,
     notifications,
@@ -34,6 +35,7 @@ from service.wire import (
     AuditView,
     BankCheck,
     BankLog,
+    BankStatistics,
     BankView,
     Board,
     BoardRow,
@@ -57,6 +59,8 @@ from service.wire import (
     ImportChange,
     ImportEntry,
     ImportView,
+    ItemList,
+    ItemStatistics,
     Ladder,
     LadderRow,
     LinkCode,
@@ -115,6 +119,7 @@ from service.wire import (
     WaitingAnswers,
     WeekDigest,
     Where,
+    WrongOption,
 )
 
 PNG = base64.b64decode(
@@ -189,6 +194,28 @@ CODE_KEY = AnswerKey(
 )  # fmt: skip
 
 EVIL = "Bob *[x](http://evil)* @everyone"
+ITEM = ItemStatistics(
+    question="stride-view", bank=f"Tensors {EVIL}", days=365, rounds=2, answers=61, judged=60, right=0.21,
+    right_low=0.13, right_high=0.33, discrimination=-0.41, compared=55, wrong=WrongOption(text=EVIL, share=0.62),
+    wrong_beats_right=True, seconds=5400.0, reports=2, finding="broken",
+)  # fmt: skip
+EASY_ITEM = ItemStatistics(
+    question="add", days=365, retired=True, rounds=1, answers=12, judged=12, right=1.0, right_low=0.76,
+    wrong=None, seconds=40.0, finding="easy",
+)  # fmt: skip
+STATISTICS = BankStatistics(
+    days=365,
+    asked=90,
+    answers=1800,
+    lists=(
+        ItemList(finding="broken", items=(ITEM,)),
+        ItemList(finding="ambiguous"),
+        ItemList(finding="hard", items=(ITEM.model_copy(update={"finding": "hard", "discrimination": None}),), more=3),
+        ItemList(finding="easy", items=(EASY_ITEM,)),
+    ),
+    never_asked=("new", "newer"),
+    more_never_asked=1200,
+)
 QUIET_WEEK = WeekDigest(
     first=date(2026, 3, 2),
     last=date(2026, 3, 8),
@@ -681,6 +708,11 @@ GALLERY: dict[str, Card | Form] = {
     "digest": digest.digest_notice(WEEK),
     "digest of a quiet week": digest.digest_card(DigestView(digest=QUIET_WEEK, next_at=None, zone="UTC")),
     "digest switched": digest.switched_card(DigestView(digest=QUIET_WEEK, next_at=NOW, zone="Europe/Berlin")),
+    "statistics": item_statistics.bank_card(STATISTICS),
+    "statistics of nothing": item_statistics.bank_card(BankStatistics(days=365, asked=0, answers=0)),
+    "statistics of a question": item_statistics.question_card(ITEM),
+    "statistics of an easy question": item_statistics.question_card(EASY_ITEM),
+    "statistics of an unasked question": item_statistics.question_card(ItemStatistics(question="new", days=365)),
     "restored": admin.restored_card("Ann", date(2026, 3, 5)),
     "adjusted": admin.adjusted_card("Ann", -5, "was *unfair*"),
     "audit": admin.audit_card((AuditView(at=NOW, by="Ann", action="adjust", facts={"member": "Bob", "points": "-5"}),)),

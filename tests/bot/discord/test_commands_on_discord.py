@@ -39,6 +39,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "quiz-admin bank retire": {"id": "why-scale"},
     "quiz-admin bank restore": {"id": "why-scale"},
     "quiz-admin bank approve": {"id": "all"},
+    "quiz-admin bank stats": {"id": "why-scale"},
     "quiz-admin review show": {"report": 1},
     "quiz-admin review dismiss": {"report": 1, "reason": "It is right: `t` swaps."},
     "quiz-admin review fixed": {"report": 1},

@@ -58,6 +58,8 @@ LOOKS: dict[str, Callable[[ServiceClient, Who], Awaitable[object]]] = {
     "bank import": lambda client, who: client.bank_import(who, "look", "own.md", DOCUMENT, False),
     "bank log": lambda client, who: client.bank_log(who, "home"),
     "bank low": lambda client, who: client.bank_low(who),
+    "bank stats": lambda client, who: client.bank_statistics(who),
+    "question stats": lambda client, who: client.question_statistics(who, "views"),
     "reports": lambda client, who: client.reports(who),
     "audit": lambda client, who: client.audit(who),
     "doctor": lambda client, who: client.doctor(who),

@@ -182,6 +182,8 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/bank/approve": row((OUT, OUT, UNREADABLE, ADMINS, GONE, GONE), question="all"),
     "POST /v1/admin/bank/generated": row(ADMIN, generated="use"),
     "POST /v1/admin/bank/low": row(ADMIN),
+    "POST /v1/admin/bank/stats": row(ADMIN),
+    "POST /v1/admin/bank/stats/question": row(ADMIN_THEIRS, question=lambda team: f"what-is-a-{team.word}"),
     "POST /v1/admin/reports": row(ADMIN),
     "POST /v1/admin/report/settle": row(ADMIN_THEIRS, report=lambda team: team.reported(), state="fixed", reason=""),
     "POST /v1/admin/report": row(ADMIN_THEIRS, report=lambda team: team.reported()),

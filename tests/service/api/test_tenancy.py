@@ -123,6 +123,8 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "log theirs": lambda they, who: they.client.bank_log(who, TELLTALE),
     "undo theirs": lambda they, who: they.client.bank_undo(who, "look undo", TELLTALE),
     "low": lambda they, who: they.client.bank_low(who),
+    "statistics": lambda they, who: they.client.bank_statistics(who),
+    "statistics of theirs": lambda they, who: they.client.question_statistics(who, "what-is-a-zebra"),
     "open answers": lambda they, who: they.client.open_answers(who),
     "marking theirs": lambda they, who: they.client.marking(who, f"r{they.round}"),
     "reports": lambda they, who: they.client.reports(who),

@@ -1,0 +1,103 @@
+"""How the questions did in a workspace's rounds: lists of those that need work, and one question's figures.
+
+Only closed rounds count, and no member is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.banks.moderation import find_named
+from service.domain.item_statistics import Item, Picks, find_problem, known_discrimination, sum_picks, wilson_interval
+from service.errors import Refused
+from service.store import duels
+from service.store import item_statistics as rows
+from service.store.item_statistics import ItemSums, OptionPicks
+from service.store.members import Caller
+from service.store.questions import is_asked_now
+from service.wire import BankStatistics, ItemFinding, ItemList, ItemStatistics, StillOpen, WrongOption
+
+PERIOD = timedelta(days=365)
+"""How long ago a round may have closed to count."""
+MOST_LISTED = 10
+"""Most questions in one list."""
+_FINDINGS: tuple[ItemFinding, ...] = ("broken", "ambiguous", "hard", "easy")
+
+
+async def view_bank(session: AsyncSession, caller: Caller, now: datetime) -> BankStatistics:
+    """Returns the questions that need work, each in the list of what is most serious."""
+    since = now - PERIOD
+    found = await rows.list_items(session, caller.workspace_id, since)
+    options = await rows.list_options(session, caller.workspace_id, since)
+    items = [_view(sums, options.get(sums.question_id, ())) for sums in found]
+    never, never_in_all = await rows.list_never_asked(session, caller.workspace_id, MOST_LISTED)
+    return BankStatistics(
+        days=PERIOD.days,
+        asked=len(items),
+        answers=sum(item.answers for item in items),
+        lists=tuple(_list(finding, items) for finding in _FINDINGS),
+        never_asked=tuple(never),
+        more_never_asked=never_in_all - len(never),
+    )
+
+
+async def view_item(session: AsyncSession, caller: Caller, question: str, now: datetime) -> ItemStatistics:
+    """Returns the figures of one question. Refused while a round, a sprint or a duel of the caller asks it."""
+    row, _ = (await find_named(session, caller, question))[0]
+    if await is_asked_now(session, caller.workspace_id, row.id):
+        raise Refused(StillOpen())
+    if await duels.is_question_in_duel(session, caller.member_id, row.id):
+        raise Refused(StillOpen())
+    since = now - PERIOD
+    for sums in await rows.list_items(session, caller.workspace_id, since, row.id):
+        options = await rows.list_options(session, caller.workspace_id, since, row.id)
+        return _view(sums, options.get(row.id, ()), with_option=True)
+    return ItemStatistics(question=row.key, days=PERIOD.days)
+
+
+def _list(finding: ItemFinding, items: Sequence[ItemStatistics]) -> ItemList:
+    """Returns the list of one finding: those still asked first, then the most extreme."""
+    found = [item for item in items if item.finding == finding]
+    sign = -1 if finding == "easy" else 1
+    found.sort(key=lambda item: (item.retired, sign * (item.right or 0.0), -item.judged, item.question))
+    return ItemList(finding=finding, items=tuple(found[:MOST_LISTED]), more=max(0, len(found) - MOST_LISTED))
+
+
+def _view(sums: ItemSums, options: Sequence[OptionPicks], *, with_option: bool = False) -> ItemStatistics:
+    """Returns a question's figures; the wrong option chosen most often only `with_option`."""
+    wrong = next((option for option in options if not option.right), None)
+    right = next((option for option in options if option.right), None)
+    item = Item(
+        answers=sums.judged,
+        right=sums.right or 0.0,
+        discrimination=sums.discrimination,
+        compared=sums.compared,
+        # A right option that nobody chose is one too.
+        best_right=None if wrong is None else right.picks if right else Picks(0),
+        top_wrong=wrong.picks if wrong else None,
+        rest=sum_picks(option.picks for option in options if option is not wrong),
+    )
+    interval = wilson_interval(item.right, item.answers)
+    shown = wrong if with_option else None
+    return ItemStatistics(
+        question=sums.key,
+        bank=sums.bank,
+        days=PERIOD.days,
+        retired=sums.retired,
+        rounds=sums.rounds,
+        answers=sums.answers,
+        judged=sums.judged,
+        right=sums.right,
+        right_low=interval.low,
+        right_high=interval.high,
+        discrimination=known_discrimination(item),
+        compared=sums.compared,
+        wrong=shown and WrongOption(text=shown.text, share=shown.picks.count / max(1, sums.answers)),
+        wrong_beats_right=bool(wrong and wrong.picks.count > (right.picks.count if right else 0)),
+        seconds=sums.seconds,
+        reports=sums.reports,
+        finding=find_problem(item),
+    )
