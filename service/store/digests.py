@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.review_tables import DigestPlan, ReportRow
-from service.store.tables import Ledger, QuestionRow, QuestionVersion, Round, Schedule
+from service.store.tables import Ledger, Member, QuestionRow, QuestionVersion, Round, Schedule
 
 
 async def add_plan(session: AsyncSession, workspace_id: int, next_at: datetime) -> None:
@@ -142,12 +142,14 @@ def _closed(workspace_id: int, start: datetime, end: datetime) -> Select[int, in
 
 def _answers(workspace_id: int, start: datetime, end: datetime) -> Select[int, int, int | None, float | None]:
     """Selects each member's answer in those rounds with its credit, after all corrections. The credit is None where
-    nothing was judged."""
+    nothing was judged. Leaves out members who were forgotten, and accounts that were merged into another."""
     closed = _closed(workspace_id, start, end).subquery()
     judged = func.count(Ledger.credit)
     credit = case((judged > 0, func.sum(Ledger.credit)), else_=None)
     return (
         select(Ledger.round_id, Ledger.member_id, closed.c.version_id, credit.label("credit"))
         .join(closed, closed.c.id == Ledger.round_id)
+        .join(Member, Member.id == Ledger.member_id)
+        .where(Member.forgotten_at.is_(None), Member.merged_into.is_(None))
         .group_by(Ledger.round_id, Ledger.member_id, closed.c.version_id)
     )

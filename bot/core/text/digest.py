@@ -54,7 +54,11 @@ def _blocks(digest: WeekDigest) -> tuple[Block, ...]:
     if digest.hardest is not None:
         hardest = digest.hardest
         answers = plural(hardest.answers, "answer")
-        lines.append(f"**Hardest:** {code_words(hardest.question)}, {percent(hardest.right)} right of {answers}.")
+        shown = code_words(f"/quiz-admin bank stats {hardest.question}")
+        lines.append(
+            f"**Hardest:** {code_words(hardest.question)}, {percent(hardest.right)} right of {answers}. "
+            f"{shown} shows how it was answered."
+        )
     if digest.weakest:
         topics = ", ".join(map(_topic, digest.weakest))
         lines.append(f"**Weakest topics** of four weeks: {topics}.")

@@ -11,7 +11,7 @@ from service.store.review_tables import DigestPlan
 from service.wire import AnswerInput, Delivery, DigestQuestion, Notice, QuestionPost, WeekDigest, Where, Who
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, prose, value
-from tests.service.two_chats import GUILD, TwoChats
+from tests.service.two_chats import GUILD, TEAM, TwoChats
 
 RIGHT, WRONG = AnswerInput(options=("a",)), AnswerInput(options=("b",))
 
@@ -160,6 +160,30 @@ async def test_a_question_without_judged_answers_is_not_the_hardest(
     digest = (await daily.client.digest(boss)).digest
     assert digest.hardest == DigestQuestion(question="shape", answers=3, right=0.0)
     assert digest.right == 0.0
+
+
+async def test_linked_accounts_count_as_one_member_and_forgotten_ones_not_at_all(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    chats = TwoChats(daily, clock)
+    await daily.bank(choice())
+    await daily.client.schedule_add(chats.boss("discord"), "schedule", GUILD, SPEC)
+    await chats.join_chats()
+    ref = await chats.asked("discord")
+    for name, platform, given in (("Ada", "discord", RIGHT), ("Ada", "slack", WRONG), ("Bob", "discord", RIGHT)):
+        who, where = chats.who(name, platform), TEAM if platform == "slack" else GUILD
+        await daily.client.answer(who, where, f"{name} {platform}", ref, given, clock.now)
+        clock.advance(minutes=1)
+    await chats.closed()
+    clock.advance(days=7)
+    boss = chats.boss("discord")
+    assert (await daily.client.digest(boss)).digest.members == 3
+    await chats.link("Ada")
+    digest = (await daily.client.digest(boss)).digest
+    assert (digest.members, digest.answers) == (2, 2)
+    await daily.client.privacy(chats.who("Bob", "discord"), "forget", "forget")
+    digest = (await daily.client.digest(boss)).digest
+    assert (digest.members, digest.answers) == (1, 1)
 
 
 async def test_another_workspace_sees_nothing_of_it(daily: DailyChannel, clock: Clock, boss: Who) -> None:
