@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, case, func, select, update
+from sqlalchemy import Select, Subquery, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store.ledger import answers_in
 from service.store.review_tables import DigestPlan, ReportRow
-from service.store.tables import Ledger, Member, QuestionRow, QuestionVersion, Round, Schedule
+from service.store.tables import QuestionRow, QuestionVersion, Round, Schedule
 
 
 async def add_plan(session: AsyncSession, workspace_id: int, next_at: datetime) -> None:
@@ -73,9 +74,9 @@ async def count_rounds(session: AsyncSession, workspace_id: int, start: datetime
 
 async def sum_answers(session: AsyncSession, workspace_id: int, start: datetime, end: datetime) -> Totals:
     """Returns what was answered in the rounds that closed in the period."""
-    each = _answers(workspace_id, start, end).subquery()
+    each = _answers(workspace_id, start, end)
     query = select(
-        func.count(each.c.round_id.distinct()),
+        func.count(each.c.id.distinct()),
         func.count(each.c.member_id.distinct()),
         func.count(),
         func.avg(each.c.credit),
@@ -88,7 +89,7 @@ async def find_hardest(
     session: AsyncSession, workspace_id: int, start: datetime, end: datetime, least: int
 ) -> Share | None:
     """Returns the question of the period with the lowest mean credit, of those with `least` judged answers."""
-    each = _answers(workspace_id, start, end).subquery()
+    each = _answers(workspace_id, start, end)
     answers, right = func.count(each.c.credit), func.avg(each.c.credit)
     query = (
         select(QuestionRow.key, answers, right)
@@ -109,7 +110,7 @@ async def list_weakest_topics(
 ) -> Sequence[Share]:
     """Returns the topics of the period with the lowest mean credit, of those with `least` judged answers; lowest
     first. Leaves out topics that were always answered right."""
-    each = _answers(workspace_id, start, end).subquery()
+    each = _answers(workspace_id, start, end)
     answers, right = func.count(each.c.credit), func.avg(each.c.credit)
     query = (
         select(QuestionVersion.topic, answers, right)
@@ -140,16 +141,5 @@ def _closed(workspace_id: int, start: datetime, end: datetime) -> Select[int, in
     )
 
 
-def _answers(workspace_id: int, start: datetime, end: datetime) -> Select[int, int, int | None, float | None]:
-    """Selects each member's answer in those rounds with its credit, after all corrections. The credit is None where
-    nothing was judged. Leaves out members who were forgotten, and accounts that were merged into another."""
-    closed = _closed(workspace_id, start, end).subquery()
-    judged = func.count(Ledger.credit)
-    credit = case((judged > 0, func.sum(Ledger.credit)), else_=None)
-    return (
-        select(Ledger.round_id, Ledger.member_id, closed.c.version_id, credit.label("credit"))
-        .join(closed, closed.c.id == Ledger.round_id)
-        .join(Member, Member.id == Ledger.member_id)
-        .where(Member.forgotten_at.is_(None), Member.merged_into.is_(None))
-        .group_by(Ledger.round_id, Ledger.member_id, closed.c.version_id)
-    )
+def _answers(workspace_id: int, start: datetime, end: datetime) -> Subquery:
+    return answers_in(_closed(workspace_id, start, end).subquery()).subquery()

@@ -15,13 +15,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.item_statistics import MIN_OTHER_ANSWERS, Picks
 from service.store.banks import is_asked_now, restrict_to_askable
+from service.store.ledger import answers_in
 from service.store.review_tables import ReportRow
 from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import (
     AnswerRow,
     BankRow,
     CurrentAnswer,
-    Ledger,
     Member,
     QuestionRow,
     QuestionVersion,
@@ -203,27 +203,8 @@ def _closed(workspace_id: int, since: datetime) -> Select[*tuple[Any, ...]]:
 
 
 def _answered(workspace_id: int, since: datetime) -> CTE:
-    """Selects each member's answer in those rounds, with its credit after all corrections; None if nobody judged it.
-
-    Leaves out forgotten members. Answers of merged members count for the member they were merged into.
-    """
-    closed = _closed(workspace_id, since).subquery()
-    credit = case((func.count(Ledger.credit) > 0, func.sum(Ledger.credit)), else_=None)
-    return (
-        select(
-            closed.c.question_id,
-            closed.c.is_current,
-            Ledger.round_id,
-            Ledger.member_id,
-            credit.label("credit"),
-            func.sum(Ledger.seconds).label("seconds"),
-        )
-        .join(closed, closed.c.id == Ledger.round_id)
-        .join(Member, Member.id == Ledger.member_id)
-        .where(Ledger.workspace_id == workspace_id, Member.forgotten_at.is_(None), Member.merged_into.is_(None))
-        .group_by(closed.c.question_id, closed.c.is_current, Ledger.round_id, Ledger.member_id)
-        .cte("answered")
-    )
+    """Selects each member's answer in those rounds."""
+    return answers_in(_closed(workspace_id, since).subquery()).cte("answered")
 
 
 def _rest(answered: CTE) -> CTE:

@@ -7,7 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, DateTime, Double, Select, String, column, func, literal, or_, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    DateTime,
+    Double,
+    Select,
+    String,
+    Subquery,
+    case,
+    column,
+    func,
+    literal,
+    or_,
+    select,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import TypeEngine
@@ -103,6 +117,22 @@ async def count_right(session: AsyncSession, round_ids: Collection[int], member_
     )
     rows = await session.execute(select(each.c.member_id, func.count()).group_by(each.c.member_id))
     return {member_id: int(count) for member_id, count in rows}
+
+
+def answers_in(rounds: Subquery) -> Select[*tuple[Any, ...]]:
+    """Selects each member's answer in `rounds`, which has an `id` and any other columns, beside those columns.
+
+    `credit` is that after all corrections, or None if nobody judged the answer; `seconds` counts from the post. Leaves
+    out members who were forgotten, and accounts that were merged into another: that one has the answer.
+    """
+    credit = case((func.count(Ledger.credit) > 0, func.sum(Ledger.credit)), else_=None)
+    return (
+        select(*rounds.c, Ledger.member_id, credit.label("credit"), func.sum(Ledger.seconds).label("seconds"))
+        .join(rounds, rounds.c.id == Ledger.round_id)
+        .join(Member, Member.id == Ledger.member_id)
+        .where(Member.forgotten_at.is_(None), Member.merged_into.is_(None))
+        .group_by(*rounds.c, Ledger.member_id)
+    )
 
 
 async def sum_by_topic(session: AsyncSession, member_id: int) -> list[tuple[str, int, float]]:
