@@ -11,7 +11,7 @@ from service.store.review_tables import DigestPlan
 from service.wire import AnswerInput, Delivery, DigestQuestion, Notice, QuestionPost, WeekDigest, Where, Who
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, prose, value
-from tests.service.two_chats import GUILD, TEAM, TwoChats
+from tests.service.two_chats import GUILD, TwoChats
 
 RIGHT, WRONG = AnswerInput(options=("a",)), AnswerInput(options=("b",))
 
@@ -170,10 +170,9 @@ async def test_linked_accounts_count_as_one_member_and_forgotten_ones_not_at_all
     await daily.client.schedule_add(chats.boss("discord"), "schedule", GUILD, SPEC)
     await chats.join_chats()
     ref = await chats.asked("discord")
-    for name, platform, given in (("Ada", "discord", RIGHT), ("Ada", "slack", WRONG), ("Bob", "discord", RIGHT)):
-        who, where = chats.who(name, platform), TEAM if platform == "slack" else GUILD
-        await daily.client.answer(who, where, f"{name} {platform}", ref, given, clock.now)
-        clock.advance(minutes=1)
+    await chats.answer("Ada", "discord", ref)
+    await chats.answer("Ada", "slack", ref, "b", after=2)
+    await chats.answer("Bob", "discord", ref, after=3)
     await chats.closed()
     clock.advance(days=7)
     boss = chats.boss("discord")
