@@ -92,13 +92,6 @@ def instant_words(instant: datetime, zone: str) -> str:
     return f"{day_words(local(instant, zone).date())}, {time_words(instant, zone)}"
 
 
-def until_words(instant: datetime, zone: str, now: datetime | None) -> str:
-    """Formats the time alone if it is today, otherwise with the day."""
-    if now is not None and local(now, zone).date() == local(instant, zone).date():
-        return time_words(instant, zone)
-    return instant_words(instant, zone)
-
-
 def time_markdown(instant: datetime, zone: str) -> str:
     """Formats a time as Markdown: chats show it in the reader's own time zone if they can, else as `time_words`."""
     return instant_markdown(time_words(instant, zone), int(instant.timestamp()), dated=False)

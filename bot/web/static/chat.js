@@ -9,18 +9,6 @@ const newestFirst = log && "editor" in log.dataset;
 
 // Messages
 
-function localize(root) {
-  const today = new Date().toDateString();
-  for (const time of root.querySelectorAll("time[datetime]")) {
-    const at = new Date(time.dateTime);
-    const clock = { hour: "2-digit", minute: "2-digit" };
-    const day = { day: "numeric", month: "short", ...(time.dataset.local && { weekday: "long" }) };
-    const timeOnly = time.dataset.local ? time.dataset.local === "time" : at.toDateString() === today;
-    time.textContent = timeOnly ? at.toLocaleTimeString([], clock) : at.toLocaleString([], { ...day, ...clock });
-    time.title = at.toLocaleString();
-  }
-}
-
 function show(html, mine = false) {
   const holder = document.createElement("template");
   holder.innerHTML = html; // rendered by our server, which escapes what people wrote
@@ -29,7 +17,7 @@ function show(html, mine = false) {
   // A message arrives in the response and in the event stream; ignore the second copy.
   const known = log.dataset.events && old && Number(old.dataset.version) >= Number(message.dataset.version);
   if (known) return old;
-  localize(message);
+  localizeTimes(message);
   document.getElementById("empty")?.remove();
   const atEnd = window.innerHeight + window.scrollY > document.body.scrollHeight - 200;
   const focused = old?.contains(document.activeElement);
@@ -289,7 +277,6 @@ if (log) {
   });
   // A page restored from the browser's cache is outdated and its stream is closed.
   addEventListener("pageshow", (event) => event.persisted && location.reload());
-  localize(document);
   document.querySelectorAll("textarea[data-code]").forEach(edit);
   document.querySelectorAll("#text[data-complete]").forEach(complete);
   if (log.dataset.events) listen(log.dataset.after);

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 from starlette.types import ASGIApp
 
 CHROMIUM = shutil.which("chromium") or ""
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)  # five seconds by default, which a busy machine exceeds
 
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="Debian's chromium is not installed (apt install chromium)")
 

@@ -174,14 +174,14 @@ async def test_what_was_missed_comes_after_a_restart(tmp_path: Path, desk: Desk,
 
 async def test_a_deadline_is_shown_in_the_readers_zone(windows: Windows, chat: WebChat) -> None:
     away = await shown(windows, chat, QUESTION, zone="Asia/Tokyo")
-    deadline = away.page.locator(".message time[data-local]").first
+    deadline = away.page.locator(".message time[data-local=dated]").first
     await expect(deadline).to_have_attribute("datetime", "2026-03-05T16:00:00Z")
     await expect(deadline).to_contain_text("Friday")
     await expect(deadline).to_contain_text("01:00")
     without = await (await windows.open(zone="Asia/Tokyo", scripts=False)).join("Bob")
     chat.store.post(CHANNEL, QUESTION, chat.clock(), member=without.member)
     await without.page.reload()
-    await expect(without.page.locator(".message time[data-local]").first).to_contain_text("17:00 (Europe/Berlin)")
+    await expect(without.page.locator(".message time[data-local=dated]").first).to_contain_text("17:00 (Europe/Berlin)")
 
 
 async def test_a_hidden_page_disconnects_and_catches_up(windows: Windows, chat: WebChat) -> None:

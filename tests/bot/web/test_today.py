@@ -164,6 +164,9 @@ async def test_the_page_with_mouse_and_keyboard(
         if scripts:
             assert await ann.audit() == []
         await ann.shoot(f"today-{scheme}-{width}")
+        # The browser is in UTC; without its script the page names the schedule's zone.
+        deadline = expect(ann.page.locator(".small time"))
+        await (deadline.not_to_contain_text("(") if scripts else deadline.to_contain_text("(Europe/Berlin)"))
 
         await ann.page.get_by_text("(2, 3)", exact=True).click()
         await ann.page.get_by_role("button", name="Answer").click()

@@ -13,6 +13,7 @@ from bot.core.cards import Code, Small, TextField
 from bot.core.text import members, questions, results, words
 from bot.core.text.admin import rhythm_words
 from service.wire import RunResult, ScheduleSpec, VerdictView
+from tests.bot.core.text.instants import read_aloud
 from tests.bot.samples import ME
 
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -65,10 +66,10 @@ def test_times_are_local_and_name_their_zone() -> None:
 
 def test_a_time_today_needs_no_day() -> None:
     close = NOON + timedelta(hours=4)
-    assert words.until_words(close, "Europe/Berlin", NOON) == "17:00 (Europe/Berlin)"
-    assert words.until_words(close, "Pacific/Auckland", NOON) == "05:00 (Pacific/Auckland)"
-    assert words.until_words(close, "Asia/Tokyo", NOON) == "Friday 6 March, 01:00 (Asia/Tokyo)"
-    assert words.until_words(close, "Europe/Berlin", None) == "Thursday 5 March, 17:00 (Europe/Berlin)"
+    assert read_aloud(words.until_markdown(close, "Europe/Berlin", NOON)) == "17:00 (Europe/Berlin)"
+    assert read_aloud(words.until_markdown(close, "Pacific/Auckland", NOON)) == "05:00 (Pacific/Auckland)"
+    assert read_aloud(words.until_markdown(close, "Asia/Tokyo", NOON)) == "Friday 6 March, 01:00 (Asia/Tokyo)"
+    assert read_aloud(words.until_markdown(close, "Europe/Berlin", None)) == "Thursday 5 March, 17:00 (Europe/Berlin)"
 
 
 def test_days_are_written_out() -> None:
