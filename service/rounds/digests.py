@@ -9,10 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.calendar import get_zone
 from service.rounds.review import notify_moderators
 from service.store import digests as rows
-from service.store import troubles
+from service.store import schedules
 from service.store.members import Caller
 from service.store.session import Sessions
-from service.wire import DigestQuestion, DigestTopic, DigestView, ScheduleSpec, WeekDigest
+from service.wire import DigestQuestion, DigestTopic, DigestView, WeekDigest
 
 SENT_AT = time(9)
 """Local time on Monday at which a digest is sent."""
@@ -29,8 +29,6 @@ CHECK_INTERVAL = timedelta(seconds=60)
 """Interval between checks."""
 MAX_PER_CHECK = 50
 """Most digests made in one check. The tick waits for them."""
-NO_SCHEDULE_ZONE = "UTC"
-"""Time zone of a workspace without a schedule."""
 _WEEK = timedelta(days=7)
 
 
@@ -41,14 +39,14 @@ async def plan_first(session: AsyncSession, workspace_id: int, zone: str, now: d
 
 async def switch(session: AsyncSession, caller: Caller, on: bool, now: datetime) -> DigestView:
     """Turns the workspace's digests on or off."""
-    zone = await _zone_of(session, caller.workspace_id)
+    zone = await schedules.get_zone(session, caller.workspace_id)
     await rows.set_plan(session, caller.workspace_id, next_monday(zone, now) if on else None)
     return await view(session, caller, now)
 
 
 async def view(session: AsyncSession, caller: Caller, now: datetime) -> DigestView:
     """Returns the digest of the last complete week, sent or not."""
-    zone = await _zone_of(session, caller.workspace_id)
+    zone = await schedules.get_zone(session, caller.workspace_id)
     return DigestView(
         digest=await make_digest(session, caller.workspace_id, zone, last_week(zone, now)),
         next_at=await rows.get_next(session, caller.workspace_id),
@@ -116,7 +114,7 @@ class Digests:
 
 
 async def _send(session: AsyncSession, workspace_id: int, due_at: datetime, now: datetime) -> None:
-    zone = await _zone_of(session, workspace_id)
+    zone = await schedules.get_zone(session, workspace_id)
     await rows.move_plan(session, workspace_id, next_monday(zone, now))
     if now - due_at > LATEST:
         return
@@ -124,11 +122,6 @@ async def _send(session: AsyncSession, workspace_id: int, due_at: datetime, now:
     if digest.rounds:
         key = f"digest:{workspace_id}:{digest.first.isoformat()}"
         await notify_moderators(session, workspace_id, key, digest, None, now)
-
-
-async def _zone_of(session: AsyncSession, workspace_id: int) -> str:
-    schedule = await troubles.get_oldest_schedule(session, workspace_id)
-    return NO_SCHEDULE_ZONE if schedule is None else ScheduleSpec.model_validate(schedule.spec).zone
 
 
 def _midnight(zone: str, day: date) -> datetime:
