@@ -59,6 +59,7 @@ ADMINS = (
     ("/quiz-admin season end", "has only just begun"),
     ("/quiz-admin bank list", "room"),
     ("/quiz-admin bank low", "There is no schedule."),
+    ("/quiz-admin bank stats", "How the questions did"),
     ("/quiz-admin bank log room", "Imports of room"),
     ("/quiz-admin bank retire why-scale", "Retired"),
     ("/quiz-admin bank restore why-scale", "Restored"),
