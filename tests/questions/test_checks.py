@@ -92,10 +92,15 @@ def test_a_code_question_without_a_task() -> None:
     assert changed(square, task=None) == ["Q213 85"]
 
 
-@pytest.mark.parametrize("answer", ["(" * 300, "1" + "+1" * 5000, "f()", "x", "1 +", "\0", "'\\d'\n)"])
+@pytest.mark.parametrize("answer", ["(" * 300, "1" + "+1" * 5000, "f()", "x", "1 +", "'\\d'\n)"])
 def test_what_is_no_literal_is_refused_without_being_run(answer: str) -> None:
     value = read_bank(NATIVE, name="native.md").bank.questions[1]
     assert changed(value, answer=answer) == ["Q210 53"]
+
+
+def test_a_nul_in_an_answer_is_named_besides() -> None:
+    value = read_bank(NATIVE, name="native.md").bank.questions[1]
+    assert changed(value, answer="\0") == ["Q010 49", "Q210 53"]
 
 
 @pytest.mark.parametrize("answer", ["(3,)", "-1.5", "True", "'\\d'", "[1, {'a': None}]", "2+1j"])

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from service.app import Service
 from service.wire import Who
 from tests.conftest import TOKEN, Clock
-from tests.service.calls import body_schema, post
+from tests.service.calls import body_schema, lift_call_limit, post
 from tests.service.daily_channel import DailyChannel
 from tests.service.tenants import DOCUMENT, Rows, Team, all_rows, open_banks
 
@@ -218,7 +218,8 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 @pytest.fixture
-async def stage(daily: DailyChannel, clock: Clock) -> AsyncIterator[Stage]:
+async def stage(daily: DailyChannel, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
+    lift_call_limit(daily.service.api, monkeypatch)
     await open_banks(daily, clock)
     everybodys = await all_rows(daily)
     ours = await Team(daily, OURS).settle()

@@ -55,7 +55,7 @@ def test_words_of_a_member() -> None:
 data-short="Bob: a &lt;b&gt; &amp; c" aria-label="Bob says">
 <p class="by">
 <strong>Bob</strong>
-<time datetime="2026-03-02T08:05:00+00:00">2 Mar 08:05 UTC</time>
+<time datetime="2026-03-02T08:05:00+00:00" data-local="message">2 Mar 08:05 UTC</time>
 </p>
 <p class="said">a &lt;b&gt; &amp; c</p>
 </article>"""
@@ -80,7 +80,7 @@ def test_a_private_card_with_its_buttons() -> None:
 data-short="Dailygrad: Two options." aria-labelledby="t7">
 <p class="by">
 <strong>Dailygrad</strong> <span class="tag">bot</span>
-<time datetime="2026-03-02T08:05:00+00:00">2 Mar 08:05 UTC</time>
+<time datetime="2026-03-02T08:05:00+00:00" data-local="message">2 Mar 08:05 UTC</time>
 <span class="tag">only you see this</span>
 <a class="thread" href="#m3">in reply to the question</a>
 </p>

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -15,11 +13,11 @@ from schemathesis import engine
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events
 
-from service.api.rate_limit import CallLimiter, Rate
 from service.client import caller_header
 from service.process import listen, serve_app
 from service.wire import CALLER_HEADER
 from tests.conftest import TOKEN, Clock
+from tests.service.calls import lift_call_limit
 from tests.service.daily_channel import DailyChannel
 from tests.service.tenants import Team, open_banks
 
@@ -101,9 +99,7 @@ def phases(**enabled: bool) -> dict[str, Any]:
 async def test_nothing_that_is_described_fails(
     daily: DailyChannel, clock: Clock, how: Mapping[str, Any], least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # One member makes all calls, faster than a person does.
-    state, fast = daily.service.api.state, Rate(burst=1e6, per_second=1e6)
-    monkeypatch.setattr(state, "parts", replace(state.parts, limiter=CallLimiter(monotonic, member=fast)))
+    lift_call_limit(daily.service.api, monkeypatch)
     await open_banks(daily, clock)
     api = described(daily, await Team(daily, "zebra").settle())
     with listen("127.0.0.1", 0, tries=1) as listener:

@@ -129,18 +129,22 @@ async def test_banks_of_one_name_live_side_by_side_in_two_workspaces(stage: Stag
     assert await count(stage, BankRow) == 3
 
 
+ESCAPED = r'[{"question": "What is\u0000 it?", "answer": "A view."}]'
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "no questions recognized"),
         ("Just a text.\n", "no questions recognized"),
-        (DOCUMENT.replace("It copies.", "It \0 copies."), "line 7: it holds a NUL character"),
+        (ESCAPED, "error[Q010]: a text of the question contains U+0000"),
         ('---\nlicence: "M\\0T"\n---\n' + DOCUMENT, "the title or front matter: it holds a NUL character"),
     ],
     ids=["empty", "no question", "NUL in a question", "NUL in the licence"],
 )
 async def test_invalid_questions_are_reported_and_not_imported(stage: Stage, text: str, said: str) -> None:
-    view = await import_bank(stage.session, read_bank(text, name="views.md"), None, stage.now, True)
+    name = "views.json" if text.startswith("[") else "views.md"
+    view = await import_bank(stage.session, read_bank(text, name=name), None, stage.now, True)
     assert not view.applied
     assert view.errors >= 1
     assert said in view.findings
