@@ -308,7 +308,7 @@ def _wrapper(token: Token) -> Callable[[tree.Inlines], tree.Inline] | None:
         return _SPANS.get(token.type)
     url = str(token.attrs.get("href", ""))
     if found := _INSTANT.fullmatch(url):
-        return lambda children: tree.Instant(int(found["seconds"]), bool(found["dated"]), _literal_text(children))
+        return lambda children: _instant(int(found["seconds"]), bool(found["dated"]), children)
     return (lambda children: tree.LinkNode(url, children)) if link_allowed(url) else None
 
 
@@ -322,8 +322,10 @@ def instant_markdown(text: str, seconds: int, *, dated: bool) -> str:
     return f"[{text}](time:{seconds}{':dated' if dated else ''})"
 
 
-def _literal_text(children: tree.Inlines) -> str:
-    return "".join(child.text for child in children if isinstance(child, tree.TextNode))
+def _instant(seconds: int, dated: bool, children: tree.Inlines) -> tree.Inline:
+    """Returns an instant, or a space where a document wrote one without plain words: chats refuse a blank one."""
+    text = "".join(child.text for child in children if isinstance(child, tree.TextNode))
+    return tree.Instant(seconds, dated, text) if text.strip() else tree.TextNode(" ")
 
 
 def _leaf(token: Token) -> tree.Inline:

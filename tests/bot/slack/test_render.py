@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from bot.core.cards import Card, Code, Form, Lettered, Link, Options, PickField, Picture, Small, Table, Text, TextField
+from bot.core.markup import instant_markdown
 from bot.slack import bodies, fits_view, view
 from bot.slack.render import LINK, picture_numbers, with_uploads
 from tests.bot.rendering import CARDS, FORMS, card_of
@@ -73,6 +74,12 @@ def test_lists_keep_their_nesting_and_their_numbers() -> None:
     lists = [part for part in walk(body["blocks"]) if part.get("type") == "rich_text_list"]
     assert [(part["style"], part["indent"]) for part in lists] == [("bullet", 0), ("bullet", 1)]
     assert "3. c\n4. d" in body["text"]
+
+
+def test_small_print_with_an_instant_keeps_it() -> None:
+    (body,) = bodies(card_of(Small(f"Open until {instant_markdown('17:00 (UTC)', 1772726400, dated=False)}.")))
+    (part,) = [block for block in body["blocks"] if block["type"] == "rich_text"]
+    assert [run["type"] for run in part["elements"][0]["elements"]] == ["text", "date", "text"]
 
 
 def test_small_print_is_a_context_unless_it_has_a_link() -> None:

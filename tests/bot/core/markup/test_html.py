@@ -78,6 +78,7 @@ def checked(html: str) -> Checker:
             "[17:00 (Europe/Berlin)](time:1772726400)",
             '<p><time datetime="2026-03-05T16:00:00Z" data-local="time">17:00 (Europe/Berlin)</time></p>',
         ),
+        ("a[ ](time:5)b [**c**](time:5)d", "<p>a b  d</p>"),
         ("[x](time:1772726400:F) [y](time:)", "<p>x y</p>"),
         ("`<b>`", "<p><code>&lt;b&gt;</code></p>"),
         ("# a", "<h3>a</h3>"),
