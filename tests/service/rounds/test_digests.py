@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from service.rounds.digests import LEAST_TOPIC_ANSWERS, last_week, next_monday
+from service.rounds.digests import LEAST_TOPIC_ANSWERS, Digests, last_week, next_monday
 from service.store.review_tables import DigestPlan
 from service.wire import AnswerInput, Delivery, DigestQuestion, Notice, QuestionPost, WeekDigest, Where, Who
 from tests.conftest import Clock
@@ -125,23 +126,38 @@ async def test_it_goes_where_reports_go_and_can_be_turned_off_and_on(
     assert [entry.action for entry in await daily.client.audit(boss)][:3] == ["digest", "schedule add", "digest"]
 
 
-async def test_a_late_digest_is_sent_for_three_days_and_a_week_without_questions_has_none(
-    daily: DailyChannel, clock: Clock, boss: Who
+@pytest.mark.parametrize(("late", "sent"), [(timedelta(days=3), 1), (timedelta(days=3, seconds=1), 0)])
+async def test_a_late_digest_is_sent_for_three_days(
+    daily: DailyChannel, clock: Clock, boss: Who, late: timedelta, sent: int
 ) -> None:
     await play_week(daily, clock, boss)
-    clock.advance(days=3, hours=-1)
-    assert len(digests(await tick(daily))) == 1
+    clock.now += late
+    assert len(digests(await tick(daily))) == sent
+    (plan,) = await daily.rows(DigestPlan)
+    assert plan.next_at == datetime(2026, 3, 16, 9, tzinfo=UTC)
+
+
+async def test_a_week_without_questions_has_no_digest(daily: DailyChannel, clock: Clock, boss: Who) -> None:
+    await play_week(daily, clock, boss)
     (schedule,) = await daily.client.schedule_list(boss)
     await daily.client.schedule_pause(boss, "pause", schedule.id, True)
-    for _ in range(2):
-        clock.advance(days=7)
-        assert len(digests(await tick(daily))) <= 1
+    assert len(digests(await tick(daily))) == 1
     clock.advance(days=7)
     assert digests(await tick(daily)) == []
-    clock.advance(days=4, hours=2)
-    assert digests(await tick(daily)) == []
+
+
+async def test_several_processes_send_one_digest(daily: DailyChannel, clock: Clock, boss: Who) -> None:
+    await play_week(daily, clock, boss)
+    await asyncio.gather(*(Digests(daily.service.sessions).check(clock.now) for _ in range(4)))
+    assert len(digests(await daily.deliver())) == 1
     (plan,) = await daily.rows(DigestPlan)
-    assert plan.next_at is not None and timedelta() < plan.next_at - clock.now <= timedelta(days=7)
+    assert plan.next_at == datetime(2026, 3, 16, 9, tzinfo=UTC)
+
+
+async def test_without_anybody_to_tell_it_is_not_shown_to_all(daily: DailyChannel, clock: Clock, boss: Who) -> None:
+    await play_week(daily, clock, boss)
+    await daily.client.privacy(boss, "gone", "forget")
+    assert digests(await tick(daily)) == []
 
 
 async def test_a_question_without_judged_answers_is_not_the_hardest(
