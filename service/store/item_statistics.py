@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CTE, ColumnElement, Select, String, and_, case, exists, func, literal, or_, select
+from sqlalchemy import CTE, ColumnElement, Select, String, Subquery, and_, case, exists, func, literal, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.item_statistics import MIN_OTHER_ANSWERS, Picks
@@ -70,35 +70,10 @@ async def list_items(
 
     Leaves out questions that the workspace is asking now.
     """
-    answered = _answered(workspace_id, since)
-    rest = _rest(answered)
-    mean = _mean_of_others(rest)
-    sums = (
-        select(
-            answered.c.question_id,
-            func.count().label("answers"),
-            func.count(answered.c.credit).label("judged"),
-            func.avg(answered.c.credit).label("right"),
-            func.corr(answered.c.credit, mean).label("discrimination"),
-            func.regr_count(answered.c.credit, mean).label("compared"),
-            func.percentile_cont(0.5).within_group(answered.c.seconds).label("seconds"),
-        )
-        .outerjoin(rest, _same(rest, answered.c.member_id, answered.c.question_id))
-        .where(answered.c.is_current)
-        .group_by(answered.c.question_id)
-        .subquery()
-    )
     closed = _closed(workspace_id, since).subquery()
     asked: Any = select(closed.c.question_id, func.count().label("rounds")).where(closed.c.is_current)
     asked = asked.group_by(closed.c.question_id).subquery()
-    reports = (
-        select(QuestionVersion.question_id, func.count().label("reports"))
-        .join(ReportRow, ReportRow.version_id == QuestionVersion.id)
-        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
-        .where(ReportRow.workspace_id == workspace_id, QuestionVersion.version == QuestionRow.current)
-        .group_by(QuestionVersion.question_id)
-        .subquery()
-    )
+    sums, reports = _sums(workspace_id, since), _reports(workspace_id)
     here = exists().where(Retirement.question_id == QuestionRow.id, Retirement.workspace_id == workspace_id)
     query = (
         select(
@@ -205,6 +180,40 @@ def _closed(workspace_id: int, since: datetime) -> Select[*tuple[Any, ...]]:
 def _answered(workspace_id: int, since: datetime) -> CTE:
     """Selects each member's answer in those rounds."""
     return answers_in(_closed(workspace_id, since).subquery()).cte("answered")
+
+
+def _sums(workspace_id: int, since: datetime) -> Subquery:
+    """Selects what was answered to each question in those rounds."""
+    answered = _answered(workspace_id, since)
+    rest = _rest(answered)
+    mean = _mean_of_others(rest)
+    return (
+        select(
+            answered.c.question_id,
+            func.count().label("answers"),
+            func.count(answered.c.credit).label("judged"),
+            func.avg(answered.c.credit).label("right"),
+            func.corr(answered.c.credit, mean).label("discrimination"),
+            func.regr_count(answered.c.credit, mean).label("compared"),
+            func.percentile_cont(0.5).within_group(answered.c.seconds).label("seconds"),
+        )
+        .outerjoin(rest, _same(rest, answered.c.member_id, answered.c.question_id))
+        .where(answered.c.is_current)
+        .group_by(answered.c.question_id)
+        .subquery()
+    )
+
+
+def _reports(workspace_id: int) -> Subquery:
+    """Selects how often each question's current version was reported."""
+    return (
+        select(QuestionVersion.question_id, func.count().label("reports"))
+        .join(ReportRow, ReportRow.version_id == QuestionVersion.id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .where(ReportRow.workspace_id == workspace_id, QuestionVersion.version == QuestionRow.current)
+        .group_by(QuestionVersion.question_id)
+        .subquery()
+    )
 
 
 def _rest(answered: CTE) -> CTE:
