@@ -416,7 +416,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("review me", "Have new reports sent to you, privately."),
     _admin(
         "digest",
-        "Last week in numbers, sent to you on Mondays.",
+        "Last week in numbers, sent on Mondays to where reports go.",
         Argument("switch", SWITCH, "on or off: whether it is sent; else only shown."),
     ),
     _admin("review answers", "Open answers that wait for a credit."),

@@ -68,7 +68,7 @@ class Greeter:
         card = as_card(reply.content)
         alone = Target(who.workspace, event.where.channel, member=who.member)
         try:
-            await self._platform.post(alone, card, event.id)
+            await self._post(alone, card, event.id)
         except (DeliveryRefused, DeliveryDelayed) as error:
             _LOG.info("cannot greet %s by direct message: %s", who.name, error)
             await self._greet_all(event, card)
@@ -78,9 +78,14 @@ class Greeter:
         if not event.where.channel:
             return
         try:
-            await self._platform.post(Target(event.who.workspace, event.where.channel), card, event.id)
+            await self._post(Target(event.who.workspace, event.where.channel), card, event.id)
         except (DeliveryRefused, DeliveryDelayed) as error:
             _LOG.warning("cannot greet anyone in %s: %s", event.who.workspace, error)
+
+    async def _post(self, target: Target, card: Card, key: str) -> None:
+        # The journal may be lost, and another process may have its own.
+        if await self._platform.find(target, key) is None:
+            await self._platform.post(target, card, key)
 
     async def _adder(self, owner: Who, guild: discord.Guild) -> Who:
         """Returns the person who added the bot if the audit log is readable, else the server's owner."""

@@ -11,7 +11,7 @@ import logging
 import sqlite3
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -20,6 +20,7 @@ import discord
 from bot.core import actions
 from bot.core.actions import BadAction
 from bot.core.cards import Card, Form, Reply
+from bot.core.command_order import CommandOrder
 from bot.core.dispatcher import Answer, DeliveryDelayed, DeliveryRefused, Target
 from bot.core.events import Command, Event, Press
 from bot.core.journal import Journal, JournalEntry
@@ -141,7 +142,7 @@ class PendingReply:
 
 @dataclass(frozen=True, slots=True)
 class InteractionHandler:
-    """Answers each interaction once. Its only state is the journal, so any process can answer any click."""
+    """Answers each interaction once. All it keeps is the journal, so any process can answer any click."""
 
     answer: Answer
     journal: Journal
@@ -152,6 +153,7 @@ class InteractionHandler:
     fetch_member: FetchMember
     clock: Callable[[], datetime]
     clock_skew: ClockSkew
+    order: CommandOrder = field(default_factory=CommandOrder)
 
     async def handle(self, raw: RawInteraction) -> None:
         """Answers an interaction. Never raises; if cancelled, the interaction stays in the journal."""
@@ -218,8 +220,11 @@ class InteractionHandler:
                 _LOG.warning("%s arrived %.1f s late", case.event.id, delay)
                 LATE.labels("discord").inc()
                 raise UnknownInteraction
-            if patience := _reply_timeout(case.event):
+            patience = _reply_timeout(case.event)
+            if patience or isinstance(case.event, Command):
+                # A command takes its turn now: acknowledgements may overtake one another.
                 handling = asyncio.create_task(self._reply_to(case))
+            if handling is not None and patience:
                 await asyncio.wait({handling}, timeout=max(0.0, patience - delay))
                 if handling.done() and await self._respond(case, handling.result()):
                     _record_delay(delay, begun)
@@ -258,16 +263,17 @@ class InteractionHandler:
     async def _reply_to(self, case: PendingReply) -> Reply:
         """Reads the files, looks up the member of a direct message, and asks the quiz for the reply."""
         event = case.event
-        try:
-            event = with_files(event, [(one.name, await read_file(one, self.fetch)) for one in case.files])
-        except FileRejected as rejected:
-            return Reply(rejected.card)
-        if case.direct:
-            who = await self.fetch_member(event.who)
-            if who is None:
-                return Reply(stranger_card())
-            event = replace(event, who=who)
-        return await self.answer(event)
+        async with self.order.turn(event):
+            try:
+                event = with_files(event, [(one.name, await read_file(one, self.fetch)) for one in case.files])
+            except FileRejected as rejected:
+                return Reply(rejected.card)
+            if case.direct:
+                who = await self.fetch_member(event.who)
+                if who is None:
+                    return Reply(stranger_card())
+                event = replace(event, who=who)
+            return await self.answer(event)
 
     async def _respond(self, case: PendingReply, reply: Reply) -> bool:
         """Sends the reply as the first response; False if Discord rejects its modal."""

@@ -39,9 +39,8 @@ Found = dict[int, str]
 THREAD_EXISTS: Final = 160004
 NO_THREAD_HERE: Final = frozenset({10008, 50001, 50013, 50024, 160005, 160006, 50083})
 """Error codes for a message that cannot have a thread: deleted, forbidden, of the wrong kind or locked."""
-GONE: Final = frozenset({10003, 10008, 10004, 50001})
-EXPIRED: Final = frozenset({10015, 50027, 10008})
-"""Error codes for an expired interaction token or a deleted message."""
+UNKNOWN_MESSAGE: Final = 10008
+GONE: Final = frozenset({10003, UNKNOWN_MESSAGE, 10004, 50001})
 # How far back to search for a message; no delivery is retried for that long.
 LOOK_BACK: Final = timedelta(hours=26)
 _NOT_EDITED: Final = ("nonce", "enforce_nonce")

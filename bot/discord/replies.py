@@ -17,12 +17,13 @@ from discord.webhook.async_ import async_context
 
 from bot.core.cards import Card
 from bot.core.metrics import count_responses
-from bot.discord.platform import EXPIRED, attached, multipart_form, renumber_attachments
+from bot.discord.platform import UNKNOWN_MESSAGE, attached, multipart_form, renumber_attachments
 from bot.discord.render import EPHEMERAL, V2, Body, parts_of_card
 
 MESSAGE, THINKING, WORKING, UPDATE, CHOICES, MODAL = 4, 5, 6, 7, 8, 9
 """Types of a first response. Docs: interactions/receiving-and-responding."""
 _ACKNOWLEDGED, _UNKNOWN = 40060, 10062
+_EXPIRED: Final = frozenset({10015, 50027})
 # The library retries a failed first response after a second, so the first attempt may have arrived.
 _FIRST_RETRY_S: Final = 0.9
 UNCERTAIN_ERRORS: Final = (discord.DiscordServerError, aiohttp.ClientError, TimeoutError, OSError)
@@ -38,7 +39,11 @@ class AlreadyAnswered(Exception):
 
 
 class TokenExpired(Exception):
-    """The interaction token has expired, or its message was deleted. The bot token still works."""
+    """The interaction token has expired. The bot token still works."""
+
+
+class MessageGone(Exception):
+    """The member has dismissed the message. The interaction token still works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ class Replies:
                 raise AlreadyAnswered from error
 
     async def edit(self, interaction: InteractionToken, card: Card, body: Body) -> None:
-        """Replaces the first response, or the message whose button was clicked. Raises TokenExpired."""
+        """Replaces the first response, or the message whose button was clicked. Raises MessageGone or TokenExpired."""
         files = attached(card, body)
         shown = renumber_attachments(_as_edit(body))
         try:
@@ -107,6 +112,8 @@ class Replies:
                 files=files or None,
             )
         except discord.HTTPException as error:
+            if error.code == UNKNOWN_MESSAGE:
+                raise MessageGone(str(error)) from error
             if _is_expired(error):
                 raise TokenExpired(str(error)) from error
             raise
@@ -141,20 +148,19 @@ class Replies:
             await self.follow_up(interaction, card, body)
 
     async def send(self, interaction: InteractionToken, card: Card, *, edits: bool, guild: str, channel: str) -> None:
-        """Sends a card after the first response; with `edits` it replaces what is shown."""
+        """Sends a card after the first response; with `edits` it replaces what is shown. Raises TokenExpired."""
         for number, body in enumerate(parts_of_card(card, private=True, guild=guild, channel=channel)):
             try:
                 if edits and number == 0:
                     await self.edit(interaction, card, body)
                     continue
-            except TokenExpired:
-                # The member has dismissed the message; the token may still work.
-                pass
+            except MessageGone:
+                pass  # shown below as a new message
             await self.follow_up(interaction, card, body)
 
 
 def _is_expired(error: discord.HTTPException) -> bool:
-    return error.code in EXPIRED or error.status in (401, 404)
+    return error.code in _EXPIRED or error.status in (401, 404)
 
 
 def _as_edit(body: Body) -> Body:

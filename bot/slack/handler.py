@@ -11,6 +11,7 @@ from typing import Any
 
 from bot.core import actions
 from bot.core.cards import Card, Form, Reply
+from bot.core.command_order import CommandOrder
 from bot.core.dispatcher import Answer
 from bot.core.events import Command, Event, Press, Sent, Submit, Visited
 from bot.core.journal import Journal
@@ -77,6 +78,7 @@ class SlackHandler:
         self._replies = replies
         self._files = files
         self._journal = journal
+        self._order = CommandOrder()
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -128,17 +130,18 @@ class SlackHandler:
 
     async def _reply(self, incoming: IncomingEvent) -> Reply:
         event, route = incoming.event, incoming.route
-        try:
-            who = await self._people.resolve(event.who, route.enterprise, admin_matters=is_for_admins(event))
-        except AdminUnknown as error:
-            return Reply(refused_card(str(error)))
-        event = replace(event, who=who)
-        if isinstance(event, Sent):
-            read = await self._files.with_files(event, route)
-            if isinstance(read, Card):
-                return Reply(read)
-            event = read
-        return await self._answer(event)
+        async with self._order.turn(event):
+            try:
+                who = await self._people.resolve(event.who, route.enterprise, admin_matters=is_for_admins(event))
+            except AdminUnknown as error:
+                return Reply(refused_card(str(error)))
+            event = replace(event, who=who)
+            if isinstance(event, Sent):
+                read = await self._files.with_files(event, route)
+                if isinstance(read, Card):
+                    return Reply(read)
+                event = read
+            return await self._answer(event)
 
     # Its delivery
 

@@ -30,6 +30,15 @@ async def test_the_owner_is_greeted_once(sim: Simulated) -> None:
     assert len(told(owner)) == 1 and sim.journal.unanswered() == []
 
 
+async def test_a_lost_journal_repeats_no_greeting(sim: Simulated) -> None:
+    """Discord itself would merge two greetings only within minutes."""
+    await comes_back(sim)
+    sim.journal._db.execute("delete from events")
+    sim.double.forget_nonces()
+    await sim.restarts()
+    assert told(sim.owner) == ["## Hello, I am Dailygrad"] and sim.journal.unanswered() == []
+
+
 async def test_a_server_joined_long_ago_is_not_greeted(sim: Simulated) -> None:
     sim.moving.now = JOINED + timedelta(days=3)
     await sim.restarts()

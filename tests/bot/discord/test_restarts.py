@@ -85,8 +85,11 @@ async def test_a_late_reply_becomes_a_direct_message(sim: Simulated) -> None:
     event = Press("discord:17", sim.service.clock(), who, sim.where, "a:r1")
     line = {"id": "17", "application": str(sim.double.world.application), "token": "long-gone"}
     sim.journal.record(event, {**line, "marks": "", "files": "[]"})
+    before = len(sim.double.log.of("request"))
     await sim.app.handler.replay()
     assert "Your answer" in said(sim.ada.alone[-1]) and sim.journal.unanswered() == []
+    paths = [entry["path"] for entry in sim.double.log.of("request")[before:]]
+    assert len([path for path in paths if "long-gone" in path]) == 1, "one call says that it is over"
     pressed = await sim.ada.click(sim.ada.alone[-1], label="B")
     assert "Your answer is recorded" in said(pressed)
 

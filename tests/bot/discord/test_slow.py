@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import time
 
 from bot.core.events import Press
-from service.wire import Who
+from service.wire import ScheduleSpec, Who
 from tests.bot.discord.simulated import Simulated, labels, said
 from tests.databases import tables_locked
+from tests.doubles.discord.faults import Hold
 from tests.doubles.discord.samples import RESPONSE as RESPOND
 
 
@@ -33,3 +35,19 @@ async def test_a_late_modal_is_offered_by_a_button(sim: Simulated) -> None:
     window = await sim.ada.click(shown, "Write the answer")
     done = await sim.ada.submit_modal(window, {"text": "(3,)"})
     assert "Your answer is recorded" in said(done)
+
+
+async def test_commands_of_one_person_run_in_order_although_an_acknowledgement_is_slow(sim: Simulated) -> None:
+    """Who pauses a schedule and resumes it has a running schedule."""
+    spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=60)
+    schedule = await sim.client.schedule_add(sim.operator, "schedule", sim.where, spec)
+    hold, before = Hold(), len(sim.double.log.of("follow-up"))
+    sim.double.faults.next(RESPOND, hold)
+    paused = asyncio.create_task(sim.boss.slash(sim.channel, "quiz-admin schedule pause", schedule=str(schedule.id)))
+    await hold.reached.wait()
+    resumed = asyncio.create_task(sim.boss.slash(sim.channel, "quiz-admin schedule resume", schedule=str(schedule.id)))
+    await sim.double.until(lambda: len(sim.double.log.of("follow-up")) > before, "the second command is answered")
+    hold.let_go()
+    await asyncio.gather(paused, resumed)
+    (left,) = await sim.client.schedule_list(sim.operator)
+    assert not left.paused, [said(one.result()) for one in (paused, resumed)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import time
+
+from service.wire import ScheduleSpec
 from tests.bot.slack.conftest import Workspace
 from tests.databases import tables_locked
 from tests.doubles.slack.surfaces import View
@@ -42,3 +45,17 @@ async def test_a_closed_view_loses_no_answer(workspace: Workspace, database_url:
         await workspace.slack.close_view(ann)
     asked = await workspace.sees(ann, "[A]   [B]   [C]")
     assert asked in workspace.slack.private(ann)
+
+
+async def test_commands_of_one_person_run_in_order_although_a_look_up_is_slow(workspace: Workspace) -> None:
+    """Who pauses a schedule and resumes it has a running schedule."""
+    boss, slack = workspace.boss, workspace.slack
+    spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=60)
+    schedule = await workspace.client.schedule_add(workspace.who(boss), "schedule", workspace.where, spec)
+    slack.fail("users.info", "slow", seconds=1.0)
+    for word in ("pause", "resume"):
+        assert (await slack.slash(boss, workspace.daily, "/quiz-admin", f"schedule {word} {schedule.id}")).acked
+    await workspace.sees(boss, "Schedule resumed")
+    await workspace.sees(boss, "Schedule paused")
+    (left,) = await workspace.client.schedule_list(workspace.who(boss))
+    assert not left.paused
