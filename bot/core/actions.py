@@ -37,6 +37,15 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
+class Confide:
+    """Answers with one option, and says how sure the member is."""
+
+    ref: str
+    confidence: str
+    option: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fill:
     """Answers with the values of the form."""
 
@@ -288,6 +297,7 @@ Action = (
     Open
     | OpenCard
     | Choose
+    | Confide
     | Fill
     | Try
     | Next
@@ -341,6 +351,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "a": (Open, (_REF,)),
     "d": (OpenCard, (_REF,)),
     "o": (Choose, (_REF, _SOME)),
+    "oq": (Confide, (_REF, "guess|think|sure", _SOME)),
     "f": (Fill, (_REF,)),
     "x": (Try, (_REF,)),
     "n": (Next, (_LEVEL, _ANY)),

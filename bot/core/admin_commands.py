@@ -158,6 +158,7 @@ _PLAN = {
     "kind": "kinds",
     "holidays": "country",
     "speed": "speed_bonus",
+    "confidence": "confidence",
     "memory": "memory_days",
     "catch-up": "catch_up_minutes",
 }

@@ -287,6 +287,7 @@ _PLAN: Final = (
     Argument("kind", KINDS, "Only these kinds of question.", named=True),
     Argument("holidays", COUNTRY, "Country whose public holidays are kept, such as DE or US-CA.", named=True),
     Argument("speed", SWITCH, "Whether fast answers earn a bonus.", named=True),
+    Argument("confidence", SWITCH, "Whether members say how sure they are, for points.", named=True),
     Argument("memory", DAYS_BEFORE, "Days before a question may come again.", named=True),
     Argument("catch-up", DURATION, "How late a missed question is still posted.", named=True),
 )
@@ -416,7 +417,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("review me", "Have new reports sent to you, privately."),
     _admin(
         "digest",
-        "Last week in numbers, sent on Mondays to where reports go.",
+        "Last week in numbers, also sent on Mondays.",
         Argument("switch", SWITCH, "on or off: whether it is sent; else only shown."),
     ),
     _admin("review answers", "Open answers that wait for a credit."),

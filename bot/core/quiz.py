@@ -27,7 +27,7 @@ from bot.core.metrics import event_answered
 from bot.core.text import marking, members, onboarding, questions, refusals, results, reveals, review
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.wire import AnswerInput, AskForm, TodayView, Where, invalid_input
+from service.wire import CONFIDENCES, AnswerInput, AskForm, Confidence, TodayView, Where, invalid_input
 
 # Buttons and forms. An action id holds everything needed, so old buttons work after a restart.
 
@@ -58,6 +58,9 @@ class ButtonHandler:
                 return questions.ask_said(questions.carrying(ask, wanted), event.at)
             case actions.Choose(ref, option):
                 return await self._answer(event, ref, AnswerInput(options=(option,)))
+            case actions.Confide(ref, confidence, option):
+                given = AnswerInput(options=(option,), confidence=_confidence(confidence))
+                return await self._answer(event, ref, given)
             case actions.MyResult(ref):
                 return reveals.result_card(await self._client.result(event.who, ref))
             case actions.Report(question):
@@ -187,11 +190,15 @@ def _given(event: Submit) -> AnswerInput:
         text = _raw(event, "text")
         if not text.strip():
             raise CommandError("Your answer is empty. Open the question again and type one.")
-        return AnswerInput(text=text)
+        return AnswerInput(text=text, confidence=_confidence(_one(event, "confidence")))
     options = tuple(option for option in event.values.get("options", ()) if option)
     if not options:
         raise CommandError("You chose no option. Open the question again and choose at least one.")
-    return AnswerInput(options=options)
+    return AnswerInput(options=options, confidence=_confidence(_one(event, "confidence")))
+
+
+def _confidence(word: str) -> Confidence | None:
+    return next((known for known in CONFIDENCES if known == word), None)
 
 
 def _marked(event: Submit) -> tuple[int, ...]:

@@ -51,6 +51,7 @@ _FORM_COMMANDS = (
 )
 _CARD_ACTIONS = (
     actions.Choose,
+    actions.Confide,
     actions.Compare,
     actions.ShareAnswer,
     actions.PeerAnswers,

@@ -14,16 +14,21 @@ from types import MappingProxyType
 from questions.model import LEVELS, Kind, Level, Question
 from service.domain.answer_matching import UnreadableValue, matches_value, parse_value
 from service.domain.smart_text import undo_smart_text
-from service.wire import AnswerUnreadable, Verdict
+from service.wire import AnswerUnreadable, Confidence, Verdict
 
 _BASE: Mapping[Level, int] = MappingProxyType({"mid": 10, "senior": 15, "principal": 20})
+# Certainty-based marking (Gardner-Medwin), less the point that it gives to every right answer. Honesty pays best: a
+# guess up to two chances in three, "sure" from four in five.
+_CONFIDENCE: Mapping[Confidence, tuple[int, int]] = MappingProxyType(
+    {"guess": (0, 0), "think": (1, -2), "sure": (2, -6)}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringPolicy:
     """The numbers that determine points, as printed by `/quiz rules`.
 
-    Raises ValueError for numbers that could make points negative.
+    Raises ValueError for numbers that make no sense, such as a base of 0.
     """
 
     base: Mapping[Level, int] = field(default_factory=lambda: _BASE)
@@ -40,6 +45,8 @@ class ScoringPolicy:
     """Bonus for an immediate answer, as a share of the points without it."""
     speed_kinds: frozenset[Kind] = frozenset({"choice", "value", "output"})
     """Kinds with a bonus: writing code or prose is not a race."""
+    confidence: Mapping[Confidence, tuple[int, int]] = field(default_factory=lambda: _CONFIDENCE)
+    """Points added to a right and to a wrong answer, by how sure the member was."""
     participation: float = 0.5
     """Share of an open question's points that every answer earns. Confirmed credit earns the rest."""
 
@@ -47,13 +54,15 @@ class ScoringPolicy:
         shares = (self.aim, self.span, self.speed_share, self.participation)
         if min(self.base_without_level, *self.base.values()) < 1 or not all(0 <= share <= 1 for share in shares):
             raise ValueError("scoring policy: a base must be 1 or more, and every share lie between 0 and 1")
+        if any(right < 0 or wrong > 0 for right, wrong in self.confidence.values()):
+            raise ValueError("scoring policy: confidence must not cost a right answer or pay for a wrong one")
         if not self.speed_window_s > 0:
             raise ValueError(f"scoring policy: a speed window of {self.speed_window_s} s; it must be above 0")
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Points for one answer. `total` is `base` + `bonus`, never negative."""
+    """Points for one answer, without those for confidence. `total` is `base` + `bonus`, never negative."""
 
     base: int
     bonus: int
@@ -107,6 +116,8 @@ class ScoringRules:
     speed_kinds: tuple[Kind, ...]
     max_bonus: dict[str, int]
     """For each level, the bonus of an immediate answer to a question that scores its base."""
+    confidence: dict[Confidence, tuple[int, int]]
+    """Points added to a right and to a wrong answer, by how sure the member was."""
     participation: float
     """Share of an open question's points that every answer earns."""
     free: tuple[Verdict, ...] = ("system error",)
@@ -141,6 +152,18 @@ def compute_points(
     if seconds is None or credit < 1 or kind not in policy.speed_kinds:
         return Points(earned, 0)
     return Points(earned, _bonus(full, seconds, policy))
+
+
+def confidence_points(credit: float, confidence: Confidence | None, policy: ScoringPolicy = ScoringPolicy()) -> int:
+    """Returns what a member's confidence in an answer with `credit` (0 to 1) earns, or costs. 0 if they said nothing.
+
+    A partly right answer lies between right and wrong. Raises ValueError for a credit outside 0 to 1.
+    """
+    _check_share("credit", credit)
+    if confidence is None:
+        return 0
+    right, wrong = policy.confidence[confidence]
+    return _round_half_up(wrong + (right - wrong) * credit)
 
 
 def compute_credit(question: Question, answer: ScoredAnswer) -> Credit:
@@ -186,6 +209,7 @@ def describe_rules(policy: ScoringPolicy = ScoringPolicy()) -> ScoringRules:
         speed_window_s=policy.speed_window_s,
         speed_share=policy.speed_share,
         speed_kinds=tuple(sorted(policy.speed_kinds)),
+        confidence=dict(policy.confidence),
         participation=policy.participation,
         max_bonus={level: _bonus(policy.base[level], 0.0, policy) for level in LEVELS},
     )

@@ -136,6 +136,7 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
         cards_due=due,
         topics=tuple(await ledger.sum_by_topic(session, caller.member_id)),
         weeks=await _weeks(session, caller, now),
+        calibration=await ledger.sum_by_confidence(session, caller.member_id),
     )
 
 
@@ -154,6 +155,7 @@ def rules() -> Rules:
         speed_bonus=scoring.speed_bonus,
         speed_share=scoring.speed_share,
         speed_window_s=scoring.speed_window_s,
+        confidence=scoring.confidence,
         participation=scoring.participation,
         freeze_cap=freezes.cap,
         freeze_every=freezes.earn_every,

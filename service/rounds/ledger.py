@@ -11,7 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.drivers import scores_points
 from questions.model import Question
-from service.domain.scoring import Credit, ScoredAnswer, ScoringPolicy, compute_credit, compute_points
+from service.domain.scoring import (
+    Credit,
+    ScoredAnswer,
+    ScoringPolicy,
+    compute_credit,
+    compute_points,
+    confidence_points,
+)
 from service.rounds.board_keys import open_board, open_for_posting
 from service.store import answers, boards, ledger, outbox
 from service.store.answers import RoundEntry
@@ -72,7 +79,7 @@ class LedgerPosting:
         posted, rows = [], []
         for entry, credit in graded:
             seconds = await self._seconds(session, entry.answer)
-            posted.append(self._points(credit, seconds))
+            posted.append(self._points(credit, seconds) + self.confidence_points(entry.answer, credit))
             key = f"round:{self._round.id}:member:{entry.member.id}"
             # Writing prose is no race, so its time breaks no tie.
             seconds_row = {"seconds": None if credit is None else seconds}
@@ -110,7 +117,8 @@ class LedgerPosting:
             if abs(share) < CREDIT_TOLERANCE:
                 moved.append(0)
                 continue
-            moved.append(self._points(credit, await self._seconds(session, entry.answer)) - points)
+            earned = self._points(credit, await self._seconds(session, entry.answer))
+            moved.append(earned + self.confidence_points(entry.answer, credit) - points)
             key = f"regrade:{version_id}:round:{self._round.id}:member:{entry.member.id}"
             rows.append(self._row(entry, key, "regrade", moved[-1], share) | {"seconds": None})
         await ledger.insert_entries(session, rows)
@@ -136,6 +144,11 @@ class LedgerPosting:
     def points_without_bonus(self, credit: float | None) -> int:
         """Returns the points of an answer with `credit` that came too late for a bonus."""
         return self._points(credit, None)
+
+    def confidence_points(self, answer: AnswerRow, credit: float | None) -> int:
+        """Returns the points for how sure the member was."""
+        confidence = AnswerInput.model_validate(answer.given).confidence
+        return 0 if credit is None else confidence_points(credit, confidence, self._policy)
 
     def _points(self, credit: float | None, seconds: float | None) -> int:
         question = self._question

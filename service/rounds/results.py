@@ -19,7 +19,7 @@ from service.store import answers, chats, ledger, markings, notifications, outbo
 from service.store.ledger import RoundPoints
 from service.store.members import Caller
 from service.store.questions import Version
-from service.store.tables import Round, Schedule
+from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import (
     AnswerInput,
     PointsView,
@@ -128,7 +128,7 @@ async def build_results(
             key=key.model_copy(update={"question": build_question_view(facts.version, ref, member_id)}),
             given=AnswerInput.model_validate(answer.given) if answer else None,
             verdict=answers.read_verdict(verdict, credits.get(verdict.answer_id)) if verdict else None,
-            points=_points(facts, member_id),
+            points=_points(facts, member_id, answer),
             streak=streaks[member_id].current,
             rank=_rank_change(facts, member_id),
             number=facts.number,
@@ -174,16 +174,18 @@ def _rank_change(facts: _RoundFacts, member_id: int) -> RankChange:
     return RankChange(before=before, after=after, total=total)
 
 
-def _points(facts: _RoundFacts, member_id: int) -> PointsView | None:
+def _points(facts: _RoundFacts, member_id: int, answer: AnswerRow | None) -> PointsView | None:
     posted = facts.points.get(member_id)
     if posted is None:
         return None
     full, earned = facts.posting.full_points(), facts.posting.points_without_bonus(posted.credit)
+    confidence = facts.posting.confidence_points(answer, posted.credit) if answer else 0
     return PointsView(
         total=posted.round + posted.corrected + posted.confirmed,
         full=full,
         share_right=facts.posting.share_right,
-        bonus=max(0, posted.round - earned) if posted.credit == 1 else 0,
+        bonus=max(0, posted.round - earned - confidence) if posted.credit == 1 else 0,
+        confidence=confidence,
         corrected=posted.corrected,
         taking_part=posted.round if facts.version.question.kind == "open" else 0,
         confirmed=posted.confirmed,

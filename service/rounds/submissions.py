@@ -24,6 +24,7 @@ from service.store.questions import Version
 from service.store.tables import AnswerRow, Round, Schedule
 from service.tracing import add_fields
 from service.wire import (
+    CONFIDENCE_KINDS,
     AnswerInput,
     AnswerResult,
     AnswerUnreadable,
@@ -48,6 +49,13 @@ class _OpenedQuestion:
     @property
     def zone(self) -> str:
         return ScheduleSpec.model_validate(self.schedule.spec).zone if self.schedule else "UTC"
+
+    @property
+    def asks_confidence(self) -> bool:
+        """Whether members may say how sure they are of their answer."""
+        if self.schedule is None or self.version.question.kind not in CONFIDENCE_KINDS:
+            return False
+        return ScheduleSpec.model_validate(self.schedule.spec).confidence
 
 
 async def view_today(session: AsyncSession, caller: Caller, now: datetime) -> TodayView:
@@ -101,7 +109,9 @@ async def submit_answer(
     """
     caller = await members.lock_caller(session, caller)
     opened = await _find_question(session, caller, submitted.ref, lock=True)
-    submitted = replace(submitted, given=validate_answer(opened.version.question, submitted.given))
+    confidence = submitted.given.confidence if opened.asks_confidence else None
+    given = validate_answer(opened.version.question, submitted.given)
+    submitted = replace(submitted, given=given.model_copy(update={"confidence": confidence}))
     round_ = opened.round
     if round_ is None:
         return await _record_practice(session, caller, opened, submitted, now, jobs)
@@ -125,6 +135,9 @@ async def _record_in_round(
     assert round_ is not None, "without a round it is practice"
     kind, ref = opened.version.question.kind, str(QuestionRef("round", round_.id))
     before = await answers.get_current(session, round_.id, caller.member_id)
+    if before is not None and opened.asks_confidence and _says_only_how_sure(before, submitted):
+        # The answer itself was given earlier, so this costs no time.
+        submitted = replace(submitted, at=before.at)
     row = await answers.append(session, caller, opened.version.id, submitted, round_.id)
     add_fields(answer=row.id, member=caller.member_id, ref=ref, question=kind)
     is_newest = before is None or before.at <= submitted.at
@@ -142,7 +155,15 @@ async def _record_in_round(
         closes_at=round_.closes_at,
         zone=opened.zone,
         before=waiting,
+        asks_confidence=opened.asks_confidence,
     )
+
+
+def _says_only_how_sure(before: AnswerRow, submitted: Submission) -> bool:
+    """Returns whether the answer repeats the one before, except for how sure the member is of it."""
+    bare = {"confidence": None}
+    same = _answer_input(before).model_copy(update=bare) == submitted.given.model_copy(update=bare)
+    return same and before.at <= submitted.at
 
 
 async def _record_practice(
@@ -210,6 +231,7 @@ async def _build_form(session: AsyncSession, caller: Caller, ref: str, opened: _
         given=None if before is None else _answer_input(before),
         opens_at=opened.round.opens_at if opened.round else None,
         closes_at=opened.round.closes_at if opened.round else None,
+        asks_confidence=opened.asks_confidence,
         zone=opened.zone,
     )
 

@@ -27,8 +27,19 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import TypeEngine
 
 from service.domain.standings import LedgerEntry
-from service.store.members import Caller
-from service.store.tables import Ledger, Member, QuestionVersion, Round, Schedule, Season, Workspace
+from service.store.members import Caller, merged_ids
+from service.store.tables import (
+    AnswerRow,
+    CurrentAnswer,
+    Ledger,
+    Member,
+    QuestionVersion,
+    Round,
+    Schedule,
+    Season,
+    Workspace,
+)
+from service.wire import CONFIDENCES, Confidence
 
 FULL_CREDIT_TOLERANCE = 1e-9
 """Rounding error that a sum of credits may have."""
@@ -149,6 +160,27 @@ async def sum_by_topic(session: AsyncSession, member_id: int) -> list[tuple[str,
     )
     rows = await session.execute(_with_rounds(query))
     return [(topic, int(count), float(mean)) for topic, count, mean in rows]
+
+
+async def sum_by_confidence(session: AsyncSession, member_id: int) -> tuple[tuple[Confidence, int, float], ...]:
+    """Returns how sure a member was of their answers in closed rounds, the number of answers, and their mean credit."""
+    said = AnswerRow.given["confidence"].astext
+    judged = (
+        select(said.label("said"), func.sum(Ledger.credit).label("credit"))
+        .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
+        .join(Ledger, Ledger.round_id == CurrentAnswer.round_id)
+        .where(
+            CurrentAnswer.member_id.in_(merged_ids(member_id)),
+            Ledger.member_id == member_id,
+            Ledger.credit.is_not(None),
+            said.in_(CONFIDENCES),
+        )
+        .group_by(CurrentAnswer.round_id, said)
+        .subquery()
+    )
+    rows = await session.execute(select(judged.c.said, func.count(), func.avg(judged.c.credit)).group_by(judged.c.said))
+    found = {said: (int(count), float(mean)) for said, count, mean in rows}
+    return tuple((said, *found[said]) for said in CONFIDENCES if said in found)
 
 
 async def list_entries(session: AsyncSession, member_id: int, since: datetime) -> list[LedgerEntry]:

@@ -159,12 +159,15 @@ from service.wire.operations import (
     TroubleView,
 )
 from service.wire.questions import (
+    CONFIDENCE_KINDS,
+    CONFIDENCES,
     AnswerCredit,
     AnswerInput,
     AnswerKey,
     AnswerResult,
     AskForm,
     CaseView,
+    Confidence,
     ExampleView,
     Explanation,
     MarkingView,
@@ -250,6 +253,8 @@ from service.wire.sprints import (
 
 __all__ = [
     "CALLER_HEADER",
+    "CONFIDENCES",
+    "CONFIDENCE_KINDS",
     "FOR_MODERATORS",
     "PACKED",
     "PERSONAL",
@@ -289,6 +294,7 @@ __all__ = [
     "ChatLinked",
     "ClockCheck",
     "Code",
+    "Confidence",
     "Contest",
     "Crashed",
     "DailyLimitReached",

@@ -32,6 +32,8 @@ class ScheduleSpec(Model):
     country: Short = ""
     """Country whose public holidays are skipped, such as DE or US-CA."""
     speed_bonus: bool = False
+    confidence: bool = False
+    """Whether members may say how sure they are of an answer, for points."""
     memory_days: Annotated[int, Field(ge=0, le=3650)] = 365
     catch_up_minutes: Annotated[int, Field(ge=0, le=24 * 60)] = 120
 

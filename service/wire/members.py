@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from service.wire.base import Contest, Model, Period, Platform, Ref, Verdict
-from service.wire.questions import AnswerInput, QuestionView
+from service.wire.questions import AnswerInput, Confidence, QuestionView
 
 
 class BoardRow(Model):
@@ -60,6 +60,8 @@ class Me(Model):
     """Topic, answers, mean credit; weakest first."""
     weeks: tuple[tuple[date, int, int, float], ...] = ()
     """Monday, points, answers and mean credit of each of the last weeks, oldest first."""
+    calibration: tuple[tuple[Confidence, int, float], ...] = ()
+    """How sure the member was, answers, mean credit; from the least sure, without what they never said."""
 
 
 class DayAnswers(Model):
@@ -113,6 +115,8 @@ class Rules(Model):
     speed_bonus: bool
     speed_share: float
     speed_window_s: float
+    confidence: dict[Confidence, tuple[int, int]]
+    """Points for a right and for a wrong answer, in schedules that ask how sure members are."""
     participation: float
     """Share of an open question's points that every answer earns."""
     freeze_cap: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, get_args
 
 from pydantic import Field
 
@@ -40,12 +40,21 @@ class QuestionView(Model):
     """Whether it was generated from the document's sentences."""
 
 
+Confidence = Literal["guess", "think", "sure"]
+"""How sure a member is of an answer, from the least."""
+CONFIDENCES: Final[tuple[Confidence, ...]] = get_args(Confidence)
+CONFIDENCE_KINDS: Final[frozenset[Kind]] = frozenset({"choice", "value", "output"})
+"""Kinds whose answers a member can be sure of: code can be tried first, and prose is marked by people."""
+
+
 class AnswerInput(Model):
     """A member's answer."""
 
     options: Annotated[tuple[Short, ...], Field(max_length=100)] | None = None
     text: Annotated[str, Field(max_length=4000)] | None = None
     code: Code | None = None
+    confidence: Confidence | None = None
+    """Kept only where the round's schedule asks for it."""
 
 
 class ExampleView(Model):
@@ -104,6 +113,8 @@ class AskForm(Model):
     """Closing time of the round; None in practice."""
     due: int = 0
     """Number of further cards due, in practice."""
+    asks_confidence: bool = False
+    """Whether the member may say how sure they are."""
     zone: str = "UTC"
     """IANA time zone in which instants are shown."""
 
@@ -144,6 +155,8 @@ class PointsView(Model):
     """Measured share of right answers to the question before this round, which `full` depends on."""
     bonus: int = 0
     """Part of `total` that the speed earned."""
+    confidence: int = 0
+    """Part of `total` for how sure the member was; negative for a wrong answer that they did not call a guess."""
     corrected: int = 0
     """Part of `total` that a correction of the question added or took."""
     taking_part: int = 0
@@ -220,6 +233,8 @@ class AnswerResult(Model):
     """Number of answers that are judged before this one."""
     wait_s: float = 0.0
     """Estimated waiting time, seconds; 0 if unknown."""
+    asks_confidence: bool = False
+    """Whether the member may say how sure they are."""
 
 
 class MarkingView(Model):

@@ -395,6 +395,7 @@ LINKED = ChatLinked(
 )
 RULES = Rules(
     base={"mid": 10, "senior": 15, "principal": 20}, speed_bonus=True, speed_share=0.2, speed_window_s=600,
+    confidence={"guess": (0, 0), "think": (1, -2), "sure": (2, -6)},
     participation=0.5, freeze_cap=2, freeze_every=10, catch_up_minutes=120, sprint_right=50, sprint_speed=50,
 )  # fmt: skip
 SPRINT_QUESTION = SprintQuestionPost(ref="s7", number=2, total=5, seconds=20, question=CHOICE)
@@ -554,6 +555,20 @@ GALLERY: dict[str, Card | Form] = {
     "ask code": questions.ask_said(ASK_CODE, NOW),
     "practice": questions.ask_said(AskForm(ref="p5", question=CHOICE, due=2), NOW),
     "recorded": questions.recorded_card(RECORDED, ANSWERED, NOW),
+    "recorded and asked how sure": questions.recorded_card(
+        _receipt(
+            "changed", given=AnswerInput(options=("copies",), confidence="think"), closes_at=CLOSE, asks_confidence=True
+        ),
+        ANSWERED.model_copy(update={"asks_confidence": True}),
+        NOW,
+    ),
+    "recorded text and how sure": questions.recorded_card(
+        _receipt(
+            "recorded", given=AnswerInput(text="(3,)", confidence="sure"), closes_at=CLOSE, asks_confidence=True
+        ),
+        None,
+        NOW,
+    ),
     "recorded and not fetched": questions.recorded_card(RECORDED, None, NOW),
     "recorded text": questions.recorded_card(
         _receipt("changed", given=AnswerInput(text="(3,)"), closes_at=CLOSE), None, NOW
@@ -594,6 +609,9 @@ GALLERY: dict[str, Card | Form] = {
                 "points": PointsView(total=20, full=17, share_right=0.4, bonus=3),
             }
         )
+    ),
+    "my result sure": reveals.result_card(
+        RESULT.model_copy(update={"points": PointsView(total=-6, full=15, confidence=-6)})
     ),
     "my result code": reveals.result_card(
         RESULT.model_copy(
@@ -641,6 +659,9 @@ GALLERY: dict[str, Card | Form] = {
         Board(title="Season", period="season", scope="workspace", rows=ROWS[:1], total=9, mine=ROWS[1])
     ),
     "me": members.me_card(ME),
+    "me calibrated": members.me_card(
+        ME.model_copy(update={"calibration": (("guess", 4, 0.5), ("think", 1, 1.0), ("sure", 10, 0.9))})
+    ),
     "me drawn": drawn(members.me_card(ME)),
     "topics": members.topics_card((TopicCount(topic="autograd", questions=12), TopicCount(topic="", questions=1))),
     "topics none": members.topics_card(()),

@@ -53,6 +53,7 @@ def plan_words(spec: ScheduleSpec) -> str:
         _only("topic", [escape(topic) for topic in spec.topics]),
         f"public holidays of {escape(spec.country)} kept" if spec.country else "",
         "with a bonus for speed" if spec.speed_bonus else "",
+        "asks how sure members are" if spec.confidence else "",
     ]
     return "; ".join(part for part in parts if part)
 

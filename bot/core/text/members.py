@@ -23,7 +23,17 @@ from bot.core.command_spec import Spec
 from bot.core.markup import escape
 from bot.core.text.causes import cause_words
 from bot.core.text.questions import CODE_LENGTH
-from bot.core.text.words import MONTHS, and_list, in_brief, joined, minutes_words, percent, plural, sentence
+from bot.core.text.words import (
+    CONFIDENCE_WORDS,
+    MONTHS,
+    and_list,
+    in_brief,
+    joined,
+    minutes_words,
+    percent,
+    plural,
+    sentence,
+)
 from service.wire import Me, PrivacyView, ReportView, Rules, RunResult, TopicCount
 
 
@@ -44,6 +54,8 @@ def me_card(me: Me) -> Card:
     blocks: list[Block] = [Table(("What", "How much"), rows)]
     if weak:
         blocks.append(Table(("Topic", "Answers", "Right"), weak, "Topics, weakest first", (1, 2)))
+    if me.calibration:
+        blocks.append(_calibration_table(me))
     if me.weeks:
         blocks.append(_weeks_table(me))
     if me.hidden:
@@ -51,6 +63,11 @@ def me_card(me: Me) -> Card:
     buttons = (Button("Practice", encode(Next()), "primary"), Button("Notifications", encode(Notifications())))
     summary = f"{plural(me.points, 'point')}, streak {me.streak}, {plural(me.cards_due, 'card')} due."
     return Card(me.name, summary, tuple(blocks), buttons)
+
+
+def _calibration_table(me: Me) -> Table:
+    rows = tuple((CONFIDENCE_WORDS[said], str(answers), percent(credit)) for said, answers, credit in me.calibration)
+    return Table(("You said", "Answers", "Right"), rows, "How sure you were", (1, 2))
 
 
 def _weeks_table(me: Me) -> Table:
@@ -137,6 +154,7 @@ def rules_card(rules: Rules) -> Card:
     lines = [
         f"A right answer earns {base}. Hard questions earn more, and a partly right answer earns its share.",
         _speed_sentence(rules),
+        _confidence_sentence(rules),
         f"Every answer to an open question earns {percent(rules.participation)} of its points. After the close you "
         "mark your own; when another member or a moderator confirms it, you earn your share of the rest.",
         "Your last answer before the round closes counts. Our failures never cost you anything.",
@@ -157,6 +175,18 @@ def _speed_sentence(rules: Rules) -> str:
         return "There is no speed bonus, so take your time."
     window = minutes_words(round(rules.speed_window_s / 60))
     return f"A fast answer earns up to {percent(rules.speed_share)} more, falling to zero after {window}."
+
+
+def _confidence_sentence(rules: Rules) -> str:
+    said = [
+        f"“{CONFIDENCE_WORDS[word]}” {right:+} if it is right and {wrong:+} if it is wrong"
+        for word, (right, wrong) in rules.confidence.items()
+        if right or wrong
+    ]
+    return (
+        f"Where a schedule asks how sure you are, {and_list(said)}. A guess or no word changes nothing. Honesty pays "
+        "best: be sure only if you would be right four times in five."
+    )
 
 
 def help_card(specs: tuple[Spec, ...]) -> Card:

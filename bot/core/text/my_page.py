@@ -10,7 +10,7 @@ from bot.core.actions import MyResult, Next, Notifications, Privacy, encode, fit
 from bot.core.cards import Button
 from bot.core.markup import escape
 from bot.core.text.questions import lettered
-from bot.core.text.words import MONTHS, and_list, brief_markdown, day_words, percent, plural
+from bot.core.text.words import CONFIDENCE_WORDS, MONTHS, and_list, brief_markdown, day_words, percent, plural
 from service.wire import DayAnswers, History, Me, PastRound
 
 FEW = 5
@@ -125,7 +125,7 @@ def weeks_in_brief(history: History) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic with the share that is right."""
+    """A topic, or how sure the member was, with the share that is right."""
 
     name: str
     share: float
@@ -144,6 +144,14 @@ def topics(me: Me) -> tuple[Topic, ...]:
             plural(count, "answer") + (", too few to tell" if count < FEW else ""),
         )
         for name, count, share in ordered[:MOST_TOPICS]
+    )
+
+
+def calibration(me: Me) -> tuple[Topic, ...]:
+    """Returns how often the member was right, by how sure they were."""
+    return tuple(
+        Topic(CONFIDENCE_WORDS[said], share, f"{percent(share)} right", plural(count, "answer"))
+        for said, count, share in me.calibration
     )
 
 

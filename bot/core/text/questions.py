@@ -8,6 +8,7 @@ from datetime import datetime
 from bot.core.actions import (
     NO_FILTER,
     Choose,
+    Confide,
     Fill,
     Open,
     OpenCard,
@@ -21,6 +22,7 @@ from bot.core.actions import (
 )
 from bot.core.cards import Block, Button, Card, Code, Field, Form, Lettered, Options, PickField, Small, Text, TextField
 from bot.core.text.words import (
+    CONFIDENCE_WORDS,
     LETTERS,
     and_list,
     day_words,
@@ -35,6 +37,11 @@ from bot.core.text.words import (
 from service.wire import AnswerResult, AskForm, QuestionPost, QuestionView, TodayView
 
 CODE_LENGTH = 20_000
+_UNSAID = "unsaid"
+_HOW_SURE = (
+    "**How sure are you?** If you are right, being sure earns most; if you are wrong, it costs most. A guess changes "
+    "nothing. `/quiz rules` has the numbers."
+)
 
 _BULLET = "•"
 _HINTS = {
@@ -207,7 +214,7 @@ def answer_form(ask: AskForm, now: datetime) -> Form:
     return Form(
         title=_title(ask),
         action=encode(Fill(ask.ref)),
-        fields=(_field(ask),),
+        fields=(_field(ask), *_confidence_field(ask)),
         blocks=(
             *question_blocks(ask.question),
             *example_blocks(ask),
@@ -233,6 +240,28 @@ def _field(ask: AskForm) -> Field:
     return TextField("text", "Your answer", text, _HINTS[question.kind], _LINES[question.kind])
 
 
+def _confidence_field(ask: AskForm) -> tuple[Field, ...]:
+    if not ask.asks_confidence:
+        return ()
+    picked = (ask.given.confidence if ask.given else None) or _UNSAID
+    options = (*CONFIDENCE_WORDS.items(), (_UNSAID, "I would rather not say"))
+    return (PickField("confidence", "How sure are you?", options, (picked,)),)
+
+
+def confidence_buttons(receipt: AnswerResult) -> tuple[Button, ...]:
+    """Returns the buttons with which a member says how sure they are of the option that they chose."""
+    options = receipt.given.options or ()
+    if not receipt.asks_confidence or len(options) != 1:
+        return ()
+    said = receipt.given.confidence
+    found = ((word, label, Confide(receipt.ref, word, options[0])) for word, label in CONFIDENCE_WORDS.items())
+    return tuple(
+        Button(f"{label} (your word)" if word == said else label, encode(action), pressed=word == said)
+        for word, label, action in found
+        if fits(action)
+    )
+
+
 def recorded_card(
     receipt: AnswerResult, ask: AskForm | None, now: datetime, wanted: PracticeFilter = NO_FILTER
 ) -> Card:
@@ -247,7 +276,7 @@ def recorded_card(
     if question_ref(receipt.ref).kind == "sprint":
         change = "Until the time is up you can change it; then the later time counts."
     follow = _follow_sentence(receipt) if judging else ""
-    said = "" if judging else _given_sentence(receipt, ask)
+    said = "" if judging else " ".join(filter(None, (_given_sentence(receipt, ask), _confidence_sentence(receipt))))
     buttons: tuple[Button, ...] = ()
     if closes:
         buttons = (Button("Change my answer", encode(Open(receipt.ref))),)
@@ -257,7 +286,10 @@ def recorded_card(
     if ask is not None:
         # This card replaces the question, so show it again.
         blocks = (*blocks, *question_blocks(ask.question), *_options(ask))
-        buttons = option_buttons(ask) if by_button(ask.ref, ask.question) else buttons
+        if by_button(ask.ref, ask.question):
+            sure = confidence_buttons(receipt)
+            blocks = (*blocks, Text(_HOW_SURE)) if sure else blocks
+            buttons = (*option_buttons(ask), *sure)
     return Card(head, joined_summary(head, said, follow, change), (*blocks, *_typed(receipt)), buttons)
 
 
@@ -283,6 +315,11 @@ def _given_sentence(receipt: AnswerResult, ask: AskForm | None) -> str:
         return "Your choice is saved."
     chosen = ask.model_copy(update={"given": receipt.given})
     return f"You chose {given_words(chosen)}."
+
+
+def _confidence_sentence(receipt: AnswerResult) -> str:
+    said = receipt.given.confidence
+    return f"How sure you are: “{CONFIDENCE_WORDS[said]}”." if said else ""
 
 
 def _typed(receipt: AnswerResult) -> tuple[Block, ...]:

@@ -144,7 +144,7 @@ def _distribution(post: RevealPost) -> tuple[Bar, ...]:
 def _points(post: RevealPost) -> tuple[Block, ...]:
     if not post.points:
         return ()
-    rows = tuple((person.name, f"+{person.points}", plural(person.streak, "round")) for person in post.points)
+    rows = tuple((person.name, f"{person.points:+}", plural(person.streak, "round")) for person in post.points)
     more = (Small(f"And {post.unnamed:,} more."),) if post.unnamed else ()
     return (Table(("Name", "Points", "Streak"), rows, "Points for this question", (1,)), *more)
 
@@ -223,6 +223,8 @@ def _points_line(points: PointsView | None) -> str:
         reasons[0] += f", because {percent(points.share_right)} of earlier answers were right"
     if points.bonus:
         reasons.append(f"{points.bonus} for a fast answer")
+    if points.confidence:
+        reasons.append(f"{points.confidence:+} for how sure you were")
     if points.confirmed:
         reasons.append(f"{points.confirmed:+} for what others confirmed")
     if points.corrected:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.core.markup import escape, instant_markdown, parse, to_summary
 from bot.core.markup.tree import Paragraph
-from service.wire import Platform, Verdict
+from service.wire import Confidence, Platform, Verdict
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS: Final = (
@@ -37,6 +37,9 @@ _CHATS: Final[dict[Platform, str]] = {
     "web": "the web chat",
     "console": "the console",
 }
+
+
+CONFIDENCE_WORDS: Final[dict[Confidence, str]] = {"guess": "A guess", "think": "I think so", "sure": "Sure"}
 
 
 def chat_words(platform: Platform) -> str:

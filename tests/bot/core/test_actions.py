@@ -29,6 +29,7 @@ from bot.core.actions import (
 )
 from bot.core.limits import ACTION_ID
 from questions.model import KINDS
+from service.wire import CONFIDENCES
 
 bare_refs = st.builds(lambda kind, number: f"{kind}{number}", st.sampled_from("rpd"), st.integers(0, 10**18 - 1))
 words = st.text(st.characters(min_codepoint=32, exclude_categories=("Cs", "Cc")), min_size=1, max_size=60)
@@ -41,6 +42,7 @@ any_action = st.one_of(
     st.builds(Open, refs),
     st.builds(actions.OpenCard, refs),
     st.builds(Choose, refs, words.map(lambda word: word[:35])),
+    st.builds(actions.Confide, refs, st.sampled_from(CONFIDENCES), words.map(lambda word: word[:25])),
     st.builds(Fill, refs),
     st.builds(Try, refs),
     st.builds(Next, levels, st.just("") | words),

@@ -53,6 +53,19 @@ async def test_a_choice_is_answered_changed_and_revealed_in_its_thread(sim: Simu
     assert "closed" in said(late).lower()
 
 
+async def test_a_member_says_how_sure_they_are_in_the_modal(sim: Simulated) -> None:
+    post = await sim.opens("the-shape")
+    await sim.boss.slash(sim.channel, "quiz-admin schedule edit", schedule="1", confidence=True)
+    window = await sim.ada.click(post, label="Answer")
+    sure = fields(window)["confidence"]
+    assert [one["value"] for one in sure["options"]] == ["guess", "think", "sure", "unsaid"]
+    assert [one["value"] for one in sure["options"] if one.get("default")] == ["unsaid"]
+    done = await sim.ada.submit_modal(window, {"text": "(3,)", "confidence": "think"})
+    assert "Your answer is recorded" in said(done) and "How sure you are: “I think so”." in said(done)
+    again = fields(await sim.ada.click(done, "Change my answer"))["confidence"]
+    assert [one["value"] for one in again["options"] if one.get("default")] == ["think"]
+
+
 async def test_an_open_answer_is_marked_in_a_modal(sim: Simulated) -> None:
     post = await sim.opens("why-scale")
     for person in (sim.ada, sim.boss):

@@ -193,9 +193,9 @@ async def test_every_button(workspace: Workspace) -> None:
 
 MARKING = {actions.Compare, actions.ShareAnswer, actions.PeerAnswers, actions.ConfirmMarks, actions.Credit}
 DUELS = {actions.RespondDuel, actions.Rematch, actions.ShowDuel, actions.ShowDuels, actions.ShowLadder}
-ELSEWHERE = {actions.OpenCard, actions.Setup, actions.Join, actions.Explain, *MARKING, *DUELS}
-"""Pressed in `test_answers`; in `test_hello`; to link a second chat; in `test_code_practice`; on a closed open
-question; in `test_duels`."""
+ELSEWHERE = {actions.OpenCard, actions.Confide, actions.Setup, actions.Join, actions.Explain, *MARKING, *DUELS}
+"""Pressed in `test_answers`, the first two; in `test_hello`; to link a second chat; in `test_code_practice`; on a
+closed open question; in `test_duels`."""
 
 
 async def press_any(hands: Hands, user: User, shown: Shown, label: str) -> None:

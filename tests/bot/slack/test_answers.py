@@ -33,6 +33,22 @@ async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(worksp
     assert mine not in workspace.slack.private(bob)
 
 
+async def test_a_member_says_how_sure_they_are(workspace: Workspace) -> None:
+    ann, boss = workspace.ann, workspace.boss
+    post = await workspace.opens("one-right")
+    await workspace.types(boss, "/quiz-admin schedule edit 1 confidence:on", "asks how sure members are")
+    asked = await workspace.presses(ann, post, "Answer", "[A]   [B]   [C]")
+    recorded = await workspace.presses(ann, asked, "A", "How sure are you?")
+    assert recorded.labels[3:] == ["A guess", "I think so", "Sure"]
+    sure = await workspace.presses(ann, recorded, "Sure", "How sure you are: “Sure”.")
+    assert sure.labels[3:] == ["A guess", "I think so", "Sure (your word)"] and "A (your answer)" in sure.labels
+    reveal = await workspace.closes()
+    right = "1 of 1 answered right" in reveal.words
+    mine = await workspace.presses(ann, reveal, "My result", f"{'+2' if right else '-6'} for how sure you were")
+    assert isinstance(mine, Ephemeral)
+    await workspace.types(ann, "/quiz me", "How sure you were")
+
+
 async def test_an_open_answer_is_marked_in_a_view(workspace: Workspace) -> None:
     ann, bob = workspace.ann, workspace.bob
     post = await workspace.opens("why-scale")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import time
 
 from bot.web.chat import WHERE, WORKSPACE
-from service.wire import AnswerInput, ScheduleSpec, Who
+from service.wire import AnswerInput, Confidence, ScheduleSpec, Who
 from tests.bot.conftest import BANK, QUESTIONS, Room
 from tests.bot.web.http_browser import Browser
 from tests.conftest import MONDAY
@@ -21,11 +21,11 @@ async def fill(room: Room) -> None:
     assert view.applied, view.findings
 
 
-async def opens(room: Room, question: str) -> None:
+async def opens(room: Room, question: str, *, confidence: bool = False) -> None:
     """Opens a question in the web chat's channel for seven hours, from 10:00 in Berlin."""
     for other in QUESTIONS:
         await room.client.bank_retire(OPERATOR, room.event_id(), other, other != question)
-    spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60)
+    spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60, confidence=confidence)
     await room.client.schedule_add(OPERATOR, room.event_id(), WHERE, spec)
     room.moving.now = MONDAY.replace(hour=9)
     await room.service.tick()
@@ -40,12 +40,13 @@ def called(name: str) -> Who:
     return Who(platform="web", workspace=WORKSPACE, member=name.lower(), name=name)
 
 
-async def answer(room: Room, who: Who, *, right: bool) -> None:
+async def answer(room: Room, who: Who, *, right: bool, confidence: Confidence | None = None) -> None:
     """Answers the open question `one-right`, wrongly with `(2, 3)`."""
     (ask,) = (await room.client.today(who, WHERE)).forms
     text = "(3, 2)" if right else "(2, 3)"
     wanted = next(one.id for one in ask.question.options if text in one.text)
-    await room.client.answer(who, WHERE, room.event_id(), ask.ref, AnswerInput(options=(wanted,)), room.moving.now)
+    given = AnswerInput(options=(wanted,), confidence=confidence)
+    await room.client.answer(who, WHERE, room.event_id(), ask.ref, given, room.moving.now)
 
 
 async def plays(room: Room, right: Sequence[Who], wrong: Sequence[Who] = ()) -> None:

@@ -84,6 +84,17 @@ async def test_after_the_close_it_says_what_was_answered_and_how_right(
     assert ("Practice 1 card" in page) == (not right)
 
 
+async def test_it_shows_how_often_a_sure_member_was_right(room: Room, member: Browser) -> None:
+    await opens(room, "one-right", confidence=True)
+    assert "How sure you were" not in await shown(member)
+    await answer(room, who_is(member), right=False, confidence="sure")
+    room.moving.advance(hours=7)
+    await room.service.tick()
+    page = await shown(member)
+    assert "How sure you were" in page and re.search(r"Sure</strong> 0 % right", page)
+    assert '<span class="small">-6</span>' in page
+
+
 async def test_the_result_is_one_press_away(room: Room, member: Browser) -> None:
     await plays(room, [], [who_is(member)])
     await shown(member)

@@ -53,6 +53,15 @@ async def test_without_a_question_the_page_says_what_to_do(member: Browser) -> N
     assert "/quiz-admin schedule add" in page
 
 
+async def test_the_page_asks_how_sure_a_member_is(room: Room, member: Browser) -> None:
+    await opens(room, "one-right", confidence=True)
+    page = (await member.opens(member.home)).text
+    assert "How sure are you?" in page
+    answer = await answers(member, options=value_of(page, "(3, 2)"), confidence="sure")
+    assert re.search(r'value="sure" checked', answer.text)
+    assert (await given(room, member)).confidence == "sure"  # type: ignore[attr-defined]
+
+
 async def test_a_choice_is_answered_in_place_and_can_be_changed(room: Room, member: Browser) -> None:
     await opens(room, "one-right")
     page = (await member.opens(member.home)).text

@@ -16,10 +16,11 @@ from service.domain.scoring import (
     ScoringPolicy,
     compute_credit,
     compute_points,
+    confidence_points,
     credit_for_cases,
     describe_rules,
 )
-from service.wire import AnswerUnreadable, Verdict
+from service.wire import CONFIDENCES, AnswerUnreadable, Confidence, Verdict
 
 shares = st.floats(0, 1)
 kinds = st.sampled_from(KINDS)
@@ -327,6 +328,8 @@ def test_an_invalid_share_is_rejected(bad: float) -> None:
         {"span": -0.1},
         {"speed_share": 2},
         {"speed_window_s": 0},
+        {"confidence": {"sure": (-1, 0)}},
+        {"confidence": {"sure": (0, 1)}},
     ],
 )
 def test_a_policy_that_could_take_points_away_is_refused(fields: dict[str, float]) -> None:
@@ -346,6 +349,39 @@ def test_a_policy_that_could_take_points_away_is_refused(fields: dict[str, float
 def test_a_policy_at_its_limits_is_accepted(fields: dict[str, float]) -> None:
     policy = replace(ScoringPolicy(), **fields)  # type: ignore[arg-type]
     assert compute_points("choice", "mid", 1.0, 1.0, None, policy).total >= 1
+
+
+# Confidence
+
+
+@pytest.mark.parametrize(
+    ("confidence", "right", "half", "wrong"),
+    [(None, 0, 0, 0), ("guess", 0, 0, 0), ("think", 1, 0, -2), ("sure", 2, -2, -6)],
+)
+def test_confidence_pays_if_right_and_costs_if_wrong(
+    confidence: Confidence | None, right: int, half: int, wrong: int
+) -> None:
+    assert [confidence_points(credit, confidence) for credit in (1.0, 0.5, 0.0)] == [right, half, wrong]
+
+
+@given(st.integers(0, 60))
+def test_honesty_pays_best(sixtieths: int) -> None:
+    """A guess is best below two chances in three, sureness from four in five on, and the word between in between."""
+    chance = sixtieths / 60
+
+    def expected(confidence: Confidence) -> float:
+        return chance * confidence_points(1.0, confidence) + (1 - chance) * confidence_points(0.0, confidence)
+
+    best = max(map(expected, CONFIDENCES))
+    honest: Confidence = "guess" if sixtieths < 40 else "think" if sixtieths < 48 else "sure"
+    assert expected(honest) == pytest.approx(best)
+    others = [expected(other) for other in CONFIDENCES if other != honest]
+    assert sixtieths in (40, 48) or all(other < best - 1e-9 for other in others), "only at the limits are two as good"
+
+
+def test_confidence_in_an_impossible_credit_is_rejected() -> None:
+    with pytest.raises(ValueError, match=r"credit of 1\.5"):
+        confidence_points(1.5, None)
 
 
 # Rules
@@ -372,6 +408,7 @@ def test_the_shipped_rules() -> None:
         ("senior", (13, 15, 17, 20)),
         ("principal", (17, 20, 23, 26)),
     )
+    assert told.confidence == {"guess": (0, 0), "think": (1, -2), "sure": (2, -6)}
     assert told.max_bonus == {"mid": 0, "senior": 0, "principal": 0}
     assert told.free == ("system error",)
     assert all(one <= other for _, worths in told.points_by_level for one, other in pairwise(worths))
