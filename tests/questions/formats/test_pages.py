@@ -186,3 +186,13 @@ def test_a_word_document_that_cannot_be_read_is_refused(data: bytes, message: st
     (finding,) = read_bank(data, name="quiz.docx").findings
     assert (finding.code, finding.severity) == ("Q601", "error")
     assert finding.message.startswith(message)
+
+
+def test_emphasis_in_a_word_document_is_kept() -> None:
+    reading = read_word(
+        paragraph("Which *call* copies?", number=(1, 0)).replace("<w:b/>", "<w:i/>"),
+        paragraph("view", number=(1, 1)),
+        paragraph("clone", number=(1, 1)),
+        paragraph("Answer: B"),
+    )
+    assert [question.prompt for question in reading.bank.questions] == ["Which *call* copies?"]

@@ -160,3 +160,16 @@ def test_a_zip_with_neither_is_refused() -> None:
         "Q601",
         "the package holds neither a workbook, nor a Word document, nor a QTI test",
     )
+
+
+def test_a_whole_number_has_no_decimals_whatever_the_spreadsheet_wrote() -> None:
+    rows: list[list[Cell]] = [
+        ["Question", "Option A", "Option B", "Option C", "Answer"],
+        ["Which number is even?", 3.0, 4.0, -1.5, "B"],
+        ["Which version is first?", "v1.0", "v2.0", "v3.0", "A"],
+    ]
+    questions = read_bank(workbook(rows), name="numbers.xlsx").bank.questions
+    assert [[option.text for option in question.options] for question in questions] == [
+        ["3", "4", "-1.5"],
+        ["v1.0", "v2.0", "v3.0"],
+    ]

@@ -137,6 +137,12 @@ def test_a_program_that_cannot_be_called_is_invalid_with_a_reason(reached: Reach
     assert set(verdicts(judgement)) == {"invalid"}
 
 
+@pytest.mark.parametrize(("reached", "message"), [("load", "NameError: no x"), ("cases", "")])
+def test_only_a_program_that_could_not_be_loaded_says_why(reached: Reached, message: str) -> None:
+    """A message of a hidden case would give the case away."""
+    assert judged([], "error", reached, stderr="NameError: no x").message == message
+
+
 def test_our_own_failure_is_never_the_member_s() -> None:
     judgement = judged(GOOD, "internal")
     assert (judgement.verdict, judgement.detail, judgement.cases) == ("system error", "why", ())

@@ -84,3 +84,26 @@ def test_without_other_answers_only_a_wrong_option_of_the_majority_is_suspicious
 
     assert find_problem(chosen(26)) == "broken"
     assert find_problem(chosen(17)) == "hard"
+
+
+def test_few_or_one_sided_answers_have_no_contrast() -> None:
+    def picks(compared: int, score: float) -> Picks:
+        return Picks(compared + 3, compared, compared * score, compared * score**2)
+
+    assert compute_contrast(picks(7, 0.9), picks(7, 0.2)) is None, "one answer too few"
+    assert compute_contrast(picks(8, 0.9), picks(7, 0.2)) == pytest.approx(1.0)
+    assert compute_contrast(picks(20, 0.9), picks(0, 0.2)) is None
+    assert compute_contrast(picks(0, 0.9), picks(20, 0.2)) is None
+
+
+def test_a_low_share_of_few_answers_is_not_surely_hard() -> None:
+    def answered(count: int) -> Item:
+        return Item(count, 0.25, None, 0, None, None, None)
+
+    assert [find_problem(answered(count)) for count in (12, 100)] == [None, "hard"]
+
+
+@pytest.mark.parametrize(("discrimination", "problem"), [(-0.405, None), (-0.446, "broken")])
+def test_a_negative_discrimination_must_be_beyond_chance(discrimination: float, problem: str | None) -> None:
+    """Of 15 answers, the interval of 90 % lies below 0 from a correlation of -0.442 on: atanh(0.442) = 1.645 / √12."""
+    assert find_problem(Item(15, 0.6, discrimination, 15)) == problem

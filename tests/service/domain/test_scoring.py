@@ -131,6 +131,7 @@ def test_a_question_that_cannot_be_scored_is_not_the_members_fault() -> None:
     [
         ("1\n2\n", "1\n2", "accepted"),
         ("1\n2", "1\r\n2\r\n\r\n", "accepted"),
+        ("1\n2", "1\r2", "accepted"),
         ("1  \n2", "1\n2\t", "accepted"),
         ("1\n\n2", "1\n2", "wrong"),
         ("  1", "1", "wrong"),

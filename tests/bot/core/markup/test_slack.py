@@ -47,6 +47,11 @@ def test_styles_are_styles_and_marks_are_text() -> None:
     ]
 
 
+def test_a_hard_break_at_the_end_leaves_no_empty_line() -> None:
+    assert runs("a\\\nb") == [("a\nb", ())]
+    assert runs("- a\\\n\n- b") == runs("- a\n\n- b")
+
+
 def test_a_link_keeps_its_words_and_a_bare_one_its_address() -> None:
     assert runs("[t](https://a.example) <https://b.example>") == [("t", ()), (" ", ()), ("https://b.example", ())]
 
