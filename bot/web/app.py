@@ -40,6 +40,7 @@ from bot.web.security import (
     values_of,
     with_documents,
 )
+from bot.web.sign_in import SignInPages
 from bot.web.store import Message, NameTaken, Person
 from bot.web.today import TodayClient, TodayPage
 from service.client import ServiceRefused, ServiceUnavailable
@@ -128,6 +129,7 @@ class WebApp:
             board = BoardPage(self._cookies, client, self._navigation, chat.clock)
             me = MePage(self._cookies, client, self._navigation)
             self.pages = [*today.routes, *board.routes, *me.routes]
+        self.sign_in = SignInPages(self._cookies, chat.store, self._navigation, chat.clock, self._first_page)
 
     # Joining
 
@@ -311,6 +313,7 @@ def build(
         Route("/m/{member}/submit", web.submit, methods=["POST"]),
         Route("/m/{member}/highlight", web.highlight, methods=["POST"]),
         *([Route("/m/{member}/operations", web.operations.show)] if web.operations is not None else ()),
+        *web.sign_in.routes,
         *web.pages,
         *(linked.routes if linked is not None else ()),
     ]

@@ -5,6 +5,7 @@ A message with a key, or in answer to an event, is stored once: posting it again
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 import sqlite3
@@ -40,6 +41,7 @@ create table if not exists message (
     at text not null
 ) strict;
 create index if not exists message_of_member on message (member, answers);
+create table if not exists sign_in (code text primary key, person text not null, until text not null) strict;
 create table if not exists secret (name text primary key, value text not null) strict;
 """
 
@@ -114,6 +116,35 @@ class ChatStore:
         except sqlite3.IntegrityError:
             raise NameTaken from None
         return _person(rows[0])
+
+    def called(self, name: str) -> Person | None:
+        """Returns the person of this name, in whatever case it is written."""
+        row = self._db.execute("select id, name, admin from person where folded = ?", (_folded(name),)).fetchone()
+        return None if row is None else _person(row)
+
+    def make_admin(self, member: str) -> None:
+        self._db.execute("update person set admin = 1 where id = ?", (member,))
+
+    def make_sign_in(self, member: str, until: datetime) -> str:
+        """Returns the code of a new link that signs in a person, once before `until`. Only its hash is kept."""
+        code = secrets.token_urlsafe(24)
+        self._db.execute("insert into sign_in values (?, ?, ?)", (_hashed(code), member, _instant(until)))
+        return code
+
+    def find_sign_in(self, code: str, now: datetime) -> Person | None:
+        """Returns whom the link signs in, or None if it was used, is too old or never existed."""
+        row = self._db.execute(
+            "select person from sign_in where code = ? and until > ?", (_hashed(code), _instant(now))
+        ).fetchone()
+        return None if row is None else self.person(row[0])
+
+    def use_sign_in(self, code: str, now: datetime) -> Person | None:
+        """Like `find_sign_in`, and deletes the link and all that are too old."""
+        rows = self._db.execute(
+            "delete from sign_in where code = ? returning person, until", (_hashed(code),)
+        ).fetchall()
+        self._db.execute("delete from sign_in where until <= ?", (_instant(now),))
+        return self.person(rows[0][0]) if rows and rows[0][1] > _instant(now) else None
 
     def person(self, member: str) -> Person | None:
         row = self._db.execute("select id, name, admin from person where id = ?", (member,)).fetchone()
@@ -209,6 +240,15 @@ class ChatStore:
             " message where key is null and member = ?1 and channel = ?2 order by id desc limit ?3)",
             (member, channel, PRIVATE_KEPT),
         )
+
+
+def _hashed(code: str) -> str:
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+def _instant(at: datetime) -> str:
+    """Formats an instant as text that sorts by time."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _folded(name: str) -> str:

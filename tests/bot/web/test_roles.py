@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import cast
 
 import httpx
@@ -57,6 +58,9 @@ ROWS = {
     "POST /m/{member}/press": POSTED,
     "POST /m/{member}/submit": POSTED,
     "POST /m/{member}/highlight": (403, 403, 403, 200, 200),
+    "POST /m/{member}/sign-in": (403, 403, 403, 200, 200),
+    "GET /sign-in/{code}": ANYBODY,
+    "POST /sign-in/{code}": (303, 303, 403, 303, 303),
     "GET /e/{token}": (404, 200, 200, 200, 200),
     "POST /e/{token}/submit": (404, 403, 403, 200, 200),
     "POST /e/{token}/highlight": (404, 403, 403, 200, 200),
@@ -126,14 +130,17 @@ async def visit(web: Site, route: str, role: str) -> int:
     mine, whose = web.visitor(role)
     form = web.form_of(whose)
     link = web.link if role != "stranger" else "/e/no-such-link"
+    if "{code}" in path:
+        guest = web.chat.store.join(f"Guest {form}")
+        path = path.replace("{code}", web.chat.store.make_sign_in(guest.id, web.chat.clock() + timedelta(minutes=1)))
     path = path.replace("/e/{token}", link).replace("{member}", whose.member).replace("{message}", str(form))
     if method == "GET":
         return (await mine.http.get(path)).status_code
     knows = role in ("member", "admin")
     if path.startswith("/e/"):
         token = await web.link_token(link) if knows else "unknown"
-    elif path == "/join":
-        await mine.opens("/")
+    elif path.startswith(("/join", "/sign-in/")):
+        await mine.opens(path.replace("/join", "/"))
         token = mine.hidden("token") if role != "another site" else "unknown"
     else:
         await mine.opens(mine.home or "/")

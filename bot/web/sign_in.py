@@ -1,0 +1,71 @@
+"""Sign-in links: how a member gets into another browser, or back in after their cookies were deleted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from bot.web.chat import Clock
+from bot.web.navigation import Navigation
+from bot.web.render import page
+from bot.web.security import MemberCookies, RequestProblem
+from bot.web.store import ChatStore, Person
+
+LIFETIME: Final = timedelta(minutes=15)
+"""How long a link works that a member makes for themselves."""
+_GONE = (
+    "This link works no longer",
+    "A sign-in link works once, and only for a while. Make another one on your page in a browser that knows you, or "
+    "ask whoever runs Dailygrad for one.",
+)
+
+
+class SignInPages:
+    """The routes that make and use sign-in links."""
+
+    def __init__(
+        self, cookies: MemberCookies, store: ChatStore, navigation: Navigation, clock: Clock, first_page: str
+    ) -> None:
+        self._cookies = cookies
+        self._store = store
+        self._navigation = navigation
+        self._clock = clock
+        self._first_page = first_page
+        self.routes = (
+            Route("/m/{member}/sign-in", self.make, methods=["POST"]),
+            Route("/sign-in/{code}", self.ask),
+            Route("/sign-in/{code}", self.use, methods=["POST"]),
+        )
+
+    async def make(self, request: Request) -> Response:
+        """Shows a new link for the member's own use."""
+        person = self._cookies.person(request)
+        await self._cookies.fields(request, person.id)
+        code = self._store.make_sign_in(person.id, self._clock() + LIFETIME)
+        link = request.url.replace(path=f"/sign-in/{code}", query="")
+        minutes = round(LIFETIME.total_seconds() / 60)
+        variables = self._navigation.variables(person, "me")
+        return HTMLResponse(page("sign_in_link.html", **variables, link=str(link), minutes=minutes))
+
+    async def ask(self, request: Request) -> Response:
+        """Asks whether to sign in. Changes nothing, because chats and mail programs open links to preview them."""
+        person = self._store.find_sign_in(request.path_params["code"], self._clock())
+        return HTMLResponse(page("sign_in.html", person=self._known(person), token=self._cookies.token("sign in")))
+
+    async def use(self, request: Request) -> Response:
+        """Signs the browser in, once per link."""
+        await self._cookies.fields(request, "sign in")
+        person = self._known(self._store.use_sign_in(request.path_params["code"], self._clock()))
+        response = RedirectResponse(f"/m/{person.id}/{self._first_page}", 303)
+        self._cookies.grant(request, response, person)
+        return response
+
+    @staticmethod
+    def _known(person: Person | None) -> Person:
+        if person is None:
+            raise RequestProblem(404, *_GONE)
+        return person
