@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -17,6 +18,7 @@ from questions.proof_report import (
     proof_report_json,
     proof_report_text,
 )
+from questions.proofs import _ABOUT
 from questions.source import Severity
 
 MUTANTS = (
@@ -91,3 +93,9 @@ def test_mutants_by_bank_and_kind_as_json() -> None:
         {"question": "strides", "kind": "choice", "name": "the mark moved to c", "state": "survived"}
     ]
     assert [mutant["name"] for mutant in document["equivalent"]] == ["line 4: 1 to 2", "line 5: 1 to 2"]
+
+
+def test_every_part_has_a_code_of_its_own_a_message_and_a_cure() -> None:
+    codes = [about.code for about in _ABOUT.values()]
+    assert len(set(codes)) == len(codes) and all(re.fullmatch(r"P1[0-9]{2}", code) for code in codes)
+    assert all("`{id}`" in about.message and len(about.help.split()) >= 2 for about in _ABOUT.values())
