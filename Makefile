@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow test-gpu test-gpu-lean chaos mutation fuzz check bench docs pictures lock clean
+.PHONY: help run demo test test-slow test-gpu test-gpu-lean chaos mutation fuzz check bench docs pictures lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,6 +26,7 @@ help:
 	@echo "make run             start Dailygrad on this machine: PostgreSQL, service, sandbox, web chat"
 	@echo "make run BANK=PATH   the same with the questions of a file or folder"
 	@echo "make run CHAT=NAME   the same, chatting on discord or slack (see docs/) or in the console"
+	@echo "make demo            look at eight weeks of a simulated team (a minute the first time)"
 	@echo "make test            run the tests (minutes)"
 	@echo "make test-slow       run the rest: whole days in real processes, faults of the wire, long attacks"
 	@echo "make test-gpu        run the tests that need a GPU, and torch for CUDA (a plain install from PyPI has it)"
@@ -42,6 +43,10 @@ help:
 
 run: $(VENV)/.run-ready $(patsubst %,$(VENV)/.%-ready,$(filter discord slack,$(CHAT)))
 	@exec $(BIN)/dailygrad run $(if $(BANK),--bank "$(BANK)") $(if $(CHAT),--chat $(CHAT)) $(RUN)
+
+# In .dailygrad-demo, apart from the data of `make run`. RUN takes more options: RUN="--weeks 2 --members 8".
+demo: $(VENV)/.run-ready
+	@exec $(BIN)/dailygrad demo $(RUN)
 
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 25
 # Dozens of tests start processes: without stored bytecode, each would compile every module again.

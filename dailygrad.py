@@ -36,6 +36,7 @@ class Entry(NamedTuple):
 
 COMMANDS = {
     "run": Entry("bot.all_in_one:run_command", "Start everything on this machine and print one address."),
+    "demo": Entry("bot.demo:demo_command", "Look at weeks of a simulated team, in a folder of its own."),
     "doctor": Entry("bot.doctor.command:doctor_command", "Check what works here and how to fix the rest."),
     "serve": Entry("service.cli:service_command", "Start the question service alone."),
     "work": Entry("service.cli:service_command", "Start a worker: schedules, jobs and code answers."),

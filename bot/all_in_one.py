@@ -89,8 +89,13 @@ def run_everything(
         asyncio.run(run_with_chat(data.resolve(), bank, chat, port, links))
 
 
-async def run_with_chat(data: Path, bank: Path | None, chat: Chat, port: int, links: LinkSettings) -> None:
-    """Starts everything, serves until asked to stop, and stops in reverse order."""
+async def run_with_chat(
+    data: Path, bank: Path | None, chat: Chat, port: int, links: LinkSettings, *, path: str = ""
+) -> None:
+    """Starts everything, serves until asked to stop, and stops in reverse order.
+
+    `path` is where on the web chat the printed address leads.
+    """
     stop = stop_signal()
     # Report missing settings before anything starts.
     run_bot = bot_of(chat.value) if chat in (Chat.discord, Chat.slack) else None
@@ -114,7 +119,7 @@ async def run_with_chat(data: Path, bank: Path | None, chat: Chat, port: int, li
         stack.callback(isolation_report.cancel)
         if chat is Chat.web:
             listener = stack.enter_context(listen("127.0.0.1", port))
-            address = await stack.enter_async_context(serve_web_chat(data, client, listener, links))
+            address = await stack.enter_async_context(serve_web_chat(data, client, listener, links)) + path
         elif run_bot is not None:
             address = f"on {chat.value.capitalize()}; /quiz-admin setup in a channel makes the first schedule"
             if links.links is not None:
@@ -123,7 +128,9 @@ async def run_with_chat(data: Path, bank: Path | None, chat: Chat, port: int, li
         else:
             address = "chat below, /as NAME switches the member, /quit leaves"
         seconds = monotonic() - started
-        out.print(f"\nDailygrad is ready after {seconds:.1f} s: [bold]{address}[/bold]   (Ctrl-C stops it)\n")
+        out.print(
+            f"\nDailygrad is ready after {seconds:.1f} s: [bold]{address}[/bold]   (Ctrl-C stops it)\n", soft_wrap=True
+        )
         if chat is Chat.console:
             await run_until(stop, run_terminal_chat(data, client))
         elif run_bot is not None:

@@ -17,10 +17,13 @@ from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
+import httpx
 import psutil
 import psycopg
 import pytest
+from typer.testing import CliRunner
 
+from bot.demo import demo_command
 from bot.web.store import ChatStore
 from tests.forked import Forked
 
@@ -89,10 +92,14 @@ class Started:
 
 @contextlib.contextmanager
 def running(
-    data: Path, *words: str, stdin: int = subprocess.DEVNULL, start: type[subprocess.Popen[str]] = Forked
+    data: Path,
+    *words: str,
+    command: str = "run",
+    stdin: int = subprocess.DEVNULL,
+    start: type[subprocess.Popen[str]] = Forked,
 ) -> Iterator[Started]:
     process = start(
-        [sys.executable, "-m", "dailygrad", "run", "--data", str(data), "--port", "18765", *words],
+        [sys.executable, "-m", "dailygrad", command, "--data", str(data), "--port", "18765", *words],
         cwd=ROOT,
         stdin=stdin,
         stdout=subprocess.PIPE,
@@ -145,6 +152,60 @@ def test_a_question_is_posted_and_kept_after_a_restart(data: Path) -> None:
         assert posts(data) == once
         assert second.stop() == []
     assert len(once) == 1
+
+
+def test_a_demo_is_played_once_and_opened_as_its_lead(data: Path) -> None:
+    words = ("--weeks", "1", "--members", "4")
+    with running(data, *words, command="demo") as first:
+        link = first.wait_for(r"ready after [\d.]+ s: (http://\S+/sign-in/\S+)")[1]
+        with httpx.Client(follow_redirects=True) as lead:
+            token = re.search(r'name="token" value="([^"]+)"', lead.get(link).text)
+            assert token
+            today = lead.post(link, data={"token": token[1]})
+            assert "Not answered yet." in today.text, "the question of the day waits for the lead"
+            assert "How sure are you?" in today.text or "Open the editor" in today.text
+            me = lead.get(str(today.url).replace("/today", "/me")).text
+        assert "Lead" in me and "No answers yet" not in me
+        played = _played(data)
+        assert first.stop() == []
+    assert played["closed"] == 6 and played["open"] == 1
+    assert played["answered"] >= 6 and played["members"] == 6 and played["duels"] == 1
+    assert played["different"] == 0 < played["compared"], "the board is the sum of the ledger, as after real play"
+    with running(data, *words, command="demo") as second:
+        second.wait_for("ready after")
+        assert "Playing the demo" not in "".join(second.printed)
+        assert _played(data) == played
+        assert second.stop() == []
+
+
+def _played(data: Path) -> dict[str, int]:
+    """Counts what is in the database of a demo."""
+    compared = """
+        select count(*) from (select member_id, sum(points) as points from ledger group by member_id) each
+        join board on board.period = 'all' and board.channel_id is null and board.topic = ''
+        left join board_member kept on kept.member_id = each.member_id and kept.board_id = board.id
+    """
+    counts = {
+        "closed": "select count(*) from round where closed_at is not null",
+        "open": "select count(*) from round where closed_at is null",
+        "answered": "select count(*) from standing",
+        "members": "select count(distinct member_id) from identity",  # four, the lead, and who starts Dailygrad
+        "duels": "select count(*) from duel where ended_at is not null",
+        "compared": compared,
+        "different": f"{compared} where kept.points is distinct from each.points",
+    }
+    with database(data) as connection:
+        return {name: connection.execute(query).fetchone()[0] for name, query in counts.items()}  # type: ignore[index]
+
+
+def test_a_demo_leaves_other_data_alone(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = CliRunner()
+    (data / "postgres").mkdir()
+    held = run.invoke(demo_command, ["--data", str(data)])
+    assert held.exit_code != 0 and "holds something else" in str(held.exception)
+    monkeypatch.setenv("DATABASE_URL", "postgresql://somewhere/production")
+    other = run.invoke(demo_command, ["--data", str(data / "new")])
+    assert other.exit_code != 0 and "unset DATABASE_URL" in str(other.exception) and not (data / "new").exists()
 
 
 @pytest.mark.slow
