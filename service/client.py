@@ -28,6 +28,7 @@ from service.wire import (
     Board,
     ChatLinked,
     Contest,
+    DecidedSuggestion,
     Delivery,
     DigestView,
     DuelReview,
@@ -70,6 +71,9 @@ from service.wire import (
     Settled,
     SettledReport,
     SprintView,
+    SuggestedQuestion,
+    SuggestionReceipt,
+    SuggestionView,
     TodayView,
     TopicCount,
     VerdictView,
@@ -223,6 +227,14 @@ class ServiceClient(CallSender):
     async def report(self, who: Who, event_id: str, question: str, text: str) -> ReportView:
         """Reports a question to the moderators."""
 
+    @call("suggest")
+    async def suggest(self, who: Who, event_id: str, text: str) -> SuggestionReceipt:
+        """Suggests a question to the moderators, or keeps it as a draft if something must be fixed."""
+
+    @call("suggest/draft", repeatable=True)
+    async def suggestion_draft(self, who: Who) -> str:
+        """Returns the member's draft of a suggestion; empty if there is none."""
+
     @call("hello")
     async def hello(self, who: Who, event_id: str, where: Where) -> bool:
         """Registers the chat. Returns True for only one event per chat, so that the bot greets it once."""
@@ -363,6 +375,25 @@ class ServiceClient(CallSender):
     @call("admin/report", repeatable=True)
     async def report_view(self, who: Who, report: int) -> ReportedQuestion:
         """Returns a report beside the question it is about, with the key."""
+
+    @call("admin/suggestions", repeatable=True)
+    async def suggestions(self, who: Who) -> tuple[SuggestionView, ...]: ...
+
+    @call("admin/suggestion", repeatable=True)
+    async def suggestion_view(self, who: Who, suggestion: int) -> SuggestedQuestion:
+        """Returns a suggestion with its question as it was read, and the key."""
+
+    @call("admin/suggestion/edit")
+    async def suggestion_edit(self, who: Who, event_id: str, suggestion: int, text: str) -> int:
+        """Replaces the text of a waiting suggestion; audited."""
+
+    @call("admin/suggestion/accept")
+    async def suggestion_accept(self, who: Who, event_id: str, suggestion: int) -> DecidedSuggestion:
+        """Adds the question to the workspace's bank; audited, and its author is told."""
+
+    @call("admin/suggestion/decline")
+    async def suggestion_decline(self, who: Who, event_id: str, suggestion: int, reason: str) -> DecidedSuggestion:
+        """Declines a suggestion; audited, and its author is told why."""
 
     @call("admin/review/here")
     async def review_here(self, who: Who, event_id: str, where: Where) -> None:

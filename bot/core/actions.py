@@ -241,6 +241,39 @@ class Settle:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggest:
+    """As a button, shows the form that suggests a question, with the member's draft; as a form, submits it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSuggestion:
+    """Shows a suggestion with its question and the key, for moderators."""
+
+    suggestion: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditSuggestion:
+    """As a button, shows a moderator the form with the suggestion's text; as a form, saves it."""
+
+    suggestion: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptSuggestion:
+    """Adds a suggested question to the bank."""
+
+    suggestion: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineSuggestion:
+    """As a button, asks a moderator for the reason; as a form, declines the suggestion."""
+
+    suggestion: str
+
+
+@dataclass(frozen=True, slots=True)
 class Today:
     """Shows the open questions of the channel; of the workspace if there is no channel."""
 
@@ -325,6 +358,11 @@ Action = (
     | Import
     | Review
     | Settle
+    | Suggest
+    | ReviewSuggestion
+    | EditSuggestion
+    | AcceptSuggestion
+    | DeclineSuggestion
     | Join
     | Today
     | Setup
@@ -379,6 +417,11 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "i": (Import, ("check|apply",)),
     "q": (Review, ("[0-9]{1,18}",)),
     "s": (Settle, ("[0-9]{1,18}", "dismissed|fixed")),
+    "su": (Suggest, ()),
+    "sv": (ReviewSuggestion, ("[0-9]{1,18}",)),
+    "se": (EditSuggestion, ("[0-9]{1,18}",)),
+    "sa": (AcceptSuggestion, ("[0-9]{1,18}",)),
+    "sd": (DeclineSuggestion, ("[0-9]{1,18}",)),
     "c": (Join, ("[0-9A-Z]{8}",)),
     "t": (Today, ()),
     "h": (Setup, (_CHANNEL, _ANY)),

@@ -23,6 +23,7 @@ from bot.core.text import (
     refusals,
     review,
     sprints,
+    suggestions,
 )
 from service.client import ServiceClient, ServiceRefused
 from service.wire import (
@@ -210,6 +211,7 @@ class AdminCommands:
             ("review", "show"): self._show_report,
             ("review", "dismiss"): self._settle,
             ("review", "fixed"): self._settle,
+            ("review", "suggestions"): self._suggestions,
             ("review", "here"): self._review_place,
             ("review", "me"): self._review_place,
             ("digest",): self._digest,
@@ -395,6 +397,32 @@ class AdminCommands:
         """Marks a report as dismissed or fixed, and has its author told why."""
         settled = cast(Settled, state)
         return review.settled_card(await self._client.report_settle(event.who, event.id, report, settled, reason))
+
+    async def _suggestions(self, event: Command, typed: Typed) -> Said:
+        if "suggestion" in typed.values:
+            return await self.review_suggestion(event, typed.number("suggestion"))
+        return suggestions.waiting_card(await self._client.suggestions(event.who))
+
+    async def review_suggestion(self, event: Event, suggestion: int) -> Said:
+        """Shows a suggestion with its key."""
+        return suggestions.suggestion_card(await self._client.suggestion_view(event.who, suggestion))
+
+    async def suggestion_form(self, event: Event, suggestion: int) -> Said:
+        """Asks for the changed text of a suggestion."""
+        return suggestions.edit_form((await self._client.suggestion_view(event.who, suggestion)).suggestion)
+
+    async def edit_suggestion(self, event: Event, suggestion: int, text: str) -> Said:
+        """Saves the changed text of a suggestion and shows how it is read now."""
+        await self._client.suggestion_edit(event.who, event.id, suggestion, text)
+        return await self.review_suggestion(event, suggestion)
+
+    async def accept_suggestion(self, event: Event, suggestion: int) -> Said:
+        """Adds a suggested question to the bank."""
+        return suggestions.decided_card(await self._client.suggestion_accept(event.who, event.id, suggestion))
+
+    async def decline_suggestion(self, event: Event, suggestion: int, reason: str) -> Said:
+        """Declines a suggestion, and has its author told why."""
+        return suggestions.decided_card(await self._client.suggestion_decline(event.who, event.id, suggestion, reason))
 
     async def _digest(self, event: Command, typed: Typed) -> Said:
         if "switch" not in typed.values:

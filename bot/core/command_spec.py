@@ -336,6 +336,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("id", WORD, "Id of the question; else today's."),
         Argument("text", REST, "What is wrong."),
     ),
+    _quiz("suggest", "Suggest a question for the bank."),
     _quiz("link", "Be one member in two chats.", _CODE),
     _quiz("rules", "How points and streaks are counted."),
     _quiz(
@@ -413,6 +414,11 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("review show", "A report beside its question, with the key.", _REPORT),
     _admin("review dismiss", "Settle a report: the question is right.", _REPORT, _REASON),
     _admin("review fixed", "Settle a report: the question was fixed.", _REPORT, _REASON),
+    _admin(
+        "review suggestions",
+        "Questions that members suggest.",
+        Argument("suggestion", NUMBER, "Number of the suggestion; else those that wait."),
+    ),
     _admin("review here", "Have new reports shown in this channel."),
     _admin("review me", "Have new reports sent to you, privately."),
     _admin(

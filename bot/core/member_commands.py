@@ -11,7 +11,7 @@ from bot.core.command_parser import CommandError, Typed, read_command
 from bot.core.command_spec import specs_of
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event
-from bot.core.text import admin, boards, members, notifications, questions, results
+from bot.core.text import admin, boards, members, notifications, questions, results, suggestions
 from service.client import ServiceClient
 from service.wire import Contest, NotificationKind, Period, PrivacyAction
 
@@ -36,6 +36,7 @@ class MemberCommands:
             "topics": self._topics,
             "explain": self._explain,
             "report": self._report,
+            "suggest": self._suggest,
             "link": self._link,
             "rules": self._rules,
             "notify": self._notify,
@@ -116,6 +117,17 @@ class MemberCommands:
         if not question or not text:
             raise CommandError("A report needs the question's id and a sentence that says what is wrong.")
         return members.reported_card(await self._client.report(event.who, event.id, question, text))
+
+    async def _suggest(self, event: Command, typed: Typed) -> Said:
+        return await self.suggestion_form(event)
+
+    async def suggestion_form(self, event: Event) -> Said:
+        """Asks for a question, beginning with the member's draft."""
+        return suggestions.suggest_form(await self._client.suggestion_draft(event.who))
+
+    async def suggest(self, event: Event, text: str) -> Said:
+        """Submits a question to the moderators."""
+        return suggestions.receipt_card(await self._client.suggest(event.who, event.id, text))
 
     async def _link(self, event: Command, typed: Typed) -> Said:
         if "code" not in typed.values:

@@ -24,7 +24,7 @@ from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.links import Links
 from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
-from bot.core.text import marking, members, onboarding, questions, refusals, results, reveals, review
+from bot.core.text import marking, members, onboarding, questions, refusals, results, reveals, review, suggestions
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import CONFIDENCES, AnswerInput, AskForm, Confidence, TodayView, Where, invalid_input
@@ -110,6 +110,21 @@ class ButtonHandler:
                 await self._client.confirm_answer(event.who, event.id, int(answer))
                 return marking.confirmed_card(ref, answer)
             case _:
+                return await self._suggestion(event, action)
+
+    async def _suggestion(self, event: Press, action: actions.Action) -> Said:
+        match action:
+            case actions.Suggest():
+                return await self._members.suggestion_form(event)
+            case actions.ReviewSuggestion(suggestion):
+                return await self._admins.review_suggestion(event, int(suggestion))
+            case actions.EditSuggestion(suggestion):
+                return await self._admins.suggestion_form(event, int(suggestion))
+            case actions.AcceptSuggestion(suggestion):
+                return await self._admins.accept_suggestion(event, int(suggestion))
+            case actions.DeclineSuggestion(suggestion):
+                return suggestions.decline_form(int(suggestion))
+            case _:
                 return await self._set_up(event, action)
 
     async def _mark(self, event: Press, action: actions.Compare | actions.Mark | actions.ShareAnswer) -> Said:
@@ -153,6 +168,12 @@ class ButtonHandler:
                 return await self._members.report(event, question or _one(event, "question"), _one(event, "text"))
             case actions.Settle(number, state):
                 return await self._admins.settle(event, int(number), state, _one(event, "reason"))
+            case actions.Suggest():
+                return await self._members.suggest(event, _raw(event, "text"))
+            case actions.EditSuggestion(number):
+                return await self._admins.edit_suggestion(event, int(number), _raw(event, "text"))
+            case actions.DeclineSuggestion(number):
+                return await self._admins.decline_suggestion(event, int(number), _one(event, "reason"))
             case actions.Snippet():
                 return await self._members.run_snippet(event, _code(event))
             case actions.Begin(at, channel, name):

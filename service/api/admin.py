@@ -14,8 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.recipes import LONGEST_RECIPE
 from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, while_connected
-from service.banks import import_history, imports, item_statistics, moderation, reports
+from service.banks import import_history, imports, item_statistics, moderation, reports, suggestions
 from service.banks.documents import DOCUMENTS
+from service.banks.suggestions import CheckedText
 from service.errors import Refused
 from service.ops import doctor as ops_doctor
 from service.people import audit as people_audit
@@ -27,12 +28,14 @@ from service.store import banks
 from service.store.ledger import Adjustment
 from service.store.members import Caller, resolve_caller
 from service.wire import (
+    LONGEST_SUGGESTION,
     AnswerCredit,
     AuditView,
     BankLog,
     BankStatistics,
     BankView,
     ChannelNeeded,
+    DecidedSuggestion,
     DigestView,
     ExtraRound,
     Generated,
@@ -49,6 +52,8 @@ from service.wire import (
     Settled,
     SettledReport,
     Short,
+    SuggestedQuestion,
+    SuggestionView,
     WaitingAnswers,
     Where,
     Who,
@@ -60,11 +65,13 @@ router = APIRouter(prefix="/admin")
 T = TypeVar("T")
 Work = Callable[[AsyncSession, Caller], Awaitable[T]]
 
+SuggestionRead = tuple[SuggestionView, CheckedText]
+
 LARGEST = 5_000_000
 """Longest document, characters."""
 
 LONGEST_REASON = 1000
-"""Longest answer to a report, characters."""
+"""Longest answer to a report or a suggestion, characters."""
 
 Id = Annotated[int, Body(embed=True, ge=1, lt=2**63)]
 NameBody = Annotated[Short, Body(embed=True, min_length=1)]
@@ -335,6 +342,51 @@ async def report_settle(
 ) -> SettledReport:
     work = partial(reports.settle, report_id=report, state=state, reason=reason, now=change.now)
     return await change.run("report settle", work, SettledReport, {"report": report, "state": state})
+
+
+@router.post("/suggestions")
+async def suggestion_list(call: TheCall, who: TheCaller) -> tuple[SuggestionView, ...]:
+    async with looking(call, who) as (session, caller):
+        return await suggestions.list_waiting(session, caller)
+
+
+async def _read_suggestion(request: Request, call: Call, who: Who, suggestion: int) -> SuggestionRead:
+    async with looking(call, who) as (session, caller):
+        view = await suggestions.get_suggestion(session, caller, suggestion)
+    # Outside any transaction, as documents are read.
+    return view, await while_connected(request, suggestions.check(view.text, DOCUMENTS))
+
+
+@router.post("/suggestion")
+async def suggestion_view(request: Request, call: TheCall, who: TheCaller, suggestion: Id) -> SuggestedQuestion:
+    return suggestions.build_view(*await _read_suggestion(request, call, who, suggestion))
+
+
+@router.post("/suggestion/edit")
+async def suggestion_edit(
+    change: TheChange,
+    suggestion: Id,
+    text: Annotated[str, Body(embed=True, max_length=LONGEST_SUGGESTION)],
+) -> int:
+    work = partial(suggestions.edit, suggestion_id=suggestion, text=text)
+    return await change.run("suggestion edit", work, int, {"suggestion": suggestion})
+
+
+@router.post("/suggestion/accept")
+async def suggestion_accept(request: Request, change: TheChange, suggestion: Id) -> DecidedSuggestion:
+    _, checked = await _read_suggestion(request, change.call, change.who, suggestion)
+    work = partial(suggestions.accept, suggestion_id=suggestion, checked=checked, now=change.now)
+    return await change.run("suggestion accept", work, DecidedSuggestion, {"suggestion": suggestion})
+
+
+@router.post("/suggestion/decline")
+async def suggestion_decline(
+    change: TheChange,
+    suggestion: Id,
+    reason: Annotated[str, Body(embed=True, max_length=LONGEST_REASON)],
+) -> DecidedSuggestion:
+    work = partial(suggestions.decline, suggestion_id=suggestion, reason=reason, now=change.now)
+    return await change.run("suggestion decline", work, DecidedSuggestion, {"suggestion": suggestion})
 
 
 @router.post("/review/here")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Annotated
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Request
 from pydantic import AwareDatetime, Field
 
-from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody
-from service.banks import moderation, reports
+from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody, while_connected
+from service.banks import moderation, reports, suggestions
+from service.banks.documents import DOCUMENTS
 from service.competitions import sprints
 from service.metrics import record_answer
 from service.people import members
@@ -32,6 +33,7 @@ from service.store.answers import Submission
 from service.store.members import resolve_caller
 from service.tracing import add_fields
 from service.wire import (
+    LONGEST_SUGGESTION,
     AnswerInput,
     AnswerResult,
     AskForm,
@@ -55,6 +57,7 @@ from service.wire import (
     RunResult,
     SeasonView,
     Short,
+    SuggestionReceipt,
     TodayView,
     TopicCount,
     VerdictView,
@@ -194,6 +197,28 @@ async def report(
         caller = await resolve_caller(session, who, None, call.now)
         work = reports.report(session, caller, question, text, call.now)
         return await run_once(session, caller, EventCall(event_id, "report", call.now), work, ReportView)
+
+
+@router.post("/suggest")
+async def suggest(
+    request: Request,
+    call: TheCall,
+    who: TheCaller,
+    event_id: EventBody,
+    text: Annotated[str, Body(embed=True, max_length=LONGEST_SUGGESTION)],
+) -> SuggestionReceipt:
+    # Outside any transaction, so that a slow text does not hold a database connection.
+    checked = await while_connected(request, suggestions.check(text, DOCUMENTS))
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = suggestions.suggest(session, caller, checked, call.now)
+        return await run_once(session, caller, EventCall(event_id, "suggest", call.now), work, SuggestionReceipt)
+
+
+@router.post("/suggest/draft")
+async def suggestion_draft(call: TheCall, who: TheCaller) -> str:
+    async with call.transaction() as session:
+        return await suggestions.get_draft(session, await resolve_caller(session, who, None, call.now))
 
 
 @router.post("/notifications")

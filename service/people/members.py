@@ -31,6 +31,7 @@ from service.store import (
     rounds,
     schedules,
     sprints,
+    suggestions,
 )
 from service.store import privacy as store_privacy
 from service.store.ledger import Adjustment
@@ -63,8 +64,8 @@ def export_json(data: dict[str, Any]) -> str:
 
 
 def export_csv(data: dict[str, Any]) -> str:
-    """Returns a line per answer, ledger row, credit given to others, card, answer in a duel and report, oldest first. A
-    card's state and ratings are only in the JSON."""
+    """Returns a line per answer, ledger row, credit given to others, card, answer in a duel, report and suggestion,
+    oldest first. A card's state and ratings are only in the JSON."""
     written = io.StringIO()
     lines = csv.DictWriter(written, COLUMNS, restval="", extrasaction="ignore", lineterminator="\r\n")
     lines.writeheader()
@@ -89,6 +90,9 @@ def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for report in data["reports"]:
         said = {"given": report["text"], "verdict": report["state"], "reason": report["reason"]}
         yield {"what": "report", "at": report["at"], **said}
+    for suggestion in data["suggestions"]:
+        said = {"given": suggestion["text"], "verdict": suggestion["state"], "reason": suggestion["reason"]}
+        yield {"what": "suggestion", "at": suggestion["at"], **said}
 
 
 def _given(answer: dict[str, Any]) -> str:
@@ -240,6 +244,10 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
         "reports": [
             {"text": row.text, "state": row.state, "reason": row.reason, "at": row.at.isoformat()}
             for row in await reports.list_by_member(session, member.id)
+        ],
+        "suggestions": [
+            {"text": row.text, "state": row.state, "reason": row.reason, "at": row.at.isoformat()}
+            for row in await suggestions.list_by_member(session, member.id)
         ],
     }
 

@@ -10,10 +10,10 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store import outbox, reports, troubles
+from service.store import outbox, reports, suggestions, troubles
 from service.store.outbox import NewMessage
 from service.store.tables import Outbox
-from service.wire import Notice, NoticeFact, QuestionReported
+from service.wire import Notice, NoticeFact, QuestionReported, QuestionSuggested
 
 
 async def notify_moderators(
@@ -39,19 +39,23 @@ async def notify_moderators(
 async def notify_others(session: AsyncSession, row: Outbox, now: datetime) -> None:
     """Enqueues a notice for moderators that was certainly not posted for the next ones who can be told."""
     fact = Notice.model_validate(row.body).fact
-    if not isinstance(fact, QuestionReported) or fact.question is None:
+    if isinstance(fact, QuestionReported) and fact.question is not None:
+        again = reports.repeated_key(fact.report)
+        in_public: NoticeFact = QuestionReported(report=fact.report, question=None)
+    elif isinstance(fact, QuestionSuggested) and row.key == suggestions.notice_key(fact.suggestion):
+        again, in_public = f"{row.key}:again", fact
+    else:
         return
     schedule = await troubles.get_oldest_schedule(session, row.workspace_id)
     maker = schedule.made_by if schedule is not None else None
-    again = reports.repeated_key(fact.report)
     if maker not in (None, row.member_id):
         message = NewMessage(again, Notice(fact=fact), row.workspace_id, member_id=maker)
         if await _enqueue(session, message, now):
             return
     channel = await troubles.get_oldest_channel(session, row.workspace_id)
     if channel is not None:
-        in_public = Notice(fact=QuestionReported(report=fact.report, question=None))
-        await _enqueue(session, NewMessage(f"{again}:public", in_public, row.workspace_id, channel.id), now)
+        message = NewMessage(f"{again}:public", Notice(fact=in_public), row.workspace_id, channel.id)
+        await _enqueue(session, message, now)
 
 
 async def notify_member(

@@ -23,7 +23,7 @@ from service.rounds.alerts import notify_admins
 from service.rounds.ledger import LedgerPosting, grade_answer
 from service.rounds.schedules import build_timetable, choose_for_day, next_posting, only_gpu_questions_fit
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import answers, banks, outbox, questions, rounds, variants
+from service.store import answers, banks, outbox, questions, rounds, suggestions, variants
 from service.store import schedules as schedule_rows
 from service.store.answers import RoundEntry
 from service.store.members import Caller
@@ -387,6 +387,7 @@ async def _build_reveal(
         first=people[0] if first else None,
         points=tuple(people[len(first) :]),
         unnamed=len(shown) - len(best),
+        suggested_by=await suggestions.find_credit(session, version.question_id),
         next_at=await next_posting(session, schedule, now),
         extra=round_.number > 0,
         zone=spec.zone,

@@ -210,6 +210,13 @@ async def list_banks(session: AsyncSession, workspace_id: int) -> list[BankView]
     ]
 
 
+async def get_question_id(session: AsyncSession, workspace_id: int, bank: str, key: str) -> int:
+    """Returns the id of a question in a bank of the workspace's own. Raises NoResultFound if there is none."""
+    mine = (BankRow.workspace_id == workspace_id, BankRow.name == bank, QuestionRow.key == key)
+    query = select(QuestionRow.id).join(BankRow, BankRow.id == QuestionRow.bank_id).where(*mine)
+    return (await session.scalars(query)).one()
+
+
 async def find_questions(
     session: AsyncSession, workspace_id: int, key: str
 ) -> Sequence[tuple[QuestionRow, QuestionVersion]]:

@@ -52,6 +52,7 @@ MOVED = (
     "ledger",
     "outbox",
     "report",
+    "suggestion",
     "audit",
     "sprint",
     "sprint_question",

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, exists, func, or_, select, true, union, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store import duels, markings, members, notifications, reports, sprints
+from service.store import duels, markings, members, notifications, reports, sprints, suggestions
 from service.store.ledger import insert_entries
 from service.store.members import Caller, list_identities, merged_ids
 from service.store.review_tables import ReportRow, ReviewPlace
@@ -44,6 +44,8 @@ FORGOTTEN_NAME = "someone who left"
 """Name shown for the points of a forgotten member."""
 NAMING = ("reveal", "outcome", "sprint-reveal", "sprint-podium", "duel")
 """Kinds of messages that name members."""
+CREDITS = {"name": FORGOTTEN_NAME, "suggested_by": ""}
+"""Fields of those messages that hold a name, with what replaces it."""
 FORGET_CALL = "forget"
 """Label in the inbox of the call that forgets a member."""
 
@@ -136,7 +138,9 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await sprints.forget_answers(session, caller.member_id)
     await notifications.forget_notifications(session, caller.member_id)
     await session.execute(delete(CardRow).where(CardRow.member_id == caller.member_id))
-    await _empty_messages(session, caller, await reports.forget_reports(session, caller.member_id))
+    written = await reports.forget_reports(session, caller.member_id)
+    written += await suggestions.forget_suggestions(session, caller.member_id)
+    await _empty_messages(session, caller, written)
     await _empty_archives(session, caller)
     await _empty_codes(session, caller.member_id)
     await session.execute(delete(Identity).where(Identity.member_id == caller.member_id))
@@ -219,7 +223,7 @@ def _without(data: Any, names: set[str]) -> Any:
         return [_without(item, names) for item in data]
     if isinstance(data, dict):
         return {
-            key: FORGOTTEN_NAME if key == "name" and value in names else _without(value, names)
+            key: CREDITS[key] if key in CREDITS and value in names else _without(value, names)
             for key, value in data.items()
         }
     return data
@@ -332,6 +336,7 @@ async def merge_cards(session: AsyncSession, kept: int, gone: int) -> int:
 
 async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
     """Points everything mutable of `gone` to `kept`. Their logged answers and actions stay unchanged."""
+    await suggestions.merge_suggestions(session, kept, gone)
     for table in (ReportRow, ReviewPlace, Outbox, Identity):
         await session.execute(update(table).where(table.member_id == gone).values(member_id=kept))
     await session.execute(update(Schedule).where(Schedule.made_by == gone).values(made_by=kept))

@@ -1,10 +1,10 @@
-"""Tables of what members tell the moderators, where moderators hear of it, and when they get the week's digest."""
+"""Tables of what members write to the moderators, where moderators hear of it, and when they get the week's digest."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey
+from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from service.store.tables import Base, new_id
@@ -28,6 +28,32 @@ class ReportRow(Base):
     reason: Mapped[str] = mapped_column(server_default="")
     """What the moderator answered."""
     settled_by: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
+
+
+class SuggestionRow(Base):
+    """A question that a member wrote for the bank, and what a moderator decided about it."""
+
+    __tablename__ = "suggestion"
+    __table_args__ = (
+        CheckConstraint("state in ('draft', 'waiting', 'accepted', 'declined')", name="state"),
+        CheckConstraint("(state in ('accepted', 'declined')) = (decided_by is not null)", name="decided_by_somebody"),
+        CheckConstraint("(decided_by is null) = (decided_at is null)", name="decided_at_an_instant"),
+        CheckConstraint("(state = 'accepted') = (question_id is not null)", name="accepted_as_a_question"),
+        Index("uq_suggestion_draft", "member_id", unique=True, postgresql_where=text("state = 'draft'")),
+    )
+    id: Mapped[int] = new_id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), index=True)
+    text: Mapped[str]
+    """The document as its author wrote it, or as a moderator edited it."""
+    at: Mapped[datetime]
+    state: Mapped[str] = mapped_column(server_default="waiting")
+    reason: Mapped[str] = mapped_column(server_default="")
+    """Why a moderator declined it."""
+    decided_by: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
+    decided_at: Mapped[datetime | None]
+    question_id: Mapped[int | None] = mapped_column(ForeignKey("question.id"), unique=True)
+    """The question of the bank that it became."""
 
 
 class ReviewPlace(Base):

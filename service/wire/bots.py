@@ -88,6 +88,8 @@ class RevealPost(Model):
     unnamed: int = 0
     """How many more members have points."""
     board: tuple[BoardRow, ...] = ()
+    suggested_by: str = ""
+    """Name of the member who suggested the question; empty if nobody did or they are not to be named."""
     next_at: datetime | None = None
     extra: bool = False
     zone: str = "UTC"

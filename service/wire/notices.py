@@ -9,7 +9,7 @@ from pydantic import Field
 
 from service.wire.base import Model, Platform
 from service.wire.questions import QuestionView
-from service.wire.review import Settled
+from service.wire.review import Decided, Settled
 
 SandboxProblem = Literal["not connected", "unreachable", "no response", "starting", "failing"]
 """Why no sandbox judges code."""
@@ -182,6 +182,24 @@ class ReportSettled(Model):
     reason: str
 
 
+class QuestionSuggested(Model):
+    """A member suggested a question, for the moderators. It repeats nothing of it, so anyone may read it."""
+
+    kind: Literal["question-suggested"] = "question-suggested"
+    suggestion: int
+
+
+class SuggestionDecided(Model):
+    """A moderator accepted or declined the member's suggestion."""
+
+    kind: Literal["suggestion-decided"] = "suggestion-decided"
+    suggestion: int
+    state: Decided
+    question: str = ""
+    """Id of the question that it became."""
+    reason: str = ""
+
+
 class DigestQuestion(Model):
     """The question of a week that was answered worst."""
 
@@ -232,9 +250,9 @@ class DigestView(Model):
     zone: str
 
 
-PERSONAL = (AnswerCredited, ReportSettled)
+PERSONAL = (AnswerCredited, ReportSettled, SuggestionDecided)
 """Notices for one member. If that member cannot be reached, nobody else gets them."""
-FOR_MODERATORS = (QuestionReported, WeekDigest)
+FOR_MODERATORS = (QuestionReported, QuestionSuggested, WeekDigest)
 """Notices that go only where an admin chose, or privately to one: they repeat what a member wrote, or are meant for
 those who run the quiz."""
 
@@ -255,6 +273,8 @@ NoticeFact = Annotated[
     | AnswerCredited
     | QuestionReported
     | ReportSettled
+    | QuestionSuggested
+    | SuggestionDecided
     | WeekDigest,
     Field(discriminator="kind"),
 ]

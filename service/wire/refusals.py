@@ -27,7 +27,7 @@ class NotFound(Model):
     kind: Literal["not-found"] = "not-found"
     what: Literal[
         "schedule", "question", "topic", "level", "kind", "report", "waiting question", "bank", "member",
-        "open answer", "duel",
+        "open answer", "duel", "suggestion",
     ]  # fmt: skip
     name: str = ""
     """Name or number that was given; empty if it stood for all."""
@@ -45,7 +45,14 @@ class TextNeeded(Model):
     """A text is empty."""
 
     kind: Literal["text-needed"] = "text-needed"
-    what: Literal["report", "reason of a dismissal", "reason of an adjustment", "name of a season"]
+    what: Literal[
+        "report",
+        "reason of a dismissal",
+        "reason of an adjustment",
+        "name of a season",
+        "suggestion",
+        "reason of a decline",
+    ]
 
 
 class DailyLimitReached(Model):
@@ -335,6 +342,18 @@ class RestoreRefused(Model):
     question: str
 
 
+class SuggestionRefused(Model):
+    """The suggestion cannot be accepted, declined or edited.
+
+    `decided`: a moderator did that before; `changed`: another moderator edited it meanwhile; `unsound`: the checks
+    find something that must be fixed first.
+    """
+
+    kind: Literal["suggestion-refused"] = "suggestion-refused"
+    suggestion: int
+    why: Literal["decided", "changed", "unsound"]
+
+
 class UndoRefused(Model):
     """The bank has no import that can be undone here."""
 
@@ -419,7 +438,7 @@ MemberRefusal = (
     | PointsOutOfRange
     | DuelRefused
 )
-BankRefusal = DocumentRefused | RestoreRefused | UndoRefused
+BankRefusal = DocumentRefused | RestoreRefused | SuggestionRefused | UndoRefused
 LinkRefusal = LinkRefused | LinkWaits
 Refusal = Annotated[
     CallRefusal | AnswerRefusal | ScheduleRefusal | MemberRefusal | BankRefusal | LinkRefusal | SprintRefused,

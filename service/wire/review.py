@@ -10,6 +10,9 @@ from service.wire.questions import AnswerKey
 
 Settled = Literal["dismissed", "fixed"]
 """How a report was settled: the question is right, or it was fixed."""
+Decided = Literal["accepted", "declined"]
+LONGEST_SUGGESTION = 3000
+"""Longest suggested question, characters: what fits a form of every chat."""
 
 
 class ReportView(Model):
@@ -41,3 +44,50 @@ class SettledReport(Model):
     id: int
     question: str
     state: Settled
+
+
+SuggestionProblem = Literal["", "errors", "no question", "several questions", "no answer", "unreadable", "too many"]
+"""Why a suggestion cannot be submitted or accepted; empty if it can. `unreadable`: it takes too much to read; `too
+many`: enough suggestions of its author wait."""
+
+
+class SuggestionReceipt(Model):
+    """What became of a question that a member sent."""
+
+    id: int
+    """Number of the suggestion; 0 if it was not submitted."""
+    problem: SuggestionProblem
+    """If there is one, the text is kept as a draft."""
+    findings: str = ""
+    """What the checks found, with place, cause and fix."""
+
+
+class SuggestionView(Model):
+    id: int
+    by: str
+    text: str
+    at: datetime
+    state: Literal["waiting", "accepted", "declined"]
+    reason: str = ""
+    """Why it was declined."""
+    question: str = ""
+    """Id of the question that it became."""
+
+
+class SuggestedQuestion(Model):
+    """A suggestion as a moderator sees it: read like a document of the bank."""
+
+    suggestion: SuggestionView
+    problem: SuggestionProblem
+    findings: str
+    key: AnswerKey | None
+    """The question with its key; None if the text is not one question."""
+
+
+class DecidedSuggestion(Model):
+    """What a moderator decided. Stored with the moderator's event, so it does not repeat what the author wrote."""
+
+    id: int
+    state: Decided
+    question: str = ""
+    """Id of the question that it became."""

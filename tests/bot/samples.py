@@ -24,6 +24,7 @@ from bot.core.text import (
     reveals,
     review,
     sprints,
+    suggestions,
 )
 from bot.pictures.service import drawings_of, with_pictures
 from service.wire import (
@@ -44,6 +45,7 @@ from service.wire import (
     ChatLinked,
     ClockCheck,
     DatabaseCheck,
+    DecidedSuggestion,
     DigestQuestion,
     DigestTopic,
     DigestView,
@@ -85,6 +87,7 @@ from service.wire import (
     QuestionPost,
     QuestionReported,
     QuestionsCheck,
+    QuestionSuggested,
     QuestionView,
     RankChange,
     ReminderNote,
@@ -109,6 +112,10 @@ from service.wire import (
     SprintReveal,
     SprintStanding,
     SprintView,
+    SuggestedQuestion,
+    SuggestionDecided,
+    SuggestionReceipt,
+    SuggestionView,
     TodayView,
     TopicCount,
     TroubleCheck,
@@ -328,6 +335,7 @@ ROUND = RoundView(
     id=1, day=date(2026, 3, 6), question=CHOICE, opens_at=NEXT, closes_at=NEXT + timedelta(hours=8), answers=0,
     closed=False, zone=BERLIN,
 )  # fmt: skip
+SUGGESTION = SuggestionView(id=4, by=EVIL, text=EVIL, at=NOW, state="waiting")
 REPORT = ReportView(id=4, question="stride-view", by=EVIL, text="The key is *wrong*.", at=NOW, state="open")
 ME = Me(
     name="Ann", hidden=False, points=1240, season_points=40, rank=2, answered=12, accuracy=0.75, streak=7,
@@ -539,6 +547,11 @@ GALLERY: dict[str, Card | Form] = {
     "verdict in practice": outbox_card(
         VerdictNote(ref="p7", question=CODE, verdict=PASSED, key=VALUE_KEY, next_due=NEXT, zone=BERLIN)
     ),
+    "notice suggested": outbox_card(Notice(fact=QuestionSuggested(suggestion=4))),
+    "notice accepted": outbox_card(
+        Notice(fact=SuggestionDecided(suggestion=4, state="accepted", question="suggestion-4"))
+    ),
+    "notice declined": outbox_card(Notice(fact=SuggestionDecided(suggestion=4, state="declined", reason=EVIL))),
     "notice reported": outbox_card(Notice(fact=QuestionReported(report=4, question=CHOICE, text=EVIL))),
     "notice reported in public": outbox_card(Notice(fact=QuestionReported(report=4, question=None))),
     "notice fixed": outbox_card(Notice(fact=ReportSettled(question="stride-view", state="fixed", reason=EVIL))),
@@ -722,6 +735,32 @@ GALLERY: dict[str, Card | Form] = {
             corrected=True,
         )
     ),
+    "suggest form": suggestions.suggest_form(""),
+    "suggest form with a draft": suggestions.suggest_form(EVIL),
+    "suggested": suggestions.receipt_card(SuggestionReceipt(id=4, problem="")),
+    "suggestion kept": suggestions.receipt_card(SuggestionReceipt(id=0, problem="errors", findings=EVIL)),
+    "suggestions": suggestions.waiting_card((SUGGESTION,)),
+    "suggestions none": suggestions.waiting_card(()),
+    "suggestion": suggestions.suggestion_card(
+        SuggestedQuestion(suggestion=SUGGESTION, problem="", findings="", key=CHOICE_KEY)
+    ),
+    "suggestion unsound": suggestions.suggestion_card(
+        SuggestedQuestion(suggestion=SUGGESTION, problem="no question", findings=EVIL, key=None)
+    ),
+    "suggestion declined": suggestions.suggestion_card(
+        SuggestedQuestion(
+            suggestion=SUGGESTION.model_copy(update={"state": "declined", "reason": EVIL, "text": ""}),
+            problem="no question",
+            findings="",
+            key=None,
+        )
+    ),
+    "suggestion form": suggestions.edit_form(SUGGESTION),
+    "decline form": suggestions.decline_form(4),
+    "suggestion accepted": suggestions.decided_card(
+        DecidedSuggestion(id=4, state="accepted", question="suggestion-4")
+    ),
+    "suggestion refused": suggestions.decided_card(DecidedSuggestion(id=4, state="declined")),
     "settle form": review.settle_form(4, "dismissed"),
     "settled": review.settled_card(SettledReport(id=4, question="stride-view", state="fixed")),
     "review here": review.review_here_card(Where(channel="1", name=f"#{EVIL}")),

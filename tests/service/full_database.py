@@ -33,7 +33,7 @@ FILLED = frozenset(
         "notification_setting", "oauth_state", "outbox", "point_mark", "procrastinate_events",
         "procrastinate_jobs", "question", "question_alias", "question_version", "report", "retirement",
         "review_place", "round", "schedule", "schedule_channel", "schedule_skip", "season", "shared_answer",
-        "sprint", "sprint_answer", "sprint_question", "standing", "streak_grace", "verdict", "workspace",
+        "sprint", "sprint_answer", "sprint_question", "standing", "streak_grace", "suggestion", "verdict", "workspace",
     }
 )  # fmt: skip
 """Tables that have rows then."""
@@ -99,6 +99,7 @@ async def _practice(chats: TwoChats) -> None:
         receipt = await client.answer(ada, TEAM, f"practice {kind}", form.ref, given, chats.clock.now)
         if kind == "open":
             await client.mark(ada, "mark", receipt.ref, (0,))
+    await client.suggest(ada, "suggestion", DOCUMENT)
     await client.report(ada, "report", "q1", "b is right as well\t\\N é \U0001f40d\nno?")
 
 

@@ -25,6 +25,11 @@ DOCUMENT = """# {word}
 **Answer:** A {word} is striped.
 """
 
+SUGGESTION = """### Q1. What is a {word} made of?
+
+**Answer:** A {word} is made of stripes.
+"""
+
 
 @dataclass
 class Team:
@@ -36,6 +41,7 @@ class Team:
     closed_round: int = 0
     schedule: int = 0
     report: int = 0
+    suggestion: int = 0
     given: dict[str, Any] = field(default_factory=dict)
     """An answer to what is asked in the open round."""
     question: int = 0
@@ -86,6 +92,12 @@ class Team:
         text = f"{self.word} is wrong"
         return (await self.daily.client.report(self.member, self.event(), "views", text)).id
 
+    async def suggested(self) -> int:
+        """Adds a suggestion."""
+        receipt = await self.daily.client.suggest(self.member, self.event(), SUGGESTION.format(word=self.word))
+        assert receipt.id, receipt.findings
+        return receipt.id
+
     async def settle(self) -> Team:
         """Fills a team: a closed round, an open one, a bank, a season, points, a report, a practice card and a code."""
         client, boss, member = self.daily.client, self.boss, self.member
@@ -97,6 +109,7 @@ class Team:
         self.closed_round = await self._round(self.schedule, self.channel)
         await client.close_now(boss, self.event(), self.channel)
         self.report = await self.reported()
+        self.suggestion = await self.suggested()
         self.open_round = await self._round(await self.scheduled(self.aside), self.aside)
         await client.schedule_share(boss, self.event(), Where(channel=f"{self.word}-3", name=self.word), self.schedule)
         await client.member_adjust(boss, self.event(), member.name, 5, f"a {self.word}")

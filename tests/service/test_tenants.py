@@ -68,6 +68,7 @@ class Names:
             {
                 "schedule": [team.schedule, team.schedule + 1],
                 "report": [team.report],
+                "suggestion": [team.suggestion],
                 "number": [team.prose_answer],
                 "duel": [team.duel],
                 "ref": asked,
@@ -86,7 +87,13 @@ class Names:
         far = 10**9
         words: dict[str, list[Any]] = {name: [NOBODYS] for name in ("question", "name", "member", "topic", "event_id")}
         where = {"channel": NOBODYS, "name": NOBODYS}
-        numbers: dict[str, list[Any]] = {"schedule": [far], "report": [far], "number": [far], "duel": [far]}
+        numbers: dict[str, list[Any]] = {
+            "schedule": [far],
+            "report": [far],
+            "suggestion": [far],
+            "number": [far],
+            "duel": [far],
+        }
         refs = {"ref": [f"r{far}", f"p{far}", f"s{far}", f"d{far}"]}
         return cls({**words, **numbers, **refs, "where": [where]})
 

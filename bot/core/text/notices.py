@@ -8,6 +8,7 @@ from bot.core.cards import Card, Text
 from bot.core.markup import escape
 from bot.core.text.digest import digest_notice
 from bot.core.text.review import outcome_notice, reported_notice
+from bot.core.text.suggestions import decided_notice, suggested_notice
 from bot.core.text.words import chat_words, code_words, day_words, in_brief, percent, plural, stopped, time_markdown
 from service.wire import (
     AnswerCredited,
@@ -23,11 +24,13 @@ from service.wire import (
     QuestionCorrected,
     QuestionLate,
     QuestionReported,
+    QuestionSuggested,
     ReportSettled,
     SandboxMissing,
     SandboxProblem,
     SandboxRestored,
     SlotMissed,
+    SuggestionDecided,
     WeekDigest,
 )
 
@@ -52,6 +55,10 @@ def notice_card(notice: Notice) -> Card:
         return reported_notice(notice.fact)
     if isinstance(notice.fact, ReportSettled):
         return outcome_notice(notice.fact)
+    if isinstance(notice.fact, QuestionSuggested):
+        return suggested_notice(notice.fact)
+    if isinstance(notice.fact, SuggestionDecided):
+        return decided_notice(notice.fact)
     if isinstance(notice.fact, WeekDigest):
         return digest_notice(notice.fact)
     title, text = notice_words(notice)
@@ -97,7 +104,7 @@ def notice_words(notice: Notice) -> tuple[str, str]:
             return "A question was corrected", _corrected(fact)
         case AnswerCredited() as fact:
             return f"Your open answer was {'confirmed' if fact.by_peer else 'reviewed'}", _credited(fact)
-        case QuestionReported() | ReportSettled() | WeekDigest():
+        case QuestionReported() | ReportSettled() | QuestionSuggested() | SuggestionDecided() | WeekDigest():
             card = notice_card(notice)
             return card.title, card.summary
         case _ as never:

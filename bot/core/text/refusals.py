@@ -54,6 +54,7 @@ from service.wire import (
     SlotTaken,
     SprintRefused,
     StillOpen,
+    SuggestionRefused,
     TextNeeded,
     TooManyCalls,
     UndoRefused,
@@ -140,6 +141,10 @@ def _text_needed(refusal: TextNeeded) -> Words:
             return "No reason", "Say why the question is right: the member who reported it is told."
         case "reason of an adjustment":
             return "No reason", "Say in a few words what the points are for."
+        case "suggestion":
+            return "No question", "Write a question with its answer: `/quiz suggest` has an example."
+        case "reason of a decline":
+            return "No reason", "Say why it is declined: its author is told."
         case "name of a season":
             return "No name", "A season needs a name: `/quiz-admin season start NAME`."
         case _ as never:
@@ -162,6 +167,8 @@ def _not_found(refusal: NotFound) -> str:
             return f"There is no {what} {name}. Choose {and_list(_codes(refusal.similar), 'or')}."
         case "report":
             return f"There is no report {name} here. `/quiz-admin review list` shows their numbers."
+        case "suggestion":
+            return f"There is no suggestion {name} here. `/quiz-admin review suggestions` shows their numbers."
         case "waiting question":
             what = f"question {name} is waiting for approval" if name else "question is waiting for approval"
             return f"No {what} in your own banks. `/quiz-admin bank list` shows how many wait in each."
@@ -428,6 +435,8 @@ def _bank(refusal: BankRefusal) -> Words:
                 f"Its document no longer contains {code_words(question)}. Add it there and import the document again."
             )
             return "Not in the document", text
+        case SuggestionRefused():
+            return _suggestion_refused(refusal)
         case UndoRefused():
             return _undo_refused(refusal)
         case _ as never:
@@ -442,6 +451,19 @@ def _too_much(refusal: DocumentRefused) -> str:
             return f"The document has more than {refusal.most:,} lines and list items. Split it into several files."
         case "depth":
             return f"The document nests lists or quotes more than {refusal.most} deep. Write them with fewer levels."
+        case _ as never:
+            assert_never(never)
+
+
+def _suggestion_refused(refusal: SuggestionRefused) -> Words:
+    show = f"{code_words(f'/quiz-admin review suggestions {refusal.suggestion}')} shows it."
+    match refusal.why:
+        case "decided":
+            return "Decided before", f"Suggestion {refusal.suggestion} was accepted or declined before. {show}"
+        case "changed":
+            return "Changed meanwhile", f"Somebody edited suggestion {refusal.suggestion} just now. {show}"
+        case "unsound":
+            return "Not accepted", f"The checks found what must be fixed in suggestion {refusal.suggestion}. {show}"
         case _ as never:
             assert_never(never)
 

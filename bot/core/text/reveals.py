@@ -33,6 +33,7 @@ def reveal_card(post: RevealPost) -> Card:
             *_top(post),
             *proof_blocks(post.key),
             Small(about(post.key.question)),
+            *_credit(post),
             *_next(post),
         ),
         buttons=(_result_button(post.ref), *_peer_button(post), *after_buttons(post.key.question, board=True)),
@@ -139,6 +140,10 @@ def _distribution(post: RevealPost) -> tuple[Bar, ...]:
     right = Bar(brief_markdown(f"`{post.key.answer}`"), post.right, share(post.right), "right")
     wrong = (Bar(escape(text.strip()[:60]), count, share(count), "wrong") for text, count in post.wrong_texts)
     return (right, *wrong)
+
+
+def _credit(post: RevealPost) -> tuple[Block, ...]:
+    return (Small(f"Suggested by {escape(post.suggested_by)}."),) if post.suggested_by else ()
 
 
 def _points(post: RevealPost) -> tuple[Block, ...]:

@@ -1,4 +1,4 @@
-"""Creates the tables of reports, of where moderators hear of them, and of their digests."""
+"""Creates the tables of reports and suggestions, of where moderators hear of them, and of their digests."""
 
 from __future__ import annotations
 
@@ -29,6 +29,33 @@ def create_review() -> None:
         refer("report", "settled_by", "member"),
     )
     _index("report", "workspace_id", "member_id", "version_id", "settled_by")
+    op.create_table(
+        "suggestion",
+        id_column(),
+        sa.Column("workspace_id", sa.BigInteger(), nullable=False),
+        sa.Column("member_id", sa.BigInteger(), nullable=False),
+        sa.Column("text", sa.String(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.Column("state", sa.String(), server_default="waiting", nullable=False),
+        sa.Column("reason", sa.String(), server_default="", nullable=False),
+        sa.Column("decided_by", sa.BigInteger(), nullable=True),
+        sa.Column("decided_at", INSTANT, nullable=True),
+        sa.Column("question_id", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint("state in ('draft', 'waiting', 'accepted', 'declined')", name="state"),
+        sa.CheckConstraint(
+            "(state in ('accepted', 'declined')) = (decided_by is not null)", name="decided_by_somebody"
+        ),
+        sa.CheckConstraint("(decided_by is null) = (decided_at is null)", name="decided_at_an_instant"),
+        sa.CheckConstraint("(state = 'accepted') = (question_id is not null)", name="accepted_as_a_question"),
+        refer("suggestion", "workspace_id", "workspace"),
+        refer("suggestion", "member_id", "member"),
+        refer("suggestion", "decided_by", "member"),
+        refer("suggestion", "question_id", "question"),
+        sa.UniqueConstraint("question_id", name="uq_suggestion_question_id"),
+    )
+    _index("suggestion", "workspace_id", "member_id", "decided_by")
+    draft = sa.text("state = 'draft'")
+    op.create_index("uq_suggestion_draft", "suggestion", ["member_id"], unique=True, postgresql_where=draft)
     op.create_table(
         "review_place",
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),

@@ -222,7 +222,7 @@ def test_every_command_has_help_and_admins_have_their_own() -> None:
     assert {spec.name for spec in COMMANDS if spec.admin} == {"quiz-admin"}
     assert [spec.path[0] for spec in specs_of("quiz")] == [
         *("today", "answer", "practice", "run", "board", "duel", "me"),
-        *("topics", "explain", "report", "link", "rules", "notify", "privacy", "help"),
+        *("topics", "explain", "report", "suggest", "link", "rules", "notify", "privacy", "help"),
     ]
 
 
@@ -261,6 +261,7 @@ def test_whole_lines_are_suggested_and_admins_see_their_own() -> None:
         "/quiz-admin review show",
         "/quiz-admin review dismiss",
         "/quiz-admin review fixed",
+        "/quiz-admin review suggestions",
         "/quiz-admin review here",
         "/quiz-admin review me",
         "/quiz-admin review answers",

@@ -33,10 +33,12 @@ MEMBERS = (
     ("/quiz run", "Your program"),
     ("/quiz run print(1)", "No sandbox is connected"),
     ("/quiz report one-right The key is wrong.", "Report 1"),
+    ("/quiz suggest", "The question with its answer"),
     ("/quiz answer", "No question is open"),
     ("/quiz practice", "No more cards are due"),
 )
 ADMINS = (
+    ("/quiz-admin review suggestions", "No suggestions are waiting."),
     ("/quiz-admin help", "/quiz-admin schedule"),
     ("/quiz-admin setup", "What time should"),
     ("/quiz-admin schedule add 10:00 mon-fri Europe/Berlin", "Schedule added"),
@@ -163,6 +165,19 @@ async def test_every_button(workspace: Workspace) -> None:
     shown = await hands.presses(boss, reports, "Review 1", "swaps")
     await hands.presses(boss, shown, "Dismiss", "Why is the question right?")
     await hands.fills(boss, "settled", reason="It is not.")
+    # A suggestion, kept while something is wrong with it, then edited and accepted.
+    await workspace.types(ann, "/quiz suggest", "The question with its answer")
+    draft = await hands.fills(ann, "Not submitted yet", text="What is a zebra?")
+    await hands.presses(ann, draft, "Edit", "The question with its answer")
+    question = "### Q1. What is a zebra?\n\n**Answer:** A zebra is a striped horse.\n"
+    await hands.fills(ann, "Suggestion 1 is with", text=question)
+    waiting = await workspace.types(boss, "/quiz-admin review suggestions", "Suggestion 1")
+    shown = await hands.presses(boss, waiting, "Review 1", "striped horse")
+    await hands.presses(boss, shown, "Decline", "Why is it declined?")
+    await workspace.slack.close_view(boss, all_=True)
+    await hands.presses(boss, shown, "Edit", "The question with its answer")
+    edited = await hands.fills(boss, "striped donkey", text=question.replace("horse", "donkey"))
+    await hands.presses(boss, edited, "Accept", "suggestion-1")
     # What a member wants to be told.
     mine = await workspace.types(ann, "/quiz me", "How much")
     wanted = await hands.presses(ann, mine, "Notifications", "results off")

@@ -134,6 +134,8 @@ ROWS: dict[str, Row] = {
     "POST /v1/privacy": row(OWN),
     "POST /v1/notifications": row(OWN),
     "POST /v1/notify": row(OWN, what="reminders", on=True),
+    "POST /v1/suggest": row(OWN, text="What is a zebra?"),
+    "POST /v1/suggest/draft": row(OWN),
     "POST /v1/report": row(OWN, question="views", text="It is wrong."),
     "POST /v1/practice": row(OWN, where=channel),
     "POST /v1/marking": row(THEIR_QUESTION, ref=practiced),
@@ -184,6 +186,13 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/bank/low": row(ADMIN),
     "POST /v1/admin/bank/stats": row(ADMIN),
     "POST /v1/admin/bank/stats/question": row(ADMIN_THEIRS, question=lambda team: f"what-is-a-{team.word}"),
+    "POST /v1/admin/suggestions": row(ADMIN),
+    "POST /v1/admin/suggestion": row(ADMIN_THEIRS, suggestion=lambda team: team.suggested()),
+    "POST /v1/admin/suggestion/edit": row(ADMIN_THEIRS, suggestion=lambda team: team.suggested(), text="Better."),
+    "POST /v1/admin/suggestion/accept": row(ADMIN_THEIRS, suggestion=lambda team: team.suggested()),
+    "POST /v1/admin/suggestion/decline": row(
+        ADMIN_THEIRS, suggestion=lambda team: team.suggested(), reason="It is known."
+    ),
     "POST /v1/admin/reports": row(ADMIN),
     "POST /v1/admin/report/settle": row(ADMIN_THEIRS, report=lambda team: team.reported(), state="fixed", reason=""),
     "POST /v1/admin/report": row(ADMIN_THEIRS, report=lambda team: team.reported()),

@@ -42,6 +42,7 @@ def described(daily: DailyChannel, team: Team) -> dict[str, Any]:
         "question": [f"what-is-a-{team.word}", "nothing"],
         "delivery": [1, far],
         "report": [team.report, far],
+        "suggestion": [team.suggestion, far],
     }
     for schema in api["components"]["schemas"].values():
         for name, field in schema.get("properties", {}).items():

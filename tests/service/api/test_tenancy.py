@@ -41,6 +41,7 @@ class Theirs:
     schedule: int = 0
     round: int = 0
     report: int = 0
+    suggestion: int = 0
 
     async def do(self, doing: str) -> None:
         """Runs an action, which may be refused."""
@@ -73,6 +74,9 @@ class Theirs:
     async def complain(self, event: str) -> None:
         self.report = (await self.client.report(self.who, event, "views", f"a {TELLTALE}")).id
 
+    async def suggest(self, event: str) -> None:
+        self.suggestion = (await self.client.suggest(self.who, event, DOCUMENT)).id
+
     async def retire(self, event: str) -> None:
         await self.client.bank_retire(self.who, event, "grad", True)
 
@@ -85,7 +89,19 @@ class Theirs:
         await self.client.schedule_share(self.who, event, aside, self.schedule)
 
 
-DOINGS = ("import_", "post", "answer", "close", "season", "adjust", "complain", "retire", "practice", "share")
+DOINGS = (
+    "import_",
+    "post",
+    "answer",
+    "close",
+    "season",
+    "adjust",
+    "complain",
+    "suggest",
+    "retire",
+    "practice",
+    "share",
+)
 
 FASTER = ScheduleChanges(speed_bonus=True)
 
@@ -129,6 +145,14 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "marking theirs": lambda they, who: they.client.marking(who, f"r{they.round}"),
     "reports": lambda they, who: they.client.reports(who),
     "settle theirs": lambda they, who: they.client.report_settle(who, "look settle", they.report, "fixed", ""),
+    "suggestions": lambda they, who: they.client.suggestions(who),
+    "draft": lambda they, who: they.client.suggestion_draft(who),
+    "show suggestion of theirs": lambda they, who: they.client.suggestion_view(who, they.suggestion),
+    "accept theirs": lambda they, who: they.client.suggestion_accept(who, "look accept", they.suggestion),
+    "edit suggestion of theirs": lambda they, who: they.client.suggestion_edit(
+        who, "look edit suggestion", they.suggestion, DOCUMENT
+    ),
+    "decline theirs": lambda they, who: they.client.suggestion_decline(who, "look decline", they.suggestion, "no"),
     "show theirs": lambda they, who: they.client.report_view(who, they.report),
     "restore theirs": lambda they, who: they.client.member_restore(who, "look restore", TELLTALE, DAY),
     "adjust theirs": lambda they, who: they.client.member_adjust(who, "look adjust", TELLTALE, 5, "mine"),
@@ -137,7 +161,7 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "share theirs": lambda they, who: they.client.schedule_share(who, "look share", OURS, they.schedule),
     "unshare theirs": lambda they, who: they.client.schedule_unshare(who, "look unshare", THEIRS, they.schedule),
 }
-NUMBERED = re.compile(r"\b(schedule|report|question|name=')( r)?\d+")
+NUMBERED = re.compile(r"\b(schedule|report|suggestion|question|name=')( r)?\d+")
 
 
 async def seen(they: Theirs, who: Who) -> dict[str, str]:
@@ -166,10 +190,10 @@ async def test_what_is_done_elsewhere_is_as_if_it_were_not(daily: DailyChannel, 
     await daily.bank(choice("views"), choice("grad"))
     ours = daily.who("Admin", workspace=f"ours {example}", admin=True)
     who = daily.who(TELLTALE, workspace=f"theirs {example}", admin=True)
-    they = Theirs(daily.client, who, (f"event {number}" for number in itertools.count()), *[10**9] * 3)
+    they = Theirs(daily.client, who, (f"event {number}" for number in itertools.count()), *[10**9] * 4)
     await daily.client.join(ours, OURS)
     before = await seen(they, ours)
-    for doing in ("import_", "plan", "post", "answer", "complain", *doings):
+    for doing in ("import_", "plan", "post", "answer", "complain", "suggest", *doings):
         await they.do(doing)
-    assert 10**9 not in (they.schedule, they.round, they.report)
+    assert 10**9 not in (they.schedule, they.round, they.report, they.suggestion)
     assert await seen(they, ours) == before

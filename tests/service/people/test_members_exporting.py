@@ -36,6 +36,7 @@ def kept(text: str) -> dict[str, Any]:
         "sprints": [],
         "duels": [{"question": "views", "given": {"text": text}, "at": "2026-03-02", "verdict": "wrong"}],
         "reports": [{"text": text, "state": "open", "reason": "", "at": "2026-03-02"}],
+        "suggestions": [{"text": text, "state": "waiting", "reason": "", "at": "2026-03-02"}],
     }
 
 
@@ -46,7 +47,9 @@ def read(text: str) -> list[dict[str, str]]:
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\x00")))
 def test_any_text_survives_and_none_becomes_a_formula(text: str) -> None:
     rows = read(export_csv(kept(text)))
-    assert [row["what"] for row in rows] == ["answer", "points", "credit given", "card", "duel", "report"]
+    assert [row["what"] for row in rows] == [
+        *("answer", "points", "credit given", "card", "duel", "report", "suggestion")
+    ]
     assert (rows[0]["marks"], rows[0]["shared"], rows[2]["credit"]) == ("covered; not covered", "True", "0.5")
     assert rows[4]["given"].removeprefix("'") == text.removeprefix("'")
     assert not any(row[name].startswith(("=", "+", "@", "\t", "\r")) for row in rows for name in COLUMNS)

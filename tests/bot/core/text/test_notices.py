@@ -23,10 +23,12 @@ from service.wire import (
     QuestionCorrected,
     QuestionLate,
     QuestionReported,
+    QuestionSuggested,
     ReportSettled,
     SandboxMissing,
     SandboxRestored,
     SlotMissed,
+    SuggestionDecided,
 )
 from tests.bot.core.text.instants import read_aloud
 from tests.bot.samples import WEEK
@@ -155,6 +157,21 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
         "A question was skipped",
         "The question of Monday 2 March was due while Dailygrad was not running, and it is now too late to post it. "
         "This schedule catches up for 120 minutes; `/quiz-admin schedule edit` can extend that. No streak breaks.",
+    ),
+    (
+        QuestionSuggested(suggestion=4),
+        "A question was suggested",
+        "Suggestion 4 waits for a moderator.",
+    ),
+    (
+        SuggestionDecided(suggestion=4, state="accepted", question="suggestion-4"),
+        "Your question was accepted",
+        "Suggestion 4 is in the bank now as `suggestion-4`. Thank you!",
+    ),
+    (
+        SuggestionDecided(suggestion=4, state="declined", reason="It is known."),
+        "Your question was declined",
+        "A moderator declined suggestion 4.",
     ),
     (
         QuestionReported(report=4, question=None),

@@ -50,6 +50,7 @@ from service.wire import (
     SlotTaken,
     SprintRefused,
     StillOpen,
+    SuggestionRefused,
     TextNeeded,
     TooManyCalls,
     UndoRefused,
@@ -99,6 +100,36 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         NotFound(what="report", name="7"),
         "Not found",
         "There is no report `7` here. `/quiz-admin review list` shows their numbers.",
+    ),
+    (
+        NotFound(what="suggestion", name="7"),
+        "Not found",
+        "There is no suggestion `7` here. `/quiz-admin review suggestions` shows their numbers.",
+    ),
+    (
+        SuggestionRefused(suggestion=7, why="decided"),
+        "Decided before",
+        "Suggestion 7 was accepted or declined before. `/quiz-admin review suggestions 7` shows it.",
+    ),
+    (
+        SuggestionRefused(suggestion=7, why="changed"),
+        "Changed meanwhile",
+        "Somebody edited suggestion 7 just now. `/quiz-admin review suggestions 7` shows it.",
+    ),
+    (
+        SuggestionRefused(suggestion=7, why="unsound"),
+        "Not accepted",
+        "The checks found what must be fixed in suggestion 7. `/quiz-admin review suggestions 7` shows it.",
+    ),
+    (
+        TextNeeded(what="suggestion"),
+        "No question",
+        "Write a question with its answer: `/quiz suggest` has an example.",
+    ),
+    (
+        TextNeeded(what="reason of a decline"),
+        "No reason",
+        "Say why it is declined: its author is told.",
     ),
     (
         NotFound(what="waiting question", name="views"),

@@ -1,0 +1,191 @@
+"""Cards and forms of questions that members suggest, and of what moderators decide about them."""
+
+from __future__ import annotations
+
+from bot.core.actions import AcceptSuggestion, DeclineSuggestion, EditSuggestion, ReviewSuggestion, Suggest, encode
+from bot.core.cards import Block, Button, Card, Code, Form, Small, Text, TextField
+from bot.core.markup import escape
+from bot.core.text.questions import about, question_blocks
+from bot.core.text.results import answer_blocks, proof_blocks
+from bot.core.text.words import code_words, day_words, in_brief, plural, stopped
+from service.wire import (
+    LONGEST_SUGGESTION,
+    DecidedSuggestion,
+    QuestionSuggested,
+    SuggestedQuestion,
+    SuggestionDecided,
+    SuggestionProblem,
+    SuggestionReceipt,
+    SuggestionView,
+)
+
+MOST_LISTED = 10
+"""Suggestions in a list."""
+TEMPLATE = """# tensors/views
+
+## your-question · choice · mid
+
+What does `x.t()` return for a matrix `x`?
+
+- [x] A view of `x`
+- [ ] A copy of `x` — a view shares its memory
+
+### Why
+
+`t()` swaps the strides and copies nothing.
+"""
+"""What the form begins with."""
+_PROBLEMS: dict[SuggestionProblem, str] = {
+    "errors": "The checks found errors. Fix what they name below.",
+    "no question": "No question was recognized in it. Write it like the example: a heading, the question, its answer.",
+    "several questions": "It has several questions. Suggest them one at a time.",
+    "no answer": "It has no answer. Mark the right options with `[x]`, or add a line that begins with `Answer:`.",
+    "unreadable": "It takes too much to read. Use fewer lists and quotes inside one another.",
+    "too many": "Enough of your suggestions wait for a moderator. Submit this one when one of them is decided.",
+}
+_STATES = {
+    "waiting": "It waits for a moderator.",
+    "accepted": "It was accepted.",
+    "declined": "It was declined.",
+}
+
+
+def suggest_form(draft: str) -> Form:
+    """Asks a member for a question, beginning with their draft or else with an example."""
+    return Form(
+        title="Suggest a question",
+        action=encode(Suggest()),
+        fields=(_text_field(draft or TEMPLATE),),
+        blocks=(Small("Replace the example. Moderators see the question with your name; the reveal names you."),),
+        submit="Submit",
+    )
+
+
+def receipt_card(receipt: SuggestionReceipt) -> Card:
+    """Confirms that a question was submitted, or says what to fix."""
+    if receipt.problem:
+        said = f"{_PROBLEMS[receipt.problem]} Your text is kept: the button opens it again."
+        blocks = (Text(said), *_findings(receipt.findings))
+        edit = Button("Edit", encode(Suggest()), "primary")
+        return Card("Not submitted yet", in_brief(said, 250), blocks, (edit,))
+    said = f"Thank you. Suggestion {receipt.id} is with the moderators, and you will be told what they decide."
+    return Card("Suggested", said, (Text(said), *_findings(receipt.findings)))
+
+
+def suggested_notice(fact: QuestionSuggested) -> Card:
+    """Tells moderators of a new suggestion. The question comes with the button: a moderator may want to answer it."""
+    said = f"Suggestion {fact.suggestion} waits for a moderator."
+    how = f"The button shows moderators the question and its key; so does {_command(fact.suggestion)}."
+    button = _review_button(fact.suggestion, "Review", primary=True)
+    return Card("A question was suggested", said, (Text(said), Small(how)), (button,))
+
+
+def decided_notice(fact: SuggestionDecided) -> Card:
+    """Tells a member what was decided about their suggestion."""
+    if fact.state == "accepted":
+        said = f"Suggestion {fact.suggestion} is in the bank now as {code_words(fact.question)}. Thank you!"
+        return Card("Your question was accepted", said, (Text(f"{said} Its reveal will name you."),))
+    said = f"A moderator declined suggestion {fact.suggestion}."
+    reason = (Text("The moderator says:"), Code(fact.reason, "")) if fact.reason else ()
+    return Card("Your question was declined", said, (Text(said), *reason))
+
+
+def waiting_card(views: tuple[SuggestionView, ...]) -> Card:
+    """Lists the suggestions that wait, with a button for each of the first few."""
+    if not views:
+        return Card("Suggestions", "No suggestions are waiting.", (Text("No suggestions are waiting."),))
+    shown = views[:MOST_LISTED]
+    blocks: list[Block] = [Text(_heading(view)) for view in shown]
+    if len(views) > len(shown):
+        blocks.append(Small(f"And {len(views) - len(shown):,} more, once these are decided."))
+    buttons = tuple(_review_button(view.id, f"Review {view.id}") for view in shown)
+    return Card("Suggestions", f"{plural(len(views), 'suggestion')} waiting.", tuple(blocks), buttons)
+
+
+def suggestion_card(view: SuggestedQuestion) -> Card:
+    """Shows a moderator a suggestion as it is read, with its key and the findings."""
+    suggestion, key = view.suggestion, view.key
+    state = _STATES[suggestion.state]
+    if suggestion.reason:
+        state += f" The reason was: {stopped(escape(suggestion.reason))}"
+    if suggestion.question:
+        state += f" It is question {code_words(suggestion.question)}."
+    blocks: list[Block] = [Text(_heading(suggestion)), Text(state)]
+    if not suggestion.text:
+        blocks.append(Text("Its author left, and what they wrote was erased."))
+        return _suggestion(view, state, blocks, ())
+    if key is not None:
+        question = key.question
+        blocks += [*question_blocks(question), *answer_blocks(key), *proof_blocks(key), Small(about(question))]
+    else:
+        blocks.append(Code(suggestion.text, ""))
+    if view.problem:
+        blocks.append(Text(f"**Not ready:** {_PROBLEMS[view.problem]} **Edit** can do that."))
+    blocks += _findings(view.findings)
+    return _suggestion(view, state, blocks, _decisions(view))
+
+
+def _suggestion(view: SuggestedQuestion, state: str, blocks: list[Block], buttons: tuple[Button, ...]) -> Card:
+    number = view.suggestion.id
+    return Card(f"Suggestion {number}", f"Suggestion {number}. {in_brief(state, 200)}", tuple(blocks), buttons)
+
+
+def _decisions(view: SuggestedQuestion) -> tuple[Button, ...]:
+    if view.suggestion.state != "waiting":
+        return ()
+    number = str(view.suggestion.id)
+    accept = () if view.problem else (Button("Accept", encode(AcceptSuggestion(number)), "primary"),)
+    edit = Button("Edit", encode(EditSuggestion(number)))
+    return (*accept, edit, Button("Decline", encode(DeclineSuggestion(number))))
+
+
+def edit_form(view: SuggestionView) -> Form:
+    """Asks a moderator for the changed text of a suggestion."""
+    return Form(
+        title=f"Suggestion {view.id}",
+        action=encode(EditSuggestion(str(view.id))),
+        fields=(_text_field(view.text),),
+        blocks=(Small("It is not accepted yet: you see how it is read, with a button that accepts it."),),
+        submit="Save",
+    )
+
+
+def decline_form(suggestion: int) -> Form:
+    """Asks a moderator why a suggestion is declined."""
+    return Form(
+        title=f"Decline suggestion {suggestion}"[:45],
+        action=encode(DeclineSuggestion(str(suggestion))),
+        fields=(TextField("reason", "Why is it declined?", lines=4, max_length=1000),),
+        blocks=(Small("Its author gets this as a private message, without your name."),),
+        submit="Send",
+    )
+
+
+def decided_card(view: DecidedSuggestion) -> Card:
+    """Confirms a decision."""
+    if view.state == "accepted":
+        said = f"Suggestion {view.id} is in the bank `suggestions` as {code_words(view.question)}. Its author is told."
+        return Card("Accepted", said, (Text(said),))
+    said = f"Suggestion {view.id} is declined. Its author is told why."
+    return Card("Declined", said, (Text(said),))
+
+
+def _text_field(text: str) -> TextField:
+    hint = "The bank's Markdown: a topic, a heading with kind and level, the question, its answer."
+    return TextField("text", "The question with its answer", text, hint, 16, max_length=LONGEST_SUGGESTION)
+
+
+def _findings(findings: str) -> tuple[Block, ...]:
+    return (Text("**What the checks say:**"), Code(findings, "")) if findings else ()
+
+
+def _heading(view: SuggestionView) -> str:
+    return f"**Suggestion {view.id}** by {escape(view.by)}, {day_words(view.at.date())}"
+
+
+def _command(suggestion: int) -> str:
+    return code_words(f"/quiz-admin review suggestions {suggestion}")
+
+
+def _review_button(suggestion: int, label: str, *, primary: bool = False) -> Button:
+    return Button(label, encode(ReviewSuggestion(str(suggestion))), "primary" if primary else "plain")

@@ -1,0 +1,226 @@
+"""Questions that members suggest: checked like a document, decided by a moderator, credited to their author."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.model import Bank, Question
+from questions.reader import Reading
+from questions.report import reading_text
+from service.banks import imports
+from service.banks.documents import DocumentReader
+from service.banks.preview import preview_question
+from service.errors import Refused
+from service.rounds.review import notify_member, notify_moderators
+from service.store import banks, members, suggestions
+from service.store import imports as import_rows
+from service.store.members import Caller
+from service.store.suggestions import Suggestion
+from service.wire import (
+    PACKED,
+    DecidedSuggestion,
+    NotFound,
+    QuestionSuggested,
+    SuggestedQuestion,
+    SuggestionDecided,
+    SuggestionProblem,
+    SuggestionReceipt,
+    SuggestionRefused,
+    SuggestionView,
+    TextNeeded,
+)
+
+BANK = "suggestions"
+"""Name of the workspace's bank that accepted suggestions go to."""
+MAX_WAITING = 5
+"""Most suggestions of one member that wait at a time: moderators are notified of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """A suggested text with what the checks found in it."""
+
+    text: str
+    problem: SuggestionProblem
+    findings: str = ""
+    reading: Reading | None = None
+
+    @property
+    def question(self) -> Question | None:
+        """The question, if the text is one."""
+        found = self.reading.bank.questions if self.reading is not None else ()
+        return found[0] if len(found) == 1 else None
+
+
+async def check(text: str, reader: DocumentReader) -> CheckedText:
+    """Reads a suggestion in the child process that reads documents. Never refuses it, so that no text is lost."""
+    if not text.strip() or text.startswith(PACKED):
+        return CheckedText(text, "no question")
+    try:
+        reading = await reader.read(text, "suggestion.md")
+    except Refused:
+        return CheckedText(text, "unreadable")
+    return CheckedText(text, _problem(reading), reading_text(reading).plain.strip(), reading)
+
+
+def _problem(reading: Reading) -> SuggestionProblem:
+    found = reading.bank.questions
+    if reading.has_errors:
+        return "errors"
+    if len(found) != 1:
+        return "several questions" if found else "no question"
+    return "" if found[0].answered else "no answer"
+
+
+async def get_draft(session: AsyncSession, caller: Caller) -> str:
+    """Returns what the caller wrote and could not submit yet; empty if there is nothing."""
+    draft = await suggestions.find_draft(session, caller.member_id)
+    return draft.text if draft is not None else ""
+
+
+async def suggest(session: AsyncSession, caller: Caller, checked: CheckedText, now: datetime) -> SuggestionReceipt:
+    """Submits a question to the moderators. With a problem, keeps the text as the caller's draft instead."""
+    if not checked.text.strip():
+        raise Refused(TextNeeded(what="suggestion"))
+    caller = await members.lock_caller(session, caller)
+    problem = checked.problem
+    if not problem and await suggestions.count_waiting(session, caller.member_id) >= MAX_WAITING:
+        problem = "too many"
+    row = await suggestions.find_draft(session, caller.member_id)
+    row = row or suggestions.add_draft(session, caller, checked.text, now)
+    row.text, row.at, row.workspace_id = checked.text, now, caller.workspace_id
+    if problem:
+        return SuggestionReceipt(id=0, problem=problem, findings=checked.findings)
+    row.state = "waiting"
+    await session.flush()
+    fact = QuestionSuggested(suggestion=row.id)
+    await notify_moderators(session, caller.workspace_id, suggestions.notice_key(row.id), fact, fact, now)
+    return SuggestionReceipt(id=row.id, problem="", findings=checked.findings)
+
+
+async def list_waiting(session: AsyncSession, caller: Caller) -> tuple[SuggestionView, ...]:
+    """Returns the suggestions that wait for a moderator, oldest first."""
+    return tuple(_view(found) for found in await suggestions.list_waiting(session, caller.workspace_id))
+
+
+async def get_suggestion(session: AsyncSession, caller: Caller, suggestion_id: int) -> SuggestionView:
+    """Returns one suggestion. Refused if the workspace has none of that number."""
+    return _view(await _find(session, caller, suggestion_id))
+
+
+def build_view(view: SuggestionView, checked: CheckedText) -> SuggestedQuestion:
+    """Returns a suggestion with its question as it was read, and the key."""
+    question, reading = checked.question, checked.reading
+    key = preview_question(question, reading.bank)[1] if question is not None and reading is not None else None
+    return SuggestedQuestion(suggestion=view, problem=checked.problem, findings=checked.findings, key=key)
+
+
+async def edit(session: AsyncSession, caller: Caller, suggestion_id: int, text: str) -> int:
+    """Replaces the text of a waiting suggestion, even with one that cannot be accepted yet. Returns its number."""
+    if not text.strip():
+        raise Refused(TextNeeded(what="suggestion"))
+    found = await _lock_waiting(session, caller, suggestion_id)
+    found.row.text = text
+    return found.row.id
+
+
+async def accept(
+    session: AsyncSession, caller: Caller, suggestion_id: int, checked: CheckedText, now: datetime
+) -> DecidedSuggestion:
+    """Adds the question to the workspace's bank of suggestions and tells its author. Refused unless it waits with the
+    text that was checked, and the checks found nothing to fix."""
+    found = await _lock_waiting(session, caller, suggestion_id)
+    row, question = found.row, checked.question
+    if row.text != checked.text:
+        raise Refused(SuggestionRefused(suggestion=row.id, why="changed"))
+    if checked.problem or question is None or checked.reading is None:
+        raise Refused(SuggestionRefused(suggestion=row.id, why="unsound"))
+    key = f"suggestion-{row.id}"
+    row.question_id = await _add_to_bank(session, caller, checked.reading, _with_id(question, key), now)
+    await _decide(session, caller, found, SuggestionDecided(suggestion=row.id, state="accepted", question=key), now)
+    return DecidedSuggestion(id=row.id, state="accepted", question=key)
+
+
+async def decline(
+    session: AsyncSession, caller: Caller, suggestion_id: int, reason: str, now: datetime
+) -> DecidedSuggestion:
+    """Declines a waiting suggestion and tells its author why. Refused without a reason."""
+    reason = reason.strip()
+    if not reason:
+        raise Refused(TextNeeded(what="reason of a decline"))
+    found = await _lock_waiting(session, caller, suggestion_id)
+    found.row.reason = reason
+    fact = SuggestionDecided(suggestion=found.row.id, state="declined", reason=reason)
+    await _decide(session, caller, found, fact, now)
+    return DecidedSuggestion(id=found.row.id, state="declined")
+
+
+async def _decide(
+    session: AsyncSession, caller: Caller, found: Suggestion, fact: SuggestionDecided, now: datetime
+) -> None:
+    row = found.row
+    row.state, row.decided_by, row.decided_at = fact.state, caller.member_id, now
+    await notify_member(session, caller.workspace_id, row.member_id, suggestions.decided_key(row.id), fact, now)
+
+
+def _with_id(question: Question, key: str) -> Question:
+    return dataclasses.replace(question, id=key, place=dataclasses.replace(question.place, source=f"{key}.md"))
+
+
+async def _add_to_bank(
+    session: AsyncSession, caller: Caller, reading: Reading, question: Question, now: datetime
+) -> int:
+    """Imports the bank of suggestions again, with one question more. Returns the question's id in the database."""
+    # Before the bank is read: another import must not change it in between.
+    await import_rows.lock_imports(session)
+    bank = await import_rows.find_bank(session, caller.workspace_id, BANK)
+    stored = await import_rows.list_stored(session, bank.id) if bank else []
+    kept = {one.id: one.key for one in stored if not one.retired}
+    before = await import_rows.load_questions(session, kept)
+    others = (dataclasses.replace(before[id_], id=key) for id_, key in kept.items())
+    added = dataclasses.replace(question, licence=question.licence or reading.bank.licence)
+    document = Bank(
+        name=BANK,
+        title=bank.title if bank else "Suggested questions",
+        questions=(*others, added),
+        licence=bank.licence if bank else "",
+        recipe=bank.recipe if bank else "",
+    )
+    whole = dataclasses.replace(reading, bank=document)
+    view = await imports.import_bank(session, whole, caller.workspace_id, now, apply=True)
+    assert view.applied, "a checked question has no error"
+    return await banks.get_question_id(session, caller.workspace_id, BANK, question.id)
+
+
+async def _find(session: AsyncSession, caller: Caller, suggestion_id: int, *, lock: bool = False) -> Suggestion:
+    found = await suggestions.find_suggestion(session, caller.workspace_id, suggestion_id, lock=lock)
+    if found is None:
+        raise Refused(NotFound(what="suggestion", name=str(suggestion_id)))
+    return found
+
+
+async def _lock_waiting(session: AsyncSession, caller: Caller, suggestion_id: int) -> Suggestion:
+    """Returns a waiting suggestion, locked. Refused once it is decided."""
+    found = await _find(session, caller, suggestion_id, lock=True)
+    if found.row.state != "waiting":
+        raise Refused(SuggestionRefused(suggestion=suggestion_id, why="decided"))
+    return found
+
+
+def _view(found: Suggestion) -> SuggestionView:
+    row = found.row
+    return SuggestionView.model_validate(
+        {
+            "id": row.id,
+            "by": found.by,
+            "text": row.text,
+            "at": row.at,
+            "state": row.state,
+            "reason": row.reason,
+            "question": found.question or "",
+        }
+    )
