@@ -70,11 +70,11 @@ def run_demo(
         raise CommandFailed("a demo has a database of its own: unset DATABASE_URL first")
     make_folder(data)
     with lock_folder(data):
-        log_to(data / "dailygrad.log", "warning")
         if not (data / FILLED).exists() and (data / "postgres").exists():
             raise CommandFailed(
                 f"{data} holds something else, or a demo that was interrupted: delete it, or use --data"
             )
+        log_to(data / "dailygrad.log", "warning")
         asyncio.run(_open(data.resolve(), Demo(weeks, members), port))
 
 
