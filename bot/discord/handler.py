@@ -96,9 +96,12 @@ _MODAL_ACTIONS = (
     actions.Snippet,
     actions.Import,
     actions.Settle,
+    actions.Suggest,
+    actions.EditSuggestion,
+    actions.DeclineSuggestion,
     actions.SetupAt,
 )
-_MODAL_COMMANDS = ("answer", "practice", "report", "bank import", "review dismiss", "review fixed")
+_MODAL_COMMANDS = ("answer", "practice", "report", "suggest", "bank import", "review dismiss", "review fixed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ _FORM_COMMANDS = (
     ("practice",),
     ("run",),
     ("report",),
+    ("suggest",),
     ("bank", "import"),
     ("review", "dismiss"),
     ("review", "fixed"),
@@ -62,9 +63,14 @@ _CARD_ACTIONS = (
     actions.ShowBoard,
     actions.Privacy,
     actions.Review,
+    actions.ReviewSuggestion,
+    actions.AcceptSuggestion,
 )
 _ADMIN_ACTIONS = frozenset(
-    {"Credit", "Import", "JoinChannel", "Settle", "Setup", "SetupAt", "Begin", "PostNow", "Review"}
+    {
+        *("Credit", "Import", "JoinChannel", "Settle", "Setup", "SetupAt", "Begin", "PostNow", "Review"),
+        *("ReviewSuggestion", "EditSuggestion", "AcceptSuggestion", "DeclineSuggestion"),
+    }
 )
 
 

@@ -174,6 +174,29 @@ async def test_a_member_reports_and_a_moderator_resolves(sim: Simulated) -> None
     assert id_of(settled) == listed and "settled" in said(settled)
 
 
+async def test_a_member_suggests_a_question_and_a_moderator_edits_and_accepts_it(sim: Simulated) -> None:
+    await sim.opens("one-right")
+    await sim.boss.slash(sim.channel, "quiz-admin review me")
+    window = await sim.ada.slash(sim.channel, "quiz suggest")
+    assert window.modal, "a form opens at once"
+    kept = await sim.ada.submit_modal(window, {"text": "What is a zebra?"})
+    assert "Not submitted yet" in said(kept)
+    again = await sim.ada.click(kept, "Edit")
+    assert again.modal
+    question = "### Q1. What is a zebra?\n\n**Answer:** A zebra is a striped horse.\n"
+    assert "Thank you" in said(await sim.ada.submit_modal(again, {"text": question}))
+    await sim.carries()
+    shown = await sim.boss.click(sim.boss.alone[-1], "Review")
+    assert "striped horse" in said(shown)
+    edit, decline = await sim.boss.click(shown, "Edit"), await sim.boss.click(shown, "Decline")
+    assert edit.modal and decline.modal
+    edited = await sim.boss.submit_modal(edit, {"text": question.replace("horse", "donkey")})
+    assert "striped donkey" in said(edited)
+    assert "suggestion-1" in said(await sim.boss.click(edited, "Accept"))
+    await sim.carries()
+    assert "Your question was accepted" in said(sim.ada.alone[-1])
+
+
 async def test_a_moderator_is_told_by_direct_message_and_a_member_of_the_outcome(sim: Simulated) -> None:
     await sim.opens("one-right")
     await sim.boss.slash(sim.channel, "quiz-admin review me")
