@@ -1,4 +1,4 @@
-"""`dailygrad demo`: eight weeks of a simulated team in a folder of its own, to look at before deciding.
+"""`dailygrad demo`: weeks of a simulated team in a folder of its own, to look at before deciding.
 
 Everything is played: members answer through the service's calls, rounds open and close at their times, and the web chat
 shows what was posted. Only the clock is set. A composition root like `bot.all_in_one`.
@@ -25,6 +25,7 @@ from pydantic import SecretStr
 from bot.all_in_one import Chat, import_bank, run_with_chat, step, zone_name
 from bot.cli import WEB_CHAT
 from bot.core.dispatcher import Dispatcher
+from bot.core.text.words import plural
 from bot.settings import WEB_PORT, LinkSettings, load_settings
 from bot.web.chat import WHERE, WebChat, who_of
 from bot.web.store import ChatStore, Person
@@ -132,7 +133,7 @@ async def fill(data: Path, demo: Demo, until: datetime) -> None:
             await import_bank(service, None)
             with contextlib.closing(ChatStore(data / WEB_CHAT)) as store:
                 team = Team(service, client, store, demo)
-                await step(f"{demo.weeks} weeks played by {demo.members} members", team.play(until))
+                await step(f"{plural(demo.weeks, 'week')} played by {demo.members} members", team.play(until))
                 (data / FILLED).write_text(team.lead.id)
     finally:
         await asyncio.to_thread(postgres.stop)

@@ -515,6 +515,7 @@ GALLERY: dict[str, Card | Form] = {
         NotificationView(reminders=True, results=False, platform="discord", refused="the member takes no *messages*")
     ),
     "reveal": outbox_card(REVEAL),
+    "reveal suggested": outbox_card(REVEAL.model_copy(update={"suggested_by": EVIL})),
     "reveal value": outbox_card(VALUE_REVEAL),
     "reveal unanswered": outbox_card(REVEAL.model_copy(update={"answers": 0, "right": 0, "points": (), "first": None})),
     "sprint": outbox_card(SprintAnnouncement(total=5, seconds=20, topic="a *topic*", starts_in_s=15)),

@@ -82,6 +82,12 @@ def test_a_reveal_keeps_no_letters_for_everyone_saw_their_own() -> None:
     assert not re.search(r"\b[A-D]\b  ", shown("reveal"))
 
 
+def test_a_reveal_names_who_suggested_the_question() -> None:
+    card = reveals.reveal_card(REVEAL.model_copy(update={"suggested_by": "Zoë *the* 2nd"}))
+    assert "Suggested by Zoë *the* 2nd." in card_text(card, 200)
+    assert "Suggested by" not in shown("reveal")
+
+
 def test_the_reveal_of_an_open_question_calls_no_answer_right_or_wrong() -> None:
     card = reveals.reveal_card(REVEAL.model_copy(update={"key": OPEN_KEY, "right": 0, "first": None}))
     told = card_text(card, 200)

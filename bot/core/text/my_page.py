@@ -124,7 +124,7 @@ def weeks_in_brief(history: History) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class ShareRight:
     """A topic, or how sure the member was, with the share that is right."""
 
     name: str
@@ -133,11 +133,11 @@ class Topic:
     answers: str
 
 
-def topics(me: Me) -> tuple[Topic, ...]:
+def topics(me: Me) -> tuple[ShareRight, ...]:
     """Returns the topics, weakest first, those with few answers last."""
     ordered = sorted(me.topics, key=lambda topic: topic[1] < FEW)
     return tuple(
-        Topic(
+        ShareRight(
             name or "Without a topic",
             share,
             percent(share),
@@ -147,10 +147,10 @@ def topics(me: Me) -> tuple[Topic, ...]:
     )
 
 
-def calibration(me: Me) -> tuple[Topic, ...]:
+def calibration(me: Me) -> tuple[ShareRight, ...]:
     """Returns how often the member was right, by how sure they were."""
     return tuple(
-        Topic(CONFIDENCE_WORDS[said], share, f"{percent(share)} right", plural(count, "answer"))
+        ShareRight(CONFIDENCE_WORDS[said], share, f"{percent(share)} right", plural(count, "answer"))
         for said, count, share in me.calibration
     )
 

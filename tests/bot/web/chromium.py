@@ -104,11 +104,12 @@ class Window:
         )
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
-    async def join(self, name: str) -> Window:
+    async def join(self, name: str, *, heading: str = "#daily") -> Window:
+        """Joins under a name; returns when the first page, which has this heading, is there."""
         await self.page.goto(self.address)
         await self.page.get_by_label("Your name").fill(name)
         await self.page.get_by_role("button", name="Join").click()
-        await self.page.get_by_role("heading", name="#daily").wait_for()
+        await self.page.get_by_role("heading", name=heading).wait_for()
         # The page is there before its script is, and works without: what is typed by then takes the long way.
         await self.page.wait_for_load_state("domcontentloaded")
         return self

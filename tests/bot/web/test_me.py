@@ -130,10 +130,7 @@ async def test_the_page_in_a_browser(room: Room, quiz_chat: WebChat, scheme: str
     async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
         windows = Windows(browser, address)
         ann = await windows.open(scheme=scheme, width=width)
-        await ann.page.goto(address)
-        await ann.page.get_by_label("Your name").fill("Ann")
-        await ann.page.get_by_role("button", name="Join").click()
-        await ann.page.get_by_role("heading", name="Question of the day").wait_for()
+        await ann.join("Ann", heading="Question of the day")
         reader = Who(platform="web", workspace=OPERATOR.workspace, member=ann.member, name="Ann")
         await ann.page.get_by_role("link", name="Me", exact=True).click()
         await expect(ann.page.get_by_role("heading", name="Ann")).to_be_visible()

@@ -92,9 +92,7 @@ async def test_in_a_browser(room: Room, quiz_chat: WebChat, scheme: str, width: 
     async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
         windows = Windows(browser, address)
         ann = await windows.open(scheme=scheme, width=width)
-        await ann.page.goto(address)
-        await ann.page.get_by_label("Your name").fill("Ann")
-        await ann.page.get_by_role("button", name="Join").click()
+        await ann.join("Ann", heading="Question of the day")
         await ann.page.get_by_role("link", name="Me", exact=True).click()
         await ann.page.get_by_role("button", name="Make a sign-in link").click()
         link = await ann.page.locator("code.link").inner_text()

@@ -149,11 +149,7 @@ def test_time_left(left: timedelta, words: str) -> None:
 
 async def enter(windows: Windows, *, scheme: str = "light", width: int = 1000, scripts: bool = True) -> Window:
     window = await windows.open(scheme=scheme, width=width, scripts=scripts)
-    await window.page.goto(window.address)
-    await window.page.get_by_label("Your name").fill("Ann")
-    await window.page.get_by_role("button", name="Join").click()
-    await window.page.get_by_role("heading", name="Question of the day").wait_for()
-    return window
+    return await window.join("Ann", heading="Question of the day")
 
 
 @pytest.mark.browser

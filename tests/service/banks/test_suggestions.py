@@ -6,7 +6,11 @@ import asyncio
 
 import pytest
 
+from service.banks import suggestions
+from service.banks.documents import DOCUMENTS
 from service.banks.suggestions import MAX_WAITING
+from service.errors import Refused
+from service.store.members import resolve_caller
 from service.store.review_tables import SuggestionRow
 from service.store.tables import BankImport, Outbox
 from service.wire import (
@@ -170,6 +174,19 @@ async def test_two_moderators_accept_it_once(daily: DailyChannel, boss: Who) -> 
     assert len(await daily.rows(BankImport)) == 1
     with refused(SuggestionRefused(suggestion=1, why="decided")):
         await daily.client.suggestion_decline(boss, "no", 1, "Too late.")
+
+
+async def test_a_text_that_was_edited_while_it_was_checked_is_not_accepted(daily: DailyChannel, boss: Who) -> None:
+    """The checks ran on another text than the one that would reach the bank."""
+    await daily.client.suggest(daily.who(), "e1", STRIPES)
+    checked = await suggestions.check(STRIPES, DOCUMENTS)
+    await daily.client.suggestion_edit(boss, "edit", 1, UNANSWERED)
+    async with daily.service.sessions.begin() as session:
+        caller = await resolve_caller(session, boss, None, daily.now)
+        with pytest.raises(Refused) as late:
+            await suggestions.accept(session, caller, 1, checked, daily.now)
+    assert late.value.refusal == SuggestionRefused(suggestion=1, why="changed")
+    assert await daily.rows(BankImport) == []
 
 
 async def test_a_moderator_edits_before_accepting(daily: DailyChannel, boss: Who) -> None:
