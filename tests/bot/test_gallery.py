@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bot.console.chat import FormSession
-from bot.console.render import card_text, form_text
+from bot.console.render import button_keys, card_text, form_text
 from bot.core import actions
 from bot.core.cards import Bars, Card, Form, Table, Text
 from bot.core.markup import parse, to_html
@@ -64,6 +64,12 @@ def test_the_console_keeps_its_width(name: str, width: int) -> None:
     long = [line for line in shown(name, width).split("\n") if cells(line) > width]
     # Programs keep their lines, and so does a bar of the distribution.
     assert all(line.startswith("    ") or "█" in line or "░" in line for line in long)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_every_button_has_a_key_of_its_own_in_the_console(name: str) -> None:
+    keys = button_keys(CARDS[name].buttons)
+    assert len(set(keys)) == len(keys), keys
 
 
 @pytest.mark.parametrize("name", CARDS)

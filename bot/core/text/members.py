@@ -179,7 +179,7 @@ def _speed_sentence(rules: Rules) -> str:
 
 def _confidence_sentence(rules: Rules) -> str:
     said = [
-        f"“{CONFIDENCE_WORDS[word]}” {right:+} if it is right and {wrong:+} if it is wrong"
+        f"“{CONFIDENCE_WORDS[word]}” brings {right:+} if you are right and {wrong:+} if you are wrong"
         for word, (right, wrong) in rules.confidence.items()
         if right or wrong
     ]

@@ -39,7 +39,7 @@ _CHATS: Final[dict[Platform, str]] = {
 }
 
 
-CONFIDENCE_WORDS: Final[dict[Confidence, str]] = {"guess": "A guess", "think": "I think so", "sure": "Sure"}
+CONFIDENCE_WORDS: Final[dict[Confidence, str]] = {"guess": "Guess", "think": "Think so", "sure": "Sure"}
 
 
 def chat_words(platform: Platform) -> str:

@@ -61,7 +61,7 @@ async def test_a_member_says_how_sure_they_are_in_the_modal(sim: Simulated) -> N
     assert [one["value"] for one in sure["options"]] == ["guess", "think", "sure", "unsaid"]
     assert [one["value"] for one in sure["options"] if one.get("default")] == ["unsaid"]
     done = await sim.ada.submit_modal(window, {"text": "(3,)", "confidence": "think"})
-    assert "Your answer is recorded" in said(done) and "How sure you are: “I think so”." in said(done)
+    assert "Your answer is recorded" in said(done) and "How sure you are: “Think so”." in said(done)
     again = fields(await sim.ada.click(done, "Change my answer"))["confidence"]
     assert [one["value"] for one in again["options"] if one.get("default")] == ["think"]
 

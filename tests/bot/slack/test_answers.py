@@ -39,9 +39,9 @@ async def test_a_member_says_how_sure_they_are(workspace: Workspace) -> None:
     await workspace.types(boss, "/quiz-admin schedule edit 1 confidence:on", "asks how sure members are")
     asked = await workspace.presses(ann, post, "Answer", "[A]   [B]   [C]")
     recorded = await workspace.presses(ann, asked, "A", "How sure are you?")
-    assert recorded.labels[3:] == ["A guess", "I think so", "Sure"]
+    assert recorded.labels[3:] == ["Guess", "Think so", "Sure"]
     sure = await workspace.presses(ann, recorded, "Sure", "How sure you are: “Sure”.")
-    assert sure.labels[3:] == ["A guess", "I think so", "Sure (your word)"] and "A (your answer)" in sure.labels
+    assert sure.labels[3:] == ["Guess", "Think so", "Sure (your word)"] and "A (your answer)" in sure.labels
     reveal = await workspace.closes()
     right = "1 of 1 answered right" in reveal.words
     mine = await workspace.presses(ann, reveal, "My result", f"{'+2' if right else '-6'} for how sure you were")
