@@ -30,11 +30,11 @@ class Kind:
     choices: tuple[str, ...] = ()
     """Words worth offering while somebody types."""
     own: bool = True
-    """Words suggested while the user types."""
-    rest: bool = False
     """Whether words of this kind can be recognized, so that they may come in any order."""
-    looks: str = r"(?!)"
+    rest: bool = False
     """Whether it takes the rest of the text, including spaces and line breaks."""
+    looks: str = r"(?!)"
+    """Pattern of words that are meant as this kind, even if they are not valid."""
 
 
 def shown(word: str) -> str:
