@@ -55,8 +55,11 @@ from service.wire import (
     PeerAnswer,
     Period,
     PostingChannel,
+    PracticeAttempt,
+    PracticeSession,
     PrivacyAction,
     PrivacyView,
+    Rating,
     ReportedQuestion,
     ReportView,
     RoundResult,
@@ -124,6 +127,18 @@ class ServiceClient(CallSender):
         self, who: Who, where: Where, topic: str = "", level: str = "", kind: str = ""
     ) -> AskForm | None:
         """Returns the next card that is due or a new question; None if there is neither."""
+
+    @call("practice/attempt", repeatable=True)
+    async def practice_attempt(self, who: Who, ref: str) -> PracticeAttempt:
+        """Returns the member's latest practice answer to a question, with its result."""
+
+    @call("practice/rate")
+    async def practice_rate(self, who: Who, event_id: str, ref: str, rating: Rating) -> PracticeAttempt:
+        """Rates how well the member knew a card, after a right answer; the card comes back accordingly."""
+
+    @call("practice/session", repeatable=True)
+    async def practice_session(self, who: Who, since: datetime | None = None) -> PracticeSession:
+        """Returns what the member has practiced since then; None begins a session."""
 
     @call("marking", repeatable=True)
     async def marking(self, who: Who, ref: str) -> MarkingView:

@@ -21,6 +21,7 @@ from service.rounds import (
     marking,
     notifications,
     practice,
+    practice_session,
     results,
     schedules,
     submissions,
@@ -48,9 +49,12 @@ from service.wire import (
     NotificationView,
     PeerAnswer,
     Period,
+    PracticeAttempt,
+    PracticeSession,
     PrivacyAction,
     PrivacyView,
     QuestionRef,
+    Rating,
     ReportView,
     RoundResult,
     Rules,
@@ -262,6 +266,32 @@ async def practice_next(
         ref = str(QuestionRef("practice", version_id))
         form, task = await submissions.view_question(session, caller, ref, call.now, due=more)
     return form if task is None else await call.parts.examples.add_to(form, task)
+
+
+@router.post("/practice/attempt")
+async def practice_attempt(call: TheCall, who: TheCaller, ref: RefBody) -> PracticeAttempt:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        return await practice_session.view_attempt(session, caller, ref, call.now)
+
+
+@router.post("/practice/rate")
+async def practice_rate(
+    call: TheCall, who: TheCaller, event_id: EventBody, ref: RefBody, rating: Annotated[Rating, Body(embed=True)]
+) -> PracticeAttempt:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = practice_session.rate_attempt(session, caller, ref, rating, call.now)
+        return await run_once(session, caller, EventCall(event_id, "rate", call.now), work, PracticeAttempt)
+
+
+@router.post("/practice/session")
+async def practice_progress(
+    call: TheCall, who: TheCaller, since: Annotated[AwareDatetime | None, Body(embed=True)] = None
+) -> PracticeSession:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        return await practice_session.view_session(session, caller, since, call.now)
 
 
 @router.post("/explain")

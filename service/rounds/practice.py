@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, cast
+from typing import Any, Final, cast
 
 import fsrs
 from sqlalchemy import Select, literal, select
@@ -18,7 +18,7 @@ from service.rounds import schedules
 from service.store import banks, cards, variants
 from service.store.members import Caller
 from service.store.tables import CardRow
-from service.wire import NotFound
+from service.wire import NotFound, Rating, RatingChoice, RatingRefused
 
 _DAY = timedelta(days=1)
 # Fuzzing is random; the same reviews must always give the same dates. The shortest step is a day, because members
@@ -26,12 +26,18 @@ _DAY = timedelta(days=1)
 _SCHEDULER = fsrs.Scheduler(enable_fuzzing=False, learning_steps=(_DAY,), relearning_steps=(_DAY,))
 WRONG_DUE = _DAY
 """When a question answered wrong in a round comes back: its reveal has just been read."""
-Rating = Literal["again", "hard", "good"]
-_RATINGS: dict[Rating, fsrs.Rating] = {
+_RATINGS: Final[dict[Rating, fsrs.Rating]] = {
     "again": fsrs.Rating.Again,
     "hard": fsrs.Rating.Hard,
     "good": fsrs.Rating.Good,
+    "easy": fsrs.Rating.Easy,
 }
+_FOR_CREDIT: Final[dict[Rating, tuple[Rating, ...]]] = {
+    "again": ("again",),
+    "hard": ("again", "hard"),
+    "good": ("again", "hard", "good", "easy"),
+}
+"""Ratings that a member may choose from, by the rating that the credit gives."""
 
 
 async def pick_next(
@@ -98,6 +104,30 @@ def is_retried(card: CardRow, now: datetime) -> bool:
     return bool(card.state.get("failed")) and card.due > now
 
 
+def list_choices(card: CardRow, now: datetime) -> tuple[RatingChoice, ...]:
+    """Returns the ratings that the member may give the card's latest review, with the date each leads to.
+
+    None if it was not reviewed or is due again, and none for a wrong answer, which is always `again`.
+    """
+    before, credited = card.state.get("before"), card.state.get("credited")
+    if before is None or credited is None or card.due <= now:
+        return ()
+    allowed = _FOR_CREDIT[cast(Rating, credited)]
+    reviewed_at = datetime.fromisoformat(card.state["reviewed_at"])
+    found = [RatingChoice(rating=one, due=review_card(before, one, reviewed_at)[1]) for one in allowed]
+    return tuple(found) if len(found) > 1 else ()
+
+
+def rate_card(card: CardRow, rating: Rating, now: datetime) -> None:
+    """Replaces the rating of the card's latest review by the member's own. Refused unless `list_choices` has it."""
+    choices = list_choices(card, now)
+    if rating not in [choice.rating for choice in choices]:
+        reviewed = card.state.get("before") is not None
+        raise Refused(RatingRefused(why="no review" if not reviewed else "due" if card.due <= now else "wrong"))
+    after, card.due = review_card(card.state["before"], rating, datetime.fromisoformat(card.state["reviewed_at"]))
+    card.state = {**card.state, "card": after, "rating": rating}
+
+
 async def add_missed_cards(session: AsyncSession, member_ids: Select[int], question_id: int, now: datetime) -> None:
     """Creates a card, due at once, for each of the selected members."""
     await cards.create_cards(session, member_ids, question_id, _new_state(now), now)
@@ -126,8 +156,10 @@ async def _record_rating(
         await cards.create_cards(session, select(literal(member_id)), question_id, _new_state(now), now)
         card = await cards.lock_card(session, member_id, question_id)
         assert card is not None, "it was made in this transaction"
-    after, due = review_card(card.state["card"], rating, now)
-    card.state = {"card": after, "reviewed_at": now.isoformat()}
+    before = card.state["card"]
+    after, due = review_card(before, rating, now)
+    # What came before is kept, so that the member can rate the review differently.
+    card.state = {"card": after, "before": before, "credited": rating, "rating": rating, "reviewed_at": now.isoformat()}
     card.due = due
     card.reviews += 1
     return card.due

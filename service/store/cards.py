@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
@@ -74,6 +75,44 @@ async def list_latest(session: AsyncSession, member_id: int) -> list[PastRound]:
     )
     latest = [PastRound(str(id_), at.date(), topic, cast(Level | None, level)) for at, id_, topic, level in rows]
     return latest[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Practiced:
+    """A question that a member practiced, with their latest answer to it."""
+
+    answer_id: int
+    version_id: int
+    secret: bool
+    """Whether a round, a sprint or a duel of the member asks the question now."""
+    due: datetime | None
+
+
+async def list_practiced(session: AsyncSession, caller: Caller, since: datetime, limit: int) -> list[Practiced]:
+    """Returns the questions that the caller answered in practice since then, in the order of the first answers."""
+    mine = (AnswerRow.member_id.in_(merged_ids(caller.member_id)), AnswerRow.round_id.is_(None), AnswerRow.at >= since)
+    answered = (
+        select(
+            QuestionVersion.question_id,
+            func.min(AnswerRow.id).label("first"),
+            func.max(AnswerRow.id).label("latest"),
+        )
+        .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
+        .where(*mine)
+        .group_by(QuestionVersion.question_id)
+        .order_by(func.min(AnswerRow.id))
+        .limit(limit)
+        .subquery()
+    )
+    secret = is_asked_now(caller.workspace_id) | is_asked_in_duel(caller.member_id)
+    query = (
+        select(AnswerRow.id, AnswerRow.version_id, secret, CardRow.due)
+        .join(answered, answered.c.latest == AnswerRow.id)
+        .join(QuestionRow, QuestionRow.id == answered.c.question_id)
+        .outerjoin(CardRow, (CardRow.question_id == QuestionRow.id) & (CardRow.member_id == caller.member_id))
+        .order_by(answered.c.first)
+    )
+    return [Practiced(*row) for row in await session.execute(query)]
 
 
 async def find_card(session: AsyncSession, member_id: int, question_id: int) -> CardRow | None:

@@ -160,6 +160,7 @@ from service.wire.operations import (
     TroubleKind,
     TroubleView,
 )
+from service.wire.practice import PracticeAttempt, PracticedQuestion, PracticeSession, Rating, RatingChoice
 from service.wire.questions import (
     CONFIDENCE_KINDS,
     CONFIDENCES,
@@ -221,6 +222,7 @@ from service.wire.refusals import (
     PeriodUnsuitable,
     PointsOutOfRange,
     QuestionGone,
+    RatingRefused,
     Refusal,
     RestoreRefused,
     ResultNotReady,
@@ -407,6 +409,9 @@ __all__ = [
     "PostUpdate",
     "PostedMessage",
     "PostingChannel",
+    "PracticeAttempt",
+    "PracticeSession",
+    "PracticedQuestion",
     "PrivacyAction",
     "PrivacyView",
     "QuestionArrived",
@@ -421,6 +426,9 @@ __all__ = [
     "QuestionsCheck",
     "QueueView",
     "RankChange",
+    "Rating",
+    "RatingChoice",
+    "RatingRefused",
     "Ref",
     "Refusal",
     "ReminderNote",

@@ -172,6 +172,17 @@ class MarkingRefused(Model):
     ]
 
 
+class RatingRefused(Model):
+    """A practice card cannot get this rating.
+
+    `wrong`: the answer was not right enough for it; `due`: the card is due, so it has to be answered anew; `no review`:
+    its latest answer is not judged yet.
+    """
+
+    kind: Literal["rating-refused"] = "rating-refused"
+    why: Literal["wrong", "due", "no review"]
+
+
 class NoSandbox(Model):
     """No sandbox is connected, so code cannot be run."""
 
@@ -415,6 +426,7 @@ AnswerRefusal = (
     | ResultNotReady
     | NotMet
     | MarkingRefused
+    | RatingRefused
     | NoSandbox
     | SandboxBusy
 )

@@ -42,6 +42,7 @@ from service.wire import (
     PeriodUnsuitable,
     PointsOutOfRange,
     QuestionGone,
+    RatingRefused,
     Refusal,
     RestoreRefused,
     ResultNotReady,
@@ -219,6 +220,11 @@ _MARKING: Final[dict[str, Words]] = {
     "not shared": ("Answer not shared", "Its author has not shared this answer for confirmation."),
     "settled": ("Already confirmed", "This answer has its credit. A moderator can still change it."),
 }
+_RATING: Final[dict[str, str]] = {
+    "wrong": "This answer was not right enough for that rating. The card comes back sooner instead.",
+    "due": "The card is due again. Answer it anew; that rates it.",
+    "no review": "This answer has no rating yet. Try again in a moment.",
+}
 
 
 def _answer(refusal: AnswerRefusal) -> Words:
@@ -243,6 +249,8 @@ def _answer(refusal: AnswerRefusal) -> Words:
             return "Not answered yet", f"{text} Type `/quiz practice` to meet it."
         case MarkingRefused(why=why):
             return _MARKING[why]
+        case RatingRefused(why=why):
+            return "Not rated", _RATING[why]
         case NoSandbox():
             text = "No sandbox is connected. Try again in a minute; if that does not help, ask an admin to type"
             return "Code cannot run now", f"{text} `/quiz-admin doctor`."

@@ -138,6 +138,11 @@ ROWS: dict[str, Row] = {
     "POST /v1/suggest/draft": row(OWN),
     "POST /v1/report": row(OWN, question="views", text="It is wrong."),
     "POST /v1/practice": row(OWN, where=channel),
+    "POST /v1/practice/attempt": row(THEIR_QUESTION, ref=practiced),
+    "POST /v1/practice/rate": row(
+        (OUT, OUT, UNREADABLE, "rating-refused", "question-gone", "rating-refused"), ref=practiced, rating="good"
+    ),
+    "POST /v1/practice/session": row(OWN, since="2026-03-02T11:00:00Z"),
     "POST /v1/marking": row(THEIR_QUESTION, ref=practiced),
     "POST /v1/mark": row(THEIR_QUESTION, ref=practiced, covered=[0]),
     "POST /v1/share-answer": row(

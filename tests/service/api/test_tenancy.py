@@ -109,6 +109,7 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "today": lambda they, who: they.client.today(who, OURS),
     "ask theirs": lambda they, who: they.client.ask(who, OURS, f"r{they.round}"),
     "practice": lambda they, who: they.client.practice(who, OURS),
+    "practice session": lambda they, who: they.client.practice_session(who, MONDAY),
     "board": lambda they, who: they.client.board(who, OURS, "all"),
     "board everywhere": lambda they, who: they.client.board(who, None, "all"),
     "board of a channel with their name": lambda they, who: they.client.board(who, THEIRS, "all"),

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.rounds.practice import Rating, new_card, rating_for, review_card
+from service.rounds.practice import new_card, rating_for, review_card
+from service.wire import Rating
 
 NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
 RATINGS: tuple[Rating, ...] = ("again", "hard", "good")

@@ -39,6 +39,7 @@ from service.wire import (
     PeriodUnsuitable,
     PointsOutOfRange,
     QuestionGone,
+    RatingRefused,
     Refusal,
     RestoreRefused,
     ResultNotReady,
@@ -362,6 +363,11 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         MarkingRefused(why="too early"),
         "Question still open",
         "You can mark your answer when the round has closed.",
+    ),
+    (
+        RatingRefused(why="wrong"),
+        "Not rated",
+        "This answer was not right enough for that rating. The card comes back sooner instead.",
     ),
     (
         NoSandbox(),
