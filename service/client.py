@@ -52,6 +52,7 @@ from service.wire import (
     NotificationKind,
     NotificationView,
     Operations,
+    Overview,
     PeerAnswer,
     Period,
     PostingChannel,
@@ -67,6 +68,7 @@ from service.wire import (
     Rules,
     RunResult,
     ScheduleChanges,
+    ScheduleMonth,
     ScheduleSpec,
     ScheduleView,
     SeasonView,
@@ -301,9 +303,19 @@ class ServiceClient(CallSender):
     @call("admin/schedule/remove")
     async def schedule_remove(self, who: Who, event_id: str, schedule: int) -> None: ...
 
+    @call("admin/schedule/unskip")
+    async def schedule_unskip(self, who: Who, event_id: str, schedule: int, day: date) -> ScheduleView:
+        """Lets a skipped day have its question again."""
+
     @call("admin/schedule/preview", repeatable=True)
-    async def schedule_preview(self, who: Who, schedule: int) -> RoundView:
-        """Returns the question that the next slot would get if nothing changed until then."""
+    async def schedule_preview(self, who: Who, schedule: int, day: date | None = None) -> RoundView:
+        """Returns the question that the next slot, or that of a local date, would get if nothing changed until then."""
+
+    @call("admin/schedule/month", repeatable=True)
+    async def schedule_month(
+        self, who: Who, schedule: int | None, month: date, changes: ScheduleChanges
+    ) -> ScheduleMonth:
+        """Returns a month of a schedule as it would be with changes; of a new one if `schedule` is None."""
 
     @call("admin/schedule/post-now")
     async def post_now(self, who: Who, event_id: str, schedule: int) -> RoundView:
@@ -371,6 +383,10 @@ class ServiceClient(CallSender):
 
     @call("admin/bank/low", repeatable=True)
     async def bank_low(self, who: Who) -> tuple[LowView, ...]: ...
+
+    @call("admin/overview", repeatable=True)
+    async def overview(self, who: Who) -> Overview:
+        """Returns what waits for the admins, what failed, what is open and what comes next."""
 
     @call("admin/bank/stats", repeatable=True)
     async def bank_statistics(self, who: Who) -> BankStatistics:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
@@ -25,10 +25,12 @@ from bot.core.markup.html import highlighted
 from bot.core.metrics import ACKNOWLEDGED
 from bot.core.text import operations
 from bot.core.text.refusals import plain_refusal
-from bot.web.board import BoardClient, BoardPage
+from bot.web.admin import AdminPages
+from bot.web.admin.frame import AdminFrame
+from bot.web.board import BoardPage
 from bot.web.chat import CHANNEL, WHERE, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
-from bot.web.me import MeClient, MePage
+from bot.web.me import MePage
 from bot.web.navigation import Navigation
 from bot.web.render import code_colours, message_html, page
 from bot.web.security import (
@@ -42,8 +44,8 @@ from bot.web.security import (
 )
 from bot.web.sign_in import SignInPages
 from bot.web.store import Message, NameTaken, Person
-from bot.web.today import TodayClient, TodayPage
-from service.client import ServiceRefused, ServiceUnavailable
+from bot.web.today import TodayPage
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Operations, Who
 
 # The operations page for admins of the web chat; read-only
@@ -96,10 +98,6 @@ SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
 PING_S = 15
 
 
-class PagesClient(TodayClient, BoardClient, MeClient, Protocol):
-    """The service's calls that the members' pages need."""
-
-
 CompleteCommand = Callable[[str, bool], list[str]]
 """Completes a command for an admin or another member."""
 
@@ -113,7 +111,7 @@ class WebApp:
         answer: Answer,
         complete: CompleteCommand,
         fetch_operations: FetchOperations | None = None,
-        client: PagesClient | None = None,
+        client: ServiceClient | None = None,
     ) -> None:
         self._chat = chat
         self._answer = answer
@@ -128,7 +126,8 @@ class WebApp:
             today = TodayPage(self._cookies, client, answer, self._navigation, chat.clock)
             board = BoardPage(self._cookies, client, self._navigation, chat.clock)
             me = MePage(self._cookies, client, self._navigation)
-            self.pages = [*today.routes, *board.routes, *me.routes]
+            admin = AdminPages(AdminFrame(self._cookies, client, self._navigation, chat.clock))
+            self.pages = [*today.routes, *board.routes, *me.routes, *admin.routes]
         self.sign_in = SignInPages(self._cookies, chat.store, self._navigation, chat.clock, self._first_page)
 
     # Joining
@@ -293,7 +292,7 @@ def build(
     hosts: Collection[str] = (),
     linked: LinkedEditor | None = None,
     fetch_operations: FetchOperations | None = None,
-    client: PagesClient | None = None,
+    client: ServiceClient | None = None,
 ) -> ASGIApp:
     """Returns the web chat as an ASGI app, with the web editor if `linked` is given.
 

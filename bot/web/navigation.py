@@ -8,7 +8,7 @@ from typing import Any, Literal
 from bot.web.chat import CHANNEL
 from bot.web.store import Person
 
-PageName = Literal["today", "channel", "board", "me"]
+PageName = Literal["today", "channel", "board", "me", "admin"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class Navigation:
             Link("channel", f"#{CHANNEL}", f"{base}/"),
             Link("board", "Board", f"{base}/board"),
             Link("me", "Me", f"{base}/me"),
+            *([Link("admin", "Admin", f"{base}/admin")] if person.admin else ()),
         )
         return {
             "base": base,

@@ -19,10 +19,11 @@ from service.banks.documents import DOCUMENTS
 from service.banks.suggestions import CheckedText
 from service.errors import Refused
 from service.ops import doctor as ops_doctor
+from service.ops import overview as ops_overview
 from service.people import audit as people_audit
 from service.people import members
 from service.people.audit import administer, admins_only
-from service.rounds import digests, extra_rounds, leaderboard, marking, rounds, schedules
+from service.rounds import digests, extra_rounds, leaderboard, marking, planning, rounds, schedules
 from service.rounds.idempotency import EventCall
 from service.store import banks
 from service.store.ledger import Adjustment
@@ -42,10 +43,12 @@ from service.wire import (
     ImportView,
     ItemStatistics,
     LowView,
+    Overview,
     ReportedQuestion,
     ReportView,
     RoundView,
     ScheduleChanges,
+    ScheduleMonth,
     ScheduleSpec,
     ScheduleView,
     SeasonView,
@@ -179,10 +182,30 @@ async def schedule_remove(change: TheChange, schedule: Id) -> None:
     await change.run("schedule remove", work, type(None), {"schedule": schedule})
 
 
+@router.post("/schedule/unskip")
+async def schedule_unskip(change: TheChange, schedule: Id, day: DayBody) -> ScheduleView:
+    work = partial(schedules.unskip, schedule_id=schedule, day=day, now=change.now)
+    return await change.run("schedule unskip", work, ScheduleView, {"schedule": schedule, "day": day.isoformat()})
+
+
 @router.post("/schedule/preview")
-async def schedule_preview(call: TheCall, who: TheCaller, schedule: Id) -> RoundView:
+async def schedule_preview(
+    call: TheCall, who: TheCaller, schedule: Id, day: Annotated[date | None, Body(embed=True)] = None
+) -> RoundView:
     async with looking(call, who) as (session, caller):
-        return await schedules.preview(session, caller, schedule, call.now)
+        return await planning.preview(session, caller, schedule, call.now, day)
+
+
+@router.post("/schedule/month")
+async def schedule_month(
+    call: TheCall,
+    who: TheCaller,
+    schedule: Annotated[int | None, Body(embed=True, ge=1, lt=2**63)],
+    month: DayBody,
+    changes: Annotated[ScheduleChanges, Body(embed=True)],
+) -> ScheduleMonth:
+    async with looking(call, who) as (session, caller):
+        return await planning.view_month(session, caller, schedule, month, changes, call.now)
 
 
 @router.post("/schedule/post-now")
@@ -306,7 +329,7 @@ async def bank_generated(change: TheChange, generated: Annotated[Generated, Body
 @router.post("/bank/low")
 async def bank_low(call: TheCall, who: TheCaller) -> tuple[LowView, ...]:
     async with looking(call, who) as (session, caller):
-        return await schedules.list_low(session, caller, call.now)
+        return await planning.list_low(session, caller, call.now)
 
 
 @router.post("/bank/stats")
@@ -473,6 +496,12 @@ async def audit(
 ) -> tuple[AuditView, ...]:
     async with looking(call, who) as (session, caller):
         return await people_audit.trail(session, caller, limit)
+
+
+@router.post("/overview")
+async def overview(call: TheCall, who: TheCaller) -> Overview:
+    async with looking(call, who) as (session, caller):
+        return await ops_overview.view(session, caller, call.parts.sandbox, call.parts.newest_revision, call.now)
 
 
 @router.post("/doctor")

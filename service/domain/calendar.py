@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Literal
@@ -78,6 +78,10 @@ class Timetable:
         if self.country is not None:
             _public_holidays(self.country, 2000)
 
+    def without_days_off(self) -> Timetable:
+        """Returns the timetable with slots on holidays and skipped dates too."""
+        return replace(self, holidays=frozenset(), country=None, skips=frozenset())
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -116,6 +120,21 @@ def slot_instant(timetable: Timetable, day: date) -> datetime | None:
     if _first_instant(zone, day, time.min).astimezone(zone).date() != day:
         return None
     return _first_instant(zone, day, timetable.at)
+
+
+def clock_change(timetable: Timetable, day: date) -> tuple[int, bool]:
+    """Returns by how many minutes the zone's clocks are set forward on local date `day`, negative if back; and whether
+    they jump over the time of the slot."""
+    zone = get_zone(timetable.zone)
+    start, end = _first_instant(zone, day, time.min), _first_instant(zone, day + _DAY, time.min)
+    minutes = 24 * 60 - round((end - start).total_seconds() / 60)
+    wall = datetime.combine(day, timetable.at)
+    return minutes, minutes > 0 and _wall_time(_first_instant(zone, day, timetable.at), zone) != wall
+
+
+def holiday_name(country: str, day: date) -> str:
+    """Returns the name of the public holiday on that day; empty if it is none."""
+    return _public_holidays(country, day.year).get(day, "") if country else ""
 
 
 def next_slot(timetable: Timetable, after: datetime) -> Slot | None:
@@ -274,9 +293,9 @@ def _zones_by_ending() -> dict[str, list[str]]:
 
 
 @lru_cache(maxsize=256)
-def _public_holidays(code: str, year: int) -> frozenset[date]:
+def _public_holidays(code: str, year: int) -> dict[date, str]:
     country, _, subdivision = code.partition("-")
     try:
-        return frozenset(holidays.country_holidays(country, subdiv=subdivision or None, years=year))
+        return dict(holidays.country_holidays(country, subdiv=subdivision or None, years=year, language="en_US"))
     except NotImplementedError:
         raise UnknownHolidays(f"holiday calendar {code!r}: no such country or subdivision") from None

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal, TypeVar
 
@@ -101,6 +102,35 @@ def choose_question(
     remaining = len({candidate.id for candidate in fresh}) - 1
     best = _pick_best(fresh, _ranking_key(fresh, candidates, history, schedule_filter), seed)
     return ChosenQuestion(best.id, ("bank runs low",) if remaining < schedule_filter.low_at else (), remaining)
+
+
+def with_history(candidates: Iterable[Candidate], history: Sequence[PastRound]) -> list[Candidate]:
+    """Returns the candidates with when and how often the schedule of `history` asked each."""
+    times = Counter(past.id for past in history)
+    last = {past.id: past.day for past in sorted(history, key=lambda past: past.day)}
+    return [replace(each, last_asked=last.get(each.id), times_asked=times[each.id]) for each in candidates]
+
+
+def plan_ahead(
+    candidates: Sequence[Candidate],
+    history: Sequence[PastRound],
+    schedule_filter: ScheduleFilter,
+    slots: Iterable[tuple[str, date]],
+) -> dict[date, Candidate]:
+    """Returns the question for each of the next slots, by local date, if nothing changes until then.
+
+    `slots` are seeds and dates, oldest first. A slot without a fitting question is left out.
+    """
+    by_id = {candidate.id: candidate for candidate in with_history(candidates, history)}
+    past, planned = list(history), dict[date, Candidate]()
+    for seed, day in slots:
+        choice = choose_question(tuple(by_id.values()), past, schedule_filter, seed, day)
+        if choice is None:
+            continue
+        chosen = planned[day] = by_id[choice.id]
+        by_id[choice.id] = replace(chosen, last_asked=day, times_asked=chosen.times_asked + 1)
+        past.append(PastRound(chosen.id, day, chosen.topic, chosen.level))
+    return planned
 
 
 def shuffle_options(option_ids: Iterable[str], member_key: str, round_key: str) -> list[str]:

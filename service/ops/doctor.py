@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -9,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sandbox.client import SandboxUnreachable
 from service.ops.deployment import MOST_SKEW
 from service.ops.operations import view_trouble
-from service.rounds import schedules
+from service.rounds import planning, schedules
 from service.sandboxes import ReportsHealth
 from service.store import banks, monitoring, troubles
 from service.store import schedules as rows
@@ -23,7 +24,6 @@ from service.wire import (
     NoScheduleCheck,
     QuestionsCheck,
     SandboxCheck,
-    ScheduleSpec,
     SchemaCheck,
     SlotsCheck,
     TroubleCheck,
@@ -45,7 +45,7 @@ async def examine(
         *await _database(session, newest_revision, now),
         await _sandbox(sandbox),
         await _bank(session, caller),
-        *[check for schedule, channel in found for check in await _schedule(session, schedule, channel, now)],
+        *await _schedules(session, caller, found, now),
         *([] if found else [NoScheduleCheck(ok=False)]),
         await _messages(session, caller, now),
         *await _troubles(session, caller),
@@ -87,19 +87,25 @@ async def _bank(session: AsyncSession, caller: Caller) -> BankCheck:
     return BankCheck(ok=count > 0, questions=count, waiting_for_gpu=waiting)
 
 
-async def _schedule(session: AsyncSession, schedule: Schedule, channel: Channel, now: datetime) -> list[WorkspaceCheck]:
-    name = channel.name or channel.external_id
-    left = await schedules.count_left(session, schedule, now)
-    spec = ScheduleSpec.model_validate(schedule.spec)
-    paused = schedule.paused_at is not None
-    timetable = schedules.build_timetable(spec, await rows.list_skips(session, schedule.id))
-    slots = () if paused else tuple(slot.instant for slot in schedules.next_slots(timetable, now))
-    return [
-        QuestionsCheck(ok=left >= LOW, schedule=schedule.id, channel=name, left=left),
-        SlotsCheck(
-            ok=paused or bool(slots), schedule=schedule.id, channel=name, paused=paused, next=slots, zone=spec.zone
-        ),
-    ]
+async def _schedules(
+    session: AsyncSession, caller: Caller, found: Sequence[tuple[Schedule, Channel]], now: datetime
+) -> list[WorkspaceCheck]:
+    left = await planning.count_left(session, caller.workspace_id, [row for row, _ in found], now)
+    checks: list[WorkspaceCheck] = []
+    for view in await schedules.view_schedules(session, found, now):
+        name, few = view.channel_name, left[view.id]
+        checks += [
+            QuestionsCheck(ok=few >= LOW, schedule=view.id, channel=name, left=few),
+            SlotsCheck(
+                ok=view.paused or bool(view.next),
+                schedule=view.id,
+                channel=name,
+                paused=view.paused,
+                next=view.next,
+                zone=view.spec.zone,
+            ),
+        ]
+    return checks
 
 
 async def _messages(session: AsyncSession, caller: Caller, now: datetime) -> MessagesCheck:

@@ -1,11 +1,11 @@
-"""Admin operations on schedules, and what a schedule posts next. Posting is in `service.rounds.rounds`."""
+"""Admin operations on schedules. What they will post is in `service.rounds.planning`, posting in `rounds`."""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterable
-from datetime import date, datetime, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
 
 from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,22 +14,16 @@ from service.domain.calendar import Slot, Timetable, UnknownHolidays, UnknownZon
 from service.domain.selection import ChosenQuestion, ScheduleFilter, choose_question
 from service.errors import Refused
 from service.rounds import digests
-from service.rounds.views import build_question_view
 from service.store import banks
 from service.store import schedules as rows
 from service.store.members import Caller
-from service.store.questions import get_version
-from service.store.tables import Channel, Schedule
+from service.store.tables import Channel, Chat, Schedule
 from service.wire import (
     ChannelView,
     InvalidTimetable,
-    LowView,
-    NoSlotAhead,
     NotFound,
     NothingFits,
     Platform,
-    QuestionRef,
-    RoundView,
     ScheduleChanges,
     ScheduleSpec,
     ScheduleView,
@@ -47,7 +41,7 @@ async def add(
     session: AsyncSession, caller: Caller, channel_id: int, spec: ScheduleSpec, now: datetime
 ) -> ScheduleView:
     """Adds a schedule to the channel from its next slot on. Refused if it could never post."""
-    spec = await _validate(session, caller, spec, now)
+    spec = await validate(session, caller, spec, now)
     row = rows.add(session, caller, channel_id, spec.model_dump(mode="json"), now)
     await session.flush()
     await digests.plan_first(session, caller.workspace_id, spec.zone, now)
@@ -63,7 +57,7 @@ async def edit(
     spec = changes.apply(before)
     if spec.every_days != before.every_days and spec.first_day == before.first_day:
         spec = spec.model_copy(update={"first_day": None})
-    row.spec = (await _validate(session, caller, spec, now)).model_dump(mode="json")
+    row.spec = (await validate(session, caller, spec, now)).model_dump(mode="json")
     # Slots that the new times would have had in the past are not posted.
     row.since = now
     return await _view_schedule(session, row, channel, now)
@@ -71,8 +65,7 @@ async def edit(
 
 async def list_schedules(session: AsyncSession, caller: Caller, now: datetime) -> tuple[ScheduleView, ...]:
     """Returns the workspace's schedules, oldest first."""
-    found = await rows.list_schedules(session, caller.workspace_id)
-    return tuple([await _view_schedule(session, row, channel, now) for row, channel in found])
+    return await view_schedules(session, await rows.list_schedules(session, caller.workspace_id), now)
 
 
 async def pause(session: AsyncSession, caller: Caller, schedule_id: int, paused: bool, now: datetime) -> ScheduleView:
@@ -100,26 +93,13 @@ async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: dat
     return await _view_schedule(session, row, channel, now)
 
 
-async def preview(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
-    """Returns the round of the next slot as it would be if nothing changed until then. Its `id` is 0."""
-    row, _ = await _lock_schedule(session, caller, schedule_id)
-    spec = ScheduleSpec.model_validate(row.spec)
-    slot = next_slot(build_timetable(spec, await rows.list_skips(session, row.id)), now)
-    if slot is None:
-        raise Refused(NoSlotAhead())
-    choice = await choose_for_day(session, row, spec, slot.day)
-    if choice is None:
-        raise Refused(NothingFits(needs_gpu=await only_gpu_questions_fit(session, row, spec)))
-    return RoundView(
-        id=0,
-        day=slot.day,
-        question=build_question_view(await get_version(session, int(choice.id)), str(QuestionRef("round", 0))),
-        opens_at=slot.instant,
-        closes_at=slot.instant + timedelta(minutes=spec.open_minutes),
-        answers=0,
-        closed=False,
-        zone=spec.zone,
-    )
+async def unskip(session: AsyncSession, caller: Caller, schedule_id: int, day: date, now: datetime) -> ScheduleView:
+    """Reverses `skip`. Refused if that day is over."""
+    row, channel = await _lock_schedule(session, caller, schedule_id)
+    if day < now.astimezone(get_zone(ScheduleSpec.model_validate(row.spec).zone)).date():
+        raise Refused(SkipRefused(day=day, why="past"))
+    await rows.remove_skip(session, schedule_id, day)
+    return await _view_schedule(session, row, channel, now)
 
 
 async def share(
@@ -157,24 +137,6 @@ async def remove(session: AsyncSession, caller: Caller, schedule_id: int, now: d
     """Removes the schedule. An open round still closes, and all points stay."""
     row, _ = await _lock_schedule(session, caller, schedule_id)
     row.removed_at = now
-
-
-async def list_low(session: AsyncSession, caller: Caller, now: datetime) -> tuple[LowView, ...]:
-    """Returns how many questions each schedule has left before it repeats itself, lowest first."""
-    found = []
-    for row, channel in await rows.list_schedules(session, caller.workspace_id):
-        found.append(
-            LowView(schedule=row.id, channel_name=_channel_name(channel), left=await count_left(session, row, now))
-        )
-    return tuple(sorted(found, key=lambda view: (view.left, view.schedule)))
-
-
-async def count_left(session: AsyncSession, schedule: Schedule, now: datetime) -> int:
-    """Returns how many questions the schedule can still ask without repeating itself."""
-    spec = ScheduleSpec.model_validate(schedule.spec)
-    slot = next_slot(build_timetable(spec), now)
-    chosen = await choose_for_day(session, schedule, spec, slot.day if slot else now.date())
-    return 0 if chosen is None or "repeat" in chosen.warnings else chosen.remaining + 1
 
 
 def build_timetable(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) -> Timetable:
@@ -223,8 +185,12 @@ async def choose_for_day(
     day; None if none fits. Stable until rows change."""
     known = await banks.list_candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
     history = await banks.list_past_rounds(session, schedule.id)
-    seed = f"{schedule.id}:{day}:{number}" if number else f"{schedule.id}:{day}"
-    return choose_question(known, history, build_filter(spec), seed, day)
+    return choose_question(known, history, build_filter(spec), slot_seed(schedule.id, day, number), day)
+
+
+def slot_seed(schedule_id: int, day: date, number: int = 0) -> str:
+    """Returns the seed with which the question of a slot, or of an extra round, is chosen."""
+    return f"{schedule_id}:{day}:{number}" if number else f"{schedule_id}:{day}"
 
 
 async def only_gpu_questions_fit(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> bool:
@@ -269,7 +235,7 @@ async def _lock_schedule(session: AsyncSession, caller: Caller, schedule_id: int
     return found
 
 
-async def _validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec, now: datetime) -> ScheduleSpec:
+async def validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec, now: datetime) -> ScheduleSpec:
     """Returns `spec` with topics spelled as in the bank and the day it counts from. Refused if it could never post."""
     if not spec.weekdays:
         raise Refused(InvalidTimetable(field="weekdays"))
@@ -314,26 +280,51 @@ async def _fits_with_gpu(
 
 
 async def _view_schedule(session: AsyncSession, row: Schedule, channel: Channel, now: datetime) -> ScheduleView:
+    return (await view_schedules(session, [(row, channel)], now))[0]
+
+
+async def view_schedules(
+    session: AsyncSession, found: Sequence[tuple[Schedule, Channel]], now: datetime
+) -> tuple[ScheduleView, ...]:
+    """Returns the views of schedules with their home channels, in a constant number of statements."""
+    ids = [row.id for row, _ in found]
+    skips = await rows.list_skips_by_schedule(session, ids)
+    shared = await rows.list_shared_channels(session, ids)
+    chats = await rows.list_chats(session, [channel.chat_id for _, channel in found])
+    return tuple(
+        _build_view(row, channel, chats[channel.chat_id], shared.get(row.id, ()), skips.get(row.id, frozenset()), now)
+        for row, channel in found
+    )
+
+
+def _build_view(
+    row: Schedule,
+    channel: Channel,
+    chat: Chat,
+    shared: Sequence[tuple[Channel, str]],
+    skips: frozenset[date],
+    now: datetime,
+) -> ScheduleView:
     spec = ScheduleSpec.model_validate(row.spec)
-    slots = next_slots(build_timetable(spec, await rows.list_skips(session, row.id)), now)
-    chat = await rows.get_chat(session, channel)
+    slots = () if row.paused_at else next_slots(build_timetable(spec, skips), now)
     return ScheduleView(
         id=row.id,
         channel=channel.external_id,
-        channel_name=_channel_name(channel),
+        channel_name=channel_name(channel),
         spec=spec,
         paused=row.paused_at is not None,
         platform=PLATFORM.validate_python(chat.platform),
         chat=chat.external_id,
         shared=tuple(
             ChannelView(
-                platform=PLATFORM.validate_python(platform), channel=other.external_id, name=_channel_name(other)
+                platform=PLATFORM.validate_python(platform), channel=other.external_id, name=channel_name(other)
             )
-            for other, platform in await rows.list_shared_channels(session, row.id)
+            for other, platform in shared
         ),
-        next=() if row.paused_at else tuple(slot.instant for slot in slots),
+        next=tuple(slot.instant for slot in slots),
     )
 
 
-def _channel_name(channel: Channel) -> str:
+def channel_name(channel: Channel) -> str:
+    """Returns the name of a channel, or its id if the chat did not say."""
     return channel.name or channel.external_id

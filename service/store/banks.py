@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date, datetime
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select, update
@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from questions.model import Kind, Level
-from service.domain.selection import Candidate, PastRound
+from service.domain.selection import Candidate, PastRound, with_history
 from service.store.members import Caller, merged_ids
 from service.store.monitoring import lacks_gpu
 from service.store.sprint_tables import Sprint, SprintQuestion
@@ -35,7 +35,6 @@ from service.wire import BankView, Generated
 # Columns for choosing. Banks are read for every round, so the long question bodies are left out.
 _CHOSEN_BY = (
     QuestionVersion.id,
-    QuestionVersion.question_id,
     QuestionVersion.kind,
     QuestionVersion.level,
     QuestionVersion.topic,
@@ -131,20 +130,20 @@ async def list_candidates(
         query = query.where(~is_asked_now(workspace_id))
     same = (known.c.question_id == QuestionVersion.question_id) & (known.c.version == QuestionVersion.version)
     rows = (await session.execute(query.outerjoin(known, same))).all()
-    history = await _times_asked(session, schedule_id) if schedule_id is not None else {}
-    return [
+    found = [
         Candidate(
             id=str(id_),
             kind=cast(Kind, kind),
             level=cast(Level | None, level),
             topic=topic,
             difficulty=None if share is None else float(share),
-            last_asked=history.get(question_id, (None, 0))[0],
-            times_asked=history.get(question_id, (None, 0))[1],
             proved=bool(proof),
         )
-        for id_, question_id, kind, level, topic, proof, share in rows
+        for id_, kind, level, topic, proof, share in rows
     ]
+    if schedule_id is None:
+        return found
+    return with_history(found, await list_past_rounds(session, schedule_id))
 
 
 async def count_waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int:
@@ -155,27 +154,25 @@ async def count_waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int
 
 async def list_past_rounds(session: AsyncSession, schedule_id: int) -> list[PastRound]:
     """Returns the posted rounds of the schedule, oldest first, with the current version of each question."""
+    return (await list_past_rounds_each(session, [schedule_id])).get(schedule_id, [])
+
+
+async def list_past_rounds_each(session: AsyncSession, schedule_ids: Collection[int]) -> dict[int, list[PastRound]]:
+    """Returns the posted rounds by schedule, as `list_past_rounds`."""
     then, now = aliased(QuestionVersion), aliased(QuestionVersion)
     rows = await session.execute(
-        select(now.id, Round.day, now.topic, now.level)
+        select(Round.schedule_id, now.id, Round.day, now.topic, now.level)
         .select_from(Round)
         .join(then, then.id == Round.version_id)
         .join(QuestionRow, QuestionRow.id == then.question_id)
         .join(now, (now.question_id == QuestionRow.id) & (now.version == QuestionRow.current) & (now.drawing == 0))
-        .where(Round.schedule_id == schedule_id)
+        .where(Round.schedule_id.in_(schedule_ids))
         .order_by(Round.opens_at, Round.id)
     )
-    return [PastRound(str(id_), day, topic, cast(Level | None, level)) for id_, day, topic, level in rows]
-
-
-async def _times_asked(session: AsyncSession, schedule_id: int) -> dict[int, tuple[date, int]]:
-    rows = await session.execute(
-        select(QuestionVersion.question_id, func.max(Round.day), func.count())
-        .join(Round, Round.version_id == QuestionVersion.id)
-        .where(Round.schedule_id == schedule_id)
-        .group_by(QuestionVersion.question_id)
-    )
-    return {question_id: (day, int(count)) for question_id, day, count in rows}
+    found: dict[int, list[PastRound]] = {}
+    for schedule_id, id_, day, topic, level in rows:
+        found.setdefault(schedule_id, []).append(PastRound(str(id_), day, topic, cast(Level | None, level)))
+    return found
 
 
 async def count_topics(session: AsyncSession, workspace_id: int) -> list[tuple[str, int]]:

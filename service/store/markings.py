@@ -149,8 +149,12 @@ async def list_waiting(session: AsyncSession, workspace_id: int, limit: int) -> 
     query = _closed(select(AnswerRow, CurrentAnswer.member_id, Round, Schedule), workspace_id).where(~_has_credit())
     shared = exists().where(SharedAnswer.answer_id == AnswerRow.id)
     rows = await session.execute(query.order_by(shared.desc(), AnswerRow.id.desc()).limit(limit))
-    count = _closed(select(func.count()), workspace_id).where(~_has_credit())
-    return [ClosedAnswer(*row) for row in rows], int(await session.scalar(count) or 0)
+    return [ClosedAnswer(*row) for row in rows], int(await session.scalar(select_waiting(workspace_id)) or 0)
+
+
+def select_waiting(workspace_id: int) -> Select[*tuple[Any, ...]]:
+    """Selects the number of answers of closed rounds without a credit."""
+    return _closed(select(func.count()), workspace_id).where(~_has_credit())
 
 
 async def forget_markings(session: AsyncSession, member_id: int) -> None:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, or_, select
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import Caller
-from service.store.tables import Channel, Chat, Round, Schedule, ScheduleChannel, ScheduleSkip
+from service.store.tables import (
+    Channel,
+    Chat,
+    CurrentAnswer,
+    QuestionRow,
+    QuestionVersion,
+    Round,
+    Schedule,
+    ScheduleChannel,
+    ScheduleSkip,
+)
 
 
 def posts_to(channel_id: int) -> ColumnElement[bool]:
@@ -39,16 +50,21 @@ async def find_channel_in_chat(session: AsyncSession, schedule: Schedule, chat_i
     return None
 
 
-async def list_shared_channels(session: AsyncSession, schedule_id: int) -> Sequence[tuple[Channel, str]]:
-    """Returns the further channels of a schedule with their platforms, in the order they were added."""
+async def list_shared_channels(
+    session: AsyncSession, schedule_ids: Collection[int]
+) -> dict[int, list[tuple[Channel, str]]]:
+    """Returns the further channels of schedules with their platforms, in the order they were added."""
     query = (
-        select(Channel, Chat.platform)
-        .join(ScheduleChannel, ScheduleChannel.channel_id == Channel.id)
+        select(ScheduleChannel.schedule_id, Channel, Chat.platform)
+        .join(Channel, ScheduleChannel.channel_id == Channel.id)
         .join(Chat, Chat.id == Channel.chat_id)
-        .where(ScheduleChannel.schedule_id == schedule_id)
+        .where(ScheduleChannel.schedule_id.in_(schedule_ids))
         .order_by(ScheduleChannel.since, ScheduleChannel.channel_id)
     )
-    return [(channel, platform) for channel, platform in await session.execute(query)]
+    found: dict[int, list[tuple[Channel, str]]] = {}
+    for schedule_id, channel, platform in await session.execute(query):
+        found.setdefault(schedule_id, []).append((channel, platform))
+    return found
 
 
 async def list_posting_channels(session: AsyncSession, platform: str) -> Sequence[tuple[str, str, str]]:
@@ -77,9 +93,9 @@ async def remove_channel(session: AsyncSession, schedule: Schedule, channel_id: 
     await session.execute(delete(ScheduleChannel).where(*mine))
 
 
-async def get_chat(session: AsyncSession, channel: Channel) -> Chat:
-    """Returns the channel's chat."""
-    return await session.get_one(Chat, channel.chat_id)
+async def list_chats(session: AsyncSession, chat_ids: Collection[int]) -> dict[int, Chat]:
+    """Returns these chats, by id."""
+    return {chat.id: chat for chat in await session.scalars(select(Chat).where(Chat.id.in_(chat_ids)))}
 
 
 async def get_workspace_id(session: AsyncSession, channel_id: int) -> int:
@@ -107,6 +123,12 @@ async def lock_schedule(session: AsyncSession, workspace_id: int, schedule_id: i
     )
     row = (await session.execute(query)).one_or_none()
     return None if row is None else (row[0], row[1])
+
+
+async def find_schedule(session: AsyncSession, workspace_id: int, schedule_id: int) -> tuple[Schedule, Channel] | None:
+    """Returns an active schedule of this workspace with its channel."""
+    found = await list_schedules(session, workspace_id)
+    return next((pair for pair in found if pair[0].id == schedule_id), None)
 
 
 async def find_for_channel(session: AsyncSession, channel_id: int) -> int | None:
@@ -146,6 +168,11 @@ async def add_skip(session: AsyncSession, schedule_id: int, day: date) -> None:
     await session.execute(insert(ScheduleSkip).values(schedule_id=schedule_id, day=day).on_conflict_do_nothing())
 
 
+async def remove_skip(session: AsyncSession, schedule_id: int, day: date) -> None:
+    """Reverses `add_skip`."""
+    await session.execute(delete(ScheduleSkip).where(ScheduleSkip.schedule_id == schedule_id, ScheduleSkip.day == day))
+
+
 def is_slot(schedule_id: int, day: date) -> ColumnElement[bool]:
     """Tests whether `Round` is that of the schedule's slot, and not an extra one."""
     return and_(Round.schedule_id == schedule_id, Round.day == day, Round.number == 0)
@@ -163,3 +190,28 @@ def add(session: AsyncSession, caller: Caller, channel_id: int, spec: dict[str, 
     )
     session.add(row)
     return row
+
+
+@dataclass(frozen=True, slots=True)
+class PostedRound:
+    """A round of a schedule with how often it was answered. `version` is None if the slot was skipped."""
+
+    row: Round
+    version: QuestionVersion | None
+    question: str
+    answers: int
+
+
+async def list_posted(
+    session: AsyncSession, schedule_ids: Collection[int], first: date, last: date
+) -> Sequence[PostedRound]:
+    """Returns the rounds of the schedules on these local dates, oldest first, extra ones after the day's."""
+    answers = select(func.count()).where(CurrentAnswer.round_id == Round.id).correlate(Round).scalar_subquery()
+    query = (
+        select(Round, QuestionVersion, QuestionRow.key, answers)
+        .outerjoin(QuestionVersion, QuestionVersion.id == Round.version_id)
+        .outerjoin(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .where(Round.schedule_id.in_(schedule_ids), Round.day.between(first, last))
+        .order_by(Round.day, Round.number, Round.schedule_id)
+    )
+    return [PostedRound(row, version, key or "", count) for row, version, key, count in await session.execute(query)]

@@ -114,6 +114,7 @@ PLAIN: dict[str, Any] = {
     "kind": "",
     "at": "2026-03-02T11:30:00Z",
     "day": "2026-03-09",
+    "month": "2026-03-01",
     "given": {"text": "something"},
     "spec": {"at": "12:00"},
     "changes": {"at": "12:00"},

@@ -14,7 +14,7 @@ from bot.web.app import build
 from bot.web.chat import WebChat
 from bot.web.store import ChatStore
 from tests.bot.conftest import Room
-from tests.bot.web.http_browser import Browser, Desk, MakeBrowser
+from tests.bot.web.http_browser import Browser, Desk, MakeBrowser, opened_browser
 from tests.bot.web.quiz_chat import fill
 
 AT = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -77,8 +77,6 @@ async def quiz_chat(room: Room) -> AsyncIterator[WebChat]:
 async def member(room: Room, quiz_chat: WebChat) -> AsyncIterator[Browser]:
     """Ann, in that chat."""
     app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
-        browser = Browser(app, http)
+    async with opened_browser(app) as browser:
         await browser.join("Ann")
         yield browser

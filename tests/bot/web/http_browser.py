@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import httpx
@@ -79,6 +80,14 @@ class Browser:
         request = self.http.build_request("GET", f"{self.home}{path}", headers=headers)
         cookie = "; ".join(f"{name}={value}" for name, value in self.http.cookies.items())
         return Stream(self.app, request, cookie)
+
+
+@asynccontextmanager
+async def opened_browser(app: ASGIApp) -> AsyncIterator[Browser]:
+    """Opens a browser of its own on the app."""
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        yield Browser(app, http)
 
 
 class Stream:

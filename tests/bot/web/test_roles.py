@@ -40,6 +40,7 @@ own pages: no member's are theirs."""
 ANYBODY = (200,) * 5
 MEMBERS = (403, 403, 200, 200, 200)
 POSTED = (403, 403, 403, 303, 303)
+ADMINS = (403, 403, 403, 403, 200)
 ROWS = {
     "GET /": ANYBODY,
     "GET /healthz": ANYBODY,
@@ -50,6 +51,7 @@ ROWS = {
     "GET /m/{member}/complete": MEMBERS,
     "GET /m/{member}/form/{message}": MEMBERS,
     "GET /m/{member}/operations": (403, 403, 403, 403, 200),
+    "GET /m/{member}/admin": ADMINS,
     "GET /m/{member}/today": MEMBERS,
     "GET /m/{member}/board": MEMBERS,
     "GET /m/{member}/me": MEMBERS,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.rounds import schedules
+from service.rounds import planning, schedules
 from service.store.members import Caller
 from service.store.tables import Schedule
 from service.wire import (
@@ -98,13 +98,13 @@ async def test_the_31st_of_a_shorter_month_is_its_last_day(stage: Stage, admin: 
     view = await added(stage, admin, at=time(9, 0), weekdays=tuple(range(7)), month_days=(31, 31))
     assert view.spec.month_days == (31,)
     assert [(instant.month, instant.day) for instant in view.next] == [(3, 31), (4, 30), (5, 31)]
-    preview = await schedules.preview(stage.session, admin, view.id, stage.now)
+    preview = await planning.preview(stage.session, admin, view.id, stage.now)
     assert (preview.day, preview.opens_at) == (date(2026, 3, 31), view.next[0])
 
 
 async def test_a_preview_is_in_the_schedules_zone(stage: Stage, admin: Caller) -> None:
     view = await added(stage, admin, zone="Asia/Tokyo")
-    assert (await schedules.preview(stage.session, admin, view.id, stage.now)).zone == "Asia/Tokyo"
+    assert (await planning.preview(stage.session, admin, view.id, stage.now)).zone == "Asia/Tokyo"
 
 
 async def test_topics_are_spelled_as_in_the_bank(stage: Stage, admin: Caller) -> None:
@@ -171,7 +171,7 @@ async def test_another_workspace_cannot_see_or_change_it(stage: Stage, admin: Ca
     view = await added(stage, admin)
     eve = await stage.caller("Eve", workspace="away", admin=True)
     assert await schedules.list_schedules(stage.session, eve, stage.now) == ()
-    assert await schedules.list_low(stage.session, eve, stage.now) == ()
+    assert await planning.list_low(stage.session, eve, stage.now) == ()
     for attempt in (
         schedules.edit(stage.session, eve, view.id, ScheduleChanges(), stage.now),
         schedules.pause(stage.session, eve, view.id, True, stage.now),
@@ -187,25 +187,25 @@ async def test_low_counts_questions_left_before_a_repetition(stage: Stage, admin
     await stage.bank(*(question(key) for key in "abcde"), question("f", topic="autograd", level="senior"))
     all_of_it = await added(stage, admin, topics=("tensors",))
     one = await added(stage, admin, topics=("autograd",), levels=("senior",))
-    low = await schedules.list_low(stage.session, admin, stage.now)
+    low = await planning.list_low(stage.session, admin, stage.now)
     assert [(view.schedule, view.left) for view in low] == [(one.id, 1), (all_of_it.id, 5)]
     row = await stage.session.get(Schedule, all_of_it.id)
     assert row is not None
     for day, key in ((2, "a"), (3, "b")):
         await stage.round(row, date(2026, 3, day), key)
-    assert await schedules.count_left(stage.session, row, NOON) == 3
-    assert await schedules.count_left(stage.session, row, NOON + timedelta(days=400)) == 5
+    for now, left in ((NOON, 3), (NOON + timedelta(days=400), 5)):
+        assert await planning.count_left(stage.session, admin.workspace_id, [row], now) == {row.id: left}
 
 
 async def test_a_preview_shows_the_next_slots_question_without_its_key(stage: Stage, admin: Caller) -> None:
     view = await added(stage, admin, topics=("autograd",), open_minutes=60)
     await schedules.skip(stage.session, admin, view.id, date(2026, 3, 5), stage.now)
-    shown = await schedules.preview(stage.session, admin, view.id, stage.now)
+    shown = await planning.preview(stage.session, admin, view.id, stage.now)
     assert (shown.id, shown.day, shown.opens_at, shown.closes_at) == (0, date(2026, 3, 6), utc(6, 9), utc(6, 10))
     assert shown.question.id == "b"
     await stage.bank(question("a"))
     with refused(NothingFits(needs_gpu=False)):
-        await schedules.preview(stage.session, admin, view.id, stage.now)
+        await planning.preview(stage.session, admin, view.id, stage.now)
 
 
 @given(

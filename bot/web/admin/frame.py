@@ -1,0 +1,98 @@
+"""What the admin pages share: who may open them, their navigation, refusals as pages, and what a form leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from bot.core.text.admin_pages import DONE, Done
+from bot.core.text.refusals import UNAVAILABLE, plain_refusal
+from bot.web.chat import Clock, who_of
+from bot.web.navigation import Navigation
+from bot.web.render import page
+from bot.web.security import MemberCookies, RequestProblem, event_id
+from bot.web.store import Person
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.wire import Who
+
+Section = Literal["overview", "review", "schedules", "bank", "statistics", "seasons", "members", "audit"]
+SECTIONS: tuple[tuple[Section, str], ...] = (
+    ("overview", "Overview"),
+    ("review", "Review"),
+    ("schedules", "Schedules"),
+    ("bank", "Questions"),
+    ("statistics", "Statistics"),
+    ("seasons", "Seasons"),
+    ("members", "Members"),
+    ("audit", "Audit"),
+)
+NOT_ADMIN = ("For admins", "These pages are for those who run the quiz. Ask one of them for what you need.")
+LONGEST_NUMBER = 18
+
+
+@dataclass(frozen=True, slots=True)
+class AdminFrame:
+    """The frame of the admin pages."""
+
+    cookies: MemberCookies
+    client: ServiceClient
+    navigation: Navigation
+    clock: Clock
+
+    def admin(self, request: Request) -> Person:
+        """Returns the admin who asks. Raises RequestProblem for everybody else."""
+        person = self.cookies.person(request)
+        if not person.admin:
+            raise RequestProblem(403, *NOT_ADMIN)
+        return person
+
+    async def posted(self, request: Request, files: int = 0) -> tuple[Who, FormData, str]:
+        """Returns who posted a form, its fields and the event's id. Nothing is parsed for anybody but admins."""
+        person = self.admin(request)
+        fields = await self.cookies.fields(request, person.id, files)
+        return who_of(person), fields, event_id(request, person.id, fields)
+
+    def show(
+        self, request: Request, template: str, section: Section, status: int = 200, **variables: Any
+    ) -> HTMLResponse:
+        """Renders a page of a section, with what was just done at its top."""
+        person = self.admin(request)
+        html = page(
+            f"admin/{template}",
+            **self.navigation.variables(person, "admin"),
+            sections=SECTIONS,
+            section=section,
+            token=self.cookies.token(person.id),
+            done=DONE.get(request.query_params.get("done", ""), ""),  # type: ignore[call-overload]
+            **variables,
+        )
+        return HTMLResponse(html, status)
+
+    def after(self, request: Request, path: str, done: Done) -> Response:
+        """Leads to a page that says what was done, so that loading it again repeats nothing."""
+        where, _, fragment = path.partition("#")
+        mark = "&" if "?" in where else "?"
+        target = f"/m/{request.path_params['member']}/admin{where}{mark}done={done}"
+        return RedirectResponse(f"{target}#{fragment}" if fragment else target, 303)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turns refusals of the service into pages that say why."""
+    try:
+        yield
+    except ServiceRefused as refused:
+        raise RequestProblem(409, *plain_refusal(refused.refusal)) from None
+    except ServiceUnavailable:
+        raise RequestProblem(503, *UNAVAILABLE) from None
+
+
+def number_of(text: str) -> int:
+    """Returns a number from a path or a field; 0 if it is none, which nothing has as its id."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else 0
