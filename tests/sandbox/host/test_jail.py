@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.host import jail
+from sandbox.host.bubblewrap import find_bubblewrap
 from sandbox.host.jail import Runtime
 
 RUNTIME = Runtime("/opt/py/bin/python3.12", ("/opt/py",), ("/opt/venv/site-packages",), "/srv/app/sandbox")
@@ -98,4 +99,4 @@ def test_the_runtime_and_bubblewrap_are_found_here() -> None:
     runtime = jail.find_runtime()
     assert (Path(runtime.packages[0]) / "torch").is_dir()
     assert (Path(runtime.package) / "host" / "jail.py").is_file()
-    assert Path(jail.find_bubblewrap()[0]).is_file()
+    assert Path(find_bubblewrap([])[0]).is_file()
