@@ -1,6 +1,7 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-slow test-gpu test-gpu-lean chaos mutation fuzz check bench docs pictures lock clean
+.PHONY: help run demo test test-slow test-gpu test-gpu-lean test-chart chaos mutation fuzz check bench docs pictures \
+	lock lock-check sbom audit clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,11 +17,10 @@ PACKAGES ?=
 # Processes that `make test` runs in. Many tests start processes of their own and watch the clock: not more than cores.
 WORKERS ?= 2
 CHAOS ?=
-COMMA := ,
 # The first Python on the path that is new enough; PYTHON=... names another.
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
-CODE := bot service questions sandbox tests dailygrad.py
+CODE := bot service questions sandbox tests deploy dailygrad.py
 
 help:
 	@echo "make run             start Dailygrad on this machine: PostgreSQL, service, sandbox, web chat"
@@ -38,10 +38,14 @@ help:
 	@echo "make bench           measure speed against named peers and limits"
 	@echo "make docs            build the documentation in build/docs; a broken link fails"
 	@echo "make pictures        take the pictures in docs/images again (needs chromium)"
-	@echo "make lock            pin the newest versions of all dependencies"
+	@echo "make test-chart      render the Helm chart and check it against the schemas of Kubernetes"
+	@echo "make lock            write the lock files after a change of dependencies; LOCK=--upgrade takes the newest versions"
+	@echo "make lock-check      check that every pin has a wheel for each Python and machine"
+	@echo "make sbom            write the bills of materials, build/sbom (CycloneDX)"
+	@echo "make audit           look up known vulnerabilities of the pinned versions"
 	@echo "make clean           remove the environment (your data in .dailygrad stays)"
 
-run: $(VENV)/.run-ready $(patsubst %,$(VENV)/.%-ready,$(filter discord slack,$(CHAT)))
+run: $(VENV)/.run-ready
 	@exec $(BIN)/dailygrad run $(if $(BANK),--bank "$(BANK)") $(if $(CHAT),--chat $(CHAT)) $(RUN)
 
 # In .dailygrad-demo, apart from the data of `make run`. RUN takes more options: RUN="--weeks 2 --members 8".
@@ -100,13 +104,30 @@ pictures: $(VENV)/.dev-ready
 	@PYTHONPATH=. $(BIN)/python tests/docs/take_pictures.py
 	@DAILYGRAD_IMAGES=1 $(BIN)/python -m pytest -q -k pictures tests/bot/preview/test_screenshots.py
 
-lock: $(VENV)/.dev-ready
-	@$(BIN)/pip install --quiet pip-tools
-	@# A build tag such as +cpu is left out, so that each machine gets the build that suits it.
-	@$(BIN)/pip-compile --quiet --upgrade --all-extras --strip-extras --no-annotate --no-header --no-emit-options \
-		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file - pyproject.toml 2>/dev/null \
-		| sed -E '/^(#|$$|dailygrad )/d; s/\+[a-z0-9.]+$$//' > requirements.lock.new
-	@mv requirements.lock.new requirements.lock && echo "requirements.lock: $$(wc -l < requirements.lock) packages pinned"
+# Needs Helm's engine and the schemas, which come with the tools.
+test-chart: $(VENV)/.dev-ready $(VENV)/.tools-ready
+	@$(PYTEST) tests/deploy/test_chart.py $(TESTS)
+
+LOCK ?=
+lock: $(VENV)/.tools-ready
+	@$(BIN)/python deploy/lock.py $(LOCK)
+
+lock-check: $(VENV)/.tools-ready
+	@$(BIN)/python deploy/lock.py --check
+
+# From the lock files, so the same commit gives the same bytes.
+sbom: $(VENV)/.tools-ready
+	@mkdir -p build/sbom
+	@for part in run service bot sandbox; do \
+		lock=requirements.lock; [ $$part = run ] || lock=$$part/$$lock; torch=; \
+		case $$part in run | sandbox) torch=requirements-torch.lock;; esac; \
+		cat $$lock $$torch | $(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --validate \
+			--output-file build/sbom/$$part.json - || exit 1; done
+	@echo "build/sbom has one for each image and one for the wheel"
+
+# Asks PyPI's database of advisories; needs a network.
+audit: $(VENV)/.tools-ready
+	@$(BIN)/pip-audit --require-hashes --disable-pip $(patsubst %,--requirement %,$(wildcard requirements*.lock))
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
@@ -117,11 +138,11 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "This Python cannot make an environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
-# Installs this project with the extras given, and shows one line of progress in place of pip's log.
+# Installs this project with the parts given, and shows one line of progress in place of pip's log. Every file is checked
+# against the hashes of the lock files, except for builds of torch that PyPI does not have; see deploy/install.py.
 define install
 	@log=$(VENV)/install.log; \
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off \
-		--constraint requirements.lock --editable '.[$(1)]' > $$log 2>&1 & pip=$$!; \
+	$(BIN)/python deploy/install.py $(1) > $$log 2>&1 & pip=$$!; \
 	while kill -0 $$pip 2>/dev/null; do \
 		[ ! -t 1 ] || printf '\r  %s packages' "$$(grep -cE '^(Collecting|Requirement already)' $$log)"; sleep 1; \
 	done; \
@@ -130,16 +151,19 @@ define install
 	echo "  installed"
 endef
 
-$(VENV)/.run-ready: $(VENV)/bin/python pyproject.toml requirements.lock
+LOCKS := pyproject.toml deploy/install.py $(wildcard requirements*.lock)
+
+$(VENV)/.run-ready: $(VENV)/bin/python $(LOCKS)
 	@echo "Installing Dailygrad (the first time takes a minute or two, because PyTorch is large)"
-	$(call install,run)
+	$(call install)
 	@touch $@
 
-$(VENV)/.discord-ready $(VENV)/.slack-ready: $(VENV)/.%-ready: $(VENV)/.run-ready
-	$(call install,$*)
-	@touch $@
-
-$(VENV)/.dev-ready: $(VENV)/bin/python pyproject.toml requirements.lock
+$(VENV)/.dev-ready: $(VENV)/bin/python $(LOCKS)
 	@echo "Installing Dailygrad and its test tools (the first time takes a minute or two, because PyTorch is large)"
-	$(call install,dev$(COMMA)discord$(COMMA)slack)
-	@touch $@ $(VENV)/.run-ready $(VENV)/.discord-ready $(VENV)/.slack-ready
+	$(call install,dev)
+	@touch $@ $(VENV)/.run-ready
+
+$(VENV)/.tools-ready: $(VENV)/.dev-ready requirements-tools.lock
+	@echo "Installing the tools of releases and of the chart"
+	$(call install,dev tools)
+	@touch $@ $(VENV)/.dev-ready $(VENV)/.run-ready

@@ -25,7 +25,6 @@ import psutil
 
 from sandbox import embedded
 from sandbox.client import SandboxClient
-from sandbox.host import jail
 from sandbox.host.bubblewrap import find_bubblewrap
 from sandbox.judging.challenge import Challenge, judge_code
 from sandbox.judging.comparison import NumberTolerance

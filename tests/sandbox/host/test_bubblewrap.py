@@ -1,4 +1,4 @@
-"""Which bubblewrap builds the jail: the system's where it is new enough, otherwise a build of the wheel's that is known."""
+"""Which bubblewrap builds the jail: the system's where it is new enough, otherwise a known build of the wheel's."""
 
 from __future__ import annotations
 
