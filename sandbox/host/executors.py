@@ -225,10 +225,10 @@ class GpuExecutors:
             executor.busy = False
             self._used = time.monotonic()
 
-    def refill(self) -> None:
-        """Replaces children that were taken."""
-        for executor in self.executors:
-            executor.pool.refill()
+    @property
+    def pools(self) -> list[ChildPool]:
+        """The pools of all GPUs."""
+        return [executor.pool for executor in self.executors]
 
 
 def _open_nodes(device: ChildDevice) -> None:

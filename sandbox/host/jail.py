@@ -184,15 +184,20 @@ def has_own_pids(proc: tuple[str, ...], device: ChildDevice | None) -> bool:
 
 
 def zygote_command(
-    runtime: Runtime, *, jailed: bool, device: ChildDevice | None = None, own_pids: bool = True
+    runtime: Runtime,
+    *,
+    jailed: bool,
+    device: ChildDevice | None = None,
+    own_pids: bool = True,
+    compiler: bool = False,
 ) -> list[str]:
     """Returns the zygote's own command, to be run in the jail or, with the weaker isolation, without one.
 
     With a `device`, it is the zygote whose children import torch themselves and compute on that device. `own_pids`
-    says whether they get PID namespaces of their own.
+    says whether they get PID namespaces of their own. With `compiler`, it is the zygote that holds torch's compiler.
     """
     home = _JAIL_HOME if jailed else str(Path(runtime.package).parent)
-    options = {"namespaces": jailed, "readable": readable(runtime, jailed=jailed)}
+    options = {"namespaces": jailed, "readable": readable(runtime, jailed=jailed), "compiler": compiler}
     if device is not None:
         folders = [*readable(runtime, jailed=jailed), *device.libraries]
         options |= {"device": asdict(device), "readable": folders, "own_pids": own_pids}

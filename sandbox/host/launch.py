@@ -31,10 +31,12 @@ def main() -> NoReturn:
         os.dup2(options["control"], CONTROL_FD)
         os.close(options["control"])
     device = ChildDevice.from_json(options["device"]) if options["device"] else None
-    become_zygote(options["bwrap"], options["parent"], device)
+    become_zygote(options["bwrap"], options["parent"], device, compiler=options["compiler"])
 
 
-def become_zygote(bwrap: str | None, parent: int, device: ChildDevice | None = None) -> NoReturn:
+def become_zygote(
+    bwrap: str | None, parent: int, device: ChildDevice | None = None, *, compiler: bool = False
+) -> NoReturn:
     """Replaces this process with the zygote, in the jail built by `bwrap` or, if None, without a jail."""
     runtime = jail.find_runtime()
     staged: dict[str, str] = {}
@@ -45,12 +47,13 @@ def become_zygote(bwrap: str | None, parent: int, device: ChildDevice | None = N
         if bwrap is None and not os.access(runtime.python, os.X_OK):
             raise SystemExit(f"an unprivileged user must be able to read {runtime.python}: install Python elsewhere")
     if bwrap is None:
-        command = jail.zygote_command(runtime, jailed=False, device=device)
+        command = jail.zygote_command(runtime, jailed=False, device=device, compiler=compiler)
         os.chdir("/")
     else:
         bwrap = _staged_path(bwrap, staged)
         proc = jail.find_proc(bwrap)
-        command = jail.zygote_command(runtime, jailed=True, device=device, own_pids=jail.has_own_pids(proc, device))
+        own_pids = jail.has_own_pids(proc, device)
+        command = jail.zygote_command(runtime, jailed=True, device=device, own_pids=own_pids, compiler=compiler)
         command = jail.bubblewrap_command(bwrap, runtime, staged, command, proc, device)
     # After the change of user, which resets it.
     linux.prctl(linux.PR_SET_PDEATHSIG, int(signal.SIGKILL))

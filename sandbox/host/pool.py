@@ -50,6 +50,8 @@ class PoolSettings:
     """Number of children started at the same time. Each mostly needs CPU time of its own."""
     cgroup_parent: CgroupParent | None = None
     """Where children get control groups; None for no groups."""
+    compiler: bool = False
+    """Whether the zygote imports torch's compiler, which few programs use."""
 
 
 class ChildPool:
@@ -116,7 +118,7 @@ class ChildPool:
 
     async def _run_zygote(self) -> None:
         """Starts a zygote and keeps the pool full until the zygote dies."""
-        zygote = await Zygote.start(self.settings.bwrap, self.settings.device)
+        zygote = await Zygote.start(self.settings.bwrap, self.settings.device, compiler=self.settings.compiler)
         filling = asyncio.create_task(self._fill(zygote))
         try:
             self.zygote = zygote
@@ -256,10 +258,11 @@ class Zygote:
         loop.add_reader(control, self._receive)
 
     @classmethod
-    async def start(cls, bwrap: str | None, device: ChildDevice | None = None) -> Zygote:
+    async def start(cls, bwrap: str | None, device: ChildDevice | None = None, *, compiler: bool = False) -> Zygote:
         """Starts a zygote and waits until it can fork. Raises ZygoteDied with its error output.
 
         With a `device`, the zygote holds no torch: each child imports it and creates its own context on that device.
+        With `compiler`, it holds torch's compiler too.
         """
         own_end, zygote_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         own_end.setblocking(False)
@@ -268,6 +271,7 @@ class Zygote:
             "parent": os.getpid(),
             "control": zygote_end.fileno(),
             "device": asdict(device) if device else None,
+            "compiler": compiler,
         }
         with zygote_end:
             process = await asyncio.create_subprocess_exec(

@@ -23,6 +23,7 @@ from sandbox import linux, wire
 from sandbox.framing import FrameHandler, FrameProtocol
 from sandbox.host import jail
 from sandbox.host.cgroups import find_cgroups
+from sandbox.host.compiler import CompilerExecutor, uses_compiler
 from sandbox.host.executors import GPU_UNAVAILABLE, Executor, GpuExecutors, GpuUnavailable
 from sandbox.host.gpu import GpuInventory, find_gpus
 from sandbox.host.jail import HostIsolation
@@ -126,6 +127,7 @@ class Supervisor:
         )
         self.pool = ChildPool(children, report)
         self.cpu = Executor(self.pool)
+        self.compiler = CompilerExecutor(ChildPool(replace(children, parked=1, compiler=True), report))
         self.queue = AsyncQueue(FairQueue(settings.concurrency, _MAX_WAITING), time.monotonic)
         self.gpus = GpuExecutors(gpus, bwrap, settings.disk_mb, report)
         self.connections: set[_Connection] = set()
@@ -155,6 +157,7 @@ class Supervisor:
     async def _keep_pools(self) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.pool.keep_filled())
+            group.create_task(self.compiler.keep_ready())
             group.create_task(self.gpus.keep_ready())
 
     async def _drain(self) -> None:
@@ -184,8 +187,8 @@ class Supervisor:
             protocol.transport.abort()
         finally:
             # After the answer was sent: starting a child would compete with it.
-            self.pool.refill()
-            self.gpus.refill()
+            for pool in (self.pool, self.compiler.pool, *self.gpus.pools):
+                pool.refill()
 
     async def _answer(self, kind: str, head: dict[str, Any], body: bytes) -> bytes:
         if kind == "health":
@@ -229,8 +232,10 @@ class Supervisor:
         # The program must not learn whose run it is, nor what it is for.
         anonymous = replace(run, owner="", priority="background", role="program")
         try:
-            with self.gpus.reserve() if run.device == "cuda" else contextlib.nullcontext(self.cpu) as executor:
-                return await self._execute_in_child(executor, anonymous, arrived)
+            if run.device == "cuda":
+                with self.gpus.reserve() as executor:
+                    return await self._execute_in_child(executor, anonymous, arrived)
+            return await self._execute_in_child(self.compiler if uses_compiler(run) else self.cpu, anonymous, arrived)
         except GpuUnavailable as problem:
             return replace(self._internal(run, f"{GPU_UNAVAILABLE}: {problem}"), refused="device")
         except (ZygoteDied, OSError, TimeoutError) as problem:
