@@ -117,7 +117,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         sandbox = SandboxPool(settings.sandbox_paths)
     # Workers count the runs they relay.
     counted = CountedRuns(sandbox) if sandbox is not None else workers
-    fair = FairSandbox(counted) if counted is not None else None
+    fair = FairSandbox(counted, prepare_ahead=True) if counted is not None else None
     engine = make_engine(settings.database_url)
     sessions = make_sessions(engine)
 

@@ -117,32 +117,59 @@ class _Cases:
         return order + list(range(len(order), len(self.arguments)))
 
 
-async def judge_code(client: Runs, challenge: Challenge, answer: str, *, seed: int, id: str = "code") -> Judgement:
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The cases of one judgement and the reference's outcome. Use it once: the seed of each judgement is secret."""
+
+    challenge: Challenge
+    seed: int
+    cases: _Cases
+    order: list[int]
+    run: Run
+    """Run of a program on the cases, without the program."""
+    expected: Outcome
+
+    @property
+    def reusable(self) -> bool:
+        """Whether it can judge an answer that comes later. Growing cases need a reference run at the same time."""
+        return not self.cases.growing
+
+    @property
+    def bytes(self) -> int:
+        """Size of the cases and results."""
+        return 2 * len(self.run.cases) + len(self.expected.results)
+
+
+async def prepare_judgement(client: Runs, challenge: Challenge, seed: int, *, id: str = "prepared") -> Prepared:
+    """Draws cases from `seed` and runs the reference on them. Raises NotJudgeable if either fails."""
+    cases, order, run = await _draw_run(client, challenge, seed, id)
+    expected = await _run_reference(client, challenge, run)
+    if fault := expected.refused or _reference_fault(expected, len(cases.arguments)):
+        raise NotJudgeable(fault)
+    return Prepared(challenge, seed, cases, order, run, expected)
+
+
+async def judge_code(
+    client: Runs, challenge: Challenge, answer: str, *, seed: int, id: str = "code", prepared: Prepared | None = None
+) -> Judgement:
     """Judges `answer`. The cases are drawn from `seed`, which is new and secret for each judgement, 128 bits.
 
-    `id` names the runs in logs. A fault in the cases program or the reference is a `system error` with its cause.
+    `id` names the runs in logs. `prepared` is what was prepared from this seed, if anything. A fault in the cases
+    program or the reference is a `system error` with its cause.
     """
-    try:
-        cases = await _generate(client, challenge, seed, id)
-        order = cases.shuffled(seed)
-        encoded = _encode_cases(cases, order)
-    except NotJudgeable as problem:
-        return system_error(str(problem))
-    limits = challenge.limits
-    run = Run(
-        id=id,
-        code="",
-        entry=challenge.entry,
-        cases=encoded,
-        seed=_program_seed(seed),
-        limits=replace(limits, wall_ms=2 * limits.wall_ms) if cases.growing else limits,
-        driver=challenge.driver,
-    )
-    first = _on_gpu(run) if challenge.device == "cuda" else run
-    expected, outcome = await asyncio.gather(
-        client.run(replace(first, role="reference", code=challenge.reference, driving=_driving(challenge, "loopback"))),
-        _run_answer(client, replace(first, role="answer", code=answer, driving=_driving(challenge, "pair"))),
-    )
+    if prepared is not None and (prepared.challenge, prepared.seed) != (challenge, seed):
+        raise ValueError("prepared for another challenge or seed")
+    if prepared is not None:
+        cases, order, run, expected = prepared.cases, prepared.order, replace(prepared.run, id=id), prepared.expected
+        outcome = await _run_answer(client, _of_answer(challenge, run, answer))
+    else:
+        try:
+            cases, order, run = await _draw_run(client, challenge, seed, id)
+        except NotJudgeable as problem:
+            return system_error(str(problem))
+        expected, outcome = await asyncio.gather(
+            _run_reference(client, challenge, run), _run_answer(client, _of_answer(challenge, run, answer))
+        )
     if "device" in (expected.refused, outcome.refused):
         return replace(system_error(expected.detail or outcome.detail), note="needs gpu")
     fault = _reference_fault(expected, len(cases.arguments))
@@ -156,6 +183,33 @@ async def judge_code(client: Runs, challenge: Challenge, answer: str, *, seed: i
     if outcome.refused == "device":
         return replace(judgement, note="no gpu")
     return _combine(judgement, await judge.judge(outcome, challenge.tolerance.for_second_device()))
+
+
+async def _draw_run(client: Runs, challenge: Challenge, seed: int, id: str) -> tuple[_Cases, list[int], Run]:
+    """Draws the cases. Returns them, their order, and a run on them without a program. Raises NotJudgeable."""
+    cases = await _generate(client, challenge, seed, id)
+    order = cases.shuffled(seed)
+    limits = challenge.limits
+    run = Run(
+        id=id,
+        code="",
+        entry=challenge.entry,
+        cases=_encode_cases(cases, order),
+        seed=_program_seed(seed),
+        limits=replace(limits, wall_ms=2 * limits.wall_ms) if cases.growing else limits,
+        driver=challenge.driver,
+    )
+    return cases, order, run
+
+
+async def _run_reference(client: Runs, challenge: Challenge, run: Run) -> Outcome:
+    run = replace(run, role="reference", code=challenge.reference, driving=_driving(challenge, "loopback"))
+    return await client.run(_on_gpu(run) if challenge.device == "cuda" else run)
+
+
+def _of_answer(challenge: Challenge, run: Run, answer: str) -> Run:
+    run = replace(run, role="answer", code=answer, driving=_driving(challenge, "pair"))
+    return _on_gpu(run) if challenge.device == "cuda" else run
 
 
 async def run_examples(client: Runs, challenge: Challenge, *, id: str = "examples") -> tuple[Example, ...]:

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.drivers import read_facts
 from questions.model import CodeTask
-from sandbox.judging.challenge import Challenge, Runs, judge_code
+from sandbox.judging.challenge import Challenge, Prepared, Runs, judge_code
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits, Outcome, Priority, Run
@@ -94,7 +94,12 @@ async def judge_answer(
         verdict = await grade_code(None, version.question.task, code, seed)
     else:
         async with sandbox.turn(answer.member_id, priority) as turn:
-            verdict = await grade_code(turn, version.question.task, code, seed)
+            challenge = make_challenge(version.question.task)
+            prepared = sandbox.ahead.take(challenge) if sandbox.ahead else None
+            seed = prepared.seed if prepared is not None else seed
+            verdict = await grade_code(turn, version.question.task, code, seed, prepared)
+        if sandbox.ahead and verdict.verdict != "system error":
+            sandbox.ahead.prepare(challenge)
     # A missing GPU will not appear within a minute, so do not retry.
     if verdict.verdict == "system error" and not last and not verdict.note:
         log_event(_LOG, "answer not judged yet", level=logging.WARNING, answer=answer_id, cause=verdict.message)
@@ -144,13 +149,19 @@ async def run_snippet(sandbox: Runs, code: str) -> RunResult:
     )
 
 
-async def grade_code(sandbox: Runs | None, task: CodeTask, code: str, seed: int) -> VerdictView:
-    """Returns the verdict on `code` with cases drawn from `seed`; a system error without a sandbox."""
+async def grade_code(
+    sandbox: Runs | None, task: CodeTask, code: str, seed: int, prepared: Prepared | None = None
+) -> VerdictView:
+    """Returns the verdict on `code` with cases drawn from `seed`; a system error without a sandbox.
+
+    `prepared` is what was prepared from this seed, if anything.
+    """
     clean = undo_smart_text(code)
     if sandbox is None:
         return VerdictView(verdict="system error", credit=0.0, message="no sandbox is connected", judged=clean)
     watched = _RecordingSandbox(sandbox)
-    judgement = await judge_task(task, clean, watched, seed, id=current_event_id() or "code")
+    id = current_event_id() or "code"
+    judgement = await judge_code(watched, make_challenge(task), clean, seed=seed, id=id, prepared=prepared)
     if watched.outcome is not None:
         _log_run(watched.outcome)
     return _verdict_view(judgement, clean, watched.outcome)

@@ -17,6 +17,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from sandbox.client import Health, SandboxUnreachable
+from sandbox.judging.ahead import JudgementsAhead
 from sandbox.judging.challenge import Runs
 from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Priority, Run
@@ -41,8 +42,10 @@ HEALTH_TIMEOUT_SECONDS = 1.0
 class FairSandbox:
     """A sandbox shared fairly by members, over all its machines."""
 
-    def __init__(self, sandbox: SandboxPort) -> None:
+    def __init__(self, sandbox: SandboxPort, *, prepare_ahead: bool = False) -> None:
         self._sandbox = sandbox
+        self.ahead = JudgementsAhead(self) if prepare_ahead else None
+        """The next judgements of the questions that are being answered."""
         # Each sandbox limits its own load. This queue only limits each member to one running and one waiting.
         self._queue = AsyncQueue(FairQueue(concurrency=sys.maxsize, max_waiting=sys.maxsize), time.monotonic)
 
