@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import importlib.abc
 import importlib.machinery
 import sys
 import types
@@ -70,7 +71,7 @@ class _CompiledAutograd(_Delegate):
     """Stands for `torch._dynamo.compiled_autograd`."""
 
     def _disable(self) -> AbstractContextManager[object]:
-        return contextlib.nullcontext() if is_deferred() else self._load()._disable()  # type: ignore[no-any-return]
+        return contextlib.nullcontext() if is_deferred() else self._load()._disable()
 
 
 class _StandIn(_Delegate):
@@ -132,7 +133,7 @@ class _SubmoduleFinder:
         return importlib.machinery.ModuleSpec(name, _Imported(module)) if module else None
 
 
-class _Imported:
+class _Imported(importlib.abc.Loader):
     """Loads a module that is there already."""
 
     def __init__(self, module: types.ModuleType) -> None:
