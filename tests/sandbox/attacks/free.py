@@ -12,9 +12,12 @@ import select
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any, NoReturn
 
 _SECONDS = 20.0
+_HIDDEN = ("/tmp", "/dev/shm")
+"""Folders that each program finds empty, apart from this Python and this repository where they lie in one."""
 
 
 def become(job: dict[str, Any], descriptors: list[int]) -> NoReturn:
@@ -23,9 +26,16 @@ def become(job: dict[str, Any], descriptors: list[int]) -> NoReturn:
 
     os.setsid()
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
-    for place in ("/tmp", "/dev/shm"):
-        linux.mount("none", place, "tmpfs", 0, "size=64m")
     linux.mount("proc", "/proc", "proc", 0)
+    kept = [
+        (path, os.open(path, os.O_PATH)) for path in _needed() if path.startswith(tuple(f"{it}/" for it in _HIDDEN))
+    ]
+    for place in _HIDDEN:
+        linux.mount("none", place, "tmpfs", 0, "size=64m")
+    for path, descriptor in kept:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        linux.mount(f"/proc/self/fd/{descriptor}", path, None, linux.MS_BIND | linux.MS_REC)
+        os.close(descriptor)
     nothing = os.open("/dev/null", os.O_RDONLY)
     high = [os.dup2(descriptor, 70 + at) for at, descriptor in enumerate(descriptors)]
     for at, descriptor in enumerate((nothing, *high)):
@@ -43,6 +53,11 @@ def become(job: dict[str, Any], descriptors: list[int]) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def _needed() -> list[str]:
+    """Returns the folders that programs import from: this Python, its packages and this repository."""
+    return [os.path.realpath(path) for path in dict.fromkeys((sys.base_prefix, sys.prefix, sys.argv[1]))]
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import MAX_SHOWN, Judgement, judge_outcome
-from sandbox.values import Value, encode, join
+from sandbox.values import Array, Tensor, Value, encode, join
 from sandbox.wire import Outcome, Reached, Status
 
 TOLERANCE = NumberTolerance()
+DRAWN = "random numbers of another distribution"
 
 
 def ok(value: Value) -> bytes:
@@ -66,6 +67,24 @@ def test_a_wrong_value_is_wrong_and_what_was_right_still_counts() -> None:
 def test_a_hidden_case_shows_nothing_the_program_wrote(entry: bytes, verdict: str, message: str) -> None:
     case = judged([ok(1), entry, ok(3), raised("ValueError")]).cases[1]
     assert (case.verdict, case.message) == (verdict, message)
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "message"),
+    [
+        (1, "1", "a result of the wrong type"),
+        (Tensor("int32", (1,), b"abcd"), Tensor("int32", (), b"abcd"), "a result of the wrong shape"),
+        (Tensor("int32", (1,), b"abcd"), Tensor("float32", (1,), b"abcd"), "a result of the wrong dtype"),
+        ([1], [1, 2], "a result with too few or too many items"),
+        ({"a": 1}, {"b": 1}, "a result with the wrong keys"),
+        ({"draws": Array("uint8", (400,), b"\0" * 400)}, {"draws": Array("uint8", (400,), b"\1" * 400)}, DRAWN),
+        (1, 2, "a wrong value"),
+    ],
+)
+def test_a_hidden_case_names_the_kind_of_difference(expected: Value, got: Value, message: str) -> None:
+    outcome = Outcome(id="x", status="ok", results=join([ok(got)]))
+    judgement = judge_outcome(join([ok(expected)]), outcome, cases=1, examples=0, tolerance=TOLERANCE)
+    assert [(case.verdict, case.message) for case in judgement.cases] == [("wrong", message)]
 
 
 @pytest.mark.parametrize(
