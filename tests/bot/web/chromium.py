@@ -9,6 +9,7 @@ import shutil
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import uvicorn
@@ -17,6 +18,7 @@ from starlette.types import ASGIApp
 
 CHROMIUM = shutil.which("chromium") or ""
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)  # five seconds by default, which a busy machine exceeds
 
@@ -135,15 +137,20 @@ class Window:
         return str(await self.page.evaluate(script))
 
     async def audit(self) -> list[str]:
-        """Returns accessibility problems of the current page."""
-        found: list[str] = await self.page.evaluate(AUDIT)
+        """Returns accessibility problems of the current page, in light and in dark."""
+        found: list[str] = []
+        for scheme in SCHEMES:
+            await self.page.emulate_media(color_scheme=scheme)
+            found += [f"{scheme}: {problem}" for problem in await self.page.evaluate(AUDIT)]
         return found
 
     async def shoot(self, name: str, *, whole: bool = True) -> None:
-        """Takes a screenshot if DAILYGRAD_SCREENSHOTS names a folder."""
+        """Takes screenshots in light and in dark if DAILYGRAD_SCREENSHOTS names a folder."""
         if folder := os.environ.get("DAILYGRAD_SCREENSHOTS"):
             await self.page.evaluate("() => document.activeElement?.blur()")
-            await self.page.screenshot(path=Path(folder) / f"{name}.png", full_page=whole)
+            for scheme in SCHEMES:
+                await self.page.emulate_media(color_scheme=scheme)
+                await self.page.screenshot(path=Path(folder) / f"{name}-{scheme}.png", full_page=whole)
 
 
 class Windows:

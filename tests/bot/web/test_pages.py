@@ -66,26 +66,24 @@ async def editing(windows: Windows, chat: WebChat, **window: object) -> Window:
 # Looks and words
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])
-async def test_every_card_there_is_passes_the_audit(windows: Windows, chat: WebChat, scheme: str, width: int) -> None:
+async def test_every_card_there_is_passes_the_audit(windows: Windows, chat: WebChat, width: int) -> None:
     await chat.post(HERE, QUESTION, "k")
     chat.say("bob", "Bob", "w" * 300 + " https://example.org/" + "x" * 200, "e")
-    ann = await shown(windows, chat, *GALLERY.values(), scheme=scheme, width=width)
+    ann = await shown(windows, chat, *GALLERY.values(), width=width)
 
     assert await ann.audit() == []
-    await ann.shoot(f"gallery-{scheme}-{width}")
+    await ann.shoot(f"gallery-{width}")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])
-async def test_the_editor_passes_the_audit(windows: Windows, chat: WebChat, scheme: str, width: int) -> None:
-    ann = await editing(windows, chat, scheme=scheme, width=width)
+async def test_the_editor_passes_the_audit(windows: Windows, chat: WebChat, width: int) -> None:
+    ann = await editing(windows, chat, width=width)
     await ann.page.get_by_role("textbox").fill(LONG)
     await ann.page.locator(".editor code .k").first.wait_for()
 
     assert await ann.audit() == []
-    await ann.shoot(f"editor-{scheme}-{width}")
+    await ann.shoot(f"editor-{width}")
 
 
 async def test_the_door_passes_the_audit(windows: Windows) -> None:

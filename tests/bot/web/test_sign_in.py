@@ -86,22 +86,22 @@ async def test_another_site_cannot_sign_a_browser_in(member: Browser, other: Bro
 
 @pytest.mark.browser
 @needs_chromium
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 390)])
-async def test_in_a_browser(room: Room, quiz_chat: WebChat, scheme: str, width: int) -> None:
+@pytest.mark.parametrize("width", [390, 1200])
+async def test_in_a_browser(room: Room, quiz_chat: WebChat, width: int) -> None:
     app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
     async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
         windows = Windows(browser, address)
-        ann = await windows.open(scheme=scheme, width=width)
+        ann = await windows.open(width=width)
         await ann.join("Ann", heading="Question of the day")
         await ann.page.get_by_role("link", name="Me", exact=True).click()
         await ann.page.get_by_role("button", name="Make a sign-in link").click()
         link = await ann.page.locator("code.link").inner_text()
         assert link.startswith(address) and await ann.audit() == []
-        await ann.shoot(f"sign-in-link-{scheme}-{width}")
+        await ann.shoot(f"sign-in-link-{width}")
 
-        phone = await windows.open(scheme=scheme, width=width)
+        phone = await windows.open(width=width)
         await phone.page.goto(link)
-        await phone.shoot(f"sign-in-{scheme}-{width}")
+        await phone.shoot(f"sign-in-{width}")
         assert await phone.audit() == []
         await phone.page.get_by_role("button", name="Continue as Ann").click()
         await expect(phone.page.get_by_role("link", name="Me", exact=True)).to_be_visible()

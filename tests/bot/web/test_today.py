@@ -147,28 +147,23 @@ def test_time_left(left: timedelta, words: str) -> None:
 # In a real browser
 
 
-async def enter(windows: Windows, *, scheme: str = "light", width: int = 1000, scripts: bool = True) -> Window:
-    window = await windows.open(scheme=scheme, width=width, scripts=scripts)
+async def enter(windows: Windows, *, width: int = 1000, scripts: bool = True) -> Window:
+    window = await windows.open(width=width, scripts=scripts)
     return await window.join("Ann", heading="Question of the day")
 
 
 @pytest.mark.browser
 @needs_chromium
-@pytest.mark.parametrize(
-    ("scheme", "width", "scripts"),
-    [("light", 1000, True), ("dark", 1000, False), ("light", 360, True), ("dark", 360, True)],
-)
-async def test_the_page_with_mouse_and_keyboard(
-    room: Room, quiz_chat: WebChat, scheme: str, width: int, scripts: bool
-) -> None:
+@pytest.mark.parametrize(("width", "scripts"), [(1000, True), (1000, False), (360, True)])
+async def test_the_page_with_mouse_and_keyboard(room: Room, quiz_chat: WebChat, width: int, scripts: bool) -> None:
     await opens(room, "one-right")
     app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
     async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
         windows = Windows(browser, address)
-        ann = await enter(windows, scheme=scheme, width=width, scripts=scripts)
+        ann = await enter(windows, width=width, scripts=scripts)
         if scripts:
             assert await ann.audit() == []
-        await ann.shoot(f"today-{scheme}-{width}")
+        await ann.shoot(f"today-{width}")
         # The browser is in UTC; without its script the page names the schedule's zone.
         deadline = expect(ann.page.locator(".small time"))
         await (deadline.not_to_contain_text("(") if scripts else deadline.to_contain_text("(Europe/Berlin)"))
@@ -186,7 +181,7 @@ async def test_the_page_with_mouse_and_keyboard(
         assert await picked.get_attribute("value") != before
         if scripts:
             assert await ann.audit() == []
-        await ann.shoot(f"today-answered-{scheme}-{width}")
+        await ann.shoot(f"today-answered-{width}")
         assert len(await ann.page.content()) < 100_000
         assert windows.complaints() == []
         await windows.close()

@@ -64,9 +64,8 @@ class Written:
 
 def numbers(run: Run) -> list[int]:
     """Returns the arguments of a run's cases, which are one number each."""
-    cases = decode(run.cases)
-    assert isinstance(cases, list)
-    return [number for (number,) in cases]  # type: ignore[misc]
+    cases: Any = decode(run.cases)
+    return [number for (number,) in cases]
 
 
 def results(program: Program, run: Run) -> bytes:
@@ -290,7 +289,7 @@ class Stopping(Written):
 
 
 def stops_at(number: int, reference_ms: float = 10.0, *, growing: bool = True) -> Stopping:
-    cases = (EXAMPLES, [(3,), (4,)], GROWING if growing else [])
+    cases: Value = (EXAMPLES, [(3,), (4,)], GROWING if growing else [])
     return Stopping(cases, reference_cpu_ms=reference_ms, number=number)
 
 
