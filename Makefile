@@ -14,8 +14,10 @@ ROUNDS ?= 3
 SAMPLE ?= 150
 SECONDS ?= 600
 PACKAGES ?=
-# Processes that `make test` runs in. Many tests start processes of their own and watch the clock: not more than cores.
-WORKERS ?= 2
+# Processes that `make test` and `make test-slow` run in, for two cores. A test often waits for a sandbox, a browser or a
+# clock, slow ones most of the time.
+WORKERS ?= 3
+SLOW_WORKERS ?= 4
 CHAOS ?=
 # The first Python on the path that is new enough; PYTHON=... names another.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -52,16 +54,16 @@ run: $(VENV)/.run-ready
 demo: $(VENV)/.run-ready
 	@exec $(BIN)/dailygrad demo $(RUN)
 
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 25
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder --durations 25
 # Dozens of tests start processes: without stored bytecode, each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
 # Tests that are named are run, however slow they are.
 test: $(VENV)/.dev-ready
-	@$(PYTEST) $(if $(TESTS),$(TESTS),-m "not slow")
+	@$(PYTEST) -n $(WORKERS) $(if $(TESTS),$(TESTS),-m "not slow")
 
 test-slow: $(VENV)/.dev-ready
-	@$(PYTEST) -m slow $(TESTS)
+	@$(PYTEST) -n $(SLOW_WORKERS) -m slow $(TESTS)
 
 # One day of faults after the other, from seed to seed; CHAOS takes further words: CHAOS=--short, CHAOS="--keep FOLDER".
 chaos: $(VENV)/.dev-ready
@@ -69,7 +71,7 @@ chaos: $(VENV)/.dev-ready
 
 # Each of the PACKAGES gets SECONDS; the report is build/mutation/report.md.
 mutation: $(VENV)/.dev-ready
-	@$(BIN)/python -m tests.tools.mutation --sample $(SAMPLE) --seconds $(SECONDS) --workers $(WORKERS) $(if $(SEED),--seed $(SEED)) $(PACKAGES)
+	@$(BIN)/python -m tests.tools.mutation --sample $(SAMPLE) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(PACKAGES)
 
 # `make test` runs a bounded part of it.
 fuzz: $(VENV)/.dev-ready
@@ -83,7 +85,8 @@ test-gpu: $(VENV)/.dev-ready
 # Installs nothing. LEAN takes more words for pytest. The settings of pyproject.toml ask for plugins that may be missing.
 test-gpu-lean:
 	@PYTHONPATH=. $(PYTHON) -m pytest -c /dev/null --rootdir . --confcutdir tests/sandbox --import-mode importlib \
-		-p no:cacheprovider -W ignore -o asyncio_mode=auto -o asyncio_default_fixture_loop_scope=function -ra \
+		-p tests.sandbox.started -p no:cacheprovider -W ignore -o asyncio_mode=auto \
+		-o asyncio_default_fixture_loop_scope=function -ra \
 		tests/sandbox/test_gpu.py tests/sandbox/inside/test_cuda_start.py tests/sandbox/inside/test_gpu_child.py $(LEAN)
 
 check: $(VENV)/.dev-ready

@@ -9,14 +9,17 @@ import gc
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import hypothesis
 import pytest
 import structlog
 
+from tests.scheduling import Scheduling, rank
+
 if TYPE_CHECKING:
+    from xdist.remote import Producer
+
     from sandbox.client import SandboxClient
     from sandbox.embedded import EmbeddedSandbox
     from service.app import Service
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from service.config import Settings
     from service.wire import Where, Who
     from tests.databases import Databases
+
+pytest_plugins = ["tests.sandbox.started"]
 
 TOKEN = "a-token-only-the-tests-know"
 MONDAY = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -51,11 +56,6 @@ hypothesis.settings.register_profile("fixed", _TIMELESS, derandomize=True)
 hypothesis.settings.register_profile("explore", _TIMELESS, max_examples=1000)
 hypothesis.settings.load_profile("fixed")
 
-LONG_FOLDERS = ("chaos", "flows", "faults", "sandbox", "bot/slack", "bot/discord", "service")
-"""Folders that run first, so that the workers do not end with one long file."""
-
-_HERE = Path(__file__).parent
-
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
@@ -70,15 +70,13 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Puts long folders first where pytest-xdist distributes files."""
-    if not hasattr(config, "workerinput"):
-        return
+    if hasattr(config, "workerinput"):
+        items.sort(key=rank)
 
-    def rank(item: pytest.Item) -> int:
-        folder = item.path.relative_to(_HERE).parent
-        first = (n for n, long in enumerate(LONG_FOLDERS) if folder.is_relative_to(long))
-        return next(first, len(LONG_FOLDERS))
 
-    items.sort(key=rank)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @dataclass
@@ -183,16 +181,6 @@ def where() -> Where:
     from service.wire import Where
 
     return Where(channel="daily", name="#daily")
-
-
-@pytest.fixture(scope="session")
-def started_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedSandbox]:
-    """One sandbox for all tests. Each child serves one run and then ends, so tests do not affect one another."""
-    from sandbox import embedded
-
-    started = embedded.start(tmp_path_factory.mktemp("sandbox"))
-    yield started
-    started.stop()
 
 
 @pytest.fixture

@@ -16,22 +16,16 @@ ROOMS = ("bot", "service", "questions", "sandbox", "tests")
 MODULES = sorted([ROOT / "dailygrad.py", *(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))])
 
 
-def test_every_module_says_in_its_first_line_what_it_is_for() -> None:
-    silent = [
-        str(path.relative_to(ROOT))
-        for path in MODULES
-        if path.read_text(encoding="utf-8").strip() and not ast.get_docstring(ast.parse(path.read_bytes()))
-    ]
+def test_every_module_says_in_its_first_line_what_it_is_for_and_no_function_bears_its_name() -> None:
+    silent, namesakes = [], []
+    for path in MODULES:
+        module = ast.parse(path.read_bytes())
+        if module.body and not ast.get_docstring(module):
+            silent.append(str(path.relative_to(ROOT)))
+        for node in module.body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == path.stem:
+                namesakes.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert silent == []
-
-
-def test_no_function_bears_its_modules_name() -> None:
-    namesakes = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in MODULES
-        for node in ast.parse(path.read_bytes()).body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == path.stem
-    ]
     assert namesakes == []
 
 

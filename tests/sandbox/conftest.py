@@ -1,4 +1,4 @@
-"""One sandbox for the whole folder: starting the zygote costs seconds, a run milliseconds."""
+"""Sandboxes that serve many tests: starting the zygote costs seconds, a run milliseconds."""
 
 from __future__ import annotations
 
@@ -18,11 +18,9 @@ from tests.sandbox.attacks.worlds import KINDS, Free, World, opened
 from tests.sandbox.doubles.drivers import rehearsal_device
 
 
-@pytest.fixture(scope="session")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[embedded.EmbeddedSandbox]:
-    started = embedded.start(tmp_path_factory.mktemp("sandbox"))
-    yield started
-    started.stop()
+@pytest.fixture
+def sandbox(started_sandbox: embedded.EmbeddedSandbox) -> embedded.EmbeddedSandbox:
+    return started_sandbox
 
 
 @pytest.fixture
