@@ -50,24 +50,19 @@ async def append(
     session: AsyncSession, caller: Caller, version_id: int, submitted: Submission, round_id: int | None = None
 ) -> AnswerRow:
     """Appends an answer to the log, numbered within its round. Call with the caller's member row locked."""
-    number = 0
-    if round_id is not None:
-        mine = select(func.count()).where(AnswerRow.round_id == round_id, AnswerRow.member_id == caller.member_id)
-        number = int(await session.scalar(mine) or 0) + 1
-    row = AnswerRow(
+    mine = select(func.count() + 1).where(AnswerRow.round_id == round_id, AnswerRow.member_id == caller.member_id)
+    made = insert(AnswerRow).values(
         member_id=caller.member_id,
         round_id=round_id,
         version_id=version_id,
-        number=number,
+        number=0 if round_id is None else mine.scalar_subquery(),
         event_id=submitted.event_id,
         given=submitted.given.model_dump(mode="json"),
         name=caller.name,
         at=submitted.at,
         chat_id=caller.chat_id,
     )
-    session.add(row)
-    await session.flush()
-    return row
+    return (await session.scalars(made.returning(AnswerRow))).one()
 
 
 async def set_current(session: AsyncSession, answer: AnswerRow) -> None:

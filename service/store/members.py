@@ -29,10 +29,32 @@ class Caller:
 
 async def resolve_caller(session: AsyncSession, who: Who, where: Where | None, now: datetime) -> Caller:
     """Returns the caller, registered or renamed if needed. Otherwise writes nothing."""
+    known = await _known_caller(session, who, where)
+    if known is not None:
+        return known
     chat = await _chat(session, who, now)
     channel_id = await _channel(session, chat, where) if where and where.channel else None
     identity = await _identity(session, chat, who, now)
     return Caller(chat.workspace_id, identity.member_id, channel_id, who.name, who.admin, chat.id, identity.id)
+
+
+async def _known_caller(session: AsyncSession, who: Who, where: Where | None) -> Caller | None:
+    """Returns the caller by one statement, or None if something must be registered or renamed first."""
+    channel = where.channel if where else ""
+    here = (Channel.chat_id == Chat.id) & (Channel.external_id == channel)
+    query = (
+        select(Chat.workspace_id, Identity.member_id, Channel.id, Chat.id, Identity.id, Identity.name, Channel.name)
+        .join(Identity, (Identity.chat_id == Chat.id) & (Identity.external_id == who.member))
+        .outerjoin(Channel, here)
+        .where(Chat.platform == who.platform, Chat.external_id == who.workspace)
+    )
+    row = (await session.execute(query)).one_or_none()
+    if row is None:
+        return None
+    workspace_id, member_id, channel_id, chat_id, identity_id, name, channel_name = row
+    if name != who.name or (channel and channel_id is None) or (where and where.name not in ("", channel_name)):
+        return None
+    return Caller(workspace_id, member_id, channel_id if channel else None, who.name, who.admin, chat_id, identity_id)
 
 
 async def lock_caller(session: AsyncSession, caller: Caller) -> Caller:
