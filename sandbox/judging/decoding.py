@@ -7,8 +7,6 @@ finds the same difference as in the whole result.
 
 from __future__ import annotations
 
-import struct
-
 from sandbox.values import Array, Caps, Reader, Tensor, Value
 
 _TYPES: dict[bytes, type] = {
@@ -26,7 +24,6 @@ _TYPES: dict[bytes, type] = {
     b"t": Tensor,
     b"n": Array,
 }
-_COUNT = struct.Struct("<I")
 _MAX_OTHER_ITEMS = 1000
 """Number of values read in search of the names of unexpected keys."""
 _MAX_LENGTH = 1_000_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -101,3 +102,15 @@ def test_numbers_that_are_none_are_refused() -> None:
 def test_text_behind_the_end_is_an_error() -> None:
     reading = read(written(QUESTION) + "x")
     assert [finding.code for finding in reading.findings] == ["Q601"]
+
+
+@pytest.mark.parametrize("wrapped", [lambda inner: [inner], lambda inner: {"data": inner}], ids=["list", "object"])
+def test_questions_of_others_are_found_six_levels_deep(wrapped: Callable[[Any], Any]) -> None:
+    data: Any = [
+        {"question": "What is a view?", "answer": "A tensor."},
+        {"question": "What is a stride?", "answer": "A"},
+    ]
+    for _ in range(6):
+        data = wrapped(data)
+    assert len(read(json.dumps(data)).bank.questions) == 2
+    assert len(read(json.dumps(wrapped(data))).bank.questions) == 0

@@ -124,9 +124,9 @@ def test_sheets_with_the_same_header_are_read_together_and_others_are_named() ->
     other: list[list[Cell]] = [["Name", "Points"], ["Anna", 3]]
     reading = read([["Quiz"]], one, two, other)
     assert [question.prompt for question in reading.bank.questions] == ["What is a view?", "What is a stride?"]
-    assert [(finding.code, finding.message) for finding in reading.findings] == [
-        ("Q603", "sheet 4 with 2 rows was left out")
-    ]
+    (finding,) = reading.findings
+    assert (finding.code, finding.message) == ("Q603", "sheet 4 with 2 rows was left out")
+    assert (finding.help, finding.note) == ("save it as a file of its own", "its columns differ")
 
 
 QTI = """<?xml version="1.0"?>

@@ -189,3 +189,9 @@ def test_an_odd_language_is_not_written_after_a_fence() -> None:
 def test_no_part_is_longer_than_its_room(text: str) -> None:
     for room in (500, ROOM):
         assert all(units(part) <= room for part in to_discord(parse(text), room))
+
+
+@pytest.mark.parametrize(("language", "longest"), [("", 91), ("python", 85)])
+def test_a_fence_uses_the_room_it_has(language: str, longest: int) -> None:
+    assert fenced("x" * longest, language, 100) == [f"```{language}\n{'x' * longest}\n```"]
+    assert len(fenced("x" * (longest + 1), language, 100)) == 2

@@ -67,6 +67,7 @@ def test_a_formula(source: str, expected: str) -> None:
         (r"e^{\frac{x^2}{2}}", "e^(x²/2)"),
         (r"a_{\frac{1}{2}}", "a_(1/2)"),
         (r"\sqrt[n]{\frac{1}{2}}", "ⁿ√(1/2)"),
+        (r"\sqrt[\frac{a}{b}]{x}", "(a/b)√(x)"),
         (r"\frac{\sqrt{a}}{b}", "√(a)/b"),
         (r"\binom{\frac{a}{b}}{c}", "(a/b choose c)"),
         (r"\frac {\mathbf{a} = b} {c}", "(a = b)/c"),

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.core.markup import parse, to_ansi, to_plain
+from bot.core.markup import parse, to_ansi, to_plain, tree
 from bot.core.markup.plain import cells
+from bot.core.markup.runs import Style, StyledRun, runs_of, split_runs
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -186,3 +187,20 @@ def test_the_width_is_kept_where_nothing_is_nested() -> None:
     for width in range(20, 60):
         text = plain("Operations like **transpose** or `permute` change the *strides* of 日本語, see $x_i$." * 3, width)
         assert max(cells(line) for line in text.split("\n")) <= width
+
+
+def test_struck_words_keep_the_style_around_them() -> None:
+    shown = to_ansi(parse("**a ~~b~~**"))
+    assert shown == "\x1b[1ma [struck out: \x1b[0m\x1b[1;9mb\x1b[0m\x1b[1m]\x1b[0m"
+
+
+def test_a_line_end_after_the_last_word_is_no_run() -> None:
+    assert [run.text for run in runs_of((tree.TextNode("a"), tree.Break(), tree.TextNode("b"), tree.Break()))] == [
+        *("a", "\n", "b")
+    ]
+
+
+def test_a_short_run_is_moved_to_the_next_part_as_a_whole() -> None:
+    runs = [StyledRun("x" * 15), StyledRun("of two", Style.BOLD)]
+    parts = split_runs(runs, lambda run: len(run.text), 20)
+    assert [[run.text for run in part] for part in parts] == [["x" * 15], ["of two"]]
