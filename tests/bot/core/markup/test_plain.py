@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.core.markup import parse, to_ansi, to_plain, tree
-from bot.core.markup.plain import cells
-from bot.core.markup.runs import Style, StyledRun, runs_of, split_runs
+from bot.core.markup.plain import Style, cells
+from bot.core.markup.runs import StyledRun, runs_of, split_runs
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
