@@ -26,6 +26,7 @@ from typer.testing import CliRunner
 from bot.demo import demo_command
 from bot.web.store import ChatStore
 from tests.forked import Forked
+from tests.machine import free_port
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -99,7 +100,7 @@ def running(
     start: type[subprocess.Popen[str]] = Forked,
 ) -> Iterator[Started]:
     process = start(
-        [sys.executable, "-m", "dailygrad", command, "--data", str(data), "--port", "18765", *words],
+        [sys.executable, "-m", "dailygrad", command, "--data", str(data), "--port", str(free_port()), *words],
         cwd=ROOT,
         stdin=stdin,
         stdout=subprocess.PIPE,
