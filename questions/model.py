@@ -146,6 +146,8 @@ class Question:
     gives no answer; such a question is never asked."""
     why: str = ""
     """Explanation shown at the reveal. Markdown."""
+    hint: str = ""
+    """What helps without giving the answer away, shown for points. Markdown."""
     program: str = ""
     """For `output` the program whose output is asked for; otherwise a program shown with the prompt."""
     options: tuple[Option, ...] = ()

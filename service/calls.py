@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from service.credentials import ServiceTokens, TokenAuth
 from service.tracing import event_header
 from service.wire import (
+    APPLICATION_HEADER,
     CALLER_HEADER,
     CallRejected,
     Failure,
@@ -116,6 +117,8 @@ class CallSender:
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
+        self.application = ""
+        """The application of the chat platform that the bot runs as, once it is known."""
 
     @classmethod
     def over_http(cls, url: str, token: str | ServiceTokens) -> Self:
@@ -143,6 +146,8 @@ class CallSender:
         """Posts one call. A `repeatable` call may reach the service twice, with the effect of one."""
         who = body.pop("who", None)
         headers = event_header() | (caller_header(who) if isinstance(who, Who) else {})
+        if self.application:
+            headers[APPLICATION_HEADER] = self.application
         post = partial(self._http.post, f"/v1/{path}", json=_to_json(body), headers=headers)
         try:
             response = await with_retries(post, idempotent=repeatable)

@@ -37,6 +37,7 @@ from service.wire import (
     Explanation,
     ExtraRound,
     Generated,
+    HintView,
     History,
     ImportView,
     Installation,
@@ -61,6 +62,7 @@ from service.wire import (
     PrivacyAction,
     PrivacyView,
     Rating,
+    ReceivedEvent,
     ReportedQuestion,
     ReportView,
     RoundResult,
@@ -115,6 +117,10 @@ class ServiceClient(CallSender):
         self, who: Who, where: Where, event_id: str, ref: str, given: AnswerInput, at: datetime
     ) -> AnswerResult:
         """Submits an answer. `at` is the platform's time of the answer."""
+
+    @call("hint", repeatable=True)
+    async def hint(self, who: Who, where: Where, ref: str, take: bool) -> HintView:
+        """Returns the hint to a question, which costs points in a round; without `take` only its price."""
 
     @call("try-code")
     async def try_code(self, who: Who, ref: str, code: str) -> VerdictView:
@@ -509,9 +515,25 @@ class ServiceClient(CallSender):
     async def outbox_retry(self, platform: str, workspace: str, channel: str = "") -> None:
         """Says that what a chat refused may be accepted now: everything, or only messages to that channel."""
 
+    @call("chat/channel", repeatable=True)
+    async def channel_renamed(self, platform: str, workspace: str, channel: str, name: str) -> None:
+        """Says that a channel has a new name. Does nothing if the quiz does not know the channel."""
+
     @call("chat/presence", repeatable=True)
     async def chat_presence(self, platform: str, workspace: str, present: bool) -> None:
         """Says that the bot is in the chat, or was removed from it: then its schedules post nothing there."""
+
+    @call("events/record")
+    async def event_record(self, platform: str, event: ReceivedEvent) -> bool:
+        """Records an event before it is acknowledged, and leases it. Returns False if it was recorded before."""
+
+    @call("events/answered", repeatable=True)
+    async def event_answered(self, platform: str, event: str) -> None:
+        """Says that an event was answered."""
+
+    @call("events/claim")
+    async def event_claim(self, platform: str, limit: int = 50) -> tuple[ReceivedEvent, ...]:
+        """Leases events that were not answered in time."""
 
     # Installations: any bot process with the service token. Neither client nor service logs tokens
 

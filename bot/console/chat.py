@@ -14,11 +14,12 @@ from typing import Literal
 
 from bot.console.render import LETTERS, button_keys, card_text, field_text, form_text
 from bot.console.store import ConsoleStore
-from bot.core.cards import Card, Form, PickField, TextField
+from bot.core.cards import Card, Field, Form, PickField, TextField
 from bot.core.command_parser import complete
 from bot.core.dispatcher import Dispatcher, Target
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.quiz import Quiz
+from bot.core.rendering import as_typed
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Where, Who
 
@@ -170,7 +171,8 @@ class FormSession:
             raise InvalidInput(f"That is {len(text):,} characters; at most {current.max_length:,} fit.")
         self.values[current.name] = (text,)
 
-    def _drafted(self, one: TextField | PickField) -> TextField | PickField:
+    def _drafted(self, field: Field) -> TextField | PickField:
+        one = as_typed(field)
         draft = self.drafts.get(one.name)
         if draft is None:
             return one

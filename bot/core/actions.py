@@ -60,6 +60,14 @@ class Try:
 
 
 @dataclass(frozen=True, slots=True)
+class Hint:
+    """Shows what the hint to a question costs, or takes it."""
+
+    ref: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
 class Next:
     """Shows the next practice question. An empty level or topic means any."""
 
@@ -304,6 +312,11 @@ class SetupAt:
 
 
 @dataclass(frozen=True, slots=True)
+class BeginHere:
+    """Completes the setup with a form that has the channel and the time too."""
+
+
+@dataclass(frozen=True, slots=True)
 class Begin:
     """Completes the setup: creates the schedule at this time, with the form's days and zone."""
 
@@ -333,6 +346,7 @@ Action = (
     | Confide
     | Fill
     | Try
+    | Hint
     | Next
     | NextOf
     | Compare
@@ -369,6 +383,7 @@ Action = (
     | JoinChannel
     | SetupAt
     | Begin
+    | BeginHere
     | PostNow
 )
 
@@ -392,6 +407,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "oq": (Confide, (_REF, "guess|think|sure", _SOME)),
     "f": (Fill, (_REF,)),
     "x": (Try, (_REF,)),
+    "hi": (Hint, (_REF, "ask|take")),
     "n": (Next, (_LEVEL, _ANY)),
     "m": (NextOf, (_KIND, _LEVEL, _ANY)),
     "oc": (Compare, (_REF,)),
@@ -428,6 +444,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "z": (JoinChannel, (_CHANNEL, _ANY)),
     "j": (SetupAt, (_CLOCK, _CHANNEL, _ANY)),
     "b": (Begin, (_CLOCK, _CHANNEL, _ANY)),
+    "bh": (BeginHere, ()),
     "w": (PostNow, ("[0-9]{1,18}",)),
 }
 _TAGS = {kind: tag for tag, (kind, _) in _SHAPES.items()}

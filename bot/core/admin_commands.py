@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import time
 from typing import Any, cast
+from zoneinfo import available_timezones
 
 from bot.core.cards import Card, Form
 from bot.core.channel_access import ChannelAccess, ChannelProblem
@@ -61,12 +64,26 @@ class Onboarding:
         today = await self._client.today(event.who, WHOLE_WORKSPACE)
         return onboarding.home_card(today, await self._client.me(event.who), event.at)
 
-    async def setup(self, event: Event, where: Where) -> Card:
-        """Asks for the time. The service refuses members who are not admins."""
+    async def setup(self, event: Event, where: Where) -> Card | Form:
+        """Asks for the time; on Slack for everything in one form, unless the bot cannot post in the channel.
+
+        The service refuses members who are not admins.
+        """
         known = [one for one in await self._client.schedule_list(event.who) if one.channel == where.channel]
+        if event.who.platform == "slack" and self._access is not None:
+            problem, zone = await asyncio.gather(
+                self._access.find_problem(event.who, where.channel), self.find_zone(event.who)
+            )
+            if problem is None:
+                return onboarding.setup_form(where, tuple(known), zone, event.at)
         return await self.checked(event.who, where, onboarding.time_card(where, tuple(known)))
 
-    async def join(self, event: Event, where: Where) -> Card:
+    async def find_zone(self, who: Who) -> str:
+        """Returns the member's own time zone; empty if the chat does not say, or says one that is unknown here."""
+        zone = "" if self._access is None else await self._access.find_zone(who)
+        return zone if zone in available_timezones() else ""
+
+    async def join(self, event: Event, where: Where) -> Card | Form:
         """Joins the channel and continues with the setup, which says if it did not work."""
         await self._client.schedule_list(event.who)  # refuses members who are not admins
         if self._access is not None:
@@ -93,6 +110,14 @@ class Onboarding:
     def plan(self, event: Event, at: str, where: Where) -> Form:
         """Asks for days and zone."""
         return onboarding.plan_form(at, where, event.at)
+
+    async def begin_here(self, event: Submit) -> Card:
+        """Adds the schedule of a form that names the channel and the time."""
+        channel, at = _one(event, "channel"), _one(event, "at").replace(":", "")
+        if not channel or not re.fullmatch(r"([01]\d|2[0-3])[0-5]\d", at):
+            raise CommandError("Choose a channel and a time.", "Not set up")
+        name = "" if self._access is None else await self._access.find_name(event.who, channel)
+        return await self.begin(event, at, Where(channel=channel, name=name))
 
     async def begin(self, event: Submit, at: str, where: Where) -> Card:
         """Adds the schedule and shows its first question. Shows an existing one again instead of adding it twice."""
@@ -160,6 +185,7 @@ _PLAN = {
     "holidays": "country",
     "speed": "speed_bonus",
     "confidence": "confidence",
+    "ping": "ping",
     "memory": "memory_days",
     "catch-up": "catch_up_minutes",
 }
@@ -235,7 +261,10 @@ class AdminCommands:
         return await self._onboarding.setup(event, event.where)
 
     async def _add(self, event: Command, typed: Typed) -> Said:
-        view = await self._client.schedule_add(event.who, event.id, event.where, _changes(typed).apply(ScheduleSpec()))
+        spec = ScheduleSpec()
+        if "zone" not in typed.values and (zone := await self._onboarding.find_zone(event.who)):
+            spec = ScheduleSpec(zone=zone)
+        view = await self._client.schedule_add(event.who, event.id, event.where, _changes(typed).apply(spec))
         return await self._onboarding.checked(event.who, event.where, admin.schedule_card(view, "Schedule added"))
 
     async def _list(self, event: Command, typed: Typed) -> Said:

@@ -123,6 +123,8 @@ class Card:
     blocks: tuple[Block, ...] = ()
     buttons: tuple[Button, ...] = ()
     links: tuple[Link, ...] = ()
+    ping: str = ""
+    """Id of a role (Discord) or user group (Slack) that the message notifies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,25 @@ class PickField:
     several: bool = False
 
 
-Field = TextField | PickField
+@dataclass(frozen=True, slots=True)
+class TimeField:
+    """A time of day, as `HH:MM`."""
+
+    name: str
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelField:
+    """A channel of the chat, by its id."""
+
+    name: str
+    label: str
+    value: str = ""
+
+
+Field = TextField | PickField | TimeField | ChannelField
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +211,7 @@ KNOWN: dict[str, type] = {
         Bars,
         Button,
         Card,
+        ChannelField,
         Code,
         Form,
         Lettered,
@@ -202,6 +223,7 @@ KNOWN: dict[str, type] = {
         Table,
         Text,
         TextField,
+        TimeField,
     )
 }
 

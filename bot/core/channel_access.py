@@ -1,4 +1,4 @@
-"""Whether the bot can post in a channel, as the chat itself says. The setup and the doctor ask before a post fails."""
+"""What the setup and the doctor ask the chat itself: whether the bot can post in a channel, an admin's time zone."""
 
 from __future__ import annotations
 
@@ -30,3 +30,9 @@ class ChannelAccess(Protocol):
 
     async def join(self, who: Who, channel: str) -> bool:
         """Makes the bot a member of the channel. Returns False if the chat refuses."""
+
+    async def find_zone(self, who: Who) -> str:
+        """Returns the member's IANA time zone; empty if the chat does not say."""
+
+    async def find_name(self, who: Who, channel: str) -> str:
+        """Returns the name of a channel; empty if the chat does not say."""

@@ -216,6 +216,18 @@ def _read_member(word: str) -> str:
     return word
 
 
+def _read_role(word: str) -> str:
+    if word.lower() in ("none", "off"):
+        return ""
+    found = re.fullmatch(
+        r"<@&(\d{1,20})>|(\d{1,20})|<!subteam\^(S[A-Z0-9]{1,30})(?:\|[^<>]*)?>|(S[A-Z0-9]{1,30})", word
+    )
+    if not found:
+        raise BadArgument(f"{shown(word)} is no role or user group. Mention one, or write `none`.")
+    return next(id for id in found.groups() if id)
+
+
+ROLE: Final = Kind("role or user group", _read_role, "@quiz", own=False)
 MEMBER: Final = Kind("member", _read_member, "@Ada", looks=r"<?@.*")
 EVERYONE: Final = one_of("scope", {"all": True})
 NOTIFICATION: Final = one_of("kind of message", {word: word for word in ("reminders", "results")})
@@ -288,6 +300,7 @@ _PLAN: Final = (
     Argument("holidays", COUNTRY, "Country whose public holidays are kept, such as DE or US-CA.", named=True),
     Argument("speed", SWITCH, "Whether fast answers earn a bonus.", named=True),
     Argument("confidence", SWITCH, "Whether members say how sure they are, for points.", named=True),
+    Argument("ping", ROLE, "Role (Discord) or user group (Slack) that a question notifies, or `none`.", named=True),
     Argument("memory", DAYS_BEFORE, "Days before a question may come again.", named=True),
     Argument("catch-up", DURATION, "How late a missed question is still posted.", named=True),
 )

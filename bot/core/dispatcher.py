@@ -113,6 +113,12 @@ class Dispatcher:
         self._wait_s = wait_s
         self._pause = pause
         self._lanes: set[asyncio.Task[None]] = set()
+        self._failing_since: float | None = None
+
+    @property
+    def failing_s(self) -> float:
+        """Seconds for which the outbox could not be read; 0 while it can."""
+        return 0.0 if self._failing_since is None else asyncio.get_running_loop().time() - self._failing_since
 
     async def run(self) -> None:
         """Runs until cancelled; then finishes the messages already claimed."""
@@ -122,8 +128,11 @@ class Dispatcher:
                 try:
                     self._start(await self._claim(self._wait_s, await self._free_slots()))
                     away = 0
+                    self._failing_since = None
                 except (ServiceUnavailable, ServiceRefused) as error:
                     away += 1
+                    if self._failing_since is None:
+                        self._failing_since = asyncio.get_running_loop().time()
                     seconds = min(30.0, 0.25 * 2 ** min(away, 10))
                     _LOG.warning("the outbox cannot be read (%s); trying again in %g s", error, seconds)
                     await self._pause(seconds)

@@ -64,8 +64,7 @@ class Journal:
 
         Raises sqlite3.Error if it cannot be written, such as on a full disk.
         """
-        kind = type(event).__name__
-        content = _KINDS[kind].dump_json(event).decode()
+        kind, content = write_event(event)
         made = self._db.execute(
             "insert into events (event, at, kind, content, route) values (?, ?, ?, ?, ?)"
             " on conflict (event) do nothing",
@@ -80,7 +79,7 @@ class Journal:
     def unanswered(self) -> list[JournalEntry]:
         """Returns the unanswered events, oldest first, to be answered after a crash."""
         rows = self._db.execute("select kind, content, route from events where not done order by number").fetchall()
-        return [JournalEntry(_KINDS[kind].validate_json(content), json.loads(route)) for kind, content, route in rows]
+        return [JournalEntry(read_event(kind, content), json.loads(route)) for kind, content, route in rows]
 
     def prune(self, before: datetime) -> None:
         """Deletes the ids of answered events before that time; their duplicates would no longer be detected."""
@@ -88,6 +87,17 @@ class Journal:
 
     def close(self) -> None:
         self._db.close()
+
+
+def write_event(event: Event) -> tuple[str, str]:
+    """Returns the kind of an event and its content as JSON."""
+    kind = type(event).__name__
+    return kind, _KINDS[kind].dump_json(event).decode()
+
+
+def read_event(kind: str, content: str) -> Event:
+    """Returns the event that `write_event` wrote."""
+    return _KINDS[kind].validate_json(content)
 
 
 def _instant(at: datetime) -> str:

@@ -58,6 +58,8 @@ class ButtonHandler:
                 return questions.ask_said(questions.carrying(ask, wanted), event.at)
             case actions.Choose(ref, option):
                 return await self._answer(event, ref, AnswerInput(options=(option,)))
+            case actions.Hint(ref, how):
+                return await self._hint(event, ref, take=how == "take")
             case actions.Confide(ref, confidence, option):
                 given = AnswerInput(options=(option,), confidence=_confidence(confidence))
                 return await self._answer(event, ref, given)
@@ -71,6 +73,10 @@ class ButtonHandler:
                 return members.import_form()
             case _:
                 return await self._other(event, action)
+
+    async def _hint(self, event: Press, ref: str, *, take: bool) -> Said:
+        bare, wanted = actions.split_ref(ref)
+        return questions.hint_card(await self._client.hint(event.who, event.where, bare, take), wanted)
 
     async def _other(self, event: Press, action: actions.Action) -> Said:
         match action:
@@ -178,6 +184,8 @@ class ButtonHandler:
                 return await self._members.run_snippet(event, _code(event))
             case actions.Begin(at, channel, name):
                 return await self._hello.begin(event, at, Where(channel=channel, name=name))
+            case actions.BeginHere():
+                return await self._hello.begin_here(event)
             case actions.Import(how):
                 document = Document(_one(event, "name"), _raw(event, "text"), _raw(event, "recipe"))
                 return await self._admins.take_document(event, document, how == "apply")

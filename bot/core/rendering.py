@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from wcwidth import iter_graphemes
 
-from bot.core.cards import Bar, Button, Link, PickField, Table
+from bot.core.cards import Bar, Button, Field, Link, PickField, Table, TextField, TimeField
 from bot.core.markup import parse, to_summary
 from bot.core.markup.parser import clean, link_allowed
 from bot.core.markup.runs import units, visible
@@ -97,3 +97,10 @@ def table_aligns(table: Table) -> tuple[Align, ...]:
 def long_options(field: PickField, limit: int) -> bool:
     """Returns whether an option does not fit a label of `limit`, so that the options must be listed above the menu."""
     return any(shortened(label, limit) for _, label in field.options)
+
+
+def as_typed(field: Field) -> TextField | PickField:
+    """Returns a field for a chat without inputs of its own for times and channels: they are typed."""
+    if isinstance(field, TextField | PickField):
+        return field
+    return TextField(field.name, field.label, field.value, "For example 09:30." if isinstance(field, TimeField) else "")

@@ -42,3 +42,13 @@ class DiscordChannelAccess:
     async def join(self, who: Who, channel: str) -> bool:
         """Returns False: only a person with rights can let the bot in."""
         return False
+
+    async def find_zone(self, who: Who) -> str:
+        """Returns nothing: Discord knows no time zones."""
+        return ""
+
+    async def find_name(self, who: Who, channel: str) -> str:
+        """Returns the channel's name, if the gateway has reported the channel."""
+        guild = self._client.get_guild(int(who.workspace)) if who.workspace.isdecimal() else None
+        found = guild.get_channel_or_thread(int(channel)) if guild and channel.isdecimal() else None
+        return f"#{found.name}" if found else ""

@@ -107,6 +107,8 @@ async def _run_connection(
     dispatcher = Dispatcher(client, pictures.with_posts(app.platform))
     try:
         await app.bot.login(settings.bot_token)
+        client.application = str(app.bot.application_id or "")
+        await _update_commands(app.bot)
         await set_gateway_url(app.bot, settings.api_url)
         async with _connected(app.bot) as connecting:
             # The dispatcher ends first: the messages it is sending need the connection.
@@ -120,6 +122,19 @@ async def _run_connection(
     finally:
         await app.close()
         await pictures.close()
+
+
+async def _update_commands(bot: discord.Client) -> None:
+    """Registers the commands if they differ from the registered ones."""
+    try:
+        for line in await register_commands(bot.http, str(bot.application_id)):
+            _LOG.info("commands: %s", line)
+    except (discord.HTTPException, OSError) as error:
+        _LOG.warning(
+            "the commands may be out of date, because Discord did not take the new ones (%s): run "
+            "`dailygrad bot discord-sync`",
+            error,
+        )
 
 
 async def _replay(app: DiscordApp) -> None:

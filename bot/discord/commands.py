@@ -25,7 +25,7 @@ Body = dict[str, Any]
 Suggestion = tuple[str, str]
 """A suggestion: the text shown and the value it stands for."""
 CHAT, MESSAGE = 1, 3
-_SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _USER, _ATTACHMENT = 1, 2, 3, 4, 5, 6, 11
+_SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _USER, _ROLE, _ATTACHMENT = 1, 2, 3, 4, 5, 6, 8, 11
 _GUILD_ONLY: Final[Body] = {"contexts": [0], "integration_types": [0]}
 MANAGE_SERVER: Final = 1 << 5
 ANSWER_WITH_THIS: Final = "Answer with this"
@@ -112,6 +112,8 @@ def _option(argument: Argument) -> Body:
         option["type"] = _INTEGER
     elif argument.kind is command_spec.MEMBER:
         option["type"] = _USER
+    elif argument.kind is command_spec.ROLE:
+        option["type"] = _ROLE
     elif argument.kind in _YES_OR_NO:
         option["type"] = _BOOLEAN
     elif argument.kind in _LISTED:

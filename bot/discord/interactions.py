@@ -19,7 +19,7 @@ from service.wire import Where, Who
 COMMAND, COMPONENT, AUTOCOMPLETE, MODAL = 2, 3, 4, 5
 """Interaction types. Docs: interactions/receiving-and-responding."""
 _TYPED, _ON_MESSAGE = 1, 3
-_SUBCOMMAND, _GROUP, _USER, _ATTACHMENT = 1, 2, 6, 11
+_SUBCOMMAND, _GROUP, _USER, _ROLE, _ATTACHMENT = 1, 2, 6, 8, 11
 LARGEST_CODE, LARGEST_DOCUMENT = 100_000, 5_000_000
 """Largest program and largest question document the service accepts, bytes."""
 
@@ -114,11 +114,7 @@ def _command(raw: RawInteraction, at: datetime) -> ParsedInteraction:
     path, options = path_of(raw.data)
     name = str(raw.data.get("name", ""))
     spec = spec_of(name, path)
-    given = {
-        str(one["name"]): _mentioned(raw, str(one.get("value"))) if one.get("type") == _USER else one.get("value")
-        for one in options
-        if one.get("type") != _ATTACHMENT
-    }
+    given = {str(one["name"]): _given(raw, one) for one in options if one.get("type") != _ATTACHMENT}
     text = " ".join((*path, *(_arguments(spec, given) if spec else ())))
     files = _files(raw, [str(one.get("value")) for one in options if one.get("type") == _ATTACHMENT], path)
     command = Command(event_id(raw), at, member_of(raw), _where(raw), name, text)
@@ -130,6 +126,14 @@ def _command(raw: RawInteraction, at: datetime) -> ParsedInteraction:
         action = encode(Import("check" if given.get("check") else "apply"))
         return ParsedInteraction(Submit(command.id, at, command.who, command.where, action), files)
     return ParsedInteraction(command, files)
+
+
+def _given(raw: RawInteraction, option: Mapping[str, Any]) -> Any:
+    """Returns an option's value; a member as typed text, and the role of everybody as none."""
+    value = option.get("value")
+    if option.get("type") == _USER:
+        return _mentioned(raw, str(value))
+    return "none" if option.get("type") == _ROLE and value == raw.guild else value
 
 
 def _mentioned(raw: RawInteraction, member: str) -> str:

@@ -10,7 +10,7 @@ from bot.core.markup import parse
 from bot.core.markup.discord import join_parts, linked, to_discord
 from bot.core.markup.parser import clean
 from bot.core.markup.runs import units, visible
-from bot.core.rendering import line_of, long_options, reachable, short
+from bot.core.rendering import as_typed, line_of, long_options, reachable, short
 from bot.discord.render import CHECKS, INPUT, LABEL, RADIOS, SELECT, UPLOAD, Body, chunks, display, parts_of
 
 _MODAL_ROOM = 3000
@@ -68,7 +68,8 @@ def _kept(parts: Sequence[str]) -> list[str]:
 
 
 def _field(field: Field) -> list[Body]:
-    return [_typed(field)] if isinstance(field, TextField) else list(_pick_field(field))
+    known = as_typed(field)
+    return [_typed(known)] if isinstance(known, TextField) else list(_pick_field(known))
 
 
 def _labelled(label: str, hint: str, component: Body) -> Body:

@@ -44,10 +44,13 @@ class Presence:
                 await self._report(self._client.chat_presence(_DISCORD, id, self._bot.get_guild(int(id)) is not None))
 
     async def channel_changed(self, before: GuildChannel, after: GuildChannel) -> None:
-        """Reports a channel that the bot may post to now and might not before."""
+        """Reports a channel's new name, and a channel that the bot may post to now and might not before."""
         if not isinstance(before, discord.TextChannel) or not isinstance(after, discord.TextChannel):
             return
         guild = after.guild
+        if before.name != after.name:
+            renamed = self._client.channel_renamed(_DISCORD, str(guild.id), str(after.id), f"#{after.name}")
+            await self._report(renamed)
         if can_post(after, guild) and not can_post(before, guild):
             await self._report(self._client.outbox_retry(_DISCORD, str(guild.id), str(after.id)))
 

@@ -74,7 +74,12 @@ def bodies(card: Card, *, private: bool = False) -> list[Body]:
     packs += [[] for _ in rows[1:]]
     beneath = [*([[]] * (len(packs) - len(rows))), *rows]
     return [
-        _body([_title(card.title, place, len(packs)), *_displays(pack), *_rows(under)], pack, private)
+        _body(
+            [_title(card.title, place, len(packs)), *_displays(pack), *_mention(card, place), *_rows(under)],
+            pack,
+            private,
+            _roles(card),
+        )
         for place, (pack, under) in enumerate(zip(packs, beneath, strict=True))
     ]
 
@@ -115,7 +120,17 @@ def _title(title: str, place: int, count: int) -> Body:
     return display(f"-# {text} · {place + 1} of {count}" if place else f"## {text}")
 
 
-def _body(components: list[Body], pack: Sequence[DisplayPart], private: bool) -> Body:
+def _roles(card: Card) -> list[str]:
+    """Returns the role that the card notifies. A user group of Slack's is none."""
+    return [card.ping] if card.ping.isdecimal() else []
+
+
+def _mention(card: Card, place: int) -> list[Body]:
+    """Returns the mention of the role, in the card's first message."""
+    return [display(f"<@&{role}>") for role in _roles(card)] if place == 0 else []
+
+
+def _body(components: list[Body], pack: Sequence[DisplayPart], private: bool, roles: list[str]) -> Body:
     attached = [
         {"id": str(part.picture), "filename": _name(part.picture), "description": part.text}
         for part in pack
@@ -124,7 +139,7 @@ def _body(components: list[Body], pack: Sequence[DisplayPart], private: bool) ->
     return {
         "flags": V2 | (EPHEMERAL if private else 0),
         "components": [{"type": CONTAINER, "accent_color": ACCENT, "components": components}],
-        "allowed_mentions": {"parse": []},
+        "allowed_mentions": {"parse": [], **({"roles": roles} if roles else {})},
         **({"attachments": attached} if attached else {}),
     }
 

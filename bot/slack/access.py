@@ -12,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.channel_access import ChannelProblem
 from bot.slack.auth import InstallationTokens
+from bot.slack.people import MemberDirectory
 from bot.slack.web_api import NotInstalled, SlackWeb, error_code
 from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import Who
@@ -26,9 +27,10 @@ _ABSENT = frozenset({"channel_not_found", "not_in_channel"})
 class SlackChannelAccess:
     """Asks Slack about channels. A check that Slack does not answer within two seconds finds nothing."""
 
-    def __init__(self, web: SlackWeb, tokens: InstallationTokens) -> None:
+    def __init__(self, web: SlackWeb, tokens: InstallationTokens, people: MemberDirectory) -> None:
         self._web = web
         self._tokens = tokens
+        self._people = people
 
     async def find_problem(self, who: Who, channel: str) -> ChannelProblem | None:
         """Returns whether the channel is archived or lacks the bot; None if neither, or if Slack does not say."""
@@ -56,6 +58,20 @@ class SlackChannelAccess:
             _LOG.warning("cannot join the channel %s: %s", channel, error)
             return False
         return True
+
+    async def find_zone(self, who: Who) -> str:
+        """Returns the member's time zone; empty if Slack does not say."""
+        return await self._people.find_zone(who)
+
+    async def find_name(self, who: Who, channel: str) -> str:
+        """Returns the channel's name with its `#`; empty if Slack does not say."""
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                found: dict[str, Any] = (await (await self._client(who)).conversations_info(channel=channel))["channel"]
+        except _UNANSWERED as error:
+            _LOG.warning("cannot look up the name of the channel %s: %s", channel, error)
+            return ""
+        return f"#{found['name']}" if found.get("name") else ""
 
     async def _client(self, who: Who) -> AsyncWebClient:
         installation = await self._tokens.find(who.workspace)

@@ -43,8 +43,16 @@ from bot.slack.auth import (
     single_installation,
 )
 from bot.slack.handler import SlackHandler
+from bot.slack.inbox import Inbox, LocalInbox, SharedInbox
 from bot.slack.manifest import EVENTS_PATH
-from bot.slack.payloads import installed_in, is_revocation, joined_channel, parse_payload
+from bot.slack.payloads import (
+    changed_member,
+    installed_in,
+    is_revocation,
+    opened_channel,
+    parse_payload,
+    renamed_channel,
+)
 from bot.slack.people import FileFetcher, MemberDirectory
 from bot.slack.platform import SlackPlatform
 from bot.slack.rate_limit import RateLimiter
@@ -66,9 +74,12 @@ Health = Callable[[], Awaitable[tuple[bool, dict[str, Any]]]]
 """Returns whether the bot is healthy, and details."""
 JOURNAL = "slack-journal.sqlite"
 _DRAIN_S = 10.0
+# Time without the outbox after which the bot is unhealthy, seconds: longer than a restart of the service takes.
+_OUTBOX_PATIENCE_S = 120.0
 _RETRY_S = 2.0
 _JOURNAL_RETENTION = timedelta(days=1)
 _PRUNE_INTERVAL_S = 3600.0
+_RESUME_INTERVAL_S = 15.0
 _ANYTHING = re.compile("")
 _TRIGGER_LIFETIME = timedelta(seconds=3)
 """Age at which a trigger has expired."""
@@ -89,6 +100,7 @@ class SlackApp:
     web: SlackWeb
     tokens: InstallationTokens
     journal: Journal
+    inbox: Inbox
     handler: SlackHandler
     receiver: SlackReceiver
     dispatcher: Dispatcher
@@ -96,18 +108,23 @@ class SlackApp:
     flow: AsyncOAuthFlow | None
 
     async def health(self) -> tuple[bool, dict[str, Any]]:
-        """Returns whether Slack can reach the bot, as far as it can tell, and details for `/healthz`."""
+        """Returns whether the bot works, and details for `/healthz`.
+
+        It does if Slack can reach it, as far as it can tell, and if it has read the outbox in the last two minutes.
+        """
         last_event_at = self.receiver.last_event_at
         details: dict[str, Any] = {
             "mode": self.settings.mode.value,
             "last_event": last_event_at.isoformat() if last_event_at else None,
             "answering": self.handler.busy,
+            "outbox_failing_s": round(self.dispatcher.failing_s, 1),
         }
+        reads = self.dispatcher.failing_s < _OUTBOX_PATIENCE_S
         if self.socket is None:
-            return True, details
+            return reads, details
         connected = await self.socket.connected()
         more = {"quiet_s": round(self.socket.quiet_for, 1), "renewals": self.socket.renewals}
-        return connected, details | {"connected": connected} | more
+        return connected and reads, details | {"connected": connected} | more
 
     async def greet_installer(self, new: Installation) -> None:
         """Greets the person who installed the app."""
@@ -115,7 +132,7 @@ class SlackApp:
         route = Route(team=team, enterprise=new.enterprise, user=new.installed_by)
         who = Who(platform="slack", workspace=team, member=new.installed_by, name=new.installed_by or "somebody")
         event = Added(f"slack:installed:{team}:{now.timestamp():.0f}", now, who, Where(channel=""))
-        if new.installed_by and self.journal.record(event, route.as_dict()):
+        if new.installed_by and await self.inbox.record(event, route.as_dict()):
             self.handler.start(IncomingEvent(event, route))
 
 
@@ -129,6 +146,8 @@ async def serve(
         only = await _run_until(stop, _find_single_installation(settings, web))
         if stop.is_set():
             return
+        # Events and the outbox of one app: another on the same service, such as staging's, has its own.
+        client.application = only.bot_id if only else settings.client_id
         journal = stack.enter_context(contextlib.closing(Journal(settings.data / JOURNAL)))
         pictures = Pictures()
         stack.push_async_callback(pictures.close)
@@ -149,18 +168,22 @@ def build(
     """Builds the objects. `links` lets code questions link to the web editor; `pictures` illustrates cards."""
     tokens = InstallationTokens(client, clock, only)
     people = MemberDirectory(web, tokens, clock, settings.manager_ids)
-    quiz = Quiz(client, links, SlackChannelAccess(web, tokens)).handle
+    quiz = Quiz(client, links, SlackChannelAccess(web, tokens, people)).handle
     answer = pictures.with_answers(quiz) if pictures else quiz
-    handler = SlackHandler(answer, people, Replies(web, tokens), FileFetcher(web, tokens), journal)
+    # By HTTP, a load balancer hands events to any replica; a socket gets its own.
+    inbox: Inbox = SharedInbox(client, journal) if settings.mode is Mode.http else LocalInbox(journal)
+    handler = SlackHandler(answer, people, Replies(web, tokens), FileFetcher(web, tokens), inbox)
     secret = settings.signing_secret.get_secret_value() if settings.signing_secret else ""
-    receiver = SlackReceiver(web, tokens, journal, handler, client, clock, secret)
+    receiver = SlackReceiver(web, tokens, inbox, handler, client, people, clock, secret)
     platform = SlackPlatform(web, tokens, clock, RateLimiter(time.monotonic))
     socket = None
     if settings.app_token is not None:
         app_token = settings.app_token.get_secret_value()
         socket = WatchedSocket(receiver.app, web, app_token, quiet_s=settings.quiet_s, ping_s=settings.ping_s)
     dispatcher = Dispatcher(client, pictures.with_posts(platform) if pictures else platform)
-    slack = SlackApp(settings, client, clock, web, tokens, journal, handler, receiver, dispatcher, socket, flow=None)
+    slack = SlackApp(
+        settings, client, clock, web, tokens, journal, inbox, handler, receiver, dispatcher, socket, flow=None
+    )
     if settings.many:
         slack.flow = oauth_flow(settings, web, client, tokens, slack.greet_installer)
     return slack
@@ -177,8 +200,7 @@ async def run(slack: SlackApp, stop: asyncio.Event) -> None:
                 pages = http_routes(app, slack.flow, slack.health)
                 port = await stack.enter_async_context(serve_http(pages, settings.host, settings.http_port))
                 _LOG.info("listening for Slack's requests on port %d", port)
-            if left := slack.handler.resume(slack.clock):
-                _LOG.info("answering %d events left by an earlier process", left)
+            await _resume(slack)
             await _run_until(stop, *_background_jobs(slack))
     finally:
         # No more events arrive from here on.
@@ -189,11 +211,25 @@ async def run(slack: SlackApp, stop: asyncio.Event) -> None:
 
 def _background_jobs(slack: SlackApp) -> list[Coroutine[Any, Any, None]]:
     jobs = [_prune_journal(slack)]
+    if isinstance(slack.inbox, SharedInbox):
+        jobs.append(_resume_often(slack))
     if slack.socket is not None:
         jobs.append(slack.socket.run())
     if slack.settings.many:
         jobs.append(TokenRotation(slack.settings, slack.web, slack.client, slack.tokens, slack.clock).run())
     return jobs
+
+
+async def _resume(slack: SlackApp) -> None:
+    if left := await slack.handler.resume():
+        _LOG.info("answering %d events left by another process", left)
+
+
+async def _resume_often(slack: SlackApp) -> None:
+    """Answers what replicas that died have left."""
+    while True:
+        await asyncio.sleep(_RESUME_INTERVAL_S)
+        await _resume(slack)
 
 
 async def _prune_journal(slack: SlackApp) -> None:
@@ -249,15 +285,17 @@ class SlackReceiver:
         self,
         web: SlackWeb,
         tokens: InstallationTokens,
-        journal: Journal,
+        inbox: Inbox,
         handler: SlackHandler,
         client: ServiceClient,
+        people: MemberDirectory,
         clock: Callable[[], datetime],
         signing_secret: str = "",
     ) -> None:
         self._client = client
+        self._people = people
         self._tokens = tokens
-        self._journal = journal
+        self._inbox = inbox
         self._handler = handler
         self._clock = clock
         self.last_event_at: datetime | None = None
@@ -271,6 +309,7 @@ class SlackReceiver:
         )
         self.app.command(_ANYTHING)(self._acknowledge_and_start)
         self.app.action(_ANYTHING)(self._acknowledge_and_start)
+        self.app.shortcut(_ANYTHING)(self._acknowledge_and_start)
         self.app.event(_ANYTHING)(self._event)
         self.app.view(_ANYTHING)(self._submitted)
 
@@ -283,7 +322,7 @@ class SlackReceiver:
         req.context["begun"] = perf_counter()
         incoming = parse_payload(req, now)
         if incoming is not None:
-            if not self._journal.record(incoming.event, incoming.route.as_dict()):
+            if not await self._inbox.record(incoming.event, incoming.route.as_dict()):
                 _LOG.info("%s was delivered again", incoming.event.id)
                 REPEATED.labels("slack").inc()
                 return BoltResponse(status=200, body="")
@@ -309,12 +348,13 @@ class SlackReceiver:
     async def _event(self, ack: Ack, context: AsyncBoltContext, body: Body) -> None:
         await self._acknowledge_and_start(ack, context)
         team, enterprise = installed_in(context, body)
-        if channel := joined_channel(body):
-            try:
-                await self._client.outbox_retry("slack", team, channel)
-            except (ServiceUnavailable, ServiceRefused) as error:
-                # Harmless: what was refused is tried again in a few minutes.
-                _LOG.warning("cannot report that the bot is in %s now: %s", channel, error)
+        if (user := changed_member(body)) is not None:
+            self._people.update(team, user)
+        try:
+            await self._report(team, body)
+        except (ServiceUnavailable, ServiceRefused) as error:
+            # Harmless: what was refused is tried again in a few minutes, and a name comes with the next event.
+            _LOG.warning("cannot report an event of %s: %s", team, error)
         if is_revocation(body):
             _LOG.info("the app was removed from %s", team)
             try:
@@ -322,6 +362,14 @@ class SlackReceiver:
             except (ServiceUnavailable, ServiceRefused) as error:
                 # Harmless: the token is dead, and Slack will say so when it is used.
                 _LOG.warning("cannot delete the installation of %s: %s", team, error)
+
+    async def _report(self, team: str, body: Body) -> None:
+        """Tells the service about channels in which the bot may post now, and about new names."""
+        if channel := opened_channel(body):
+            await self._client.outbox_retry("slack", team, channel)
+        channel, name = renamed_channel(body)
+        if channel:
+            await self._client.channel_renamed("slack", team, channel, name)
 
 
 def _record_delay(context: AsyncBoltContext) -> None:

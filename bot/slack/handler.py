@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from bot.core import actions
@@ -14,9 +13,9 @@ from bot.core.cards import Card, Form, Reply
 from bot.core.command_order import CommandOrder
 from bot.core.dispatcher import Answer
 from bot.core.events import Command, Event, Press, Sent, Submit, Visited
-from bot.core.journal import Journal
 from bot.core.text.members import refused_card
 from bot.core.text.results import reopen_card
+from bot.slack.inbox import Inbox
 from bot.slack.people import AdminUnknown, FileFetcher, MemberDirectory
 from bot.slack.replies import (
     REPLY_ERRORS,
@@ -46,6 +45,7 @@ _FORM_COMMANDS = (
     ("run",),
     ("report",),
     ("suggest",),
+    ("setup",),
     ("bank", "import"),
     ("review", "dismiss"),
     ("review", "fixed"),
@@ -53,6 +53,7 @@ _FORM_COMMANDS = (
 _CARD_ACTIONS = (
     actions.Choose,
     actions.Confide,
+    actions.Hint,
     actions.Compare,
     actions.ShareAnswer,
     actions.PeerAnswers,
@@ -68,7 +69,7 @@ _CARD_ACTIONS = (
 )
 _ADMIN_ACTIONS = frozenset(
     {
-        *("Credit", "Import", "JoinChannel", "Settle", "Setup", "SetupAt", "Begin", "PostNow", "Review"),
+        *("Credit", "Import", "JoinChannel", "Settle", "Setup", "SetupAt", "Begin", "BeginHere", "PostNow", "Review"),
         *("ReviewSuggestion", "EditSuggestion", "AcceptSuggestion", "DeclineSuggestion"),
     }
 )
@@ -78,13 +79,13 @@ class SlackHandler:
     """Answers events, each in a task of its own, so that a shutdown can wait for them."""
 
     def __init__(
-        self, answer: Answer, people: MemberDirectory, replies: Replies, files: FileFetcher, journal: Journal
+        self, answer: Answer, people: MemberDirectory, replies: Replies, files: FileFetcher, inbox: Inbox
     ) -> None:
         self._answer = answer
         self._people = people
         self._replies = replies
         self._files = files
-        self._journal = journal
+        self._inbox = inbox
         self._order = CommandOrder()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -101,9 +102,9 @@ class SlackHandler:
         """Starts answering a submitted view, which includes its acknowledgement."""
         self._start(self._finish(incoming, self._answer_submission(incoming, view, ack)))
 
-    def resume(self, clock: Callable[[], datetime]) -> int:
-        """Starts answering the events an earlier process left; returns how many. Their triggers have expired."""
-        left = self._journal.unanswered()
+    async def resume(self) -> int:
+        """Starts answering the events another process left; returns how many. Their triggers have expired."""
+        left = await self._inbox.unanswered()
         for taken in left:
             route = replace(route_from(taken.route), trigger="")
             self.start(IncomingEvent(taken.event, route))
@@ -131,7 +132,7 @@ class SlackHandler:
             _LOG.warning("%s: the reply was not delivered: %s", incoming.event.id, error)
         except Exception:
             _LOG.exception("%s could not be answered", incoming.event.id)
-        self._journal.mark_answered(incoming.event.id)
+        await self._inbox.mark_answered(incoming.event.id)
 
     # The reply
 
@@ -143,7 +144,7 @@ class SlackHandler:
             except AdminUnknown as error:
                 return Reply(refused_card(str(error)))
             event = replace(event, who=who)
-            if isinstance(event, Sent):
+            if isinstance(event, Sent | Submit) and route.files:
                 read = await self._files.with_files(event, route)
                 if isinstance(read, Card):
                     return Reply(read)
@@ -178,7 +179,8 @@ class SlackHandler:
         elif route.window == "card" and await self._replies.update_view(route, route.view, reply_view(content, route)):
             return
         elif isinstance(content, Form):
-            if await self._replies.open_view(route, form_view(content, route)) is None:
+            opened = await self._replies.open_view(route, form_view(content, route))
+            if opened is None and not await self._replies.send_form(route, content):
                 await self._send_card(route, reopen_card(content), reply)
         elif not (route.window and await self._replies.open_view(route, card_view(content, route))):
             await self._send_card(route, content, reply)

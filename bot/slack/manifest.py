@@ -31,32 +31,44 @@ BOT_SCOPES: Final = (
 """OAuth scopes; `WHY` says what each is for."""
 WHY: Final = {
     "app_mentions:read": "answers sent by mentioning the bot",
-    "channels:history": "checking whether a post arrived before retrying it; code in threads under a question",
+    "channels:history": "checking whether a post arrived before retrying it; no message is sent to the app",
     "channels:join": "the button in the setup that makes the bot join a public channel",
-    "channels:read": "noticing that the bot was invited to a channel; checking before the first post that it was",
+    "channels:read": "noticing invitations, new names and unarchived channels; checking before the first post",
     "chat:write": "posting questions and answers",
     "commands": "/quiz and /quiz-admin",
-    "files:read": "answers as .py files",
-    "files:write": "pictures of boards and formulas",
+    "files:read": "answers as .py files, in forms and messages",
+    "files:write": "pictures of formulas and distributions",
     "groups:history": "the same as channels:history, in private channels it was invited to",
     "groups:read": "the same as channels:read, in private channels",
     "im:history": "direct messages to the bot",
     "im:write": "verdicts and notices by direct message",
-    "users:read": "names on the boards, and who is an admin",
+    "users:read": "names on the boards, who is an admin, and the time zone that a schedule starts with",
 }
 BOT_EVENTS: Final = (
     "app_home_opened",
     "app_mention",
     "app_uninstalled",
+    "channel_rename",
+    "channel_unarchive",
+    "group_rename",
+    "group_unarchive",
     "member_joined_channel",
-    "message.channels",
-    "message.groups",
     "message.im",
+    "team_join",
     "tokens_revoked",
+    "user_change",
 )
 _DESCRIPTIONS: Final = {
     "quiz": "The daily quiz: answer, practice, see the board",
     "quiz-admin": "Quiz administration: schedules, banks, seasons, reports",
+}
+ANSWER_WITH_THIS: Final = "answer_with_this"
+"""Callback id of the message shortcut."""
+_SHORTCUT: Final = {
+    "name": "Answer with this",
+    "type": "message",
+    "callback_id": ANSWER_WITH_THIS,
+    "description": "Answer the open code question with the code in this message",
 }
 EVENTS_PATH: Final = "/slack/events"
 _COLOR: Final = "#1f3a5f"
@@ -86,6 +98,7 @@ def app_manifest(url: str = "") -> dict[str, Any]:
                 "messages_tab_read_only_enabled": False,
             },
             "bot_user": {"display_name": "Dailygrad", "always_online": True},
+            "shortcuts": [dict(_SHORTCUT)],
             "slash_commands": [_command(name, events) for name in dict.fromkeys(spec.name for spec in COMMANDS)],
         },
         "oauth_config": {
@@ -95,6 +108,7 @@ def app_manifest(url: str = "") -> dict[str, Any]:
         "settings": {
             "event_subscriptions": {**request, "bot_events": list(BOT_EVENTS)},
             "interactivity": {"is_enabled": True, **request},
+            # Not supported: an organization-wide installation has one token for many workspaces.
             "org_deploy_enabled": False,
             "socket_mode_enabled": not url,
             # Expiring tokens must be saved and refreshed, which only OAuth installations support.

@@ -11,8 +11,10 @@ from typing import Any
 from slack_bolt.async_app import AsyncBoltContext, AsyncBoltRequest
 
 from bot.core.events import Added, Command, Press, Sent, Submit, Visited
+from bot.slack.manifest import ANSWER_WITH_THIS
 from bot.slack.render import LINK
 from bot.slack.route import FileRef, IncomingEvent, Route, read_metadata, write_files
+from bot.slack.views import SUBMIT
 from service.wire import Where, Who
 
 Payload = dict[str, Any]
@@ -34,6 +36,8 @@ def parse_payload(request: AsyncBoltRequest, now: datetime) -> IncomingEvent | N
     match body.get("type"):
         case "block_actions":
             return _block_actions(request, now)
+        case "message_action":
+            return _shortcut(request, now)
         case "view_submission":
             return _view_submission(request, now)
         case "event_callback":
@@ -50,11 +54,31 @@ def is_revocation(body: Payload) -> bool:
     return bool(event.get("type") == "app_uninstalled")
 
 
-def joined_channel(body: Payload) -> str:
-    """Returns the channel that the payload says the bot was added to; empty for any other payload."""
+def opened_channel(body: Payload) -> str:
+    """Returns the channel in which the bot may post now: it was added there, or the channel was unarchived.
+
+    Empty for any other payload.
+    """
     event = body.get("event") or {}
     joined = event.get("type") == "member_joined_channel" and event.get("user") == _bot_user(body)
-    return str(event["channel"]) if joined else ""
+    unarchived = event.get("type") in ("channel_unarchive", "group_unarchive")
+    return str(event["channel"]) if joined or unarchived else ""
+
+
+def renamed_channel(body: Payload) -> tuple[str, str]:
+    """Returns the id and the new name of a channel that the payload says was renamed; empty for any other payload."""
+    event = body.get("event") or {}
+    channel = event.get("channel")
+    if event.get("type") not in ("channel_rename", "group_rename") or not isinstance(channel, dict):
+        return "", ""
+    return str(channel["id"]), f"#{channel['name']}"
+
+
+def changed_member(body: Payload) -> Payload | None:
+    """Returns what the payload says of a member who changed or joined; None for any other payload."""
+    event = body.get("event") or {}
+    user = event.get("user")
+    return user if event.get("type") in ("user_change", "team_join") and isinstance(user, dict) else None
 
 
 def installed_in(context: AsyncBoltContext, body: Payload) -> tuple[str, str]:
@@ -84,6 +108,8 @@ def _block_actions(request: AsyncBoltRequest, now: datetime) -> IncomingEvent | 
     route = _route(request, **_place(body))
     at = _event_time(pressed.get("action_ts"), now)
     who, event_id = _who(route, _id(body, "user", "username")), _event_id(body["trigger_id"])
+    if str(pressed.get("action_id", "")).startswith(SUBMIT):
+        return IncomingEvent(Submit(event_id, at, who, _where(route), action, _values(body)), route)
     if route.window == "form":
         return IncomingEvent(Submit(event_id, at, who, _where(route), action, _values(body["view"])), route)
     return IncomingEvent(Press(event_id, at, who, _where(route), action), route)
@@ -95,7 +121,22 @@ def _view_submission(request: AsyncBoltRequest, now: datetime) -> IncomingEvent:
     action, _ = read_metadata(body["view"].get("private_metadata", ""))
     who = _who(route, _id(body, "user", "username"))
     values = _values(body["view"])
+    route = dataclasses.replace(route, files=write_files(_uploaded(body["view"])))
     return IncomingEvent(Submit(_event_id(body["trigger_id"]), now, who, _where(route), action, values), route)
+
+
+def _shortcut(request: AsyncBoltRequest, now: datetime) -> IncomingEvent | None:
+    """Parses the shortcut of a message, which answers with the code in it."""
+    body = request.body
+    message = body.get("message") or {}
+    if body.get("callback_id") != ANSWER_WITH_THIS:
+        return None
+    place = {"channel": _id(body, "channel"), "channel_name": _channel_name(_id(body, "channel", "name"))}
+    files = write_files(_python_files(message.get("files") or ()))
+    route = _route(request, **place, thread=str(message.get("thread_ts") or ""), files=files)
+    at = _event_time(body.get("action_ts"), now)
+    who = _who(route, _id(body, "user", "name"))
+    return IncomingEvent(Sent(_event_id(body["trigger_id"]), at, who, _where(route), message_text(message)), route)
 
 
 def _place(body: Payload) -> dict[str, str]:
@@ -132,14 +173,13 @@ def _event_callback(request: AsyncBoltRequest, now: datetime) -> IncomingEvent |
 
 
 def _message(request: AsyncBoltRequest, event: Payload, at: datetime) -> IncomingEvent | None:
-    """Parses a message to the bot: a direct message, a mention, or code in a thread under one of its posts."""
+    """Parses a message to the bot: a direct message or a mention. The app is sent no other message."""
     if event.get("bot_id") or event.get("subtype") not in _MESSAGE_SUBTYPES or not event.get("user"):
         return None
     bot = _bot_user(request.body)
     text, files = message_text(event, bot), _python_files(event.get("files") or ())
     direct = event.get("channel_type") == "im"
-    beneath = bool(bot) and event.get("parent_user_id") == bot
-    if not direct and event["type"] == "message" and not (beneath and (has_code(text) or files)):
+    if not direct and event["type"] == "message":
         return None
     route = _route(
         request,
@@ -166,6 +206,7 @@ def _python_files(files: Iterable[Payload]) -> list[FileRef]:
 def _values(view: Payload) -> dict[str, tuple[str, ...]]:
     """Returns the values by field name, joining fields that were split over several menus."""
     found: dict[str, tuple[str, ...]] = {}
+    # A file is no text.
     for block_id, held in ((view.get("state") or {}).get("values") or {}).items():
         name = block_id.partition(":")[0]
         for element in held.values():
@@ -173,11 +214,20 @@ def _values(view: Payload) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def _uploaded(view: Payload) -> list[FileRef]:
+    """Returns the files in the view's inputs for files."""
+    states = ((view.get("state") or {}).get("values") or {}).values()
+    return _python_files([file for held in states for one in held.values() for file in one.get("files") or ()])
+
+
 def _picked(element: Payload) -> tuple[str, ...]:
     if element.get("selected_options") is not None:
         return tuple(str(option["value"]) for option in element["selected_options"])
     if element.get("selected_option") is not None:
         return (str(element["selected_option"]["value"]),)
+    for picked in ("selected_time", "selected_conversation"):
+        if element.get(picked) is not None:
+            return (str(element[picked]),)
     value = element.get("value")
     return () if value is None else (str(value),)
 
@@ -242,11 +292,6 @@ def message_text(message: dict[str, Any], bot_user: str = "") -> str:
     if rich:
         return "\n".join(_part(part, bot_user) for block in rich for part in block.get("elements", ())).strip()
     return unescape(_CONTROL.sub(lambda found: _control(found[1], bot_user), message.get("text") or "")).strip()
-
-
-def has_code(text: str) -> bool:
-    """Returns whether the text contains a fenced block."""
-    return "```" in text
 
 
 def unescape(text: str) -> str:

@@ -6,16 +6,17 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientResponseError
 from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.cards import Card
-from bot.core.events import Sent
+from bot.core.events import Sent, Submit
 from bot.core.text.results import file_too_long_card, file_unread_card
 from bot.slack.auth import InstallationTokens
 from bot.slack.route import FileRef, Route, read_files
@@ -24,7 +25,13 @@ from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import Who
 
 _LOG = logging.getLogger(__name__)
-_MAX_AGE = timedelta(minutes=5)
+_ADMIN_MAX_AGE = timedelta(minutes=5)
+"""Age up to which a member's rights are believed."""
+_NAME_MAX_AGE = timedelta(hours=1)
+"""Age up to which a name is used; `user_change` events renew it sooner."""
+_LIST_INTERVAL = timedelta(hours=6)
+"""Time before a workspace is listed again."""
+_LIST_PAGE, _LIST_PAGES = 500, 8
 _MAX_ENTRIES = 20_000
 _NAME_LENGTH = 80
 _ASK_S = 2.0
@@ -32,12 +39,32 @@ MAX_FILE_BYTES = 100_000
 """Largest program the service accepts, bytes."""
 
 
+LOOKUP_ERRORS = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
+"""Errors of a question to Slack about a member."""
+
+
 class AdminUnknown(Exception):
     """Slack did not say whether a member is an admin; the message is for that member."""
 
 
+@dataclass(frozen=True, slots=True)
+class KnownMember:
+    """What Slack says of a member."""
+
+    name: str
+    admin: bool
+    zone: str
+    """IANA time zone; empty if Slack does not say."""
+    at: datetime
+
+
 class MemberDirectory:
-    """Looks up members' names and rights, and caches them. `managers` are admins besides the workspace's own."""
+    """Looks up members' names, rights and time zones, and caches them. `managers` are admins besides the workspace's
+    own.
+
+    A workspace is listed once, because `users.info` allows a hundred calls a minute and a question may bring three
+    hundred members in one. After that, only admins' commands ask about a single member.
+    """
 
     def __init__(
         self, web: SlackWeb, tokens: InstallationTokens, clock: Callable[[], datetime], managers: Collection[str]
@@ -46,7 +73,9 @@ class MemberDirectory:
         self._tokens = tokens
         self._clock = clock
         self._managers = managers
-        self._cache: OrderedDict[tuple[str, str], tuple[str, bool, datetime]] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, str], KnownMember] = OrderedDict()
+        self._listed: dict[str, datetime] = {}
+        self._listing: dict[str, asyncio.Task[None]] = {}
 
     async def resolve(self, who: Who, enterprise: str = "", *, admin_matters: bool = False) -> Who:
         """Returns `who` with their name and rights. Raises AdminUnknown if those matter and Slack does not answer.
@@ -54,37 +83,94 @@ class MemberDirectory:
         Without an answer, the name from the payload is used.
         """
         manager = who.member in self._managers
-        held = self._cache.get((who.workspace, who.member))
-        if held is None or self._clock() - held[2] >= _MAX_AGE:
-            try:
-                held = await self._fetch(who, enterprise)
-            except (
-                SlackApiError,
-                ClientError,
-                TimeoutError,
-                NotInstalled,
-                ServiceUnavailable,
-                ServiceRefused,
-            ) as error:
-                _LOG.warning("cannot look up %s: %s", who.member, _cause(error))
-                if admin_matters and not manager and held is None:
-                    raise AdminUnknown(_admin_unknown_text(error)) from error
-        if held is None:
+        known = self._cached(who)
+        try:
+            known = await self._look_up(who, enterprise, _ADMIN_MAX_AGE if admin_matters else _NAME_MAX_AGE)
+        except LOOKUP_ERRORS as error:
+            _LOG.warning("cannot look up %s: %s", who.member, _cause(error))
+            if admin_matters and not manager and known is None:
+                raise AdminUnknown(_admin_unknown_text(error)) from error
+        if known is None:
             return who.model_copy(update={"admin": manager})
-        return who.model_copy(update={"name": held[0], "admin": held[1] or manager})
+        return who.model_copy(update={"name": known.name, "admin": known.admin or manager})
 
-    async def _fetch(self, who: Who, enterprise: str) -> tuple[str, bool, datetime]:
+    async def find_zone(self, who: Who) -> str:
+        """Returns the member's time zone; empty if Slack does not say."""
+        try:
+            return (await self._look_up(who, "", _NAME_MAX_AGE)).zone
+        except LOOKUP_ERRORS as error:
+            _LOG.warning("cannot look up the time zone of %s: %s", who.member, _cause(error))
+            return ""
+
+    def update(self, team: str, user: dict[str, Any]) -> None:
+        """Takes what an event says of a member who changed or joined."""
+        if user.get("id"):
+            self._remember(team, user)
+
+    async def close(self) -> None:
+        """Cancels listings that are under way."""
+        left = list(self._listing.values())
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    def _cached(self, who: Who) -> KnownMember | None:
+        return self._cache.get((who.workspace, who.member))
+
+    async def _look_up(self, who: Who, enterprise: str, max_age: timedelta) -> KnownMember:
+        known = self._cached(who)
+        if known is not None and self._clock() - known.at < max_age:
+            return known
         async with asyncio.timeout(_ASK_S):
-            installation = await self._tokens.find(who.workspace, enterprise)
-            client = self._web.client(installation.token.get_secret_value())
+            if known is None and await self._list(who.workspace, enterprise):
+                known = self._cached(who)
+                if known is not None:
+                    return known
+            client = await self._client(who.workspace, enterprise)
             user = (await client.users_info(user=who.member))["user"]
+        return self._remember(who.workspace, {**user, "id": who.member}, who.name)
+
+    async def _list(self, team: str, enterprise: str) -> bool:
+        """Lists the workspace's members, unless that was done lately. Returns whether it has just been done."""
+        listed_at = self._listed.get(team)
+        if listed_at is not None and self._clock() - listed_at < _LIST_INTERVAL and team not in self._listing:
+            return False
+        listing = self._listing.get(team)
+        if listing is None:
+            self._listed[team] = self._clock()
+            listing = self._listing[team] = asyncio.create_task(self._fetch_all(team, enterprise))
+            listing.add_done_callback(lambda _: self._listing.pop(team, None))
+        # Everyone who waits shares one listing, which goes on if one of them gives up.
+        await asyncio.shield(listing)
+        return True
+
+    async def _fetch_all(self, team: str, enterprise: str) -> None:
+        cursor = ""
+        try:
+            client = await self._client(team, enterprise)
+            for _ in range(_LIST_PAGES):
+                page = await client.users_list(limit=_LIST_PAGE, cursor=cursor or None)
+                for user in page.get("members") or ():
+                    if not user.get("deleted") and not user.get("is_bot"):
+                        self._remember(team, user)
+                cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
+                if not cursor:
+                    return
+        except LOOKUP_ERRORS as error:
+            _LOG.warning("cannot list the members of %s, so they are looked up one by one: %s", team, _cause(error))
+
+    async def _client(self, team: str, enterprise: str) -> AsyncWebClient:
+        installation = await self._tokens.find(team, enterprise)
+        return self._web.client(installation.token.get_secret_value())
+
+    def _remember(self, team: str, user: dict[str, Any], name: str = "") -> KnownMember:
         admin = bool(user.get("is_admin") or user.get("is_owner") or user.get("is_primary_owner"))
-        held = (_name_of(user) or who.name, admin, self._clock())
-        self._cache[who.workspace, who.member] = held
-        self._cache.move_to_end((who.workspace, who.member))
+        known = KnownMember(_name_of(user) or name or str(user["id"]), admin, str(user.get("tz") or ""), self._clock())
+        self._cache[team, str(user["id"])] = known
+        self._cache.move_to_end((team, str(user["id"])))
         if len(self._cache) > _MAX_ENTRIES:
             self._cache.popitem(last=False)
-        return held
+        return known
 
 
 def _name_of(user: dict[str, Any]) -> str:
@@ -116,15 +202,20 @@ class FileFetcher:
         self._web = web
         self._tokens = tokens
 
-    async def with_files(self, event: Sent, route: Route) -> Sent | Card:
-        """Returns the event with its files' texts, or a card that says why a file was rejected."""
+    async def with_files(self, event: Sent | Submit, route: Route) -> Sent | Submit | Card:
+        """Returns the event with its files' texts, or a card that says why a file was rejected.
+
+        A form's file takes the place of what its field says.
+        """
         texts: list[tuple[str, str]] = []
         for file in read_files(route.files):
             text = await self._download(file, route)
             if isinstance(text, Card):
                 return text
             texts.append((file.name, text))
-        return replace(event, files=tuple(texts))
+        if isinstance(event, Sent):
+            return replace(event, files=tuple(texts))
+        return replace(event, values={**event.values, "code": (texts[0][1],)}) if texts else event
 
     async def _download(self, file: FileRef, route: Route) -> str | Card:
         if not is_slack_url(file.url, self._web.api_url):

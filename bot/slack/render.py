@@ -43,13 +43,22 @@ def bodies(card: Card) -> list[Body]:
     A picture is an image block with the file `picture N`; its bytes are `pictures(card)[N]`. Upload those that
     `picture_numbers(body)` lists, then send `with_uploads(body, …)`.
     """
-    packs = _packed([*parts_of(_with_image_blocks(card.blocks)), *actions_of(card.buttons, card.links)])
+    packs = _packed(
+        [*parts_of(_with_image_blocks(card.blocks)), *_mention(card), *actions_of(card.buttons, card.links)]
+    )
     title = line_of(card.title, SLACK.header)
     heads = [header(title), *(context(f"{title} · {place} of {len(packs)}") for place in range(2, len(packs) + 1))]
     return [
         _body([head, *pack], "" if place else card.summary)
         for place, (head, pack) in enumerate(zip(heads, packs, strict=True))
     ]
+
+
+def _mention(card: Card) -> list[Body]:
+    """Returns the mention of the user group that the card notifies. A role of Discord's is none."""
+    if not card.ping.startswith("S"):
+        return []
+    return rich([{"type": "rich_text_section", "elements": [{"type": "usergroup", "usergroup_id": card.ping}]}])
 
 
 def pictures(card: Card) -> list[bytes]:

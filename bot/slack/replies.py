@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiohttp import ClientError
@@ -16,8 +18,8 @@ from bot.slack.auth import InstallationTokens
 from bot.slack.platform import send_with_pictures, uploaded_bodies
 from bot.slack.render import bodies, context, pictures
 from bot.slack.route import Route, write_metadata
-from bot.slack.views import view
-from bot.slack.web_api import NotInstalled, RespondFailed, SlackWeb, error_code
+from bot.slack.views import message_form, view
+from bot.slack.web_api import NotInstalled, RespondFailed, SlackWeb, error_code, retry_after
 from service.client import ServiceRefused, ServiceUnavailable
 
 _LOG = logging.getLogger(__name__)
@@ -25,6 +27,9 @@ Body = dict[str, Any]
 # Errors after which a direct message replaces an ephemeral one.
 _NOT_THERE = frozenset({"channel_not_found", "not_in_channel", "user_not_in_channel", "is_archived"})
 _ERROR_LENGTH = 300
+# Time in which a view may still be opened, seconds: a trigger lives three, and a part of that has gone by.
+_TRIGGER_S = 2.0
+_LEAST_WAIT_S = 0.1
 REPLY_ERRORS = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused)
 """What these calls may raise."""
 
@@ -54,15 +59,24 @@ class Replies:
         if not route.trigger:
             return None
         try:
-            # A trigger expires before a rate limit does, so there is no point in retrying.
             client = await self._client(route, retries=False)
             call = client.views_push if route.view and route.window != "home" else client.views_open
-            response = await call(trigger_id=route.trigger, view=body)
+            response = await _within_trigger(lambda: call(trigger_id=route.trigger, view=body))
         except REPLY_ERRORS as error:
             # Too late, used before, too many views, or Slack is down: the reply takes another way.
             _LOG.info("cannot open a view: %s", _cause(error))
             return None
         return str(response["view"]["id"])
+
+    async def send_form(self, route: Route, form: Form) -> bool:
+        """Shows a form as a private message, for when no view can be opened. Returns False if it does not fit."""
+        body = message_form(form)
+        if body is None:
+            return False
+        by_url = bool(route.response_url) and not route.thread
+        if not (by_url and await self._via_response_url(route, body, False)):
+            await self._post_ephemeral(route, body)
+        return True
 
     async def update_view(self, route: Route, view_id: str, body: Body) -> bool:
         """Updates a view; returns False if that fails, for example because it was closed."""
@@ -115,6 +129,20 @@ class Replies:
     async def _client(self, route: Route, *, retries: bool = True) -> AsyncWebClient:
         installation = await self._tokens.find(route.team, route.enterprise)
         return self._web.client(installation.token.get_secret_value(), retries=retries)
+
+
+async def _within_trigger(call: Callable[[], Awaitable[Any]]) -> Any:
+    """Makes a call that needs a trigger, and repeats it while Slack is too busy and the trigger lives."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + _TRIGGER_S
+    while True:
+        try:
+            return await call()
+        except SlackApiError as error:
+            wait = retry_after(error)
+            if wait is None or loop.time() + wait >= end:
+                raise
+            await asyncio.sleep(max(wait, _LEAST_WAIT_S))
 
 
 def _cause(error: Exception) -> str:
@@ -175,7 +203,7 @@ def refilled_view(payload: Body, card: Card) -> Body:
     state = (payload.get("state") or {}).get("values") or {}
     body = {name: payload[name] for name in ("type", "callback_id", "private_metadata", "title", "submit", "close")}
     blocks = [_refilled(block, state.get(block.get("block_id"), {})) for block in payload["blocks"]]
-    return {**body, "blocks": [context(line_of(card.summary, _ERROR_LENGTH)), *blocks]}
+    return {**body, "blocks": [alert(line_of(card.summary, _ERROR_LENGTH)), *blocks]}
 
 
 def _refilled(block: Body, state: Body) -> Body:
@@ -189,7 +217,16 @@ def _refilled(block: Body, state: Body) -> Body:
         element["initial_option"] = held["selected_option"]
     if held.get("selected_options"):
         element["initial_options"] = held["selected_options"]
+    if held.get("selected_time"):
+        element["initial_time"] = held["selected_time"]
+    if held.get("selected_conversation"):
+        element["initial_conversation"] = held["selected_conversation"]
     return {**block, "element": element}
+
+
+def alert(text: str) -> Body:
+    """Returns a block that shows an error, for modals only."""
+    return {"type": "alert", "text": _plain(text), "level": "error"}
 
 
 def _as_form(card: Card) -> Form:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bot.core.cards import Field, Form, PickField, TextField
+from bot.core.cards import Button, ChannelField, Field, Form, PickField, TextField, TimeField
 from bot.core.limits import SLACK
 from bot.core.markup.parser import clean
 from bot.core.markup.runs import units, visible
@@ -26,7 +26,12 @@ from bot.slack.render import (
 # Limits of our own, well below Slack's: of an input's label and hint, and of a view as JSON.
 _MAX_LABEL, _MAX_HINT = 150, 500
 _VIEW_BYTES = 40_000
+_MESSAGE_BYTES = 11_000
 _VIEW_BLOCKS = SLACK.view_blocks - 20
+SUBMIT = "submit:"
+"""Prefix of the `action_id` of a button that submits the inputs of its message."""
+FILE = ":file"
+"""Suffix of an upload's name: `code:file` replaces the field `code`."""
 _MORE = "The rest of the question is in its message."
 
 
@@ -53,6 +58,23 @@ def view(form: Form) -> Body:
     }
 
 
+def message_form(form: Form) -> Body | None:
+    """Renders a form as a message with inputs and a button that submits them; None if it does not fit.
+
+    A message has no inputs for files.
+    """
+    blocks = [block for block in view(form)["blocks"] if block.get("element", {}).get("type") != "file_input"]
+    buttons = actions_of((Button(form.submit, form.action, "primary"), *form.extras), form.links)
+    for button in (button for row in buttons for button in row["elements"] if "value" in button):
+        button["action_id"] = f"{SUBMIT}{button['value']}"
+    blocks = [block for block in blocks if block["type"] != "actions"]
+    blocks = [header(line_of(form.title, SLACK.header)), *blocks, *buttons]
+    if len(blocks) > SLACK.message_blocks or sum(map(byte_size, blocks)) > _MESSAGE_BYTES:
+        return None
+    text = line_of(form.title, SLACK.header)
+    return {"text": text, "blocks": blocks, "mrkdwn": False, "unfurl_links": False, "unfurl_media": False}
+
+
 def fits_view(form: Form) -> bool:
     """Returns whether the view shows the whole question; if not, show it in a message."""
     return context(_MORE) not in view(form)["blocks"]
@@ -72,7 +94,17 @@ def _fitting(parts: Iterable[Part], room: int) -> list[Body]:
 
 
 def _field(field: Field) -> list[Body]:
-    return [_text_field(field)] if isinstance(field, TextField) else _pick_fields(field)
+    match field:
+        case TextField():
+            return [_text_field(field), *_file_field(field)]
+        case PickField():
+            return _pick_fields(field)
+        case TimeField(name, label, value):
+            return [_input(name, label, {"type": "timepicker", "initial_time": value}, False)]
+        case ChannelField(name, label, value):
+            channels = {"include": ["public", "private"], "exclude_bot_users": True}
+            element: Body = {"type": "conversations_select", "filter": channels}
+            return [_input(name, label, {**element, **({"initial_conversation": value} if value else {})}, False)]
 
 
 def _input(name: str, label: str, element: Body, optional: bool, hint: str = "") -> Body:
@@ -94,7 +126,15 @@ def _text_field(field: TextField) -> Body:
         hint = "The current text is longer than this window allows: send it as a file, or type it again."
     elif value:
         element["initial_value"] = value
-    return _input(field.name, field.label, element, not field.required, hint)
+    return _input(field.name, field.label, element, field.code or not field.required, hint)
+
+
+def _file_field(field: TextField) -> list[Body]:
+    """Returns the input for a file that takes the place of typed code."""
+    if not field.code:
+        return []
+    element: Body = {"type": "file_input", "filetypes": ["py"], "max_files": 1}
+    return [_input(f"{field.name}{FILE}", "Or a .py file", element, True)]
 
 
 def _pick_fields(field: PickField) -> list[Body]:

@@ -7,8 +7,9 @@ import dataclasses
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 
-from bot.core.cards import Card, Form, PickField, Reply, TextField
+from bot.core.cards import Card, Field, Form, PickField, Reply, TextField
 from bot.core.dispatcher import DeliveryRefused, Target
+from bot.core.rendering import as_typed
 from bot.web.store import ChatStore, Message, Person
 from service.wire import Platform as PlatformName
 from service.wire import Where, Who
@@ -147,8 +148,9 @@ def _is_same_form(one: Card | Form | str, other: Form) -> bool:
     return isinstance(one, Form) and is_editor(one) and one.action == other.action
 
 
-def with_values(field: TextField | PickField, values: Values) -> TextField | PickField:
+def with_values(shown: Field, values: Values) -> TextField | PickField:
     """Returns the field with the submitted values, ignoring values that the field does not allow."""
+    field = as_typed(shown)
     given = values.get(field.name, ())
     if isinstance(field, PickField):
         known = {value for value, _ in field.options}

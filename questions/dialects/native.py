@@ -256,6 +256,7 @@ _WRONG = "Wrong:"
 _EVERY = frozenset(KINDS)
 _PARTS: dict[str, frozenset[str]] = {
     "Why": _EVERY,
+    "Hint": _EVERY,
     "Proof": _EVERY,
     "Links": _EVERY,
     "Tags": _EVERY,
@@ -459,6 +460,7 @@ def _build(document: Document, draft: Draft, section: Section, header: _Header, 
         place=document.place(first, last),
         answer=_answer(document, draft, header.kind, named),
         why=prose(document, named.get("Why")),
+        hint=prose(document, named.get("Hint")),
         program=program(document, draft, named.get("Program")),
         options=body.options,
         task=_task(document, draft, body) if header.kind == "code" else None,

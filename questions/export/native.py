@@ -82,6 +82,8 @@ def _parts(question: Question, languages: _Languages, way: Callable[[str], str])
         yield from _task(question.task)
     if question.draw:
         yield "Draw", fence(question.draw, "python")
+    if question.hint:
+        yield "Hint", way(question.hint)
     if question.why:
         yield "Why", way(question.why)
     if question.proof:

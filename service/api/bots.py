@@ -13,25 +13,37 @@ from pydantic import SecretStr, TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import AdminChange, Id, TheChange, channel_of
-from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, disconnected, own_platform, scope_of
+from service.api.http import (
+    Application,
+    Call,
+    EventBody,
+    TheCall,
+    TheCaller,
+    WhereBody,
+    disconnected,
+    own_platform,
+    scope_of,
+)
 from service.people import installations, linking
 from service.people.audit import administer, admins_only
 from service.rounds import delivery as rounds_delivery
 from service.rounds import schedules
 from service.rounds.idempotency import EventCall, run_once
-from service.store import chats, outbox
+from service.store import chats, outbox, received_events
 from service.store import schedules as schedule_rows
 from service.store.members import Caller, resolve_caller
 from service.wire import (
     AttemptOutcome,
     ChatLinked,
     Delivery,
+    EventId,
     Installation,
     InstallationKey,
     LinkCode,
     MemberLinked,
     Platform,
     PostingChannel,
+    ReceivedEvent,
     ScheduleView,
     Secret,
     Where,
@@ -57,6 +69,7 @@ async def outbox_claim(
     call: TheCall,
     request: Request,
     platform: PlatformBody,
+    application: Application = "",
     limit: Annotated[int, Body(embed=True, ge=1, le=100)] = 20,
     wait_s: Annotated[float, Body(embed=True, ge=0, le=30)] = 0,
 ) -> tuple[Delivery, ...]:
@@ -69,16 +82,25 @@ async def outbox_claim(
 
     try:
         return await rounds_delivery.claim_or_wait(
-            parts.sessions, parts.outbox_signal, platform, parts.clock, limit=limit, wait_s=wait_s, stopping=stopping
+            parts.sessions,
+            parts.outbox_signal,
+            platform,
+            parts.clock,
+            application=application,
+            limit=limit,
+            wait_s=wait_s,
+            stopping=stopping,
         )
     finally:
         hung_up.cancel()
 
 
 @router.post("/outbox/places")
-async def outbox_places(call: TheCall, platform: PlatformBody) -> tuple[PostingChannel, ...]:
+async def outbox_places(
+    call: TheCall, platform: PlatformBody, application: Application = ""
+) -> tuple[PostingChannel, ...]:
     async with call.transaction() as session:
-        found = await schedule_rows.list_posting_channels(session, platform)
+        found = await schedule_rows.list_posting_channels(session, platform, application)
         return tuple(PostingChannel(workspace=chat, channel=channel, name=name) for chat, channel, name in found)
 
 
@@ -128,15 +150,29 @@ async def outbox_retry(
         await outbox.retry_refused(session, platform, workspace, channel, call.now)
 
 
+@router.post("/chat/channel")
+async def chat_channel(
+    call: TheCall,
+    platform: PlatformBody,
+    workspace: Annotated[str, Body(embed=True, min_length=1, max_length=200)],
+    channel: Annotated[str, Body(embed=True, min_length=1, max_length=200)],
+    name: Annotated[str, Body(embed=True, min_length=1, max_length=200)],
+) -> None:
+    async with call.transaction() as session:
+        await chats.rename_channel(session, platform, workspace, channel, name)
+
+
 @router.post("/chat/presence")
 async def chat_presence(
     call: TheCall,
     platform: PlatformBody,
     workspace: Annotated[str, Body(embed=True, min_length=1, max_length=200)],
     present: Annotated[bool, Body(embed=True)],
+    application: Application = "",
 ) -> None:
     async with call.transaction() as session:
-        await installations.record_presence(session, platform, workspace, present, call.now)
+        key = (platform, workspace)
+        await installations.record_presence(session, key, present, application, call.now)
 
 
 # Linking members and chats, and shared schedules.
@@ -229,6 +265,41 @@ async def _note_guess(call: Call, who: Who, *, admins: bool = False) -> None:
         if admins:
             admins_only(caller)
         await linking.note_guess(session, caller, call.now)
+
+
+# Events that bots of several processes record together
+
+
+@router.post("/events/record")
+async def events_record(
+    call: TheCall,
+    platform: PlatformBody,
+    event: Annotated[ReceivedEvent, Body(embed=True)],
+    application: Application = "",
+) -> bool:
+    async with call.transaction() as session:
+        content = event.model_dump(mode="json")
+        return await received_events.record(session, (platform, application), event.id, content, call.now)
+
+
+@router.post("/events/answered")
+async def events_answered(
+    call: TheCall, platform: PlatformBody, event: Annotated[EventId, Body(embed=True)], application: Application = ""
+) -> None:
+    async with call.transaction() as session:
+        await received_events.mark_answered(session, (platform, application), event)
+
+
+@router.post("/events/claim")
+async def events_claim(
+    call: TheCall,
+    platform: PlatformBody,
+    limit: Annotated[int, Body(embed=True, ge=1, le=100)] = 50,
+    application: Application = "",
+) -> tuple[ReceivedEvent, ...]:
+    async with call.transaction() as session:
+        found = await received_events.claim(session, (platform, application), call.now, limit)
+        return tuple(ReceivedEvent.model_validate(content) for content in found)
 
 
 # Installations and OAuth states. Tokens in these calls are never logged.

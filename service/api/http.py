@@ -35,6 +35,7 @@ from service.store.outbox_signal import OutboxSignal
 from service.store.session import Sessions
 from service.tracing import correlate
 from service.wire import (
+    APPLICATION_HEADER,
     CALLER_HEADER,
     AdminsOnly,
     CallRejected,
@@ -165,10 +166,16 @@ def own_platform(request: Request, platform: Platform) -> Platform:
     return platform
 
 
-def caller_of(caller: Annotated[str, Header(alias=CALLER_HEADER, max_length=MOST_CALLER)]) -> Who:
+Application = Annotated[str, Header(alias=APPLICATION_HEADER, max_length=200)]
+"""The bot's application; empty if it names none."""
+
+
+def caller_of(
+    caller: Annotated[str, Header(alias=CALLER_HEADER, max_length=MOST_CALLER)], application: Application = ""
+) -> Who:
     """Returns the caller, who is in a header so that a call can be refused before its body is read."""
     try:
-        return Who.model_validate_json(caller)
+        return Who.model_validate_json(caller).model_copy(update={"application": application})
     except ValidationError as error:
         refusal = invalid_input(error.errors())
         raise Refused(refusal.model_copy(update={"field": f"who {refusal.field}".strip()})) from error

@@ -17,6 +17,7 @@ from service.people import members
 from service.people.history import view_history
 from service.rounds import (
     grading,
+    hints,
     leaderboard,
     marking,
     notifications,
@@ -42,6 +43,7 @@ from service.wire import (
     Code,
     Contest,
     Explanation,
+    HintView,
     History,
     MarkingView,
     Me,
@@ -329,6 +331,15 @@ async def mark(
         caller = await resolve_caller(session, who, None, call.now)
         work = marking.mark_answer(session, caller, ref, covered, call.now)
         return await run_once(session, caller, EventCall(event_id, "mark", call.now), work, MarkingView)
+
+
+@router.post("/hint")
+async def hint(
+    call: TheCall, who: TheCaller, where: WhereBody, ref: RefBody, take: Annotated[bool, Body(embed=True)]
+) -> HintView:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, where, call.now)
+        return await hints.view_hint(session, caller, ref, take, call.now)
 
 
 @router.post("/share-answer")

@@ -47,6 +47,8 @@ class ScoringPolicy:
     """Kinds with a bonus: writing code or prose is not a race."""
     confidence: Mapping[Confidence, tuple[int, int]] = field(default_factory=lambda: _CONFIDENCE)
     """Points added to a right and to a wrong answer, by how sure the member was."""
+    hint_cost: int = 3
+    """Points that a hint costs, out of those that the answer earns."""
     participation: float = 0.5
     """Share of an open question's points that every answer earns. Confirmed credit earns the rest."""
 
@@ -56,6 +58,8 @@ class ScoringPolicy:
             raise ValueError("scoring policy: a base must be 1 or more, and every share lie between 0 and 1")
         if any(right < 0 or wrong > 0 for right, wrong in self.confidence.values()):
             raise ValueError("scoring policy: confidence must not cost a right answer or pay for a wrong one")
+        if self.hint_cost < 0:
+            raise ValueError("scoring policy: a hint must not pay")
         if not self.speed_window_s > 0:
             raise ValueError(f"scoring policy: a speed window of {self.speed_window_s} s; it must be above 0")
 
@@ -118,6 +122,8 @@ class ScoringRules:
     """For each level, the bonus of an immediate answer to a question that scores its base."""
     confidence: dict[Confidence, tuple[int, int]]
     """Points added to a right and to a wrong answer, by how sure the member was."""
+    hint_cost: int
+    """Points that a hint costs."""
     participation: float
     """Share of an open question's points that every answer earns."""
     free: tuple[Verdict, ...] = ("system error",)
@@ -166,6 +172,11 @@ def confidence_points(credit: float, confidence: Confidence | None, policy: Scor
     return _round_half_up(wrong + (right - wrong) * credit)
 
 
+def hint_points(earned: int, policy: ScoringPolicy = ScoringPolicy()) -> int:
+    """Returns what a hint costs an answer that earned `earned` points without a bonus: never more than it earned."""
+    return -min(policy.hint_cost, max(0, earned))
+
+
 def compute_credit(question: Question, answer: ScoredAnswer) -> Credit:
     """Grades `answer`. An unreadable answer is `invalid`, never an exception; a question with an unreadable key is a
     `system error`. Raises ValueError for a `code` question."""
@@ -210,6 +221,7 @@ def describe_rules(policy: ScoringPolicy = ScoringPolicy()) -> ScoringRules:
         speed_share=policy.speed_share,
         speed_kinds=tuple(sorted(policy.speed_kinds)),
         confidence=dict(policy.confidence),
+        hint_cost=policy.hint_cost,
         participation=policy.participation,
         max_bonus={level: _bonus(policy.base[level], 0.0, policy) for level in LEVELS},
     )

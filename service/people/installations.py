@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.credentials import TokenCipher
-from service.store import chats, outbox
+from service.store import applications, chats, outbox
 from service.store.tables import InstallationRow
 from service.wire import Installation, InstallationKey, Platform
 
@@ -45,9 +45,19 @@ async def forget(session: AsyncSession, key: InstallationKey, now: datetime) -> 
 
 
 async def record_presence(
-    session: AsyncSession, platform: Platform, workspace: str, present: bool, now: datetime
+    session: AsyncSession, chat: tuple[Platform, str], present: bool, application: str, now: datetime
 ) -> None:
-    """Records that the bot is in the chat, or was removed from it. What the chat refused before is tried again."""
+    """Records that the bot is in the chat, or was removed from it. What the chat refused before is tried again.
+
+    A report of an application that does not serve the chat changes nothing.
+    """
+    platform, workspace = chat
+    known = await chats.find_chat(session, platform, workspace)
+    if known is not None and application not in ("", known.application):
+        if known.application and not present:
+            return
+        if not await applications.bind_chat(session, known, application, now):
+            return
     await chats.mark_left(session, platform, workspace, None if present else now)
     if present:
         await outbox.retry_refused(session, platform, workspace, "", now)

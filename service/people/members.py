@@ -160,6 +160,7 @@ def rules() -> Rules:
         speed_share=scoring.speed_share,
         speed_window_s=scoring.speed_window_s,
         confidence=scoring.confidence,
+        hint_cost=scoring.hint_cost,
         participation=scoring.participation,
         freeze_cap=freezes.cap,
         freeze_every=freezes.earn_every,

@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import structlog
 from pydantic import TypeAdapter
@@ -20,7 +21,7 @@ from service.errors import Misconfigured
 from service.metrics import DELIVERIES, record_delivery
 from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
-from service.store import answers, ledger, notifications, outbox
+from service.store import answers, applications, ledger, notifications, outbox
 from service.store.outbox_signal import OutboxSignal
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
@@ -62,21 +63,27 @@ async def claim_or_wait(
     platform: Platform,
     clock: Callable[[], datetime],
     *,
+    application: str = "",
     limit: int = 20,
     wait_s: float = 0,
     stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[Delivery, ...]:
     """Leases messages to the caller that may be sent on that platform now, waiting up to `wait_s` for some.
 
+    Only those of chats that the caller's `application` serves, or that no application does.
+
     Once `stopping` returns True it stops within a second and leases nothing.
     """
-    found = await _claim_once(sessions, platform, clock, limit)
+    async with sessions.begin() as session:
+        await applications.record_seen(session, platform, application, clock())
+    claim = partial(_claim_once, sessions, platform, application, clock, limit)
+    found = await claim()
     if found or wait_s <= 0:
         return found
     async with signal.listening():
         while not stopping():
             added = signal.next_message()
-            found = await _claim_once(sessions, platform, clock, limit)
+            found = await claim()
             if found or wait_s <= 0:
                 break
             pause = min(wait_s, POLL_SECONDS)
@@ -87,11 +94,11 @@ async def claim_or_wait(
 
 
 async def claim_messages(
-    session: AsyncSession, platform: Platform, now: datetime, limit: int = 20
+    session: AsyncSession, platform: Platform, now: datetime, limit: int = 20, application: str = ""
 ) -> tuple[Delivery, ...]:
     """Leases the first message of every queue that may be sent now."""
     await give_up_expired(session, now)
-    rows = await outbox.lock_claimable(session, platform, now, limit)
+    rows = await outbox.lock_claimable(session, platform, application, now, limit)
     _kept = await outbox.load_chats_and_channels(session, rows)
     taken = [await _build_delivery(session, row, now, outbox.claim(row, now, LEASE)) for row in rows]
     return tuple([delivery for delivery in taken if delivery is not None])
@@ -153,10 +160,10 @@ async def give_up_expired(session: AsyncSession, now: datetime, *kinds: str) -> 
 
 
 async def _claim_once(
-    sessions: Sessions, platform: Platform, clock: Callable[[], datetime], limit: int
+    sessions: Sessions, platform: Platform, application: str, clock: Callable[[], datetime], limit: int
 ) -> tuple[Delivery, ...]:
     async with sessions.begin() as session:
-        return await claim_messages(session, platform, clock(), limit)
+        return await claim_messages(session, platform, clock(), limit, application)
 
 
 async def _lock_message(session: AsyncSession, delivery: int) -> Outbox:

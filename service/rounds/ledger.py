@@ -18,9 +18,10 @@ from service.domain.scoring import (
     compute_credit,
     compute_points,
     confidence_points,
+    hint_points,
 )
 from service.rounds.board_keys import open_board, open_for_posting
-from service.store import answers, boards, ledger, outbox
+from service.store import answers, boards, hints, ledger, outbox
 from service.store.answers import RoundEntry
 from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import AnswerInput, AnswerUnreadable, ScheduleSpec, VerdictView
@@ -55,8 +56,16 @@ def _credit(question: Question, given: AnswerInput) -> Credit:
 class LedgerPosting:
     """Posts points of one round. Takes the same number of statements for one answer as for all of them."""
 
-    def __init__(self, round_: Round, schedule: Schedule, question: Question, share_right: float | None) -> None:
+    def __init__(
+        self,
+        round_: Round,
+        schedule: Schedule,
+        question: Question,
+        share_right: float | None,
+        hinted: frozenset[int] = frozenset(),
+    ) -> None:
         self._round = round_
+        self._hinted = hinted
         self._schedule = schedule
         self._question = question
         self._share_right = share_right
@@ -69,7 +78,7 @@ class LedgerPosting:
     ) -> LedgerPosting:
         """Creates it for a round, with the question's difficulty at the time it opened."""
         share = await answers.mean_credit_before(session, round_, schedule.workspace_id)
-        return cls(round_, schedule, question, share)
+        return cls(round_, schedule, question, share, await hints.list_members(session, round_.id))
 
     async def post(self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float | None]]) -> list[int]:
         """Posts the points of answers with their credits, once per round and member. Returns the points of each.
@@ -79,7 +88,7 @@ class LedgerPosting:
         posted, rows = [], []
         for entry, credit in graded:
             seconds = await self._seconds(session, entry.answer)
-            posted.append(self._points(credit, seconds) + self.confidence_points(entry.answer, credit))
+            posted.append(self._points(credit, seconds) + self._extra_points(entry, credit))
             key = f"round:{self._round.id}:member:{entry.member.id}"
             # Writing prose is no race, so its time breaks no tie.
             seconds_row = {"seconds": None if credit is None else seconds}
@@ -118,7 +127,7 @@ class LedgerPosting:
                 moved.append(0)
                 continue
             earned = self._points(credit, await self._seconds(session, entry.answer))
-            moved.append(earned + self.confidence_points(entry.answer, credit) - points)
+            moved.append(earned + self._extra_points(entry, credit) - points)
             key = f"regrade:{version_id}:round:{self._round.id}:member:{entry.member.id}"
             rows.append(self._row(entry, key, "regrade", moved[-1], share) | {"seconds": None})
         await ledger.insert_entries(session, rows)
@@ -127,7 +136,7 @@ class LedgerPosting:
     async def post_credit(self, session: AsyncSession, entry: RoundEntry, credit: float, given: int) -> int:
         """Posts the difference that a credit given by people makes, once per `GivenCredit`. Returns the points."""
         points, credited = (await ledger.sum_round(session, self._round.id)).get(entry.member.id, (0, 0.0))
-        moved = self._points(credit, None) - points
+        moved = self._points(credit, None) + self.hint_points(entry.member.id, credit) - points
         row = self._row(entry, f"credit:{given}", "credit", moved, credit - credited)
         await ledger.insert_entries(session, [row | {"seconds": None}])
         return moved
@@ -149,6 +158,15 @@ class LedgerPosting:
         """Returns the points for how sure the member was."""
         confidence = AnswerInput.model_validate(answer.given).confidence
         return 0 if credit is None else confidence_points(credit, confidence, self._policy)
+
+    def hint_points(self, member_id: int, credit: float | None) -> int:
+        """Returns what the hint cost the member; 0 if they did not take it."""
+        if member_id not in self._hinted:
+            return 0
+        return hint_points(self.points_without_bonus(credit), self._policy)
+
+    def _extra_points(self, entry: RoundEntry, credit: float | None) -> int:
+        return self.confidence_points(entry.answer, credit) + self.hint_points(entry.member.id, credit)
 
     def _points(self, credit: float | None, seconds: float | None) -> int:
         question = self._question

@@ -179,14 +179,17 @@ def _points(facts: _RoundFacts, member_id: int, answer: AnswerRow | None) -> Poi
     if posted is None:
         return None
     full, earned = facts.posting.full_points(), facts.posting.points_without_bonus(posted.credit)
+    judged = None if facts.version.question.kind == "open" else posted.credit
     confidence = facts.posting.confidence_points(answer, posted.credit) if answer else 0
+    hint = facts.posting.hint_points(member_id, judged)
     return PointsView(
         total=posted.round + posted.corrected + posted.confirmed,
         full=full,
         share_right=facts.posting.share_right,
-        bonus=max(0, posted.round - earned - confidence) if posted.credit == 1 else 0,
+        bonus=max(0, posted.round - earned - confidence - hint) if posted.credit == 1 else 0,
         confidence=confidence,
+        hint=hint,
         corrected=posted.corrected,
-        taking_part=posted.round if facts.version.question.kind == "open" else 0,
+        taking_part=posted.round - hint if facts.version.question.kind == "open" else 0,
         confirmed=posted.confirmed,
     )

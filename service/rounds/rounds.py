@@ -212,6 +212,7 @@ async def enqueue_post(
         closes_at=round_.closes_at,
         late_minutes=int((now - slot.instant).total_seconds() // 60) if late else 0,
         extra=round_.number > 0,
+        ping=spec.ping,
         zone=spec.zone,
     )
     catch_up = slot.instant + timedelta(minutes=spec.catch_up_minutes)

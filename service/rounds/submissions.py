@@ -39,7 +39,7 @@ from service.wire import (
 
 
 @dataclass(frozen=True, slots=True)
-class _OpenedQuestion:
+class OpenedQuestion:
     """The question of a reference, with its round unless it is practice."""
 
     version: Version
@@ -63,7 +63,7 @@ async def view_today(session: AsyncSession, caller: Caller, now: datetime) -> To
     forms = []
     for round_, schedule in await _list_open(session, caller, now):
         assert round_.version_id is not None, "an open round asks a question"
-        opened = _OpenedQuestion(await questions.get_version(session, round_.version_id), round_, schedule)
+        opened = OpenedQuestion(await questions.get_version(session, round_.version_id), round_, schedule)
         forms.append(await _build_form(session, caller, str(QuestionRef("round", round_.id)), opened))
     zone = await schedule_rows.get_zone(session, caller.workspace_id, caller.channel_id)
     return TodayView(forms=tuple(forms), next_at=await _next_posting_for(session, caller, now), zone=zone)
@@ -82,7 +82,7 @@ async def view_question(
 
     `due` is how many more practice cards are due.
     """
-    opened = await _find_question(session, caller, ref)
+    opened = await find_question(session, caller, ref)
     form = (await _build_form(session, caller, ref, opened)).model_copy(update={"due": due})
     task = opened.version.question.task
     if task is not None and opened.round is None:
@@ -92,7 +92,7 @@ async def view_question(
 
 async def get_code_task(session: AsyncSession, caller: Caller, ref: str) -> CodeTask:
     """Returns the task of a code question. Refused for any other."""
-    opened = await _find_question(session, caller, ref)
+    opened = await find_question(session, caller, ref)
     task = opened.version.question.task
     if task is None:
         raise Refused(WrongKindOfAnswer(question=opened.version.question.kind))
@@ -108,7 +108,7 @@ async def submit_answer(
     nothing, if it does not fit this kind of question.
     """
     caller = await members.lock_caller(session, caller)
-    opened = await _find_question(session, caller, submitted.ref, lock=True)
+    opened = await find_question(session, caller, submitted.ref, lock=True)
     confidence = submitted.given.confidence if opened.asks_confidence else None
     given = validate_answer(opened.version.question, submitted.given)
     submitted = replace(submitted, given=given.model_copy(update={"confidence": confidence}))
@@ -126,7 +126,7 @@ async def submit_answer(
 async def _record_in_round(
     session: AsyncSession,
     caller: Caller,
-    opened: _OpenedQuestion,
+    opened: OpenedQuestion,
     submitted: Submission,
     now: datetime,
     jobs: Jobs,
@@ -169,7 +169,7 @@ def _says_only_how_sure(before: AnswerRow, submitted: Submission) -> bool:
 async def _record_practice(
     session: AsyncSession,
     caller: Caller,
-    opened: _OpenedQuestion,
+    opened: OpenedQuestion,
     submitted: Submission,
     now: datetime,
     jobs: Jobs,
@@ -202,7 +202,7 @@ async def _record_practice(
     )
 
 
-async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, lock: bool = False) -> _OpenedQuestion:
+async def find_question(session: AsyncSession, caller: Caller, ref: str, *, lock: bool = False) -> OpenedQuestion:
     """Returns the question of `ref` in the caller's workspace. With `lock` its round cannot close meanwhile."""
     reference = QuestionRef.parse(ref)
     if reference.kind == "round":
@@ -210,7 +210,7 @@ async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, loc
         if found is None:
             raise Refused(QuestionGone(practice=False))
         assert found[0].version_id is not None, "a round that was not skipped asks a question"
-        return _OpenedQuestion(await questions.get_version(session, found[0].version_id), *found)
+        return OpenedQuestion(await questions.get_version(session, found[0].version_id), *found)
     if reference.kind != "practice":
         raise Refused(QuestionGone(practice=False))
     version = await questions.find_version(session, caller.workspace_id, reference.id)
@@ -220,10 +220,10 @@ async def _find_question(session: AsyncSession, caller: Caller, ref: str, *, loc
         raise Refused(StillOpen())
     if await duels.is_question_in_duel(session, caller.member_id, version.question_id):
         raise Refused(StillOpen())
-    return _OpenedQuestion(version)
+    return OpenedQuestion(version)
 
 
-async def _build_form(session: AsyncSession, caller: Caller, ref: str, opened: _OpenedQuestion) -> AskForm:
+async def _build_form(session: AsyncSession, caller: Caller, ref: str, opened: OpenedQuestion) -> AskForm:
     before = await answers.get_current(session, opened.round.id, caller.member_id) if opened.round else None
     return AskForm(
         ref=ref,

@@ -12,6 +12,8 @@ from service.domain.selection import shuffle_options
 from service.store.questions import Version
 from service.wire import AnswerKey, OptionKey, OptionView, QuestionView
 
+MIN_OPTIONS = 3
+"""Fewest options of a choice of which a hint names a wrong one."""
 CHANNEL_ORDER = "everyone"
 """Order of a channel's post, which belongs to no member. A document often has the right option first."""
 
@@ -37,7 +39,14 @@ def build_question_view(version: Version, ref: str = "", member_id: int | None =
         source=version.bank,
         licence=question.licence or version.licence,
         generated=is_generated(question),
+        hint=has_hint(question),
     )
+
+
+def has_hint(question: Question) -> bool:
+    """Returns whether the question has a hint: its author's, or for a choice with one right option a wrong option."""
+    right = sum(option.right for option in question.options)
+    return bool(question.hint) or (question.kind == "choice" and right == 1 and len(question.options) >= MIN_OPTIONS)
 
 
 def build_answer_key(version: Version, ref: str = "", chosen: Iterable[str] = ()) -> AnswerKey:

@@ -99,6 +99,18 @@ async def list_answering(
     return found
 
 
+async def find_chat(session: AsyncSession, platform: str, workspace: str) -> Chat | None:
+    """Returns the chat with that id on its platform, or None."""
+    return await session.scalar(select(Chat).where(Chat.platform == platform, Chat.external_id == workspace))
+
+
+async def rename_channel(session: AsyncSession, platform: str, workspace: str, channel: str, name: str) -> None:
+    """Saves the new name of a channel, if it is known."""
+    there = select(Chat.id).where(Chat.platform == platform, Chat.external_id == workspace)
+    here = update(Channel).where(Channel.chat_id.in_(there), Channel.external_id == channel)
+    await session.execute(here.values(name=name))
+
+
 async def mark_greeted(session: AsyncSession, chat_id: int, now: datetime) -> bool:
     """Records that the bot greeted the chat. Returns True the first time."""
     first = update(Chat).where(Chat.id == chat_id, Chat.greeted_at.is_(None)).values(greeted_at=now)

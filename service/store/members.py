@@ -10,6 +10,7 @@ from sqlalchemy import Select, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store import applications
 from service.store.tables import Channel, Chat, Identity, Member, Round, Schedule, StreakGrace, Workspace
 from service.wire import Where, Who
 
@@ -69,11 +70,13 @@ async def _chat(session: AsyncSession, who: Who, now: datetime) -> Chat:
     query = select(Chat).where(Chat.platform == who.platform, Chat.external_id == who.workspace)
     row = await session.scalar(query)
     if row is not None:
+        await applications.bind_chat(session, row, who.application, now)
         return row
     workspace = Workspace(created_at=now)
     session.add(workspace)
     await session.flush()
     values = {"platform": who.platform, "external_id": who.workspace, "created_at": now}
+    values["application"] = who.application
     made = await session.scalar(
         insert(Chat).values(workspace_id=workspace.id, **values).on_conflict_do_nothing().returning(Chat.id)
     )

@@ -207,8 +207,12 @@ async def first_shown_at(session: AsyncSession, round_: Round, chat_id: int | No
     return max(round_.opens_at, min(there or [at for _, at in arrived], default=round_.opens_at))
 
 
-async def lock_claimable(session: AsyncSession, platform: str, now: datetime, limit: int) -> Sequence[Outbox]:
+async def lock_claimable(
+    session: AsyncSession, platform: str, application: str, now: datetime, limit: int
+) -> Sequence[Outbox]:
     """Returns messages at the head of their queue that may be posted now, locked. Skips rows another dispatcher locks.
+
+    Leaves out the chats that another application serves.
 
     Chats take turns, so that one with thousands of channels, and its rate limit, delays no other.
     """
@@ -217,7 +221,7 @@ async def lock_claimable(session: AsyncSession, platform: str, now: datetime, li
     waiting = (
         select(Outbox.id, Outbox.chat_id, Outbox.due_at, place, and_(*_ready(now)).label("ready"))
         .join(Chat, Chat.id == Outbox.chat_id)
-        .where(Chat.platform == platform, Outbox.state.in_(UNSENT))
+        .where(Chat.platform == platform, Chat.application.in_((application, "")), Outbox.state.in_(UNSENT))
         .subquery()
     )
     row = waiting.c

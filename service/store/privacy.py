@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, exists, func, or_, select, true, union, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store import duels, markings, members, notifications, reports, sprints, suggestions
+from service.store import duels, hints, markings, members, notifications, reports, sprints, suggestions
 from service.store.ledger import insert_entries
 from service.store.members import Caller, list_identities, merged_ids
 from service.store.review_tables import ReportRow, ReviewPlace
@@ -137,6 +137,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await markings.forget_markings(session, caller.member_id)
     await sprints.forget_answers(session, caller.member_id)
     await notifications.forget_notifications(session, caller.member_id)
+    await hints.forget_hints(session, caller.member_id)
     await session.execute(delete(CardRow).where(CardRow.member_id == caller.member_id))
     written = await reports.forget_reports(session, caller.member_id)
     written += await suggestions.forget_suggestions(session, caller.member_id)
@@ -346,6 +347,7 @@ async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
     excused = await session.scalars(select(StreakGrace.round_id).where(StreakGrace.member_id == gone))
     await members.add_streak_graces(session, kept, list(excused))
     await session.execute(delete(StreakGrace).where(StreakGrace.member_id == gone))
+    await hints.merge_hints(session, kept, gone)
     await sprints.merge_answers(session, kept, gone)
 
 

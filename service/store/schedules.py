@@ -67,14 +67,20 @@ async def list_shared_channels(
     return found
 
 
-async def list_posting_channels(session: AsyncSession, platform: str) -> Sequence[tuple[str, str, str]]:
-    """Returns all channels of the platform that a schedule posts to: chat id, channel id and channel name."""
+async def list_posting_channels(
+    session: AsyncSession, platform: str, application: str = ""
+) -> Sequence[tuple[str, str, str]]:
+    """Returns all channels of the platform that a schedule posts to: chat id, channel id and channel name.
+
+    With an application, leaves out the chats that another one serves.
+    """
+    served = [Chat.application.in_((application, ""))] if application else []
     shared = select(ScheduleChannel.channel_id).join(Schedule, Schedule.id == ScheduleChannel.schedule_id)
     at_home = select(Schedule.channel_id).where(Schedule.removed_at.is_(None))
     query = (
         select(Chat.external_id, Channel.external_id, Channel.name)
         .join(Channel, Channel.chat_id == Chat.id)
-        .where(Chat.platform == platform)
+        .where(Chat.platform == platform, *served)
         .where(or_(Channel.id.in_(at_home), Channel.id.in_(shared.where(Schedule.removed_at.is_(None)))))
         .order_by(Chat.id, Channel.id)
     )

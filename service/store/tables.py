@@ -85,6 +85,8 @@ class Chat(Base):
     """When the bot greeted the chat."""
     left_at: Mapped[datetime | None]
     """When the bot was removed from the chat; None while it is there."""
+    application: Mapped[str] = mapped_column(server_default="")
+    """The application whose bots post there, see `store.applications`; empty while no bot has named itself."""
 
 
 class Channel(Base):
@@ -505,6 +507,14 @@ class StreakGrace(Base):
     """A round that an admin excused for this member, so that it breaks no streak."""
 
     __tablename__ = "streak_grace"
+    round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
+
+
+class HintTaken(Base):
+    """A member's use of the hint of a round's question, which costs points."""
+
+    __tablename__ = "hint_taken"
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
 

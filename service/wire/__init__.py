@@ -43,6 +43,7 @@ from service.wire.banks import (
     Twin,
 )
 from service.wire.base import (
+    APPLICATION_HEADER,
     CALLER_HEADER,
     Code,
     Contest,
@@ -71,6 +72,7 @@ from service.wire.bots import (
     PostingChannel,
     PostUpdate,
     QuestionPost,
+    ReceivedEvent,
     ReminderNote,
     RevealPost,
     VerdictNote,
@@ -181,6 +183,7 @@ from service.wire.questions import (
     Confidence,
     ExampleView,
     Explanation,
+    HintView,
     MarkingView,
     OpenAnswerView,
     OptionKey,
@@ -219,6 +222,7 @@ from service.wire.refusals import (
     MarkingRefused,
     MemberAmbiguous,
     MemberRefusal,
+    NoHint,
     NoOpenRound,
     NoRoundOn,
     NoSandbox,
@@ -277,6 +281,7 @@ from service.wire.sprints import (
 )
 
 __all__ = [
+    "APPLICATION_HEADER",
     "CALLER_HEADER",
     "CONFIDENCES",
     "CONFIDENCE_KINDS",
@@ -356,6 +361,7 @@ __all__ = [
     "FastestAnswer",
     "Generated",
     "GpuNote",
+    "HintView",
     "History",
     "ImportChange",
     "ImportEntry",
@@ -386,6 +392,7 @@ __all__ = [
     "MessagesCheck",
     "Model",
     "MyDuels",
+    "NoHint",
     "NoOpenRound",
     "NoRoundOn",
     "NoSandbox",
@@ -441,6 +448,7 @@ __all__ = [
     "Rating",
     "RatingChoice",
     "RatingRefused",
+    "ReceivedEvent",
     "Ref",
     "Refusal",
     "ReminderNote",

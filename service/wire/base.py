@@ -75,8 +75,12 @@ class Who(Model):
     member: Short
     name: Annotated[str, Field(min_length=1, max_length=80)]
     admin: bool = False
+    application: Annotated[Short, Field(exclude=True)] = ""
+    """The bot's application, from `APPLICATION_HEADER`."""
 
 
+APPLICATION_HEADER = "Dailygrad-Application"
+"""HTTP header with the application of the chat platform that a bot runs as; none for a web or terminal chat."""
 CALLER_HEADER = "Dailygrad-Caller"
 """HTTP header with the member who makes a call: a `Who` as JSON, in ASCII."""
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from service.wire.base import Model, Platform, Ref, Secret, Short
+from service.wire.base import EventId, Model, Platform, Ref, Secret, Short
 from service.wire.duels import DuelPost
 from service.wire.members import BoardRow
 from service.wire.notices import Notice
@@ -50,7 +50,20 @@ class QuestionPost(Model):
     late_minutes: int = 0
     extra: bool = False
     """Whether an admin asked for it, beside the day's question."""
+    ping: str = ""
+    """Id of the role or user group that the post notifies, as in the schedule."""
     zone: str = "UTC"
+
+
+class ReceivedEvent(Model):
+    """An event that a bot acknowledged, and how to answer it."""
+
+    id: EventId
+    kind: Short
+    """Class of the event."""
+    content: Annotated[str, Field(max_length=400_000)]
+    """The event as JSON, which only the bot reads."""
+    route: Annotated[dict[Short, Annotated[str, Field(max_length=20_000)]], Field(max_length=30)]
 
 
 class PostUpdate(Model):

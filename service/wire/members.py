@@ -117,6 +117,8 @@ class Rules(Model):
     speed_window_s: float
     confidence: dict[Confidence, tuple[int, int]]
     """Points for a right and for a wrong answer, in schedules that ask how sure members are."""
+    hint_cost: int
+    """Points that a hint costs, out of those that the answer earns."""
     participation: float
     """Share of an open question's points that every answer earns."""
     freeze_cap: int

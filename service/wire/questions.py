@@ -38,6 +38,27 @@ class QuestionView(Model):
     licence: str = ""
     generated: bool = False
     """Whether it was generated from the document's sentences."""
+    hint: bool = False
+    """Whether a member may take a hint."""
+
+
+class HintView(Model):
+    """The hint to a question, or what it costs."""
+
+    ref: Ref
+    cost: int
+    """Points that it costs an answer that earns as many; 0 in practice."""
+    taken: bool
+    """Whether the member took it; if not, this is only the offer."""
+    text: str = ""
+    """The author's hint, Markdown; empty without one."""
+    wrong: OptionView | None = None
+    """A wrong option of a choice, in place of an author's hint."""
+    kind: Kind
+    several: bool = False
+    """For `choice`: whether more than one option is right."""
+    answered: bool = False
+    """Whether the member has answered the round."""
 
 
 Confidence = Literal["guess", "think", "sure"]
@@ -157,6 +178,8 @@ class PointsView(Model):
     """Part of `total` that the speed earned."""
     confidence: int = 0
     """Part of `total` for how sure the member was; negative for a wrong answer that they did not call a guess."""
+    hint: int = 0
+    """Part of `total` that a hint cost, never positive."""
     corrected: int = 0
     """Part of `total` that a correction of the question added or took."""
     taking_part: int = 0

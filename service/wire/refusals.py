@@ -117,6 +117,13 @@ class QuestionGone(Model):
     practice: bool
 
 
+class NoHint(Model):
+    """The question has no hint, or its round is closed."""
+
+    kind: Literal["no-hint"] = "no-hint"
+    closed: bool
+
+
 class AnswerUnreadable(Model):
     """An answer that cannot be graded. It was not recorded."""
 
@@ -420,6 +427,7 @@ CallRefusal = (
 )
 AnswerRefusal = (
     QuestionGone
+    | NoHint
     | AnswerUnreadable
     | WrongKindOfAnswer
     | StillOpen

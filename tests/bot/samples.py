@@ -58,6 +58,7 @@ from service.wire import (
     ExampleView,
     Explanation,
     FastestAnswer,
+    HintView,
     ImportChange,
     ImportEntry,
     ImportView,
@@ -404,7 +405,8 @@ LINKED = ChatLinked(
 RULES = Rules(
     base={"mid": 10, "senior": 15, "principal": 20}, speed_bonus=True, speed_share=0.2, speed_window_s=600,
     confidence={"guess": (0, 0), "think": (1, -2), "sure": (2, -6)},
-    participation=0.5, freeze_cap=2, freeze_every=10, catch_up_minutes=120, sprint_right=50, sprint_speed=50,
+    hint_cost=3, participation=0.5, freeze_cap=2, freeze_every=10, catch_up_minutes=120, sprint_right=50,
+    sprint_speed=50,
 )  # fmt: skip
 SPRINT_QUESTION = SprintQuestionPost(ref="s7", number=2, total=5, seconds=20, question=CHOICE)
 SPRINT_STANDINGS = (
@@ -575,6 +577,14 @@ GALLERY: dict[str, Card | Form] = {
         ),
         ANSWERED.model_copy(update={"asks_confidence": True}),
         NOW,
+    ),
+    "an offered hint": questions.hint_card(HintView(ref="r12", cost=3, taken=False, kind="choice")),
+    "a hint": questions.hint_card(HintView(ref="r12", cost=3, taken=True, text="Count the *strides*.", kind="value")),
+    "a hint that names a wrong option": questions.hint_card(
+        HintView(ref="r12", cost=3, taken=True, wrong=CHOICE.options[1], kind="choice", answered=True)
+    ),
+    "a post with a hint": questions.question_card(
+        QUESTION_POST.model_copy(update={"question": CHOICE.model_copy(update={"hint": True})})
     ),
     "recorded text and how sure": questions.recorded_card(
         _receipt(

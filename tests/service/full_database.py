@@ -28,7 +28,7 @@ FILLED = frozenset(
     {
         "answer", "audit", "bank", "bank_import", "board", "board_block", "board_entry", "board_member", "card",
         "channel", "chat", "digest_plan", "duel", "duel_question", "duel_rating", "duel_turn", "given_credit",
-        "identity",
+        "hint_taken", "identity",
         "import_step", "inbox", "installation", "ledger", "link_code", "link_guess", "member",
         "notification_setting", "oauth_state", "outbox", "point_mark", "procrastinate_events",
         "procrastinate_jobs", "question", "question_alias", "question_version", "report", "retirement",
@@ -84,6 +84,7 @@ async def _import_banks(daily: DailyChannel) -> None:
 async def _answer_rounds(chats: TwoChats) -> None:
     for day in range(3):
         ref = await chats.asked()
+        await chats.daily.client.hint(chats.who("Ada", "discord"), GUILD, ref, True)
         for number, name in enumerate(("Ada", "Bo", "Cy", "Dee")):
             await chats.answer(name, "discord", ref, "ab"[(number + day) % 2], after=number)
         await chats.answer("Bo", "discord", ref, "c", after=30)

@@ -155,6 +155,7 @@ def rules_card(rules: Rules) -> Card:
         f"A right answer earns {base}. Hard questions earn more, and a partly right answer earns its share.",
         _speed_sentence(rules),
         _confidence_sentence(rules),
+        f"A hint costs up to {plural(rules.hint_cost, 'point')} of what your answer earns, and nothing in practice.",
         f"Every answer to an open question earns {percent(rules.participation)} of its points. After the close you "
         "mark your own; when another member or a moderator confirms it, you earn your share of the rest.",
         "Your last answer before the round closes counts. Our failures never cost you anything.",

@@ -7,9 +7,21 @@ from datetime import datetime
 from typing import Final, assert_never
 from zoneinfo import ZoneInfo
 
-from bot.core.actions import Begin, JoinChannel, Next, PostNow, Setup, SetupAt, ShowBoard, Snippet, encode, fits
+from bot.core.actions import (
+    Begin,
+    BeginHere,
+    JoinChannel,
+    Next,
+    PostNow,
+    Setup,
+    SetupAt,
+    ShowBoard,
+    Snippet,
+    encode,
+    fits,
+)
 from bot.core.actions import Today as ShowToday
-from bot.core.cards import Block, Button, Card, Form, PickField, Small, Table, Text, TextField
+from bot.core.cards import Block, Button, Card, ChannelField, Form, PickField, Small, Table, Text, TextField, TimeField
 from bot.core.channel_access import ChannelProblem
 from bot.core.limits import BUTTON_LABEL
 from bot.core.markup import escape
@@ -103,6 +115,26 @@ def plan_form(at: str, where: Where, now: datetime) -> Form:
             PickField("zone", "Time zone", zones, ("UTC",)),
             TextField("other", "Another time zone", "", "For example `Asia/Kathmandu`.", max_length=60, required=False),
         ),
+        submit="Start",
+    )
+
+
+def setup_form(where: Where, known: tuple[ScheduleView, ...], zone: str, now: datetime) -> Form:
+    """Returns the whole setup as one form, for a chat with inputs of its own for channels and times."""
+    there = tuple(Small(f"{_named(where)} has schedule {one.id}: {plan_words(one.spec)}.") for one in known)
+    zones = tuple(dict.fromkeys((zone, *ZONES))) if zone else ZONES
+    shown = tuple((one, f"{one.replace('_', ' ')}: {now.astimezone(ZoneInfo(one)):%H:%M} now") for one in zones)
+    return Form(
+        title="Set up the quiz",
+        action=encode(BeginHere()),
+        fields=(
+            ChannelField("channel", "Channel", where.channel),
+            TimeField("at", "Time of the question", f"{USUAL_TIME[:2]}:{USUAL_TIME[2:]}"),
+            PickField("days", "Days", DAYS, (DAYS[0][0],)),
+            PickField("zone", "Time zone", shown, (zone or "UTC",)),
+            TextField("other", "Another time zone", "", "For example `Asia/Kathmandu`.", max_length=60, required=False),
+        ),
+        blocks=there,
         submit="Start",
     )
 

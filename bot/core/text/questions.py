@@ -10,6 +10,7 @@ from bot.core.actions import (
     Choose,
     Confide,
     Fill,
+    Hint,
     Open,
     OpenCard,
     PracticeFilter,
@@ -34,7 +35,7 @@ from bot.core.text.words import (
     seconds_words,
     until_markdown,
 )
-from service.wire import AnswerResult, AskForm, QuestionPost, QuestionView, TodayView
+from service.wire import AnswerResult, AskForm, HintView, QuestionPost, QuestionView, TodayView
 
 CODE_LENGTH = 20_000
 _UNSAID = "unsaid"
@@ -102,8 +103,37 @@ def question_card(post: QuestionPost, answers: int = 0) -> Card:
             Small(f"{late}{count}Open until {until}. Answers stay private until then; your last one counts."),
             Small(about(post.question)),
         ),
-        buttons=(Button("Answer", encode(opening(post.ref, post.question)), "primary"),),
+        buttons=(
+            Button("Answer", encode(opening(post.ref, post.question)), "primary"),
+            *hint_buttons(post.ref, post.question),
+        ),
+        ping=post.ping,
     )
+
+
+def hint_buttons(ref: str, question: QuestionView) -> tuple[Button, ...]:
+    """Returns the button that offers a hint, if the question has one."""
+    return (Button("Hint", encode(Hint(ref, "ask"))),) if question.hint else ()
+
+
+def hint_card(hint: HintView, wanted: PracticeFilter = NO_FILTER) -> Card:
+    """Shows a hint, or says what it costs and asks whether to take it."""
+    ref = ref_with_filter(hint.ref, wanted)
+    answering = Button("Change my answer" if hint.answered else "Answer", encode(Open(ref)), "primary")
+    if not hint.taken:
+        said = (
+            f"The hint costs {plural(hint.cost, 'point')} of what your answer to this question earns. A wrong answer "
+            "loses nothing."
+        )
+        taking = Button(f"Show the hint (-{hint.cost})", encode(Hint(ref, "take")))
+        return Card("A hint?", said, (Text(said),), (answering, taking))
+    block: tuple[Block, ...] = (Text(hint.text),)
+    if hint.wrong is not None:
+        block = (Text("This option is wrong:"), Options((Lettered(_BULLET, hint.wrong.text),)))
+    cost = (Small(f"It costs {plural(hint.cost, 'point')} of what your answer earns."),) if hint.cost else ()
+    summary = in_brief(hint.wrong.text if hint.wrong else hint.text, 200)
+    about = "This option is wrong: " if hint.wrong else ""
+    return Card("Hint", f"Hint. {about}{summary}", (*block, *cost), (answering,))
 
 
 def post_title(post: QuestionPost) -> str:
@@ -340,6 +370,8 @@ def today_card(today: TodayView, now: datetime) -> Card:
         blocks += (*question_blocks(ask.question), Text(f"{how(ask.question)} {state}{until}"))
         blocks.append(Small(about(ask.question)))
         buttons.append(answer_button(ask, alone=len(today.forms) == 1))
+        if len(today.forms) == 1:
+            buttons += hint_buttons(ask.ref, ask.question)
     count = plural(len(today.forms), "question")
     return Card("Today's question", f"{count} open.", tuple(blocks), tuple(buttons))
 

@@ -31,6 +31,7 @@ from service.wire import (
     MarkingRefused,
     MemberAmbiguous,
     MemberRefusal,
+    NoHint,
     NoOpenRound,
     NoRoundOn,
     NoSandbox,
@@ -232,6 +233,9 @@ def _answer(refusal: AnswerRefusal) -> Words:
         case QuestionGone(practice=practice):
             command = "/quiz practice" if practice else "/quiz today"
             return "Question not found", f"This question cannot be answered here any more. Type `{command}`."
+        case NoHint(closed=closed):
+            text = "The round is closed: `/quiz explain` has the answer." if closed else "This question has no hint."
+            return "No hint", text
         case AnswerUnreadable():
             return "Answer not readable", f"{_unreadable(refusal)} {_UNCHANGED}"
         case WrongKindOfAnswer(question=kind):

@@ -230,6 +230,8 @@ def _points_line(points: PointsView | None) -> str:
         reasons.append(f"{points.bonus} for a fast answer")
     if points.confidence:
         reasons.append(f"{points.confidence:+} for how sure you were")
+    if points.hint:
+        reasons.append(f"{points.hint:+} for the hint")
     if points.confirmed:
         reasons.append(f"{points.confirmed:+} for what others confirmed")
     if points.corrected:

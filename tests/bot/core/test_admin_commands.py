@@ -169,6 +169,12 @@ class Door:
         self.joined.append(channel)
         return True
 
+    async def find_zone(self, who: Who) -> str:
+        return ""
+
+    async def find_name(self, who: Who, channel: str) -> str:
+        return ""
+
 
 async def test_only_an_admin_makes_the_bot_join_a_channel(room: Room, ann: Who) -> None:
     door = Door()

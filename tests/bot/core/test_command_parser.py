@@ -48,6 +48,14 @@ READ: list[tuple[str, str, str, dict[str, Value]]] = [
         {"schedule": 3, "date": date(2026, 3, 2)},
     ),
     ("quiz-admin", "sprint", "/quiz-admin sprint start", {}),
+    ("quiz-admin", "schedule edit 1 ping:<@&42>", "/quiz-admin schedule edit", {"schedule": 1, "ping": "42"}),
+    (
+        "quiz-admin",
+        "schedule edit 1 ping:<!subteam^S0AB12|@ml-team>",
+        "/quiz-admin schedule edit",
+        {"schedule": 1, "ping": "S0AB12"},
+    ),
+    ("quiz-admin", "schedule edit 1 ping:none", "/quiz-admin schedule edit", {"schedule": 1, "ping": ""}),
     ("quiz-admin", "sprint 10", "/quiz-admin sprint start", {"questions": 10}),
     (
         "quiz-admin",

@@ -95,6 +95,9 @@ async def test_the_posts_options_have_no_letters_and_its_buttons_follow_the_roun
     post = await room.opens("one-right")
     assert "  •  (3, 2)" in card_text(post) and "  •  (2, 3)" in card_text(post)
     room.sees(ann, post)
+    await room.presses(ann, "Hint")
+    await room.presses(ann, "Show the hint (-3)")
+    room.sees(ann, post)
     await room.presses(ann, "Answer")
     await room.chooses(ann, "`(3, 2)`")
     await room.chooses(ann, "`(2, 3)`")
@@ -106,7 +109,7 @@ async def test_the_posts_options_have_no_letters_and_its_buttons_follow_the_roun
     await room.carries()
     ((ref, counted),) = room.wall.edits
     assert ref == room.wall.keys["round:1:question"]
-    assert "2 answers so far." in card_text(counted) and [one.label for one in counted.buttons] == ["Answer"]
+    assert "2 answers so far." in card_text(counted) and [one.label for one in counted.buttons] == ["Answer", "Hint"]
     assert "answered right" not in card_text(counted)
     await room.closes()
     (ref_again, closed) = room.wall.edits[-1]

@@ -40,7 +40,7 @@ MEMBERS = (
 ADMINS = (
     ("/quiz-admin review suggestions", "No suggestions are waiting."),
     ("/quiz-admin help", "/quiz-admin schedule"),
-    ("/quiz-admin setup", "What time should"),
+    ("/quiz-admin setup", "Time of the question"),
     ("/quiz-admin schedule add 10:00 mon-fri Europe/Berlin", "Schedule added"),
     ("/quiz-admin schedule list", "#daily"),
     ("/quiz-admin schedule edit 1 at:11:00", "Schedule changed"),
@@ -119,10 +119,13 @@ async def test_every_button(workspace: Workspace) -> None:
     # The bot joins a channel, to be set up there.
     other = workspace.slack.channel(workspace.team, "other", boss, bot=False)
     await workspace.slack.slash(boss, other, "/quiz-admin", "setup")
-    await hands.presses(boss, await workspace.sees(boss, "I cannot post in"), "Join the channel", "What time should")
-    # A first schedule, in three clicks.
-    hello = await workspace.types(boss, "/quiz-admin setup", "What time should")
-    await hands.presses(boss, hello, "10:00", "Time zone")
+    absent = await workspace.sees(boss, "I cannot post in")
+    await hands.presses(boss, absent, "10:00", "Time zone")
+    await hands.fills(boss, "Schedule added", zone="Europe/Berlin")
+    await hands.presses(boss, absent, "Join the channel", "Time of the question")
+    await workspace.slack.close_view(boss)
+    # A first schedule, in one form.
+    await workspace.types(boss, "/quiz-admin setup", "Time of the question")
     begun = await hands.fills(boss, "Schedule added", zone="Europe/Berlin")
     await workspace.only("the-shape")
     await hands.presses(boss, begun, "Post it now", "Posting now")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.core.actions import decode
 from tests.bot.slack.conftest import Workspace, said
+from tests.doubles.slack.payloads import Value
 from tests.doubles.slack.surfaces import Ephemeral, Message, View
 
 
@@ -130,17 +131,47 @@ async def test_code_is_submitted_by_fence_file_and_view(workspace: Workspace) ->
     await workspace.sees(ann, "judged", before)
 
 
-async def test_code_in_the_questions_thread_is_an_answer(workspace: Workspace) -> None:
-    ann, bob = workspace.ann, workspace.bob
+async def test_a_message_becomes_an_answer_by_its_shortcut(workspace: Workspace) -> None:
+    """The app is sent no message of a channel: whoever wants to answer with one picks it."""
+    ann, bob, slack = workspace.ann, workspace.bob, workspace.slack
     post = await workspace.opens("add-one")
-    talk = workspace.slack.write(bob, workspace.daily, "I would use `+`.", thread=post.ts)
-    await workspace.slack.handed(talk.metadata["event_id"])
-    workspace.slack.write(ann, workspace.daily, "```def add_one(x):\n    return x + 1```", thread=post.ts)
+    written = slack.write(ann, workspace.daily, "```def add_one(x):\n    return x + 1```", thread=post.ts)
+    assert written.metadata["event_id"] == "", "the app does not listen to the channel"
+    await slack.pick(ann, written, "Answer with this")
     told = await workspace.sees(ann, "judged")
-    assert isinstance(told, Ephemeral)
-    assert told.thread_ts == post.ts
-    assert workspace.slack.private(bob) == []
-    assert [one.user for one in workspace.slack.world.messages(workspace.daily) if one.thread_ts] == [bob.id, ann.id]
+    assert isinstance(told, Ephemeral) and told.thread_ts == post.ts
+    before = workspace.looks(ann)
+    attached = slack.write(ann, workspace.daily, "", files={"answer.py": b"def add_one(x):\n    return x + 2\n"})
+    await slack.pick(ann, attached, "Answer with this")
+    await workspace.sees(ann, "judged", before)
+    assert slack.private(bob) == []
+
+
+async def test_a_form_comes_as_a_message_if_slack_is_too_busy_for_a_window(workspace: Workspace) -> None:
+    """Of three hundred members in a minute, Slack opens windows for a hundred and some."""
+    ann, slack = workspace.ann, workspace.slack
+    post = await workspace.opens("the-shape")
+    slack.fail("views.open", "429", times=9, seconds=5)
+    form = await workspace.presses(ann, post, "Answer", "A Python literal")
+    assert isinstance(form, Ephemeral)
+    recorded = await workspace.presses(ann, form, "Answer", "Your answer is recorded", {"text": "(2,)"})
+    assert isinstance(recorded, Ephemeral) and form.deleted, "the receipt takes the form's place"
+    given = (await workspace.client.today(workspace.who(ann), workspace.where)).forms[0].given
+    assert given is not None and given.text == "(2,)"
+
+
+async def test_a_form_takes_a_file_in_place_of_typed_code(workspace: Workspace) -> None:
+    ann, slack = workspace.ann, workspace.slack
+    post = await workspace.opens("add-one")
+    view = await workspace.presses(ann, post, "Answer", "Or a .py file")
+    assert isinstance(view, View)
+    values: dict[str, Value] = {
+        "code": "",
+        "code:file": slack.upload(ann, "answer.py", b"def add_one(x):\n    return x + 5\n"),
+    }
+    await workspace.fills(ann, values, "judged")
+    given = (await workspace.client.today(workspace.who(ann), workspace.where)).forms[0].given
+    assert given is not None and given.code == "def add_one(x):\n    return x + 5\n"
 
 
 async def test_large_and_binary_files_are_rejected(workspace: Workspace) -> None:

@@ -174,7 +174,7 @@ def test_a_direct_message_is_parsed() -> None:
 
 def test_two_events_of_one_message_share_an_id() -> None:
     fence = "```x = 1```"
-    beneath = message(text=fence, channel_type="channel", thread_ts="1.1", parent_user_id="UBOT")
+    beneath = message(text=fence, channel_type="im", channel="C1", thread_ts="1.1")
     mention = happened(type="app_mention", channel="C1", user="U1", ts="5.5", text=f"<@UBOT> {fence}")
     one, other = read(beneath), read(mention)
     assert one is not None
@@ -189,7 +189,7 @@ def test_two_events_of_one_message_share_an_id() -> None:
     [
         {"text": "```x```", "channel_type": "channel"},
         {"text": "```x```", "channel_type": "channel", "thread_ts": "1.1", "parent_user_id": "U2"},
-        {"text": "I think it is B", "channel_type": "channel", "thread_ts": "1.1", "parent_user_id": "UBOT"},
+        {"text": "```x```", "channel_type": "channel", "thread_ts": "1.1", "parent_user_id": "UBOT"},
         {"text": "x", "channel_type": "im", "bot_id": "B1"},
         {"text": "x", "channel_type": "im", "subtype": "message_changed"},
     ],

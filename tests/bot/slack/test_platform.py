@@ -215,15 +215,37 @@ async def test_members_are_cached(post: Post) -> None:
     for _ in range(3):
         assert (await people.resolve(who(post.ann))).admin
         assert not (await people.resolve(who(bob), admin_matters=True)).admin
-    assert post.slack.log.count("call", method="users.info") == 2
+    assert post.slack.log.count("call", method="users.list") == 1, "one listing names everybody"
+    assert post.slack.log.count("call", method="users.info") == 0
     post.clock.advance(minutes=6)
     assert (await people.resolve(who(post.ann))).name == "Ann"
-    assert post.slack.log.count("call", method="users.info") == 3
+    assert post.slack.log.count("call", method="users.info") == 0, "a name lasts longer than rights"
+    assert (await people.resolve(who(post.ann), admin_matters=True)).admin
+    assert post.slack.log.count("call", method="users.info") == 1
+
+
+async def test_a_change_of_name_is_known_at_once(post: Post) -> None:
+    people = MemberDirectory(post.web, post.tokens, post.clock, managers=())
+    await people.resolve(who(post.ann))
+    post.ann.name, post.ann.admin = "Ada", False
+    people.update(post.team.id, post.ann.body())
+    found = await people.resolve(who(post.ann), admin_matters=True)
+    assert (found.name, found.admin) == ("Ada", False)
+
+
+async def test_a_member_who_joined_after_the_listing_is_looked_up(post: Post) -> None:
+    people = MemberDirectory(post.web, post.tokens, post.clock, managers=())
+    await people.resolve(who(post.ann))
+    eve = post.slack.user(post.team, "Eve")
+    assert (await people.resolve(who(eve))).name == "Eve"
+    assert post.slack.log.count("call", method="users.list") == 1
+    assert post.slack.log.count("call", method="users.info") == 1
 
 
 async def test_managers_are_admins(post: Post) -> None:
     bob = post.slack.user(post.team, "Bob")
     people = MemberDirectory(post.web, post.tokens, post.clock, managers={bob.id})
+    post.slack.fail("users.list", "error", times=3, code="missing_scope")
     post.slack.fail("users.info", "error", times=3, code="missing_scope")
     assert (await people.resolve(who(bob), admin_matters=True)).admin
     assert not (await people.resolve(who(post.ann))).admin

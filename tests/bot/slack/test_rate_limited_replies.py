@@ -69,9 +69,16 @@ async def test_a_long_wait_or_another_failure_is_an_error_at_once(scene: Scene, 
 
 
 async def test_a_view_is_not_opened_again_after_its_trigger_expired(scene: Scene) -> None:
-    fault = scene.slack.fail("views.open", "429", times=9, seconds=0)
+    fault = scene.slack.fail("views.open", "429", times=9, seconds=2.5)
     assert await scene.replies.open_view(scene.route, waiting_view()) is None
     assert fault.met == 1
+
+
+async def test_a_view_is_opened_again_while_its_trigger_lives(scene: Scene) -> None:
+    fault = scene.slack.fail("views.open", "429", times=2, seconds=0)
+    await scene.replies.open_view(scene.route, waiting_view())
+    assert fault.met == 2
+    assert scene.slack.log.count("call", method="views.open") == 3
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ async def test_commands_of_one_person_run_in_order_although_a_look_up_is_slow(wo
     boss, slack = workspace.boss, workspace.slack
     spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=60)
     schedule = await workspace.client.schedule_add(workspace.who(boss), "schedule", workspace.where, spec)
-    slack.fail("users.info", "slow", seconds=1.0)
+    slack.fail("users.list", "slow", seconds=1.0)
     for word in ("pause", "resume"):
         assert (await slack.slash(boss, workspace.daily, "/quiz-admin", f"schedule {word} {schedule.id}")).acked
     await workspace.sees(boss, "Schedule resumed")

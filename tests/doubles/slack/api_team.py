@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.doubles.slack.api_chat import checked, posted
 from tests.doubles.slack.calls import Call, method
-from tests.doubles.slack.limits import TIER_1, TIER_3
+from tests.doubles.slack.limits import TIER_1, TIER_2, TIER_3
 from tests.doubles.slack.surfaces import Body, Message
 from tests.doubles.slack.world import TOKEN_LIFE_S, ApiError, Team, User
 
@@ -32,6 +32,15 @@ def users_info(call: Call) -> Body:
     if user is None:
         raise ApiError("user_not_found")
     return {"user": user.body()}
+
+
+@method("users.list", "users:read", tier=TIER_2, takes_json=False)
+def users_list(call: Call) -> Body:
+    users = sorted(call.team.users.values(), key=lambda user: user.id)
+    start, size = int(str(call.args.get("cursor") or 0)), int(str(call.args.get("limit") or 200))
+    after = str(start + size) if start + size < len(users) else ""
+    members = [user.body() for user in users[start : start + size]]
+    return {"members": members, "response_metadata": {"next_cursor": after}}
 
 
 @method("apps.uninstall", tier=TIER_1, takes_json=False)

@@ -6,12 +6,12 @@ import secrets
 from typing import Any
 
 from tests.doubles.slack.api_views import view_body
-from tests.doubles.slack.surfaces import Body, Control, Ephemeral, Message, View
+from tests.doubles.slack.surfaces import Body, Control, Ephemeral, Message, Shown, View
 from tests.doubles.slack.world import Channel, ReplyUrl, Trigger, User, World
 
 TRIGGER_S = 3.0
 REPLY_URL_S = 1800.0
-Value = str | list[str] | None
+Value = str | list[str] | list[Body] | None
 
 
 def base(world: World, user: User) -> Body:
@@ -102,6 +102,21 @@ def action(control: Control, chosen: Value) -> Body:
     return about | value_of(element, chosen)
 
 
+def picked_message(world: World, user: User, message: Message, callback: str, url: str) -> Body:
+    """Returns the payload of a shortcut of a message."""
+    channel = world.teams[user.team].channels[message.channel]
+    return base(world, user) | {
+        "type": "message_action",
+        "callback_id": callback,
+        "trigger_id": trigger(world, user),
+        "response_url": url,
+        "message_ts": message.ts,
+        "action_ts": world.new_ts(),
+        "channel": {"id": channel.id, "name": "privategroup" if channel.private else channel.name},
+        "message": message.body(),
+    }
+
+
 def submitted(world: World, user: User, view: View, state: Body) -> Body:
     return base(world, user) | {
         "type": "view_submission",
@@ -138,8 +153,11 @@ def event(world: World, team: str, event_id: str, inner: Body) -> Body:
 # Values of inputs
 
 
-def state_of(view: View, given: dict[str, Value], whole: bool = True) -> Body:
-    """Returns the state of a view's inputs. With `whole`, required ones must be filled in, as a client demands."""
+def state_of(view: Shown, given: dict[str, Value], whole: bool = True) -> Body:
+    """Returns the state of the inputs of a view or message.
+
+    With `whole`, required ones must be filled in, as a client demands.
+    """
     unknown = set(given) - set(view.fields)
     assert not unknown, f"no field {sorted(unknown)} among {sorted(view.fields)}"
     required = {block["block_id"] for block in view.blocks if block["type"] == "input" and not block.get("optional")}
@@ -156,7 +174,7 @@ def _initial(element: Body) -> Value:
         return [option["value"] for option in element["initial_options"]]
     if "initial_option" in element:
         return str(element["initial_option"]["value"])
-    return element.get("initial_value")
+    return element.get("initial_value") or element.get("initial_time") or element.get("initial_conversation")
 
 
 def value_of(element: Body, chosen: Any) -> Body:
@@ -170,6 +188,12 @@ def value_of(element: Body, chosen: Any) -> Body:
         case "radio_buttons" | "static_select" | "overflow":
             value = chosen[0] if isinstance(chosen, list) and chosen else chosen
             return {"selected_option": _option(element, value) if value else None}
+        case "timepicker":
+            return {"selected_time": chosen}
+        case "conversations_select":
+            return {"selected_conversation": chosen}
+        case "file_input":
+            return {"files": chosen or []}
     raise AssertionError(f"the double knows no {element['type']} yet")
 
 

@@ -53,9 +53,25 @@ class People:
         channel = self.world.teams[user.team].channels[shown.channel]
         url, leave = payloads.reply_url(self.world, self.server.base, user, channel, shown)
         body = payloads.pressed(self.world, user, shown, control, url, chosen)
+        body["state"] = {"values": payloads.state_of(shown, dict(values or {}))}
         sent = await self._act("interactive", body, user)
         self._said_at_once(sent, leave)
         return sent
+
+    async def pick(self, user: User, message: Message, shortcut: str) -> Delivery:
+        """Picks a shortcut in a message's menu."""
+        callbacks = dict(self.world.app.shortcuts)
+        assert shortcut in callbacks, f"{shortcut!r} is not among the shortcuts {sorted(callbacks)}"
+        channel = self.world.teams[user.team].channels[message.channel]
+        url, leave = payloads.reply_url(self.world, self.server.base, user, channel, None)
+        body = payloads.picked_message(self.world, user, message, callbacks[shortcut], url)
+        sent = await self._act("interactive", body, user)
+        self._said_at_once(sent, leave)
+        return sent
+
+    def upload(self, user: User, name: str, data: bytes) -> list[Body]:
+        """Uploads a file in a form; returns the value of its input."""
+        return [self._file(user, name, data)]
 
     async def submit_view(self, user: User, values: Mapping[str, Value] | None = None) -> Delivery:
         """Submits the top modal with these values, by block id."""
@@ -183,6 +199,25 @@ class People:
         kind = {"channel": channel.id, "channel_type": "G" if channel.private else "C", "inviter": user.id}
         inner = {"type": "member_joined_channel", "user": bot, "team": user.team, **kind}
         return self.event(user.team, inner | {"event_ts": self.world.new_ts()}, user.id)
+
+    def rename(self, channel: Channel, name: str) -> str:
+        """Renames a channel."""
+        channel.name = name
+        kind = "group_rename" if channel.private else "channel_rename"
+        about = {"id": channel.id, "name": name, "created": 1_700_000_000}
+        return self.event(channel.team, {"type": kind, "channel": about, "event_ts": self.world.new_ts()})
+
+    def unarchive(self, user: User, channel: Channel) -> str:
+        """Unarchives a channel."""
+        channel.archived = False
+        kind = "group_unarchive" if channel.private else "channel_unarchive"
+        inner = {"type": kind, "channel": channel.id, "user": user.id, "event_ts": self.world.new_ts()}
+        return self.event(channel.team, inner)
+
+    def change(self, user: User, name: str) -> str:
+        """Changes a person's display name."""
+        user.name = name
+        return self.event(user.team, {"type": "user_change", "user": user.body(), "event_ts": self.world.new_ts()})
 
     # Installation
 

@@ -87,6 +87,12 @@ class Shown:
         ]
 
     @property
+    def fields(self) -> dict[str, Control]:
+        """Its inputs, by block id."""
+        inputs = [block for block in self.blocks if block["type"] == "input"]
+        return {block["block_id"]: Control(block["block_id"], block["element"]) for block in inputs}
+
+    @property
     def labels(self) -> list[str]:
         """The labels of its buttons."""
         return [control.label for control in self.controls if control.element["type"] == "button"]
@@ -172,9 +178,3 @@ class View(Shown):
     def words(self) -> str:
         """Its title and the words of its blocks."""
         return f"{self.title}\n{words_of(self.blocks)}"
-
-    @property
-    def fields(self) -> dict[str, Control]:
-        """Its inputs, by block id."""
-        inputs = [block for block in self.blocks if block["type"] == "input"]
-        return {block["block_id"]: Control(block["block_id"], block["element"]) for block in inputs}

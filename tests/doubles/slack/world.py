@@ -39,6 +39,12 @@ EVENTS = (
 TOKEN_LIFE_S = 43_200
 EVENT_SCOPES = {
     "app_mention": ("app_mentions:read",),
+    "channel_rename": ("channels:read",),
+    "channel_unarchive": ("channels:read",),
+    "group_rename": ("groups:read",),
+    "group_unarchive": ("groups:read",),
+    "team_join": ("users:read",),
+    "user_change": ("users:read",),
     "member_joined_channel": ("channels:read", "groups:read"),
     "message.channels": ("channels:history",),
     "message.groups": ("groups:history",),
@@ -69,6 +75,8 @@ class App:
     scopes: tuple[str, ...] = BOT_SCOPES
     events: tuple[str, ...] = EVENTS
     commands: tuple[str, ...] = ("/quiz", "/quiz-admin")
+    shortcuts: tuple[tuple[str, str], ...] = ()
+    """Name and callback id of each message shortcut."""
     rotation: bool = False
     request_url: str = ""
     """URL for signed requests; empty in Socket Mode."""
@@ -81,6 +89,8 @@ class App:
         self.scopes = tuple(manifest["oauth_config"]["scopes"]["bot"])
         self.events = tuple(settings.get("event_subscriptions", {}).get("bot_events", ()))
         self.commands = tuple(one["command"] for one in manifest["features"].get("slash_commands", ()))
+        shortcuts = manifest["features"].get("shortcuts", ())
+        self.shortcuts = tuple((one["name"], one["callback_id"]) for one in shortcuts if one["type"] == "message")
         self.rotation = bool(settings.get("token_rotation_enabled", False))
 
 

@@ -125,6 +125,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/answer": row(
         THEIR_QUESTION, where=aside, ref=asked, given=lambda team: team.given, at="2026-03-02T11:30:00Z"
     ),
+    "POST /v1/hint": row(THEIR_QUESTION, where=aside, ref=asked, take=False),
     "POST /v1/try-code": row(NO_SANDBOX, ref=asked, code="1"),
     "POST /v1/run": row(NO_SANDBOX, code="1"),
     "POST /v1/me": row(OWN),
@@ -220,6 +221,10 @@ ROWS: dict[str, Row] = {
     "POST /v1/outbox/claim": row(BOTS, platform="web"),
     "POST /v1/outbox/places": row(BOTS, platform="web"),
     "POST /v1/outbox/retry": row(BOTS, platform="web", workspace="home"),
+    "POST /v1/chat/channel": row(BOTS, platform="web", workspace="home", channel="c", name="#new"),
+    "POST /v1/events/record": row(BOTS, platform="web", event={"id": "e", "kind": "Sent", "content": "", "route": {}}),
+    "POST /v1/events/answered": row(BOTS, platform="web", event="e"),
+    "POST /v1/events/claim": row(BOTS, platform="web"),
     "POST /v1/chat/presence": row(BOTS, platform="web", workspace="home", present=True),
     "POST /v1/outbox/sent": row(BOTS, delivery=1, message_ref="m1"),
     "POST /v1/outbox/failed": row(BOTS, delivery=1, attempt=1, error="gone", outcome="failed"),

@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from service.store.migrations.banks import create_banks
 from service.store.migrations.boards import create_boards
+from service.store.migrations.bots import create_bots
 from service.store.migrations.columns import INSTANT, id_column, refer, refer_within_workspace
 from service.store.migrations.duels import create_duels
 from service.store.migrations.messages import create_messages
@@ -45,6 +46,7 @@ REFERENCES = (
     ("outbox", "chat_id", "workspace_id", "member_id", "channel_id"),
     ("card", "question_id"),
     ("streak_grace", "member_id"),
+    ("hint_taken", "member_id"),
     ("audit", "workspace_id", "member_id"),
     ("link_code", "workspace_id", "chat_id", "member_id"),
 )
@@ -92,6 +94,7 @@ def upgrade() -> None:
     create_review()
     create_sprints()
     create_notifications()
+    create_bots()
     create_duels()
     _run_script(SchemaManager.get_schema())
 
@@ -113,6 +116,7 @@ def _create_workspaces() -> None:
         sa.Column("created_at", INSTANT, nullable=False),
         sa.Column("greeted_at", INSTANT, nullable=True),
         sa.Column("left_at", INSTANT, nullable=True),
+        sa.Column("application", sa.String(), server_default="", nullable=False),
         refer("chat", "workspace_id", "workspace"),
         sa.UniqueConstraint("id", "workspace_id", name="uq_chat_id_workspace_id"),
         sa.UniqueConstraint("platform", "external_id", name="uq_chat_platform_external_id"),
@@ -364,6 +368,14 @@ def _create_answers() -> None:
         refer("streak_grace", "member_id", "member"),
         refer("streak_grace", "round_id", "round"),
         sa.PrimaryKeyConstraint("round_id", "member_id", name="pk_streak_grace"),
+    )
+    op.create_table(
+        "hint_taken",
+        sa.Column("round_id", sa.BigInteger(), nullable=False),
+        sa.Column("member_id", sa.BigInteger(), nullable=False),
+        refer("hint_taken", "member_id", "member"),
+        refer("hint_taken", "round_id", "round"),
+        sa.PrimaryKeyConstraint("round_id", "member_id", name="pk_hint_taken"),
     )
     op.create_table(
         "card",

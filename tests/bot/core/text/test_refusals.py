@@ -28,6 +28,7 @@ from service.wire import (
     LinkWaits,
     MarkingRefused,
     MemberAmbiguous,
+    NoHint,
     NoOpenRound,
     NoRoundOn,
     NoSandbox,
@@ -238,6 +239,16 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "Not available",
         "Dailygrad is not set up correctly. This is our fault, and nothing is lost. Ask the operator to "
         "run `dailygrad doctor`.",
+    ),
+    (
+        NoHint(closed=False),
+        "No hint",
+        "This question has no hint.",
+    ),
+    (
+        NoHint(closed=True),
+        "No hint",
+        "The round is closed: `/quiz explain` has the answer.",
     ),
     (
         QuestionGone(practice=False),

@@ -1,0 +1,99 @@
+"""Where the bot records events before it acknowledges them: in its own journal, or in the service for all replicas."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Protocol
+
+from bot.core.events import Event
+from bot.core.journal import Journal, JournalEntry, read_event, write_event
+from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.wire import ReceivedEvent
+
+_LOG = logging.getLogger(__name__)
+# Time for the service to record an event, seconds. Slack waits three for the acknowledgement.
+_RECORD_S = 1.0
+_UNAVAILABLE = (ServiceUnavailable, ServiceRefused, TimeoutError)
+_SECRETS = ("trigger", "response_url")
+"""Fields of a route that would let anyone answer in the app's name; they expire before another process needs them."""
+
+
+class Inbox(Protocol):
+    """Records events once and knows which are unanswered."""
+
+    async def record(self, event: Event, route: Mapping[str, str]) -> bool:
+        """Records an event before it is acknowledged. Returns False if it was recorded before."""
+        ...
+
+    async def mark_answered(self, event_id: str) -> None:
+        """Records that an event was answered."""
+        ...
+
+    async def unanswered(self) -> list[JournalEntry]:
+        """Returns events that this process must answer because the one that received them does not."""
+        ...
+
+
+class LocalInbox:
+    """The journal of a bot that alone receives its events: Socket Mode hands each to one socket."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    async def record(self, event: Event, route: Mapping[str, str]) -> bool:
+        """Records the event on disk."""
+        return self._journal.record(event, route)
+
+    async def mark_answered(self, event_id: str) -> None:
+        """Records on disk that the event was answered."""
+        self._journal.mark_answered(event_id)
+
+    async def unanswered(self) -> list[JournalEntry]:
+        """Returns what an earlier process left."""
+        return self._journal.unanswered()
+
+
+class SharedInbox:
+    """The service's record of events, so that of several replicas one answers each, and another one if it dies.
+
+    While the service does not answer, events go to the journal: a repeated delivery to another replica is then answered
+    twice, which is better than not at all.
+    """
+
+    def __init__(self, client: ServiceClient, journal: Journal) -> None:
+        self._client = client
+        self._journal = journal
+        self._resumed = False
+
+    async def record(self, event: Event, route: Mapping[str, str]) -> bool:
+        """Records the event in the service, or in the journal if that takes too long."""
+        kept = {name: value for name, value in route.items() if name not in _SECRETS}
+        kind, content = write_event(event)
+        try:
+            async with asyncio.timeout(_RECORD_S):
+                received = ReceivedEvent(id=event.id, kind=kind, content=content, route=kept)
+                return await self._client.event_record("slack", received)
+        except _UNAVAILABLE as error:
+            _LOG.warning("the service cannot record %s, so this process does: %s", event.id, error)
+            return self._journal.record(event, route)
+
+    async def mark_answered(self, event_id: str) -> None:
+        """Records in both places that the event was answered."""
+        self._journal.mark_answered(event_id)
+        try:
+            await self._client.event_answered("slack", event_id)
+        except _UNAVAILABLE as error:
+            _LOG.warning("cannot record that %s was answered: %s", event_id, error)
+
+    async def unanswered(self) -> list[JournalEntry]:
+        """Returns what other replicas left, and the first time what an earlier process left in the journal."""
+        left = [] if self._resumed else self._journal.unanswered()
+        self._resumed = True
+        try:
+            claimed = await self._client.event_claim("slack")
+        except _UNAVAILABLE as error:
+            _LOG.warning("cannot read which events are unanswered: %s", error)
+            return left
+        return [*left, *(JournalEntry(read_event(one.kind, one.content), dict(one.route)) for one in claimed)]

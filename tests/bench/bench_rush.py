@@ -1,0 +1,162 @@
+"""Benchmark: three hundred members answer in the minute after the question, at the limits of Slack and of Discord.
+
+`python -m tests.bench.bench_rush [--members 300] [--seconds 60]`. The question asks for a value, so that everyone
+needs a form. Prints how many windows opened, how fast each press was acknowledged and each answer confirmed, whether
+the names are right, when the question came, and how long an admin waited meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+from pydantic import SecretStr
+from sqlalchemy import func, select
+
+from bot.slack.manifest import app_manifest
+from service.store.tables import Identity
+from service.wire import Installation, Where
+from tests.bench import rounds
+from tests.bench.rush import Rush, RushPlan, rush, table
+from tests.doubles.discord.world import Member
+from tests.doubles.slack import oracle
+from tests.doubles.slack.double import slack_double
+from tests.doubles.slack.surfaces import Message, Shown, View
+from tests.doubles.slack.world import User
+from tests.faults.backend import Backend, Bots, backend_running, boss_of
+from tests.faults.discord_faults import team_ready
+from tests.machine import free_port
+
+QUESTION, ANSWER = "the-shape", "(2,)"
+
+
+async def on_slack(url: str, plan: RushPlan) -> Rush:
+    """Measures the rush on Slack: by signed HTTP, with the service in this process and the bot in one of its own."""
+    report = Rush("Slack", plan)
+    with tempfile.TemporaryDirectory(prefix="dailygrad-rush-") as folder:
+        async with (
+            backend_running(url) as backend,
+            slack_double(factor=plan.faster, manifest=app_manifest("https://quiz.example.org")) as slack,
+        ):
+            bots, port = Bots(backend, Path(folder)), free_port()
+            slack.by_http(f"http://127.0.0.1:{port}")
+            team = slack.team("rush")
+            people = [slack.user(team, f"Member {number:03}") for number in range(plan.members)]
+            chief = slack.user(team, "Boss", admin=True)
+            room = slack.channel(team, "daily", chief, *people)
+            token = SecretStr(slack.bot_token(team))
+            await backend.client.installation_keep(
+                Installation(platform="slack", team=team.id, token=token, bot_id=team.bot_id, bot_user=team.bot.id)
+            )
+            where, boss = Where(channel=room.id, name="#daily"), boss_of("slack", team.id, chief.id)
+            await backend.import_bank(boss, QUESTION)
+            bot = await bots.start("bot", "slack", **slack.environment() | {"DAILYGRAD_SLACK_PORT": str(port)})
+            try:
+                await bot.says("requests on port")
+                due = perf_counter()
+                await backend.posts_now(boss, where)
+                await slack.until(lambda: slack.world.messages(room), what="the question")
+                report.question_s = perf_counter() - due
+                (post,) = slack.world.messages(room)
+
+                def form(user: User) -> Shown | None:
+                    seen: tuple[Shown, ...] = (*slack.private(user), *slack.world.stack(user))
+                    return next((one for one in seen if "A Python literal" in one.words), None)
+
+                async def answers(number: int) -> None:
+                    user = people[number]
+                    begun = perf_counter()
+                    assert isinstance(post, Message)
+                    await slack.click(user, post, "Answer")
+                    shown = await slack.until(lambda: form(user), what=f"a form for {user.name}")
+                    assert shown is not None
+                    report.shown["window" if isinstance(shown, View) else "message"] += 1
+                    if isinstance(shown, View):
+                        await slack.submit_view(user, {"text": ANSWER})
+                    else:
+                        await slack.click(user, shown, "Answer", values={"text": ANSWER})
+                    await slack.until(lambda: _confirmed(slack.seen(user)), what=f"a receipt for {user.name}")
+                    report.answered.append(perf_counter() - begun)
+
+                async def administers() -> None:
+                    before = len(slack.private(chief))
+                    await slack.slash(chief, room, "/quiz-admin", "schedule list")
+                    await slack.until(lambda: len(slack.private(chief)) > before, what="the list of schedules")
+
+                await rush(report, answers, administers)
+                report.acks = list(oracle.ack_times(slack.log, "interactive"))
+                report.refused = sum(1 for _ in slack.log.of("limited"))
+                report.names_right = await _names_right(backend, [user.name for user in people])
+            finally:
+                await bots.clear()
+    return report
+
+
+async def on_discord(url: str, plan: RushPlan) -> Rush:
+    """Measures the rush on Discord, with the service in this process and the bot in one of its own."""
+    report = Rush("Discord", plan)
+    with tempfile.TemporaryDirectory(prefix="dailygrad-rush-") as folder:
+        async with backend_running(url) as backend:
+            bots = Bots(backend, Path(folder))
+            async with team_ready(backend, bots, QUESTION, pace=plan.faster) as team:
+                double, people = team.double, [Member(f"Member {number:03}") for number in range(plan.members)]
+                chief = next(one for one in team.guild.members.values() if str(one.id) == team.boss.member)
+                await team.starts()
+                due = perf_counter()
+                post = await team.asks()
+                report.question_s = perf_counter() - due
+
+                async def answers(number: int) -> None:
+                    begun = perf_counter()
+                    opened = await double.settled(await double.press(people[number], post, post.buttons["Answer"]))
+                    report.shown["window" if opened.modal is not None else "message"] += 1
+                    if opened.modal is None:
+                        again = opened.original
+                        assert again is not None, "a card offers the form"
+                        button = next(iter(again.buttons.values()))
+                        opened = await double.settled(await double.press(people[number], again, button))
+                    done = await double.answered(await double.submit_modal(opened, {"text": ANSWER}))
+                    report.answered.append(perf_counter() - begun)
+                    report.acks += [opened.delay, done.delay]
+
+                async def administers() -> None:
+                    await double.answered(await double.slash(chief, team.daily, "quiz-admin", "schedule", "list"))
+
+                await rush(report, answers, administers)
+                report.refused = sum(1 for entry in double.log.of("request") if entry["status"] == 429)
+                report.names_right = await _names_right(backend, [member.name for member in people])
+    return report
+
+
+async def _names_right(backend: Backend, names: list[str]) -> int:
+    """Returns how many of these members the service knows by the name that the chat shows."""
+    async with backend.service.sessions() as session:
+        known = select(func.count()).select_from(Identity).where(Identity.name.in_(names))
+        return int(await session.scalar(known) or 0)
+
+
+def _confirmed(seen: list[Shown]) -> bool:
+    return any("is recorded" in one.words for one in seen)
+
+
+def main() -> None:
+    """Runs the command and prints the table. Exit status 1 if a member could not answer."""
+    asked = argparse.ArgumentParser(description="Members who all answer in the minute after a question is posted.")
+    asked.add_argument("--members", type=int, default=300)
+    asked.add_argument("--seconds", type=float, default=60.0)
+    asked.add_argument("--faster", type=float, default=1.0, help="how much faster the clock of the chat's limits runs")
+    given = asked.parse_args()
+    plan = RushPlan(given.members, given.seconds, given.faster)
+    reports = []
+    for measure in (on_slack, on_discord):
+        with rounds.database() as url:
+            reports.append(asyncio.run(measure(url, plan)))
+    print(table(reports))
+    raise SystemExit(0 if all(len(report.answered) == plan.members for report in reports) else 1)
+
+
+if __name__ == "__main__":
+    main()
