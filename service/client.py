@@ -519,6 +519,10 @@ class ServiceClient(CallSender):
     async def channel_renamed(self, platform: str, workspace: str, channel: str, name: str) -> None:
         """Says that a channel has a new name. Does nothing if the quiz does not know the channel."""
 
+    @call("chat/home", repeatable=True)
+    async def member_home(self, platform: str, member: str) -> str:
+        """Returns the chat in which the member answered last, or else joined last; empty if none knows them."""
+
     @call("chat/presence", repeatable=True)
     async def chat_presence(self, platform: str, workspace: str, present: bool) -> None:
         """Says that the bot is in the chat, or was removed from it: then its schedules post nothing there."""

@@ -263,6 +263,7 @@ class DiscordApp:
             # Looked up at each call: the library replaces `http` when it logs in.
             fetch=lambda url: self.bot.http.get_from_cdn(url),
             fetch_member=self.bot.fetch_member,
+            find_home=lambda member: client.member_home("discord", member),
             clock=clock,
             clock_skew=ClockSkew(steady),
         )
@@ -389,6 +390,8 @@ class DiscordBot(discord.AutoShardedClient):
 def raw_interaction(interaction: discord.Interaction) -> RawInteraction:
     """Converts the library's interaction to plain data."""
     channel, user, message = interaction.channel, interaction.user, interaction.message
+    # In a server that did not install the app, somebody uses it who did for themselves.
+    here = interaction.is_guild_integration()
     if isinstance(channel, discord.Thread):
         # A round's thread counts as its channel.
         channel_id, channel_name = channel.parent_id, channel.parent.name if channel.parent else ""
@@ -400,8 +403,8 @@ def raw_interaction(interaction: discord.Interaction) -> RawInteraction:
         application=str(interaction.application_id),
         kind=interaction.type.value,
         data=dict(interaction.data or {}),
-        guild=str(interaction.guild_id or ""),
-        channel=str(channel_id) if interaction.guild_id and channel_id else "",
+        guild=str(interaction.guild_id or "") if here else "",
+        channel=str(channel_id) if here and channel_id else "",
         channel_name=f"#{channel_name}" if channel_name else "",
         member=str(user.id),
         name=user.display_name,

@@ -27,6 +27,8 @@ Suggestion = tuple[str, str]
 CHAT, MESSAGE = 1, 3
 _SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _USER, _ROLE, _ATTACHMENT = 1, 2, 3, 4, 5, 6, 8, 11
 _GUILD_ONLY: Final[Body] = {"contexts": [0], "integration_types": [0]}
+_ANYWHERE: Final[Body] = {"contexts": [0, 1, 2], "integration_types": [0, 1]}
+"""In servers, direct messages and, for people who installed the app for themselves, everywhere else."""
 MANAGE_SERVER: Final = 1 << 5
 ANSWER_WITH_THIS: Final = "Answer with this"
 _DESCRIPTIONS = {"quiz": "The team's daily quiz.", "quiz-admin": "Schedules, banks, seasons and more of the quiz."}
@@ -61,7 +63,7 @@ _MAX_WORKSPACES = 256
 def application_commands() -> list[Body]:
     """Returns all commands, as the body of Discord's bulk overwrite."""
     return [
-        {**_chat_command("quiz"), **_GUILD_ONLY},
+        {**_chat_command("quiz"), **_ANYWHERE},
         {**_chat_command("quiz-admin"), **_GUILD_ONLY, "default_member_permissions": MANAGE_SERVER},
         {"type": MESSAGE, "name": ANSWER_WITH_THIS, **_GUILD_ONLY},
     ]

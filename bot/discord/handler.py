@@ -38,6 +38,7 @@ from bot.core.text.members import fault_card
 from bot.discord.commands import Autocompleter
 from bot.discord.interactions import (
     AUTOCOMPLETE,
+    COMMAND,
     RawInteraction,
     WantedFile,
     dump_files,
@@ -69,6 +70,7 @@ from bot.discord.replies import (
     UnknownInteraction,
     choices,
 )
+from service.client import ServiceRefused, ServiceUnavailable
 from service.tracing import correlate
 from service.wire import Who
 
@@ -77,6 +79,9 @@ Fetch = Callable[[str], Awaitable[bytes]]
 """Downloads a URL of Discord's CDN."""
 FetchMember = Callable[[Who], Awaitable[Who | None]]
 """Fetches a member's current name and rights; None if they have left the server."""
+FindHome = Callable[[str], Awaitable[str]]
+"""Returns the server in which somebody plays, for commands outside of servers; empty if there is none."""
+_HOME_TIMEOUT_S: Final = 1.0
 TOO_LATE_S: Final = 2.5
 """Delay after which a first response is not attempted, seconds. Discord allows three, including the way there."""
 _SAMPLES: Final = 64
@@ -154,6 +159,7 @@ class InteractionHandler:
     autocompleter: Autocompleter
     fetch: Fetch
     fetch_member: FetchMember
+    find_home: FindHome
     clock: Callable[[], datetime]
     clock_skew: ClockSkew
     order: CommandOrder = field(default_factory=CommandOrder)
@@ -165,7 +171,9 @@ class InteractionHandler:
         if raw.kind == AUTOCOMPLETE:
             await self._autocomplete(raw, interaction)
             return
-        read = parse_interaction(raw, self.clock() - timedelta(seconds=delay))
+        # A command outside of servers is about the one in which its author plays; a button names its server.
+        home = await self._find_home(raw.member) if raw.kind == COMMAND and not raw.guild else ""
+        read = parse_interaction(replace(raw, guild=raw.guild or home), self.clock() - timedelta(seconds=delay))
         if read is None:
             _LOG.warning("interaction %s of unknown kind %s", raw.id, raw.kind)
         elif not read.event.who.workspace:
@@ -189,6 +197,14 @@ class InteractionHandler:
                 continue
             _LOG.info("answering %s, left unanswered by an earlier process", case.event.id)
             await self._finish(case, self._answer_left(case))
+
+    async def _find_home(self, member: str) -> str:
+        try:
+            async with asyncio.timeout(_HOME_TIMEOUT_S):
+                return await self.find_home(member)
+        except (TimeoutError, ServiceUnavailable, ServiceRefused) as error:
+            _LOG.warning("cannot tell in which server %s plays: %s", member, error)
+            return ""
 
     # Once
 

@@ -48,6 +48,8 @@ _NOT_EDITED: Final = ("nonce", "enforce_nonce")
 _PAGE: Final = 100
 _PAGES: Final = 20
 _DAY_MINUTES: Final = 1440
+_POST_MINUTES: Final = 10_080
+"""A post of a forum is archived after a week without messages, so that its question stays in sight."""
 _PARTIAL: Final = 256
 _BUSY_S: Final = 10.0
 _ROLE = "open Server Settings → Roles, or the channel's own Permissions, and allow the bot"
@@ -62,7 +64,7 @@ _FIXES: Final[dict[int, str]] = {
     50001: f"the bot cannot see that channel: {_ROLE} View Channel and Send Messages",
     50007: "the member accepts no direct messages from this server, or has blocked the bot; `/quiz today` and "
     "`/quiz practice` show the same in the server",
-    50008: "that channel cannot hold messages: use a text channel",
+    50008: "that channel cannot hold messages: use a text or forum channel",
     50013: f"the bot is not allowed to post there: {_ROLE} View Channel, Send Messages, Send Messages in Threads, "
     "Embed Links and Attach Files",
     50024: "that kind of channel does not accept the message: use a text channel",
@@ -139,9 +141,14 @@ class DiscordPlatform:
             with translate_errors():
                 place, quoted = await self._place(target, card)
                 for number, (body, part) in enumerate(zip(bodies, part_keys(key, len(bodies)), strict=True), start=1):
-                    if number not in made:
+                    if number not in made and number == 1 and self._is_forum(place):
+                        made[1] = await self._start_post(place, card, with_key(body, part, len(bodies)))
+                    elif number not in made:
                         quote = _quote(target.reply_to) if quoted and number == 1 else {}
                         made[number] = await self._send(place, card, {**with_key(body, part, len(bodies)), **quote})
+                    if self._is_forum(place):
+                        # The rest belongs into the new post.
+                        place = _parts(made[1])[0]
         except DeliveryDelayed as later:
             if not made:
                 raise
@@ -154,6 +161,28 @@ class DiscordPlatform:
     async def _send(self, channel: str, card: Card, body: Body) -> str:
         made = await self._request(Route("POST", "/channels/{channel_id}/messages", channel_id=channel), card, body)
         return f"{channel}/{made['id']}"
+
+    async def _start_post(self, forum: str, card: Card, body: Body) -> str:
+        """Starts a post in a forum channel, which is a thread with a first message of the same id."""
+        # Docs: resources/channel, start thread in forum channel. Its message takes no nonce.
+        message = {name: part for name, part in body.items() if name not in _NOT_EDITED}
+        about = {"name": line_of(card.title, DISCORD.thread_name), "auto_archive_duration": _POST_MINUTES}
+        found = self._client.get_channel(int(forum))
+        if isinstance(found, discord.ForumChannel) and found.flags.require_tag and found.available_tags:
+            about["applied_tags"] = [str(found.available_tags[0].id)]
+        route = Route("POST", "/channels/{channel_id}/threads", channel_id=forum)
+        files = attached(card, message)
+        whole = {**about, "message": renumber_attachments(message)}
+        if files:
+            made = await self._client.http.request(route, files=files, form=multipart_form(whole, files))
+        else:
+            made = await self._client.http.request(route, json=whole)
+        return f"{made['id']}/{made['message']['id']}"
+
+    def _is_forum(self, channel: str) -> bool:
+        """Returns whether the gateway has reported the channel as a forum."""
+        found = self._client.get_channel(int(channel)) if channel.isdecimal() else None
+        return isinstance(found, discord.ForumChannel)
 
     async def _request(self, route: Route, card: Card, body: Body) -> Any:
         """Sends the body of a message, with the pictures of its card."""
@@ -170,6 +199,8 @@ class DiscordPlatform:
         if target.reply_to and not target.broadcast:
             thread = await self._thread_of(target, card)
             return (thread, False) if thread else (_parts(target.reply_to)[0], True)
+        if target.reply_to and self._is_forum(target.channel):
+            return _parts(target.reply_to)[0], False
         if not target.channel.isdecimal():
             raise DeliveryRefused(f"{target.channel!r} is not a Discord channel id: it must be a number")
         return target.channel, False
@@ -195,6 +226,8 @@ class DiscordPlatform:
     async def _thread(self, ref: str, name: str) -> str | None:
         """Returns the thread of a message, starting it if needed; None if the message cannot have one."""
         channel, message = _parts(ref)
+        if channel == message:
+            return message  # a post of a forum, which is a thread already
         route = Route(
             "POST", "/channels/{channel_id}/messages/{message_id}/threads", channel_id=channel, message_id=message
         )
@@ -235,10 +268,20 @@ class DiscordPlatform:
             channel, message = _parts(target.reply_to)
             return [channel] if target.broadcast else [message, channel]
         places = [target.channel] if target.channel.isdecimal() else []
+        if self._is_forum(target.channel):
+            places = await self._posts_of(target)
         if target.member:
             places = await self._direct_channels(target.member)
         others = self._admin_targets(target) if target.for_admins else ()
         return [*places, *[place for other in others for place in await self._search_channels(other)]]
+
+    async def _posts_of(self, target: Target) -> list[str]:
+        """Returns the bot's open posts in a forum that are not older than a search goes back, newest first."""
+        route = Route("GET", "/guilds/{guild_id}/threads/active", guild_id=target.workspace)
+        found = (await self._client.http.request(route))["threads"]
+        since = int((self._clock() - LOOK_BACK).timestamp() * 1000)
+        posts = [one["id"] for one in found if one["parent_id"] == target.channel and created_ms(one["id"]) >= since]
+        return sorted(map(str, posts), key=int, reverse=True)
 
     async def _direct_channels(self, member: str) -> list[str]:
         """Returns the direct-message channel with a member, if one can be opened."""
@@ -283,7 +326,7 @@ class DiscordPlatform:
             self._partial.pop(next(iter(self._partial)))
 
 
-def can_post(channel: discord.TextChannel, guild: discord.Guild) -> bool:
+def can_post(channel: discord.TextChannel | discord.ForumChannel, guild: discord.Guild) -> bool:
     """Returns whether the cached permissions allow the bot to post in a channel."""
     allowed = channel.permissions_for(guild.me)
     return allowed.view_channel and allowed.send_messages

@@ -45,7 +45,8 @@ class Presence:
 
     async def channel_changed(self, before: GuildChannel, after: GuildChannel) -> None:
         """Reports a channel's new name, and a channel that the bot may post to now and might not before."""
-        if not isinstance(before, discord.TextChannel) or not isinstance(after, discord.TextChannel):
+        kinds = (discord.TextChannel, discord.ForumChannel)
+        if not isinstance(before, kinds) or not isinstance(after, kinds):
             return
         guild = after.guild
         if before.name != after.name:

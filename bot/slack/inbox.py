@@ -13,8 +13,8 @@ from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import ReceivedEvent
 
 _LOG = logging.getLogger(__name__)
-# Time for the service to record an event, seconds. Slack waits three for the acknowledgement.
-_RECORD_S = 1.0
+RECORD_S = 1.0
+"""Time for the service to record an event, seconds. Slack waits three for the acknowledgement."""
 _UNAVAILABLE = (ServiceUnavailable, ServiceRefused, TimeoutError)
 _SECRETS = ("trigger", "response_url")
 """Fields of a route that would let anyone answer in the app's name; they expire before another process needs them."""
@@ -62,9 +62,10 @@ class SharedInbox:
     twice, which is better than not at all.
     """
 
-    def __init__(self, client: ServiceClient, journal: Journal) -> None:
+    def __init__(self, client: ServiceClient, journal: Journal, record_s: float = RECORD_S) -> None:
         self._client = client
         self._journal = journal
+        self._record_s = record_s
         self._resumed = False
 
     async def record(self, event: Event, route: Mapping[str, str]) -> bool:
@@ -72,7 +73,7 @@ class SharedInbox:
         kept = {name: value for name, value in route.items() if name not in _SECRETS}
         kind, content = write_event(event)
         try:
-            async with asyncio.timeout(_RECORD_S):
+            async with asyncio.timeout(self._record_s):
                 received = ReceivedEvent(id=event.id, kind=kind, content=content, route=kept)
                 return await self._client.event_record("slack", received)
         except _UNAVAILABLE as error:

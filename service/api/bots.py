@@ -29,7 +29,7 @@ from service.people.audit import administer, admins_only
 from service.rounds import delivery as rounds_delivery
 from service.rounds import schedules
 from service.rounds.idempotency import EventCall, run_once
-from service.store import chats, outbox, received_events
+from service.store import chats, members, outbox, received_events
 from service.store import schedules as schedule_rows
 from service.store.members import Caller, resolve_caller
 from service.wire import (
@@ -160,6 +160,17 @@ async def chat_channel(
 ) -> None:
     async with call.transaction() as session:
         await chats.rename_channel(session, platform, workspace, channel, name)
+
+
+@router.post("/chat/home")
+async def chat_home(
+    call: TheCall,
+    platform: PlatformBody,
+    member: Annotated[str, Body(embed=True, min_length=1, max_length=200)],
+    application: Application = "",
+) -> str:
+    async with call.transaction() as session:
+        return await members.find_home(session, platform, application, member)
 
 
 @router.post("/chat/presence")

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Index, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from service.store.tables import Base
@@ -32,6 +33,6 @@ class ReceivedEvent(Base):
     application: Mapped[str] = mapped_column(primary_key=True)
     event_id: Mapped[str] = mapped_column(primary_key=True)
     at: Mapped[datetime]
-    content: Mapped[dict[str, Any] | None]
+    content: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """The event and the way back to its author; None once it is answered."""
     claimed_until: Mapped[datetime]

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store import applications
-from service.store.tables import Channel, Chat, Identity, Member, Round, Schedule, StreakGrace, Workspace
+from service.store.tables import AnswerRow, Channel, Chat, Identity, Member, Round, Schedule, StreakGrace, Workspace
 from service.wire import Where, Who
 
 
@@ -195,6 +195,28 @@ async def list_rounds_on(session: AsyncSession, workspace_id: int, day: date) ->
         .where(Schedule.workspace_id == workspace_id, Round.day == day, Round.skipped.is_(None))
     )
     return (await session.scalars(query)).all()
+
+
+async def find_home(session: AsyncSession, platform: str, application: str, external_id: str) -> str:
+    """Returns the chat of the platform in which a person answered last, or else joined last; empty without one.
+
+    Leaves out the chats that another application serves, or that the bot has left.
+    """
+    answered = (
+        select(func.max(AnswerRow.id))
+        .where(AnswerRow.chat_id == Identity.chat_id, AnswerRow.member_id == Identity.member_id)
+        .correlate(Identity)
+        .scalar_subquery()
+    )
+    served = (Chat.platform == platform, Chat.application.in_((application, "")), Chat.left_at.is_(None))
+    query = (
+        select(Chat.external_id)
+        .join(Identity, Identity.chat_id == Chat.id)
+        .where(*served, Identity.external_id == external_id)
+        .order_by(answered.desc().nulls_last(), Identity.id.desc())
+        .limit(1)
+    )
+    return await session.scalar(query) or ""
 
 
 async def add_streak_graces(session: AsyncSession, member_id: int, round_ids: Collection[int]) -> None:

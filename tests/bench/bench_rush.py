@@ -20,7 +20,7 @@ from bot.slack.manifest import app_manifest
 from service.store.tables import Identity
 from service.wire import Installation, Where
 from tests.bench import rounds
-from tests.bench.rush import Rush, RushPlan, rush, table
+from tests.bench.rush import Rush, RushPlan, play, table
 from tests.doubles.discord.world import Member
 from tests.doubles.slack import oracle
 from tests.doubles.slack.double import slack_double
@@ -86,7 +86,7 @@ async def on_slack(url: str, plan: RushPlan) -> Rush:
                     await slack.slash(chief, room, "/quiz-admin", "schedule list")
                     await slack.until(lambda: len(slack.private(chief)) > before, what="the list of schedules")
 
-                await rush(report, answers, administers)
+                await play(report, answers, administers)
                 report.acks = list(oracle.ack_times(slack.log, "interactive"))
                 report.refused = sum(1 for _ in slack.log.of("limited"))
                 report.names_right = await _names_right(backend, [user.name for user in people])
@@ -125,7 +125,7 @@ async def on_discord(url: str, plan: RushPlan) -> Rush:
                 async def administers() -> None:
                     await double.answered(await double.slash(chief, team.daily, "quiz-admin", "schedule", "list"))
 
-                await rush(report, answers, administers)
+                await play(report, answers, administers)
                 report.refused = sum(1 for entry in double.log.of("request") if entry["status"] == 429)
                 report.names_right = await _names_right(backend, [member.name for member in people])
     return report

@@ -69,7 +69,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
 
 
-async def rush(
+async def play(
     report: Rush, answers: Callable[[int], Awaitable[None]], administers: Callable[[], Awaitable[None]]
 ) -> None:
     """Has every member answer at a random instant of the plan's time, and an admin type commands meanwhile."""

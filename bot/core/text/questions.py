@@ -193,7 +193,8 @@ def _choice_card(ask: AskForm, now: datetime) -> Card:
             Small(_rules_line(ask, now)),
             Small(about(ask.question)),
         ),
-        buttons=option_buttons(ask),
+        # In a round, the post offers the hint.
+        buttons=(*option_buttons(ask), *(hint_buttons(ask.ref, ask.question) if ask.closes_at is None else ())),
     )
 
 

@@ -26,7 +26,7 @@ from service.wire import ScheduleSpec, Where, Who
 from tests.bot.conftest import BANK, QUESTIONS
 from tests.conftest import MONDAY, Clock
 from tests.doubles.discord import Discord
-from tests.doubles.discord.world import Channel, Guild, Interaction, Json, Member, Message, nested
+from tests.doubles.discord.world import TEXT, Channel, Guild, Interaction, Json, Member, Message, nested
 
 JOINED = datetime(2026, 1, 1, tzinfo=UTC)
 """When the bot was added to the server: long before the tests begin."""
@@ -133,9 +133,10 @@ class Simulated:
         """Adds a member."""
         return Person(self, self.guild.member(name, admin=admin))
 
-    async def opened_channel(self, name: str, allows: int) -> Channel:
+    async def opened_channel(self, name: str, allows: int, kind: int = TEXT) -> Channel:
         """Adds a channel with these permissions for the bot, and tells it."""
         channel = self.guild.channel(name, allows)
+        channel.type = kind
         heard = self.app.bot.wait_for("guild_channel_create", timeout=60)
         await self.double.opens(channel)
         await heard

@@ -56,6 +56,22 @@ async def test_buttons_in_a_direct_message_work_for_members_of_the_server(sim: S
     assert "no longer in that server" in said(refused)
 
 
+async def test_a_command_in_a_direct_message_is_about_the_server_where_one_plays(sim: Simulated) -> None:
+    post = await sim.opens("one-right")
+    direct = sim.double.world.direct(sim.ada.member)
+    stranger = await sim.ada.slash(direct, "quiz today")
+    assert "The quiz runs in a server" in said(stranger), "nobody has seen her yet"
+    await sim.ada.click(post, label="Answer")
+    today = await sim.ada.slash(direct, "quiz today")
+    asked = await sim.ada.click(messages_of(today)[-1], label="Answer")
+    assert "`one-right`" in said(asked)
+    assert "Streak" in said(await sim.ada.slash(direct, "quiz me"))
+    offered = {command["name"] for command in sim.double.offered(sim.boss.member, direct)}
+    assert offered == {"quiz"}, "admins work in the server"
+    del sim.guild.members[sim.ada.id]
+    assert "no longer in that server" in said(await sim.ada.slash(direct, "quiz today"))
+
+
 async def test_a_button_without_a_server_explains_where_the_quiz_runs(sim: Simulated) -> None:
     note = Card("Old", "An old note.", (Text("It says no server."),), (Button("Today", "t"),))
     await sim.app.platform.post(Target("", "", str(sim.ada.id)), note, "old:1")

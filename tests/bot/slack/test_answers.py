@@ -155,7 +155,7 @@ async def test_a_form_comes_as_a_message_if_slack_is_too_busy_for_a_window(works
     form = await workspace.presses(ann, post, "Answer", "A Python literal")
     assert isinstance(form, Ephemeral)
     recorded = await workspace.presses(ann, form, "Answer", "Your answer is recorded", {"text": "(2,)"})
-    assert isinstance(recorded, Ephemeral) and form.deleted, "the receipt takes the form's place"
+    assert isinstance(recorded, Ephemeral) and slack.private(ann) == [recorded], "the receipt takes the form's place"
     given = (await workspace.client.today(workspace.who(ann), workspace.where)).forms[0].given
     assert given is not None and given.text == "(2,)"
 

@@ -78,7 +78,7 @@ async def test_a_view_is_opened_again_while_its_trigger_lives(scene: Scene) -> N
     fault = scene.slack.fail("views.open", "429", times=2, seconds=0)
     await scene.replies.open_view(scene.route, waiting_view())
     assert fault.met == 2
-    assert scene.slack.log.count("call", method="views.open") == 3
+    assert scene.slack.log.count("call", method="views.open") == 1, "the third was let through"
 
 
 @pytest.mark.parametrize(

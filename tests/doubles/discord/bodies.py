@@ -351,6 +351,10 @@ THREAD = shape(
     {"name": string(100, 1)},
     sometimes(auto_archive_duration=one_of(60, 1440, 4320, 10080), rate_limit_per_user=number(0, 21600)),
 )
+POST = shape(
+    {"name": string(100, 1), "message": MESSAGE},
+    sometimes(auto_archive_duration=one_of(60, 1440, 4320, 10080), applied_tags=array(snowflake, 0, 5)),
+)
 DIRECT = shape({"recipient_id": either_way})
 
 _HOOK = "/webhooks/{webhook_id}/{webhook_token}"
@@ -358,6 +362,7 @@ BODIES: dict[str, Check] = {
     "POST /channels/{channel_id}/messages": MESSAGE,
     "PATCH /channels/{channel_id}/messages/{message_id}": EDIT,
     "POST /channels/{channel_id}/messages/{message_id}/threads": THREAD,
+    "POST /channels/{channel_id}/threads": POST,
     "POST /users/@me/channels": DIRECT,
     "POST /interactions/{interaction_id}/{interaction_token}/callback": typed(RESPONSES),
     f"POST {_HOOK}": FOLLOW_UP,

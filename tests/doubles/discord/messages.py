@@ -12,6 +12,7 @@ from tests.doubles.discord.endpoint import (
     CLOSED,
     EMPTY,
     NO_ACCESS,
+    NO_MESSAGES,
     NO_PERMISSION,
     NOT_YOURS,
     THREAD_THERE,
@@ -25,6 +26,7 @@ from tests.doubles.discord.payloads import channel_json, message_json
 from tests.doubles.discord.world import (
     ATTACH,
     EPHEMERAL,
+    FORUM,
     HISTORY,
     LOADING,
     MAKE_THREADS,
@@ -160,6 +162,8 @@ def _message(channel: Channel, call: Call) -> Message:
 async def create(server: Server, call: Call) -> Json:
     """Creates a message, or returns the one created with the same nonce a few minutes ago."""
     channel = _channel(server, call)
+    if channel.type == FORUM:
+        raise NO_MESSAGES
     needs = (SEND_IN_THREADS if channel.type == THREAD else SEND) | (ATTACH if call.files else 0)
     _channel(server, call, needs)
     if channel.recipient and channel.recipient.closed:
@@ -226,6 +230,33 @@ async def start_thread(server: Server, call: Call) -> Json:
     return channel_json(thread)
 
 
+async def start_post(server: Server, call: Call) -> Json:
+    """Starts a post in a forum channel: a thread whose first message has its id."""
+    channel = _channel(server, call, SEND)
+    if channel.type != FORUM:
+        raise BAD_FORM
+    first = call.body["message"]
+    if "nonce" in first or "enforce_nonce" in first:
+        server.violate("the first message of a post takes no nonce")
+        raise BAD_FORM
+    thread = Channel(call.body["name"], guild=channel.guild, type=THREAD, parent=channel)
+    message = made(server, thread, first, call.files)
+    message.id = thread.id
+    server.world.channels[thread.id] = thread
+    keep(server, message)
+    server.log.add("thread", ref=message.ref, name=thread.name)
+    assert channel.guild
+    await server.gateway.dispatch("THREAD_CREATE", {**channel_json(thread), "newly_created": True}, channel.guild.id)
+    return {**channel_json(thread), "message": message_json(message)}
+
+
+async def active_threads(server: Server, call: Call) -> Json:
+    """Returns the open threads and posts of a server."""
+    guild = call.number("guild_id")
+    threads = [one for one in server.world.channels.values() if one.parent and one.guild and one.guild.id == guild]
+    return {"threads": [channel_json(one) for one in threads], "members": []}
+
+
 async def read_channel(server: Server, call: Call) -> Json:
     """Returns a channel, thread or direct-message channel."""
     return channel_json(_channel(server, call))
@@ -247,6 +278,8 @@ ENDPOINTS = (
     Endpoint("PATCH", _MESSAGES + "/{message_id}", change),
     Endpoint("DELETE", _MESSAGES + "/{message_id}", delete),
     Endpoint("POST", _MESSAGES + "/{message_id}/threads", start_thread),
+    Endpoint("POST", "/channels/{channel_id}/threads", start_post),
+    Endpoint("GET", "/guilds/{guild_id}/threads/active", active_threads),
     Endpoint("GET", "/channels/{channel_id}", read_channel),
     Endpoint("POST", "/users/@me/channels", open_direct),
 )

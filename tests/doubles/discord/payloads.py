@@ -9,6 +9,7 @@ from tests.doubles.discord.world import (
     BOT_NEEDS,
     DM,
     EPHEMERAL,
+    FORUM,
     MANAGE_GUILD,
     THREAD,
     Channel,
@@ -58,6 +59,8 @@ def channel_json(channel: Channel) -> Json:
     found |= {"guild_id": str(channel.guild.id), "name": channel.name, "rate_limit_per_user": 0, "nsfw": False}
     if channel.type == THREAD:
         return {**found, **_thread(channel)}
+    if channel.type == FORUM:
+        found |= {"available_tags": [], "default_reaction_emoji": None, "default_forum_layout": 0}
     denied = BOT_NEEDS & ~channel.allows
     overwrite = {"id": str(channel.guild.id), "type": 0, "allow": "0", "deny": str(denied)}
     return {

@@ -200,6 +200,7 @@ class Discord(Server):
             command
             for command in commands
             if command.get("type", 1) == kind
+            and (0 if channel.guild else 1) in command.get("contexts", (0, 1, 2))
             and not int(command.get("default_member_permissions") or 0) & ~member.permissions
         ]
 

@@ -225,6 +225,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/events/record": row(BOTS, platform="web", event={"id": "e", "kind": "Sent", "content": "", "route": {}}),
     "POST /v1/events/answered": row(BOTS, platform="web", event="e"),
     "POST /v1/events/claim": row(BOTS, platform="web"),
+    "POST /v1/chat/home": row(BOTS, platform="web", member="ada"),
     "POST /v1/chat/presence": row(BOTS, platform="web", workspace="home", present=True),
     "POST /v1/outbox/sent": row(BOTS, delivery=1, message_ref="m1"),
     "POST /v1/outbox/failed": row(BOTS, delivery=1, attempt=1, error="gone", outcome="failed"),
