@@ -258,6 +258,10 @@ class ServiceClient(CallSender):
     async def suggestion_draft(self, who: Who) -> str:
         """Returns the member's draft of a suggestion; empty if there is none."""
 
+    @call("suggest/mine", repeatable=True)
+    async def own_suggestions(self, who: Who) -> tuple[SuggestionView, ...]:
+        """Returns what the member suggested, oldest first, with what was decided."""
+
     @call("hello")
     async def hello(self, who: Who, event_id: str, where: Where) -> bool:
         """Registers the chat. Returns True for only one event per chat, so that the bot greets it once."""
@@ -425,8 +429,11 @@ class ServiceClient(CallSender):
         """Replaces the text of a waiting suggestion; audited."""
 
     @call("admin/suggestion/accept")
-    async def suggestion_accept(self, who: Who, event_id: str, suggestion: int) -> DecidedSuggestion:
-        """Adds the question to the workspace's bank; audited, and its author is told."""
+    async def suggestion_accept(self, who: Who, event_id: str, suggestion: int, seen: str) -> DecidedSuggestion:
+        """Adds the question to the workspace's bank; audited, and its author is told.
+
+        Refused unless the text is still the one that was `seen`, by its digest.
+        """
 
     @call("admin/suggestion/decline")
     async def suggestion_decline(self, who: Who, event_id: str, suggestion: int, reason: str) -> DecidedSuggestion:

@@ -269,9 +269,10 @@ class EditSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class AcceptSuggestion:
-    """Adds a suggested question to the bank."""
+    """Adds a suggested question to the bank, if its text is still the one that was seen, by its digest."""
 
     suggestion: str
+    seen: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,7 +437,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "su": (Suggest, ()),
     "sv": (ReviewSuggestion, ("[0-9]{1,18}",)),
     "se": (EditSuggestion, ("[0-9]{1,18}",)),
-    "sa": (AcceptSuggestion, ("[0-9]{1,18}",)),
+    "sa": (AcceptSuggestion, ("[0-9]{1,18}", "[0-9a-f]{8}")),
     "sd": (DeclineSuggestion, ("[0-9]{1,18}",)),
     "c": (Join, ("[0-9A-Z]{8}",)),
     "t": (Today, ()),

@@ -445,9 +445,9 @@ class AdminCommands:
         await self._client.suggestion_edit(event.who, event.id, suggestion, text)
         return await self.review_suggestion(event, suggestion)
 
-    async def accept_suggestion(self, event: Event, suggestion: int) -> Said:
-        """Adds a suggested question to the bank."""
-        return suggestions.decided_card(await self._client.suggestion_accept(event.who, event.id, suggestion))
+    async def accept_suggestion(self, event: Event, suggestion: int, seen: str) -> Said:
+        """Adds a suggested question to the bank, unless its text is another than the moderator saw."""
+        return suggestions.decided_card(await self._client.suggestion_accept(event.who, event.id, suggestion, seen))
 
     async def decline_suggestion(self, event: Event, suggestion: int, reason: str) -> Said:
         """Declines a suggestion, and has its author told why."""

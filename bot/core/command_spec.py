@@ -223,12 +223,15 @@ def _read_role(word: str) -> str:
         r"<@&(\d{1,20})>|(\d{1,20})|<!subteam\^(S[A-Z0-9]{1,30})(?:\|[^<>]*)?>|(S[A-Z0-9]{1,30})", word
     )
     if not found:
-        raise BadArgument(f"{shown(word)} is no role or user group. Mention one, or write `none`.")
+        raise BadArgument(
+            f"{shown(word)} is no role (Discord) and no id of a user group (Slack). Write `none` for none."
+        )
     return next(id for id in found.groups() if id)
 
 
-ROLE: Final = Kind("role or user group", _read_role, "@quiz", own=False)
+ROLE: Final = Kind("role or user group", _read_role, "S0ABC123", own=False)
 MEMBER: Final = Kind("member", _read_member, "@Ada", looks=r"<?@.*")
+MINE: Final = one_of("list", {"mine": True})
 EVERYONE: Final = one_of("scope", {"all": True})
 NOTIFICATION: Final = one_of("kind of message", {word: word for word in ("reminders", "results")})
 PRIVACY: Final = one_of("action", {word: word for word in ("see", "export", "csv", "hide", "show", "forget")})
@@ -300,7 +303,7 @@ _PLAN: Final = (
     Argument("holidays", COUNTRY, "Country whose public holidays are kept, such as DE or US-CA.", named=True),
     Argument("speed", SWITCH, "Whether fast answers earn a bonus.", named=True),
     Argument("confidence", SWITCH, "Whether members say how sure they are, for points.", named=True),
-    Argument("ping", ROLE, "Role (Discord) or user group (Slack) that a question notifies, or `none`.", named=True),
+    Argument("ping", ROLE, "Role (Discord), or id of a user group (Slack), that a question notifies.", named=True),
     Argument("memory", DAYS_BEFORE, "Days before a question may come again.", named=True),
     Argument("catch-up", DURATION, "How late a missed question is still posted.", named=True),
 )
@@ -349,7 +352,11 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("id", WORD, "Id of the question; else today's."),
         Argument("text", REST, "What is wrong."),
     ),
-    _quiz("suggest", "Suggest a question for the bank."),
+    _quiz(
+        "suggest",
+        "Suggest a question for the bank, or see yours.",
+        Argument("mine", MINE, "Your suggestions, and what was decided about them."),
+    ),
     _quiz("link", "Be one member in two chats.", _CODE),
     _quiz("rules", "How points and streaks are counted."),
     _quiz(

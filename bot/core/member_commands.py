@@ -119,6 +119,8 @@ class MemberCommands:
         return members.reported_card(await self._client.report(event.who, event.id, question, text))
 
     async def _suggest(self, event: Command, typed: Typed) -> Said:
+        if "mine" in typed.values:
+            return suggestions.own_card(await self._client.own_suggestions(event.who))
         return await self.suggestion_form(event)
 
     async def suggestion_form(self, event: Event) -> Said:

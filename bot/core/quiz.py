@@ -126,8 +126,8 @@ class ButtonHandler:
                 return await self._admins.review_suggestion(event, int(suggestion))
             case actions.EditSuggestion(suggestion):
                 return await self._admins.suggestion_form(event, int(suggestion))
-            case actions.AcceptSuggestion(suggestion):
-                return await self._admins.accept_suggestion(event, int(suggestion))
+            case actions.AcceptSuggestion(suggestion, seen):
+                return await self._admins.accept_suggestion(event, int(suggestion), seen)
             case actions.DeclineSuggestion(suggestion):
                 return suggestions.decline_form(int(suggestion))
             case _:

@@ -38,6 +38,8 @@ from service.process import CommandFailed, make_folder
 from service.wire import Who
 
 _LOG = logging.getLogger(__name__)
+UNREACHABLE: Final = (aiohttp.ClientError, OSError, TimeoutError, discord.DiscordServerError, discord.GatewayNotFound)
+"""Failures that end when the network or Discord is back."""
 T = TypeVar("T")
 Clock = Callable[[], datetime]
 InteractionCallback = Callable[[RawInteraction], Awaitable[None]]
@@ -76,11 +78,16 @@ async def serve(
             except (discord.LoginFailure, discord.PrivilegedIntentsRequired, discord.ConnectionClosed) as error:
                 _raise_if_permanent(error)
                 _LOG.warning("Discord closed the connection: %s", error)
+            except UNREACHABLE as error:
+                # One line per attempt: without a network there are many.
+                _LOG.warning("Discord cannot be reached: %s", error or type(error).__name__)
             except Exception:  # reconnect after any failure
                 _LOG.exception("the connection to Discord failed")
             if not stop.is_set():
                 failures = failures + 1 if loop.time() - begun < _MAX_RECONNECT_PAUSE_S else 1
-                await _wait(stop, min(_MAX_RECONNECT_PAUSE_S, 2.0**failures))
+                pause = min(_MAX_RECONNECT_PAUSE_S, 2.0**failures)
+                _LOG.info("connecting to Discord again in %g s", pause)
+                await _wait(stop, pause)
 
 
 def _raise_if_permanent(error: Exception) -> None:

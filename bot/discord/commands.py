@@ -42,7 +42,7 @@ _GROUP_HELP = {
 }
 # Arguments with a fixed list of choices. The others that have known values are autocompleted.
 _LISTED = (command_spec.LEVEL, command_spec.KIND, command_spec.PERIOD, command_spec.PRIVACY, command_spec.GENERATED)
-_YES_OR_NO = (command_spec.SWITCH, command_spec.EVERYONE)
+_YES_OR_NO = (command_spec.SWITCH, command_spec.EVERYONE, command_spec.MINE)
 _NUMBERS = (command_spec.NUMBER, command_spec.DAYS_BEFORE)
 _COMPLETED = ("topic", "command", "schedule")
 """Names of arguments that are autocompleted although their kind lists no values."""

@@ -382,7 +382,10 @@ async def _read_suggestion(request: Request, call: Call, who: Who, suggestion: i
 
 @router.post("/suggestion")
 async def suggestion_view(request: Request, call: TheCall, who: TheCaller, suggestion: Id) -> SuggestedQuestion:
-    return suggestions.build_view(*await _read_suggestion(request, call, who, suggestion))
+    view, checked = await _read_suggestion(request, call, who, suggestion)
+    async with looking(call, who) as (session, caller):
+        similar = await suggestions.find_similar(session, caller, checked) if view.state == "waiting" else ()
+    return suggestions.build_view(view, checked, similar)
 
 
 @router.post("/suggestion/edit")
@@ -396,9 +399,14 @@ async def suggestion_edit(
 
 
 @router.post("/suggestion/accept")
-async def suggestion_accept(request: Request, change: TheChange, suggestion: Id) -> DecidedSuggestion:
+async def suggestion_accept(
+    request: Request,
+    change: TheChange,
+    suggestion: Id,
+    seen: Annotated[str, Body(embed=True, max_length=64)],
+) -> DecidedSuggestion:
     _, checked = await _read_suggestion(request, change.call, change.who, suggestion)
-    work = partial(suggestions.accept, suggestion_id=suggestion, checked=checked, now=change.now)
+    work = partial(suggestions.accept, suggestion_id=suggestion, checked=checked, seen=seen, now=change.now)
     return await change.run("suggestion accept", work, DecidedSuggestion, {"suggestion": suggestion})
 
 

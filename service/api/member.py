@@ -64,6 +64,7 @@ from service.wire import (
     SeasonView,
     Short,
     SuggestionReceipt,
+    SuggestionView,
     TodayView,
     TopicCount,
     VerdictView,
@@ -213,8 +214,12 @@ async def suggest(
     event_id: EventBody,
     text: Annotated[str, Body(embed=True, max_length=LONGEST_SUGGESTION)],
 ) -> SuggestionReceipt:
-    # Outside any transaction, so that a slow text does not hold a database connection.
-    checked = await while_connected(request, suggestions.check(text, DOCUMENTS))
+    async with call.transaction() as session:
+        limit = await suggestions.find_limit(session, await resolve_caller(session, who, None, call.now), call.now)
+    # Outside any transaction, so that a slow text does not hold a database connection. Beyond a limit, it is only kept.
+    checked = suggestions.CheckedText(text, limit)
+    if not limit:
+        checked = await while_connected(request, suggestions.check(text, DOCUMENTS))
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         work = suggestions.suggest(session, caller, checked, call.now)
@@ -225,6 +230,12 @@ async def suggest(
 async def suggestion_draft(call: TheCall, who: TheCaller) -> str:
     async with call.transaction() as session:
         return await suggestions.get_draft(session, await resolve_caller(session, who, None, call.now))
+
+
+@router.post("/suggest/mine")
+async def suggestions_of_member(call: TheCall, who: TheCaller) -> tuple[SuggestionView, ...]:
+    async with call.transaction() as session:
+        return await suggestions.list_own(session, await resolve_caller(session, who, None, call.now))
 
 
 @router.post("/notifications")

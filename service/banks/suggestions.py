@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Bank, Question
 from questions.reader import Reading
 from questions.report import reading_text
+from questions.similarity import Index, fingerprint_of
 from service.banks import imports
 from service.banks.documents import DocumentReader
 from service.banks.preview import preview_question
@@ -32,12 +35,16 @@ from service.wire import (
     SuggestionRefused,
     SuggestionView,
     TextNeeded,
+    digest_of,
 )
 
 BANK = "suggestions"
 """Name of the workspace's bank that accepted suggestions go to."""
 MAX_WAITING = 5
 """Most suggestions of one member that wait at a time: moderators are notified of each."""
+MAX_DAILY = 10
+"""Most suggestions of one member in 24 hours, decided or not."""
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +89,46 @@ async def get_draft(session: AsyncSession, caller: Caller) -> str:
     return draft.text if draft is not None else ""
 
 
+async def find_limit(session: AsyncSession, caller: Caller, now: datetime) -> SuggestionProblem:
+    """Returns which limit keeps the caller from suggesting anything now; empty if none does."""
+    if await suggestions.count_waiting(session, caller.member_id) >= MAX_WAITING:
+        return "too many"
+    if await suggestions.count_submitted_since(session, caller.member_id, now - _DAY) >= MAX_DAILY:
+        return "too many today"
+    return ""
+
+
+async def list_own(session: AsyncSession, caller: Caller) -> tuple[SuggestionView, ...]:
+    """Returns what the caller submitted, oldest first."""
+    rows = await suggestions.list_by_member(session, caller.member_id)
+    keys = await suggestions.list_question_keys(session, [row.question_id for row in rows if row.question_id])
+    return tuple(
+        _view(Suggestion(row, caller.name, keys.get(row.question_id or 0))) for row in rows if row.state != "draft"
+    )
+
+
+async def find_similar(session: AsyncSession, caller: Caller, checked: CheckedText) -> tuple[str, ...]:
+    """Returns the ids of questions of the workspace that resemble the suggested one, most similar first."""
+    question = checked.question
+    if question is None:
+        return ()
+    others = [one async for one in import_rows.stream_other_questions(session, caller.workspace_id, "")]
+    return await asyncio.to_thread(_similar_to, question, others)
+
+
+def _similar_to(question: Question, others: Iterable[tuple[str, Question]]) -> tuple[str, ...]:
+    mine = ("", "")
+    prints = [((bank, one.id), fingerprint_of(one)) for bank, one in others]
+    index = Index([(mine, fingerprint_of(question)), *prints])
+    return tuple(like.key[1] for like in index.similar_to(mine))
+
+
 async def suggest(session: AsyncSession, caller: Caller, checked: CheckedText, now: datetime) -> SuggestionReceipt:
     """Submits a question to the moderators. With a problem, keeps the text as the caller's draft instead."""
     if not checked.text.strip():
         raise Refused(TextNeeded(what="suggestion"))
     caller = await members.lock_caller(session, caller)
-    problem = checked.problem
-    if not problem and await suggestions.count_waiting(session, caller.member_id) >= MAX_WAITING:
-        problem = "too many"
+    problem = checked.problem or await find_limit(session, caller, now)
     row = await suggestions.find_draft(session, caller.member_id)
     row = row or suggestions.add_draft(session, caller, checked.text, now)
     row.text, row.at, row.workspace_id = checked.text, now, caller.workspace_id
@@ -112,11 +151,12 @@ async def get_suggestion(session: AsyncSession, caller: Caller, suggestion_id: i
     return _view(await _find(session, caller, suggestion_id))
 
 
-def build_view(view: SuggestionView, checked: CheckedText) -> SuggestedQuestion:
+def build_view(view: SuggestionView, checked: CheckedText, similar: tuple[str, ...] = ()) -> SuggestedQuestion:
     """Returns a suggestion with its question as it was read, and the key."""
     question, reading = checked.question, checked.reading
     key = preview_question(question, reading.bank)[1] if question is not None and reading is not None else None
-    return SuggestedQuestion(suggestion=view, problem=checked.problem, findings=checked.findings, key=key)
+    problem, findings = checked.problem, checked.findings
+    return SuggestedQuestion(suggestion=view, problem=problem, findings=findings, key=key, similar=similar)
 
 
 async def edit(session: AsyncSession, caller: Caller, suggestion_id: int, text: str) -> int:
@@ -129,13 +169,13 @@ async def edit(session: AsyncSession, caller: Caller, suggestion_id: int, text: 
 
 
 async def accept(
-    session: AsyncSession, caller: Caller, suggestion_id: int, checked: CheckedText, now: datetime
+    session: AsyncSession, caller: Caller, suggestion_id: int, checked: CheckedText, seen: str, now: datetime
 ) -> DecidedSuggestion:
     """Adds the question to the workspace's bank of suggestions and tells its author. Refused unless it waits with the
-    text that was checked, and the checks found nothing to fix."""
+    text that was checked and that the moderator has `seen` (its digest), and the checks found nothing to fix."""
     found = await _lock_waiting(session, caller, suggestion_id)
     row, question = found.row, checked.question
-    if row.text != checked.text:
+    if row.text != checked.text or digest_of(row.text) != seen:
         raise Refused(SuggestionRefused(suggestion=row.id, why="changed"))
     if checked.problem or question is None or checked.reading is None:
         raise Refused(SuggestionRefused(suggestion=row.id, why="unsound"))

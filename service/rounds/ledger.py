@@ -21,7 +21,7 @@ from service.domain.scoring import (
     hint_points,
 )
 from service.rounds.board_keys import open_board, open_for_posting
-from service.store import answers, boards, hints, ledger, outbox
+from service.store import answers, boards, hints, ledger, outbox, suggestions
 from service.store.answers import RoundEntry
 from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import AnswerInput, AnswerUnreadable, ScheduleSpec, VerdictView
@@ -63,8 +63,10 @@ class LedgerPosting:
         question: Question,
         share_right: float | None,
         hinted: frozenset[int] = frozenset(),
+        author: int | None = None,
     ) -> None:
         self._round = round_
+        self._author = author
         self._hinted = hinted
         self._schedule = schedule
         self._question = question
@@ -78,7 +80,8 @@ class LedgerPosting:
     ) -> LedgerPosting:
         """Creates it for a round, with the question's difficulty at the time it opened."""
         share = await answers.mean_credit_before(session, round_, schedule.workspace_id)
-        return cls(round_, schedule, question, share, await hints.list_members(session, round_.id))
+        hinted = await hints.list_members(session, round_.id)
+        return cls(round_, schedule, question, share, hinted, await suggestions.find_round_author(session, round_.id))
 
     async def post(self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float | None]]) -> list[int]:
         """Posts the points of answers with their credits, once per round and member. Returns the points of each.
@@ -87,6 +90,11 @@ class LedgerPosting:
         """
         posted, rows = [], []
         for entry, credit in graded:
+            if self.is_author(entry.member.id):
+                posted.append(0)
+                row = self._row(entry, f"round:{self._round.id}:member:{entry.member.id}", "round", 0, None)
+                rows.append(row | {"seconds": None})
+                continue
             seconds = await self._seconds(session, entry.answer)
             posted.append(self._points(credit, seconds) + self._extra_points(entry, credit))
             key = f"round:{self._round.id}:member:{entry.member.id}"
@@ -121,6 +129,9 @@ class LedgerPosting:
         totals = await ledger.sum_round(session, self._round.id)
         moved, rows = [], []
         for entry, credit in graded:
+            if self.is_author(entry.member.id):
+                moved.append(0)
+                continue
             points, credited = totals.get(entry.member.id, (0, credit))
             share = credit - credited
             if abs(share) < CREDIT_TOLERANCE:
@@ -135,6 +146,8 @@ class LedgerPosting:
 
     async def post_credit(self, session: AsyncSession, entry: RoundEntry, credit: float, given: int) -> int:
         """Posts the difference that a credit given by people makes, once per `GivenCredit`. Returns the points."""
+        if self.is_author(entry.member.id):
+            return 0
         points, credited = (await ledger.sum_round(session, self._round.id)).get(entry.member.id, (0, 0.0))
         moved = self._points(credit, None) + self.hint_points(entry.member.id, credit) - points
         row = self._row(entry, f"credit:{given}", "credit", moved, credit - credited)
@@ -158,6 +171,10 @@ class LedgerPosting:
         """Returns the points for how sure the member was."""
         confidence = AnswerInput.model_validate(answer.given).confidence
         return 0 if credit is None else confidence_points(credit, confidence, self._policy)
+
+    def is_author(self, member_id: int) -> bool:
+        """Returns whether the member suggested the question, so that it earns them nothing."""
+        return member_id == self._author
 
     def hint_points(self, member_id: int, credit: float | None) -> int:
         """Returns what the hint cost the member; 0 if they did not take it."""

@@ -189,6 +189,7 @@ def _points(facts: _RoundFacts, member_id: int, answer: AnswerRow | None) -> Poi
         bonus=max(0, posted.round - earned - confidence - hint) if posted.credit == 1 else 0,
         confidence=confidence,
         hint=hint,
+        own=facts.posting.is_author(member_id),
         corrected=posted.corrected,
         taking_part=posted.round - hint if facts.version.question.kind == "open" else 0,
         confirmed=posted.confirmed,

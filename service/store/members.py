@@ -45,6 +45,7 @@ async def _known_caller(session: AsyncSession, who: Who, where: Where | None) ->
     here = (Channel.chat_id == Chat.id) & (Channel.external_id == channel)
     query = (
         select(Chat.workspace_id, Identity.member_id, Channel.id, Chat.id, Identity.id, Identity.name, Channel.name)
+        .add_columns(Chat.application)
         .join(Identity, (Identity.chat_id == Chat.id) & (Identity.external_id == who.member))
         .outerjoin(Channel, here)
         .where(Chat.platform == who.platform, Chat.external_id == who.workspace)
@@ -52,7 +53,9 @@ async def _known_caller(session: AsyncSession, who: Who, where: Where | None) ->
     row = (await session.execute(query)).one_or_none()
     if row is None:
         return None
-    workspace_id, member_id, channel_id, chat_id, identity_id, name, channel_name = row
+    workspace_id, member_id, channel_id, chat_id, identity_id, name, channel_name, application = row
+    if who.application not in ("", application):
+        return None
     if name != who.name or (channel and channel_id is None) or (where and where.name not in ("", channel_name)):
         return None
     return Caller(workspace_id, member_id, channel_id if channel else None, who.name, who.admin, chat_id, identity_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import Caller, merged_ids
 from service.store.review_tables import SuggestionRow
-from service.store.tables import Member, QuestionRow
+from service.store.tables import Member, QuestionRow, QuestionVersion, Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,30 @@ async def count_waiting(session: AsyncSession, member_id: int) -> int:
     """Returns how many suggestions of the member wait for a moderator."""
     waiting = (SuggestionRow.member_id == member_id, SuggestionRow.state == "waiting")
     return int(await session.scalar(select(func.count()).select_from(SuggestionRow).where(*waiting)) or 0)
+
+
+async def count_submitted_since(session: AsyncSession, member_id: int, since: datetime) -> int:
+    """Returns how many suggestions the member has submitted since an instant."""
+    mine = (SuggestionRow.member_id == member_id, SuggestionRow.state != "draft", SuggestionRow.at > since)
+    return int(await session.scalar(select(func.count()).select_from(SuggestionRow).where(*mine)) or 0)
+
+
+async def list_question_keys(session: AsyncSession, question_ids: Collection[int]) -> dict[int, str]:
+    """Returns the ids that authors gave to these questions, by their row ids."""
+    query = select(QuestionRow.id, QuestionRow.key).where(QuestionRow.id.in_(question_ids))
+    return {row.id: row.key for row in await session.execute(query)}
+
+
+async def find_round_author(session: AsyncSession, round_id: int) -> int | None:
+    """Returns the member who suggested the round's question, as they are known now; None if nobody did."""
+    query = (
+        select(func.coalesce(Member.merged_into, Member.id))
+        .join(SuggestionRow, SuggestionRow.member_id == Member.id)
+        .join(QuestionVersion, QuestionVersion.question_id == SuggestionRow.question_id)
+        .join(Round, Round.version_id == QuestionVersion.id)
+        .where(Round.id == round_id)
+    )
+    return await session.scalar(query)
 
 
 def add_draft(session: AsyncSession, caller: Caller, text: str, now: datetime) -> SuggestionRow:

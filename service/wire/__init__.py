@@ -267,6 +267,7 @@ from service.wire.review import (
     SuggestionProblem,
     SuggestionReceipt,
     SuggestionView,
+    digest_of,
 )
 from service.wire.sprints import (
     FastestAnswer,
@@ -531,5 +532,6 @@ __all__ = [
     "WrongKindOfAnswer",
     "WrongOption",
     "describe",
+    "digest_of",
     "invalid_input",
 ]

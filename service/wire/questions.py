@@ -178,6 +178,8 @@ class PointsView(Model):
     """Part of `total` that the speed earned."""
     confidence: int = 0
     """Part of `total` for how sure the member was; negative for a wrong answer that they did not call a guess."""
+    own: bool = False
+    """Whether the member suggested the question, which then earns them nothing."""
     hint: int = 0
     """Part of `total` that a hint cost, never positive."""
     corrected: int = 0

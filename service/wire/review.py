@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime
 from typing import Literal
 
@@ -46,9 +47,16 @@ class SettledReport(Model):
     state: Settled
 
 
-SuggestionProblem = Literal["", "errors", "no question", "several questions", "no answer", "unreadable", "too many"]
+SuggestionProblem = Literal[
+    "", "errors", "no question", "several questions", "no answer", "unreadable", "too many", "too many today"
+]
 """Why a suggestion cannot be submitted or accepted; empty if it can. `unreadable`: it takes too much to read; `too
-many`: enough suggestions of its author wait."""
+many`: enough suggestions of its author wait; `too many today`: they suggested enough in the last 24 hours."""
+
+
+def digest_of(text: str) -> str:
+    """Returns what a button carries of a suggestion's text, to tell whether it is still the one that was shown."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 class SuggestionReceipt(Model):
@@ -82,6 +90,8 @@ class SuggestedQuestion(Model):
     findings: str
     key: AnswerKey | None
     """The question with its key; None if the text is not one question."""
+    similar: tuple[str, ...] = ()
+    """Ids of questions that ask the same or nearly the same, most similar first."""
 
 
 class DecidedSuggestion(Model):

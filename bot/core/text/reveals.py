@@ -221,6 +221,8 @@ def _points_in_brief(result: RoundResult) -> str:
 def _points_line(points: PointsView | None) -> str:
     if points is None:
         return ""
+    if points.own:
+        return "**No points** (you suggested this question)"
     reasons = [f"a right answer earned {points.full}"]
     if points.taking_part:
         reasons = [f"{points.taking_part} for taking part; a fully right answer earns {points.full}"]

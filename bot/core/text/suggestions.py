@@ -7,7 +7,7 @@ from bot.core.cards import Block, Button, Card, Code, Form, Small, Text, TextFie
 from bot.core.markup import escape
 from bot.core.text.questions import about, question_blocks
 from bot.core.text.results import answer_blocks, proof_blocks
-from bot.core.text.words import code_words, day_words, in_brief, plural, stopped
+from bot.core.text.words import and_list, code_words, day_words, in_brief, plural, stopped
 from service.wire import (
     LONGEST_SUGGESTION,
     DecidedSuggestion,
@@ -17,6 +17,7 @@ from service.wire import (
     SuggestionProblem,
     SuggestionReceipt,
     SuggestionView,
+    digest_of,
 )
 
 MOST_LISTED = 10
@@ -41,6 +42,7 @@ _PROBLEMS: dict[SuggestionProblem, str] = {
     "several questions": "It has several questions. Suggest them one at a time.",
     "no answer": "It has no answer. Mark the right options with `[x]`, or add a line that begins with `Answer:`.",
     "unreadable": "It takes too much to read. Use fewer lists and quotes inside one another.",
+    "too many today": "You suggested enough for a day. Submit this one tomorrow.",
     "too many": "Enough of your suggestions wait for a moderator. Submit this one when one of them is decided.",
 }
 _STATES = {
@@ -102,6 +104,25 @@ def waiting_card(views: tuple[SuggestionView, ...]) -> Card:
     return Card("Suggestions", f"{plural(len(views), 'suggestion')} waiting.", tuple(blocks), buttons)
 
 
+def own_card(views: tuple[SuggestionView, ...]) -> Card:
+    """Lists a member's own suggestions, the latest first, with what was decided."""
+    again = Button("Suggest a question", encode(Suggest()))
+    if not views:
+        said = "You have suggested nothing yet."
+        return Card("Your suggestions", said, (Text(said),), (again,))
+    blocks: list[Block] = []
+    for view in reversed(views[-MOST_LISTED:]):
+        state = _STATES[view.state]
+        if view.reason:
+            state += f" The reason was: {stopped(escape(view.reason))}"
+        if view.question:
+            state += f" It is question {code_words(view.question)}."
+        start = escape(in_brief(view.text, 120)) if view.text else ""
+        blocks.append(Text(f"**Suggestion {view.id}**, {day_words(view.at.date())}. {state}"))
+        blocks += [Small(start)] if start else []
+    return Card("Your suggestions", f"{plural(len(views), 'suggestion')}.", tuple(blocks), (again,))
+
+
 def suggestion_card(view: SuggestedQuestion) -> Card:
     """Shows a moderator a suggestion as it is read, with its key and the findings."""
     suggestion, key = view.suggestion, view.key
@@ -121,6 +142,9 @@ def suggestion_card(view: SuggestedQuestion) -> Card:
         blocks.append(Code(suggestion.text, ""))
     if view.problem:
         blocks.append(Text(f"**Not ready:** {_PROBLEMS[view.problem]} **Edit** can do that."))
+    if view.similar:
+        asked = and_list([code_words(id) for id in view.similar])
+        blocks.append(Text(f"**Nearly the same** as {asked}. `/quiz-admin bank stats ID` shows one of them."))
     blocks += _findings(view.findings)
     return _suggestion(view, state, blocks, _decisions(view))
 
@@ -134,7 +158,8 @@ def _decisions(view: SuggestedQuestion) -> tuple[Button, ...]:
     if view.suggestion.state != "waiting":
         return ()
     number = str(view.suggestion.id)
-    accept = () if view.problem else (Button("Accept", encode(AcceptSuggestion(number)), "primary"),)
+    accepting = AcceptSuggestion(number, digest_of(view.suggestion.text))
+    accept = () if view.problem else (Button("Accept", encode(accepting), "primary"),)
     edit = Button("Edit", encode(EditSuggestion(number)))
     return (*accept, edit, Button("Decline", encode(DeclineSuggestion(number))))
 

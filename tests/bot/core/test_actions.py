@@ -153,7 +153,7 @@ def test_any_other_text_is_refused_or_stands_for_itself(text: str) -> None:
         (Suggest(), "su"),
         (ReviewSuggestion("7"), "sv:7"),
         (EditSuggestion("7"), "se:7"),
-        (AcceptSuggestion("7"), "sa:7"),
+        (AcceptSuggestion("7", "0a1b2c3d"), "sa:7:0a1b2c3d"),
         (DeclineSuggestion("7"), "sd:7"),
         (Snippet(), "u"),
         (ShowBoard("week", "channel"), "l:week:channel:"),

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from os import environ
 from pathlib import Path
+
+import pytest
+from discord.http import Route
 
 from bot.core.actions import Fill, encode
 from bot.core.cards import Button, Card, Text
@@ -13,9 +17,10 @@ from bot.core.events import Press
 from bot.core.journal import Journal
 from bot.discord.client import serve
 from bot.discord.settings import DiscordSettings
+from service.client import ServiceClient
 from service.wire import Where, Who
 from tests.bot.discord.simulated import Simulated, fields, said
-from tests.conftest import MONDAY
+from tests.conftest import MONDAY, Clock
 
 POSTS = int(environ.get("DAILYGRAD_MANY_POSTS", "300"))
 MODALS = int(environ.get("DAILYGRAD_MANY_MODALS", "60"))
@@ -133,3 +138,35 @@ async def test_the_journal_deletes_old_entries(tmp_path: Path) -> None:
         journal.mark_answered(str(number))
     journal.prune(MONDAY.replace(day=3))
     assert journal._db.execute("select count(*) from events").fetchone() == (0,)
+
+
+class Watcher(logging.Handler):
+    """Keeps log records, and sets an event at the first that says this."""
+
+    def __init__(self, words: str, heard: asyncio.Event) -> None:
+        super().__init__()
+        self.words, self.heard = words, heard
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+        if self.words in record.getMessage():
+            self.heard.set()
+
+
+async def test_without_a_network_each_attempt_is_one_line(
+    tmp_path: Path, client: ServiceClient, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Route, "BASE", Route.BASE)
+    known = {"DISCORD_TOKEN": "a.b.c", "DISCORD_API_URL": "http://127.0.0.1:9/api/v10", "DAILYGRAD_DATA": str(tmp_path)}
+    stop = asyncio.Event()
+    watcher, log = Watcher("connecting to Discord again", stop), logging.getLogger("bot.discord.client")
+    log.addHandler(watcher)
+    monkeypatch.setattr(log, "level", logging.INFO)
+    try:
+        await serve(DiscordSettings.model_validate(known), client, clock, stop)
+    finally:
+        log.removeHandler(watcher)
+    said = [record for record in watcher.records if record.levelno >= logging.WARNING]
+    assert ["cannot be reached" in record.getMessage() for record in said] == [True]
+    assert all(record.exc_info is None for record in watcher.records)

@@ -146,7 +146,8 @@ async def test_every_button(workspace: Workspace) -> None:
     # Practice, by button and by marking one's own words.
     await workspace.only("one-right")
     card = await workspace.types(ann, "/quiz practice", "torch.zeros(2, 3)")
-    await hands.presses(ann, card, "Hint", "This option is wrong")
+    hint = await hands.presses(ann, card, "Hint", "This option is wrong")
+    card = await hands.presses(ann, hint, "Answer", "torch.zeros(2, 3)")
     judged = await hands.presses(ann, card, "A", "swaps")
     await workspace.only("why-scale")
     await hands.presses(ann, judged, "Next card", "Why is the loss scaled")

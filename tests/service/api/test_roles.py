@@ -18,10 +18,10 @@ from service.api.http import EDITOR_CALLS
 from service.app import Service
 from service.client import caller_header
 from service.config import Settings
-from service.wire import CallRejected, Failure, ScheduleSpec, Where
+from service.wire import CallRejected, Failure, ScheduleSpec, Where, digest_of
 from tests.conftest import TOKEN, Clock, MakeWho
 from tests.service.daily_channel import DailyChannel
-from tests.service.tenants import DOCUMENT, Team, open_banks
+from tests.service.tenants import DOCUMENT, SUGGESTION, Team, open_banks
 
 ROLES = ("no token", "wrong token", "bot", "member", "another's admin", "admin")
 """In the order they are tried: whoever may do it comes last."""
@@ -137,6 +137,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/notify": row(OWN, what="reminders", on=True),
     "POST /v1/suggest": row(OWN, text="What is a zebra?"),
     "POST /v1/suggest/draft": row(OWN),
+    "POST /v1/suggest/mine": row(OWN),
     "POST /v1/report": row(OWN, question="views", text="It is wrong."),
     "POST /v1/practice": row(OWN, where=channel),
     "POST /v1/practice/attempt": row(THEIR_QUESTION, ref=practiced),
@@ -197,7 +198,11 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/suggestions": row(ADMIN),
     "POST /v1/admin/suggestion": row(ADMIN_THEIRS, suggestion=lambda team: team.suggested()),
     "POST /v1/admin/suggestion/edit": row(ADMIN_THEIRS, suggestion=lambda team: team.suggested(), text="Better."),
-    "POST /v1/admin/suggestion/accept": row(ADMIN_THEIRS, suggestion=lambda team: team.suggested()),
+    "POST /v1/admin/suggestion/accept": row(
+        ADMIN_THEIRS,
+        suggestion=lambda team: team.suggested(),
+        seen=lambda team: digest_of(SUGGESTION.format(word=team.word)),
+    ),
     "POST /v1/admin/suggestion/decline": row(
         ADMIN_THEIRS, suggestion=lambda team: team.suggested(), reason="It is known."
     ),

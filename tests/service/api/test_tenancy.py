@@ -148,8 +148,9 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "settle theirs": lambda they, who: they.client.report_settle(who, "look settle", they.report, "fixed", ""),
     "suggestions": lambda they, who: they.client.suggestions(who),
     "draft": lambda they, who: they.client.suggestion_draft(who),
+    "own suggestions": lambda they, who: they.client.own_suggestions(who),
     "show suggestion of theirs": lambda they, who: they.client.suggestion_view(who, they.suggestion),
-    "accept theirs": lambda they, who: they.client.suggestion_accept(who, "look accept", they.suggestion),
+    "accept theirs": lambda they, who: they.client.suggestion_accept(who, "look accept", they.suggestion, "0a1b2c3d"),
     "edit suggestion of theirs": lambda they, who: they.client.suggestion_edit(
         who, "look edit suggestion", they.suggestion, DOCUMENT
     ),

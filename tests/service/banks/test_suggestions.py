@@ -8,7 +8,7 @@ import pytest
 
 from service.banks import suggestions
 from service.banks.documents import DOCUMENTS
-from service.banks.suggestions import MAX_WAITING
+from service.banks.suggestions import MAX_DAILY, MAX_WAITING
 from service.errors import Refused
 from service.store.members import resolve_caller
 from service.store.review_tables import SuggestionRow
@@ -24,6 +24,7 @@ from service.wire import (
     TextNeeded,
     Where,
     Who,
+    digest_of,
 )
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice
@@ -126,7 +127,7 @@ async def test_an_accepted_question_is_asked_and_the_reveal_names_its_author(
     await daily.client.suggest(ada, "e1", STRIPES)
     shown = await daily.client.suggestion_view(boss, 1)
     assert shown.key is not None and shown.key.answer == "Stripes" and not shown.problem
-    done = await daily.client.suggestion_accept(boss, "yes", 1)
+    done = await daily.client.suggestion_accept(boss, "yes", 1, digest_of(STRIPES))
     assert (done.state, done.question) == ("accepted", "suggestion-1")
     assert [bank.name for bank in await daily.client.bank_list(boss)] == ["suggestions"]
     (entry, *_) = await daily.client.audit(boss)
@@ -146,7 +147,7 @@ async def test_an_accepted_question_is_asked_and_the_reveal_names_its_author(
 async def test_nobody_is_named_who_does_not_want_it(daily: DailyChannel, boss: Who, action: str) -> None:
     ada = daily.who()
     await daily.client.suggest(ada, "e1", STRIPES)
-    await daily.client.suggestion_accept(boss, "yes", 1)
+    await daily.client.suggestion_accept(boss, "yes", 1, digest_of(STRIPES))
     await daily.client.privacy(ada, "p", "hide" if action == "hide" else "forget")
     schedule = await daily.client.schedule_add(boss, "schedule", DAILY, SPEC)
     await daily.client.post_now(boss, "now", schedule.id)
@@ -159,7 +160,7 @@ async def test_nobody_is_named_who_does_not_want_it(daily: DailyChannel, boss: W
 async def test_the_bank_keeps_earlier_suggestions(daily: DailyChannel, boss: Who) -> None:
     for number, text in enumerate((STRIPES, SPOTS), 1):
         await daily.client.suggest(daily.who(), f"e{number}", text)
-        await daily.client.suggestion_accept(boss, f"yes {number}", number)
+        await daily.client.suggestion_accept(boss, f"yes {number}", number, digest_of(text))
     (bank,) = await daily.client.bank_list(boss)
     assert (bank.questions, bank.retired) == (2, 0)
 
@@ -168,7 +169,7 @@ async def test_two_moderators_accept_it_once(daily: DailyChannel, boss: Who) -> 
     await daily.client.suggest(daily.who(), "e1", STRIPES)
     second = daily.who("Second", admin=True)
     await daily.client.suggestions(second)
-    calls = [daily.client.suggestion_accept(who, f"yes {who.name}", 1) for who in (boss, second)]
+    calls = [daily.client.suggestion_accept(who, f"yes {who.name}", 1, digest_of(STRIPES)) for who in (boss, second)]
     done = await asyncio.gather(*calls, return_exceptions=True)
     assert sorted(type(each).__name__ for each in done) == ["DecidedSuggestion", "ServiceRefused"]
     assert len(await daily.rows(BankImport)) == 1
@@ -184,7 +185,7 @@ async def test_a_text_that_was_edited_while_it_was_checked_is_not_accepted(daily
     async with daily.service.sessions.begin() as session:
         caller = await resolve_caller(session, boss, None, daily.now)
         with pytest.raises(Refused) as late:
-            await suggestions.accept(session, caller, 1, checked, daily.now)
+            await suggestions.accept(session, caller, 1, checked, digest_of(STRIPES), daily.now)
     assert late.value.refusal == SuggestionRefused(suggestion=1, why="changed")
     assert await daily.rows(BankImport) == []
 
@@ -195,10 +196,70 @@ async def test_a_moderator_edits_before_accepting(daily: DailyChannel, boss: Who
     shown = await daily.client.suggestion_view(boss, 1)
     assert (shown.problem, shown.suggestion.text) == ("errors", UNANSWERED)
     with refused(SuggestionRefused(suggestion=1, why="unsound")):
-        await daily.client.suggestion_accept(boss, "no", 1)
+        await daily.client.suggestion_accept(boss, "no", 1, digest_of(UNANSWERED))
     await daily.client.suggestion_edit(boss, "better", 1, SPOTS)
-    await daily.client.suggestion_accept(boss, "yes", 1)
+    await daily.client.suggestion_accept(boss, "yes", 1, digest_of(SPOTS))
     assert "leopard" in str((await daily.client.suggestion_view(boss, 1)).key)
+
+
+async def test_a_text_that_the_moderator_has_not_seen_is_not_accepted(daily: DailyChannel, boss: Who) -> None:
+    """Another moderator edited it after the card was shown."""
+    await daily.client.suggest(daily.who(), "e1", STRIPES)
+    shown = await daily.client.suggestion_view(boss, 1)
+    await daily.client.suggestion_edit(daily.who("Second", admin=True), "edit", 1, SPOTS)
+    with refused(SuggestionRefused(suggestion=1, why="changed")):
+        await daily.client.suggestion_accept(boss, "yes", 1, digest_of(shown.suggestion.text))
+    assert await daily.rows(BankImport) == []
+
+
+async def test_a_member_sees_what_became_of_their_suggestions(daily: DailyChannel, boss: Who) -> None:
+    for number, text in enumerate((STRIPES, SPOTS, UNANSWERED), 1):
+        await daily.client.suggest(daily.who(), f"e{number}", text)
+    await daily.client.suggestion_accept(boss, "yes", 1, digest_of(STRIPES))
+    await daily.client.suggestion_decline(boss, "no", 2, "We have it.")
+    views = await daily.client.own_suggestions(daily.who())
+    assert [(one.id, one.state, one.question, one.reason) for one in views] == [
+        (1, "accepted", "suggestion-1", ""),
+        (2, "declined", "", "We have it."),
+    ], "a draft is not submitted yet"
+    assert await daily.client.own_suggestions(daily.who("Bob")) == ()
+
+
+async def test_a_day_has_a_limit_even_if_all_are_decided(daily: DailyChannel, boss: Who, clock: Clock) -> None:
+    for number in range(1, MAX_DAILY + 1):
+        await daily.client.suggest(daily.who(), f"e{number}", STRIPES)
+        await daily.client.suggestion_decline(boss, f"no {number}", number, "No.")
+    assert (await daily.client.suggest(daily.who(), "more", STRIPES)).problem == "too many today"
+    assert await daily.client.suggestion_draft(daily.who()) == STRIPES, "the text is kept"
+    assert (await daily.client.suggest(daily.who("Bob"), "bob", STRIPES)).problem == ""
+    clock.advance(days=1)
+    assert (await daily.client.suggest(daily.who(), "next day", STRIPES)).problem == ""
+
+
+async def test_a_moderator_sees_what_asks_nearly_the_same(daily: DailyChannel, boss: Who) -> None:
+    await daily.client.suggest(daily.who(), "e1", STRIPES)
+    assert (await daily.client.suggestion_view(boss, 1)).similar == ()
+    await daily.client.suggestion_accept(boss, "yes", 1, digest_of(STRIPES))
+    await daily.client.suggest(daily.who("Bob"), "e2", STRIPES.replace("Stripes confuse", "They confuse"))
+    assert (await daily.client.suggestion_view(boss, 2)).similar == ("suggestion-1",)
+
+
+async def test_an_author_earns_nothing_for_their_own_question(daily: DailyChannel, boss: Who) -> None:
+    await daily.client.suggest(daily.who(), "e1", STRIPES)
+    await daily.client.suggestion_accept(boss, "yes", 1, digest_of(STRIPES))
+    schedule = await daily.client.schedule_add(boss, "schedule", DAILY, SPEC)
+    ref = f"r{(await daily.client.post_now(boss, 'now', schedule.id)).id}"
+    await daily.deliver()
+    form = await daily.client.ask(daily.who(), DAILY, ref)
+    right = next(option.id for option in form.question.options if option.text == "Stripes")
+    for name in ("Ada", "Bob"):
+        await daily.answer(ref, right, name)
+    await daily.client.close_now(boss, "close", DAILY)
+    ada, bob = [(await daily.client.result(daily.who(name), ref)).points for name in ("Ada", "Bob")]
+    assert ada is not None and (ada.total, ada.own) == (0, True)
+    assert bob is not None and bob.total > 0 and not bob.own
+    board = await daily.client.board(boss, DAILY)
+    assert [row.name for row in board.rows] == ["Bob"]
 
 
 async def test_a_declined_author_is_told_why(daily: DailyChannel, boss: Who) -> None:
@@ -230,7 +291,7 @@ async def test_a_forgotten_author_leaves_nothing_written(daily: DailyChannel, bo
     await daily.client.suggest(ada, "e1", STRIPES)
     await daily.client.suggest(ada, "e2", SPOTS)
     await daily.client.suggest(ada, "e3", UNANSWERED)
-    await daily.client.suggestion_accept(boss, "yes", 1)
+    await daily.client.suggestion_accept(boss, "yes", 1, digest_of(STRIPES))
     exported = (await daily.client.privacy(ada, "look", "export")).export
     table = (await daily.client.privacy(ada, "look", "csv")).export
     for shown in (exported, table):
