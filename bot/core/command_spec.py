@@ -253,8 +253,8 @@ class Argument:
     def shown(self) -> str:
         """The argument as shown in a usage line."""
         text = f"{self.name}:{self.kind.example}" if self.named else self.name.upper()
-        if self.kind is EVERYONE:
-            text = "all"
+        if self.kind in (EVERYONE, MINE):
+            text = self.kind.choices[0]
         return text if self.required else f"[{text}]"
 
 
