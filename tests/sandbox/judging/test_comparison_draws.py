@@ -97,6 +97,13 @@ def test_another_share_of_infinities_is_detected_where_the_finite_numbers_are_eq
     assert said(ours, theirs).startswith("over 2,000 draws the share of finite numbers is 100.00%")
 
 
+def test_a_wider_distribution_is_detected_by_its_spread_alone() -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        found = said(rng.normal(0, 1, 10_000), rng.normal(0, 1.12, 10_000))
+        assert found.startswith("over 10,000 draws the mean squared deviation is 1.2"), found
+
+
 def test_rounding_alone_is_no_difference_however_many_draws() -> None:
     rng = np.random.default_rng(2)
     masks = (rng.random(100_000) < 0.9) / 0.9

@@ -131,21 +131,24 @@ def test_results_that_stop_early_fail_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "verdict"),
+    ("status", "verdict", "cause"),
     [
-        ("time", "time limit"),
-        ("memory", "memory limit"),
-        ("output", "output limit"),
-        ("crash", "runtime error"),
-        ("denied", "runtime error"),
-        ("error", "runtime error"),
+        ("time", "time limit", "the time ran out"),
+        ("memory", "memory limit", "the memory ran out"),
+        ("output", "output limit", "too much output"),
+        ("crash", "runtime error", "the program ended"),
+        ("denied", "runtime error", "the program ended"),
+        ("error", "runtime error", "the program ended"),
     ],
 )
-def test_a_run_that_ended_badly_never_passes_though_all_results_are_there(status: Status, verdict: str) -> None:
+def test_a_run_that_ended_badly_never_passes_though_all_results_are_there(
+    status: Status, verdict: str, cause: str
+) -> None:
     judgement = judged([ok(1), ok(2), ok(3), raised("ValueError")], status, "cases")
     assert (judgement.verdict, judgement.share) == (verdict, 1.0)
     short = judged([ok(1)], status, "cases")
     assert verdicts(short) == ["accepted", verdict, verdict, verdict]
+    assert [case.message for case in short.cases] == ["", *[f"{cause} before this case was finished"] * 3]
 
 
 @pytest.mark.parametrize("reached", ["parse", "entry"])
@@ -153,7 +156,9 @@ def test_a_program_that_cannot_be_called_is_invalid_with_a_reason(reached: Reach
     judgement = judged([], "error", reached, stderr="SyntaxError: invalid syntax")
     assert judgement.verdict == "invalid"
     assert judgement.message == "SyntaxError: invalid syntax"
-    assert set(verdicts(judgement)) == {"invalid"}
+    assert {(case.verdict, case.message) for case in judgement.cases} == {
+        ("invalid", "the program could not be called")
+    }
 
 
 @pytest.mark.parametrize(("reached", "message"), [("load", "NameError: no x"), ("cases", "")])
