@@ -41,7 +41,7 @@ def test_the_wheel_has_every_file_of_the_packages(wheel: Path) -> None:
         check=True,
         text=True,
     ).stdout.split()
-    only_for_building = {"Dockerfile", "script.py.mako"}
+    only_for_building = {"Dockerfile", "requirements.lock", "script.py.mako"}
     wanted = {file for file in tracked if Path(file).name not in only_for_building}
     assert wanted - set(ZipFile(wheel).namelist()) == set()
 
