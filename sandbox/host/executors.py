@@ -169,9 +169,7 @@ class GpuExecutors:
                     await asyncio.gather(*(executor.check() for executor in self.executors))
                     await self._wait_for_change(filling)
             finally:
-                for task in filling:
-                    task.cancel()
-                await asyncio.gather(*filling, return_exceptions=True)
+                await _end(filling)
 
     async def _wait_for_change(self, filling: list[asyncio.Task[None]]) -> None:
         """Waits until a GPU is needed or no longer needed, or it is time for the next check."""
@@ -229,6 +227,20 @@ class GpuExecutors:
     def pools(self) -> list[ChildPool]:
         """The pools of all GPUs."""
         return [executor.pool for executor in self.executors]
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancels tasks once and waits until they have ended, even if it is cancelled itself: they stop processes."""
+    for task in tasks:
+        task.cancel()
+    cancelled: asyncio.CancelledError | None = None
+    while running := [task for task in tasks if not task.done()]:
+        try:
+            await asyncio.wait(running)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
 
 
 def _open_nodes(device: ChildDevice) -> None:

@@ -152,6 +152,22 @@ async def test_children_that_nobody_needs_for_a_while_end_and_come_back() -> Non
         await asyncio.gather(keeping, return_exceptions=True)
 
 
+async def test_processes_that_are_being_stopped_are_waited_for_though_the_sandbox_stops_too() -> None:
+    """As when the supervisor ends just after an hour without a run."""
+    gpus = GpuExecutors(GpuInventory((CPU,), "the CPU"), jail.probe(weaker=False).bwrap, 16, print, idle_seconds=0.1)
+    keeping = asyncio.create_task(gpus.keep_ready())
+    assert gpus.unavailable_reason() == ""
+    with gpus.reserve() as executor:
+        (await executor.take(16)).close()
+        zygote = executor.pool.zygote
+    assert zygote is not None
+    while executor.pool.zygote is not None:
+        await asyncio.wait([keeping], timeout=0.001)
+    keeping.cancel()
+    await asyncio.gather(keeping, return_exceptions=True)
+    assert zygote.process.returncode is not None
+
+
 async def test_memory_that_is_of_no_file_is_read_of_any_process() -> None:
     program = (
         "import mmap\nx = b'x' * (50 << 20)\nm = mmap.mmap(-1, 50 << 20)\nm.write(x)\nprint('had', flush=True)\ninput()"
