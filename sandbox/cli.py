@@ -71,6 +71,25 @@ def serve_command(
     )
 
 
+@sandbox_command.command("gate")
+def gate_command(
+    path: Annotated[Path, typer.Option("--socket", help="The sandbox's socket, or the folder of several.")],
+    cert: Annotated[Path, typer.Option(help="Certificate that workers are shown.")],
+    key: Annotated[Path, typer.Option(help="Its key.")],
+    authority: Annotated[Path, typer.Option("--ca", help="Authority that signs the workers' certificates.")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8443,
+) -> None:
+    """Let workers on other machines reach a sandbox, over TLS with client certificates, until SIGTERM.
+
+    Exits with 4 if the certificates or the port cannot be used.
+    """
+    from sandbox.host.gate import GateSettings, run_gate
+    from sandbox.tls import Certificates
+
+    raise SystemExit(run_gate(GateSettings(path, host, port, Certificates(cert, key, authority))))
+
+
 @sandbox_command.command("run")
 def run_command(
     file: Annotated[typer.FileText, typer.Argument(help="Python file, or - for standard input.")],

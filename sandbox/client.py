@@ -1,4 +1,7 @@
-"""Client of the sandbox: sends Runs to a supervisor's socket and returns their Outcomes. Imports no torch."""
+"""Client of the sandbox: sends Runs to a supervisor and returns their Outcomes. Imports no torch.
+
+The supervisor is behind a Unix socket of this machine, or behind the gate of another one (`sandbox.host.gate`).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Any
 
 from sandbox import wire
 from sandbox.framing import FrameDecoder
+from sandbox.tls import HANDSHAKE_SECONDS, Certificates, Node, NotConnected, TlsStream, notice_loss
 from sandbox.wire import Device, Isolation, Outcome, Run
 
 _EXTRA_SECONDS = 90.0
@@ -55,15 +59,21 @@ class Health:
 
 
 class SandboxClient:
-    """Client of the supervisor at `path`.
+    """Client of the supervisor at `place`: a socket, or a node with the certificates to show it.
 
     Each request has a connection to itself, so that hanging up cancels its run. Idle connections are reused. A client
     needs no closing and is not bound to an event loop.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._connections = ConnectionPool(path)
+    def __init__(self, place: Path | Node, certificates: Certificates | None = None) -> None:
+        self.place = place
+        self._connections = ConnectionPool(place, certificates)
+
+    @property
+    def path(self) -> Path:
+        """The socket of a sandbox of this machine."""
+        assert isinstance(self.place, Path)
+        return self.place
 
     async def run(self, run: Run) -> Outcome:
         """Runs a program. A lost connection does not raise: it returns status `internal`.
@@ -84,10 +94,10 @@ class SandboxClient:
                 raise ValueError(f"a frame of kind {kind!r}")
             return wire.read_outcome(head, body)
         except (OSError, ValueError) as problem:
-            # Only connecting raises these two.
-            not_sent = isinstance(problem, ConnectionRefusedError | FileNotFoundError)
+            # Only connecting raises these.
+            not_sent = isinstance(problem, ConnectionRefusedError | FileNotFoundError | NotConnected)
             error = NobodyThere if not_sent else SandboxUnreachable
-            raise error(f"{self.path}: {type(problem).__name__}: {problem}") from problem
+            raise error(f"{self.place}: {type(problem).__name__}: {problem}") from problem
 
     async def health(self) -> Health:
         """Returns the state of the sandbox. Raises SandboxUnreachable when no supervisor answers."""
@@ -95,7 +105,7 @@ class SandboxClient:
             _, head, _ = await self._connections.ask(wire.encode("health", {}), _HEALTH_SECONDS)
             return Health(**{**head, "lacks": tuple(head["lacks"]), "devices": tuple(head.get("devices", ("cpu",)))})
         except (OSError, ValueError, KeyError, TypeError) as problem:
-            raise SandboxUnreachable(f"no sandbox answers at {self.path}: {problem}; is it started?") from None
+            raise SandboxUnreachable(f"no sandbox answers at {self.place}: {problem}; is it started?") from None
 
     async def until_ready(self, seconds: float = 120.0) -> Health:
         """Waits until a child is parked. Raises SandboxUnreachable with the cause after `seconds`."""
@@ -124,13 +134,14 @@ class StaleConnection(ConnectionError):
 
 
 class ConnectionPool:
-    """Connections to the socket at `path`, each used for one request at a time.
+    """Connections to the socket or node at `place`, each used for one request at a time.
 
     Uses plain sockets rather than the event loop's transports: an idle socket belongs to no loop and needs no closing.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, place: Path | Node, certificates: Certificates | None = None) -> None:
+        self._place = place
+        self._certificates = certificates
         self._idle: list[_Connection] = []
 
     async def ask(self, frame: bytes, seconds: float) -> Frame:
@@ -139,7 +150,14 @@ class ConnectionPool:
             while (connection := self._take_idle()) is not None:
                 with contextlib.suppress(StaleConnection):
                     return await self._ask_on(connection, frame)
-            return await self._ask_on(await _Connection.open(self._path), frame)
+            return await self._ask_on(await self._open(), frame)
+
+    async def _open(self) -> _Connection:
+        if isinstance(self._place, Path):
+            return await _Connection.open(self._place)
+        if self._certificates is None:
+            raise NotConnected("a sandbox on another machine needs certificates")
+        return await _NodeConnection.connect(self._place, self._certificates)
 
     async def _ask_on(self, connection: _Connection, frame: bytes) -> Frame:
         try:
@@ -226,6 +244,46 @@ class _Connection:
 
     async def _receive(self) -> bytes:
         data = await asyncio.get_running_loop().sock_recv(self._socket, _RECEIVE_BYTES)
+        if not data:
+            raise ConnectionResetError("it hung up without an answer")
+        return data
+
+
+class _NodeConnection(_Connection):
+    """One connection to the gate of another machine."""
+
+    def __init__(self, connected: _Socket, stream: TlsStream) -> None:
+        super().__init__(connected)
+        self._stream = stream
+
+    @classmethod
+    async def connect(cls, node: Node, certificates: Certificates) -> _NodeConnection:
+        """Connects and checks the certificate. Raises NotConnected when that does not work."""
+        family = socket.AF_INET6 if ":" in node.address else socket.AF_INET
+        connected = _Socket(family, socket.SOCK_STREAM)
+        connected.setblocking(False)
+        try:
+            async with asyncio.timeout(HANDSHAKE_SECONDS):
+                notice_loss(connected)
+                await asyncio.get_running_loop().sock_connect(connected, (node.address, node.port))
+                stream = TlsStream(connected, certificates.client(), node.host)
+                await stream.handshake()
+        except OSError as problem:
+            connected.close()
+            raise NotConnected(f"no TLS connection: {problem or type(problem).__name__}") from problem
+        except BaseException:
+            connected.close()
+            raise
+        return cls(connected, stream)
+
+    def is_idle(self) -> bool:
+        return not self._stream.pending and super().is_idle()
+
+    async def _send(self, frame: bytes) -> None:
+        await self._stream.send(frame)
+
+    async def _receive(self) -> bytes:
+        data = await self._stream.receive()
         if not data:
             raise ConnectionResetError("it hung up without an answer")
         return data

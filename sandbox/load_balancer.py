@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar, get_args
 
 from sandbox.client import Health, NobodyThere, SandboxClient, SandboxUnreachable
+from sandbox.tls import Certificates, Node
 from sandbox.wire import Device, Outcome, Run
 
 _MAX_ATTEMPTS = 3
@@ -19,6 +21,9 @@ _FIRST_BACKOFF_SECONDS = 0.5
 _MAX_BACKOFF_SECONDS = 30.0
 _QUEUE_NEWS_SECONDS = 2.0
 """Time for which a backend's last reported queue length counts as current."""
+_DNS_CACHE_SECONDS = 5.0
+"""Time for which resolved addresses are reused."""
+_DNS_TIMEOUT_SECONDS = 3.0
 
 _LOG = logging.getLogger(__name__)
 
@@ -175,24 +180,67 @@ class LoadBalancer(ABC, Generic[Name]):
         return self._states
 
 
-class SandboxPool(LoadBalancer[Path]):
-    """Sandboxes at `paths`: each a socket, or a folder in which `*.sock` files come and go."""
+class Addresses:
+    """Addresses that names and ports resolve to, looked up again every few seconds."""
 
-    def __init__(self, paths: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, named: Sequence[tuple[str, int]], clock: Callable[[], float] = time.monotonic) -> None:
+        self._named = tuple(named)
+        self._clock = clock
+        self._found: tuple[Node, ...] = ()
+        self._looked_up = float("-inf")
+
+    async def current(self) -> tuple[Node, ...]:
+        """Returns every address. Those known before are kept if the name server fails for a moment."""
+        if self._clock() - self._looked_up >= _DNS_CACHE_SECONDS:
+            found = await asyncio.gather(*(_resolve(host, port) for host, port in self._named))
+            self._found = tuple(dict.fromkeys(one for each in found for one in each)) or self._found
+            self._looked_up = self._clock()
+        return self._found
+
+
+async def _resolve(host: str, port: int) -> list[Node]:
+    """Returns each address that the host's name resolves to."""
+    try:
+        async with asyncio.timeout(_DNS_TIMEOUT_SECONDS):
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, ValueError):  # TimeoutError is an OSError; an invalid port raises ValueError
+        return []
+    return [Node(host, address, port) for address in sorted({str(to[0]) for _, _, _, _, to in found})]
+
+
+class SandboxPool(LoadBalancer[Path | Node]):
+    """Sandboxes of this machine and of others.
+
+    `paths` are sockets, or folders in which `*.sock` files come and go; `nodes` are names and ports of other machines.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        nodes: Sequence[tuple[str, int]] = (),
+        certificates: Certificates | None = None,
+    ) -> None:
         super().__init__(clock)
         self._paths = tuple(paths)
+        self._nodes = tuple(nodes)
+        self._addresses = Addresses(nodes, clock)
+        self._certificates = certificates
 
-    async def present(self) -> Sequence[Path]:
-        """Returns the sockets that exist now."""
-        return list(self._sockets())
+    async def present(self) -> Sequence[Path | Node]:
+        """Returns the sockets and nodes that exist now."""
+        return [*self._sockets(), *await self._addresses.current()]
 
-    def backend(self, name: Path) -> SandboxClient:
-        """Returns a client of the sandbox at that socket."""
-        return SandboxClient(name)
+    def backend(self, name: Path | Node) -> SandboxClient:
+        """Returns a client of the sandbox there."""
+        return SandboxClient(name, self._certificates)
 
     def absence(self) -> str:
-        """Returns the message for when there is no socket."""
-        return f"no sandbox's socket is at {', '.join(map(str, self._paths))}"
+        """Returns the message for when there is no sandbox."""
+        places = [*map(str, self._paths), *(f"tls://{host}:{port}" for host, port in self._nodes)]
+        what = "sandbox" if self._nodes else "sandbox's socket"
+        return f"no {what} is at {', '.join(places)}"
 
     def _sockets(self) -> Iterator[Path]:
         for path in self._paths:

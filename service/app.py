@@ -12,7 +12,6 @@ from fastapi import FastAPI
 from prometheus_client.metrics_core import Metric
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from sandbox.load_balancer import SandboxPool
 from sandbox.wire import Priority
 from service import metrics
 from service.api import make_api
@@ -32,7 +31,7 @@ from service.rounds.examples import Examples
 from service.rounds.jobs import DRAW_TASK, Jobs, make_jobs
 from service.rounds.notifications import Reminders
 from service.rounds.sandbox_turns import FairSandbox, record_devices_periodically
-from service.sandboxes import SandboxPort, Workers
+from service.sandboxes import SandboxPort, Workers, own_sandboxes
 from service.store import migrations, variants
 from service.store.outbox_signal import OutboxSignal
 from service.store.session import Sessions, make_engine, make_sessions
@@ -113,8 +112,8 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     """
     tokens = settings.tokens
     workers = Workers(settings.worker_urls, tokens) if settings.worker_urls else None
-    if sandbox is None and settings.sandbox_paths:
-        sandbox = SandboxPool(settings.sandbox_paths)
+    if sandbox is None:
+        sandbox = own_sandboxes(settings)
     # Workers count the runs they relay.
     counted = CountedRuns(sandbox) if sandbox is not None else workers
     fair = FairSandbox(counted, prepare_ahead=True) if counted is not None else None

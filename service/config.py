@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
+from sandbox.tls import DEFAULT_PORT, Certificates
 from service.credentials import (
     KEY_COMMAND,
     MIN_TOKEN_LENGTH,
@@ -58,6 +59,15 @@ class Settings(BaseSettings):
     """File with the token keys."""
     sandbox_socket: Path | None = None
     """The sandbox's Unix socket or a folder of sockets; separate several with `:`. Without one, code questions wait."""
+    sandbox_url: str = ""
+    """Sandboxes on other machines: addresses of their gates, such as tls://sandbox:8443, separated by spaces or
+    commas. A host name may resolve to several. They need the three files below."""
+    sandbox_cert: Path | None = None
+    """File with the certificate that the worker shows to sandboxes on other machines."""
+    sandbox_key: Path | None = None
+    """File with its key."""
+    sandbox_ca: Path | None = None
+    """File with the authority that signs the certificates of these sandboxes."""
     worker_url: str = ""
     """Instead of `sandbox_socket`: addresses of workers that relay runs, such as http://worker:8001, separated by
     spaces or commas. A host name may resolve to several workers."""
@@ -118,15 +128,21 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _check_sandbox(self) -> Self:
-        if self.worker_urls and self.sandbox_paths:
+        own = self.sandbox_paths or self.sandbox_nodes
+        if self.worker_urls and own:
             raise ValueError(
-                "DAILYGRAD_WORKER_URL and DAILYGRAD_SANDBOX_SOCKET are both set: the service reaches the sandbox "
-                "either through workers or by its socket; unset one"
+                "DAILYGRAD_WORKER_URL and DAILYGRAD_SANDBOX_SOCKET or _URL are both set: the service reaches the "
+                "sandbox either through workers or by itself; unset one"
             )
-        if self.relay_port is not None and not self.sandbox_paths:
+        if self.relay_port is not None and not own:
             raise ValueError(
-                "DAILYGRAD_RELAY_PORT is set but DAILYGRAD_SANDBOX_SOCKET is not: a worker relays runs to the sandbox "
-                "at that socket; set it, or unset the port"
+                "DAILYGRAD_RELAY_PORT is set but DAILYGRAD_SANDBOX_SOCKET and _URL are not: a worker relays runs to "
+                "the sandbox there; set one, or unset the port"
+            )
+        if self.sandbox_nodes and None in (self.sandbox_cert, self.sandbox_key, self.sandbox_ca):
+            raise ValueError(
+                "DAILYGRAD_SANDBOX_URL is set, so DAILYGRAD_SANDBOX_CERT, _KEY and _CA must name the certificate, the "
+                "key and the authority for sandboxes on other machines"
             )
         for url in self.worker_urls:
             if not re.fullmatch(r"http://(\[[0-9a-fA-F:.]+\]|[^/\s?#@:\[\]]+)(:\d{1,4}|:[1-6]\d{4})?", url):
@@ -165,6 +181,26 @@ class Settings(BaseSettings):
         """Returns every socket or folder of sockets in `sandbox_socket`."""
         named = str(self.sandbox_socket) if self.sandbox_socket is not None else ""
         return tuple(Path(place) for place in named.split(os.pathsep) if place)
+
+    @property
+    def sandbox_nodes(self) -> tuple[tuple[str, int], ...]:
+        """Returns host and port of every address in `sandbox_url`. Raises ValueError for anything else."""
+        found = []
+        for url in self.sandbox_url.replace(",", " ").split():
+            parts = re.fullmatch(r"tls://(?:\[([0-9a-fA-F:.]+)\]|([^/\s?#@:\[\]]+))(?::(\d{1,5}))?/?", url)
+            if parts is None or not 0 < int(parts[3] or DEFAULT_PORT) < 65536:
+                raise ValueError(
+                    f"DAILYGRAD_SANDBOX_URL: {url!r} is not an address such as tls://sandbox:{DEFAULT_PORT}"
+                )
+            found.append((parts[1] or parts[2], int(parts[3] or DEFAULT_PORT)))
+        return tuple(found)
+
+    @property
+    def sandbox_certificates(self) -> Certificates | None:
+        """Returns the files for sandboxes on other machines, if they are set."""
+        if self.sandbox_cert is None or self.sandbox_key is None or self.sandbox_ca is None:
+            return None
+        return Certificates(self.sandbox_cert, self.sandbox_key, self.sandbox_ca)
 
     @property
     def worker_urls(self) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import socket
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -25,8 +24,9 @@ from starlette.types import Receive, Scope, Send
 from sandbox import wire
 from sandbox.client import Health, NobodyThere, SandboxUnreachable
 from sandbox.judging.challenge import Runs
-from sandbox.load_balancer import LoadBalancer
+from sandbox.load_balancer import Addresses, LoadBalancer, SandboxPool
 from sandbox.wire import MAX_BODY, MAX_HEADER, Outcome, Run
+from service.config import Settings
 from service.credentials import ServiceTokens, TokenAuth
 from service.process import listen, serve_app
 
@@ -52,6 +52,13 @@ class ReportsHealth(Protocol):
 
 class SandboxPort(Runs, ReportsHealth, Protocol):
     """What the service needs from a sandbox, or from several behind one client."""
+
+
+def own_sandboxes(settings: Settings) -> SandboxPool | None:
+    """Returns the sandboxes that the settings name by socket or address; None if they name none."""
+    if not settings.sandbox_paths and not settings.sandbox_nodes:
+        return None
+    return SandboxPool(settings.sandbox_paths, nodes=settings.sandbox_nodes, certificates=settings.sandbox_certificates)
 
 
 class _HttpError(Exception):
@@ -188,9 +195,6 @@ _CONNECT_TIMEOUT_SECONDS = 3.0
 _EXTRA_RUN_SECONDS = 100.0
 """Time to wait beyond a run's limit: longer than a worker waits, so that the worker, which knows more, fails first."""
 _HEALTH_TIMEOUT_SECONDS = 12.0
-_DNS_CACHE_SECONDS = 5.0
-"""Time for which resolved addresses are reused."""
-_DNS_TIMEOUT_SECONDS = 3.0
 _KEEPALIVE_SECONDS = 3.0
 """Time for which idle connections are kept: shorter than the worker's, so that none closes while a run is sent."""
 
@@ -209,8 +213,7 @@ class Workers(LoadBalancer[str]):
             ),
             trust_env=False,
         )
-        self._addresses: tuple[str, ...] = ()
-        self._looked_up = float("-inf")
+        self._addresses = Addresses([_host_and_port(url) for url in urls], clock)
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -218,12 +221,9 @@ class Workers(LoadBalancer[str]):
 
     async def present(self) -> Sequence[str]:
         """Returns the address of each worker, as the names resolve now."""
-        if self._clock() - self._looked_up >= _DNS_CACHE_SECONDS:
-            found = await asyncio.gather(*map(_resolve, self._urls))
-            # Keep the known workers if the name server fails for a moment.
-            self._addresses = tuple(dict.fromkeys(one for each in found for one in each)) or self._addresses
-            self._looked_up = self._clock()
-        return self._addresses
+        found = await self._addresses.current()
+        hosts = [(f"[{one.address}]" if ":" in one.address else one.address, one.port) for one in found]
+        return list(dict.fromkeys(f"http://{host}:{port}" for host, port in hosts))
 
     def backend(self, name: str) -> _Worker:
         """Returns the worker at that address."""
@@ -240,6 +240,11 @@ class Workers(LoadBalancer[str]):
     def is_final(self, outcome: Outcome) -> bool:
         """Returns whether to accept this outcome without trying another worker."""
         return outcome.refused not in ("full", "device")
+
+
+def _host_and_port(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or 80
 
 
 class _Worker:
@@ -285,16 +290,3 @@ class _Worker:
         if answer.status_code != httpx.codes.OK:
             raise SandboxUnreachable(f"the worker at {self._url} says {answer.status_code}: {answer.text[:500]}")
         return answer
-
-
-async def _resolve(url: str) -> list[str]:
-    """Returns `url` with each address that its host name resolves to."""
-    parts = urlsplit(url)
-    loop = asyncio.get_running_loop()
-    try:
-        async with asyncio.timeout(_DNS_TIMEOUT_SECONDS):
-            found = await loop.getaddrinfo(parts.hostname, parts.port or 80, type=socket.SOCK_STREAM)
-    except (OSError, ValueError):  # TimeoutError is an OSError; an invalid port raises ValueError
-        return []
-    hosts = sorted({(f"[{to[0]}]" if family == socket.AF_INET6 else str(to[0])) for family, _, _, _, to in found})
-    return [f"http://{host}:{parts.port or 80}" for host in hosts]

@@ -17,9 +17,8 @@ import psycopg
 from psycopg import Connection
 
 from sandbox.client import SandboxUnreachable
-from sandbox.load_balancer import SandboxPool
 from service.config import InvalidSettings, Settings, has_service_token, read_command_settings
-from service.sandboxes import SandboxPort, Workers
+from service.sandboxes import SandboxPort, Workers, own_sandboxes
 from service.store import migrations, monitoring, snapshots
 from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
@@ -119,9 +118,9 @@ async def examine_sandbox(settings: Settings) -> Check | None:
             return await _answering(workers, "start `dailygrad work` there, and check DAILYGRAD_WORKER_URL")
         finally:
             await workers.close()
-    if settings.sandbox_paths:
-        cure = "start `dailygrad sandbox serve` there, and check DAILYGRAD_SANDBOX_SOCKET"
-        return await _answering(SandboxPool(settings.sandbox_paths), cure)
+    if (sandboxes := own_sandboxes(settings)) is not None:
+        named = "DAILYGRAD_SANDBOX_URL and the certificates" if settings.sandbox_nodes else "DAILYGRAD_SANDBOX_SOCKET"
+        return await _answering(sandboxes, f"start `dailygrad sandbox serve` there, and check {named}")
     return None
 
 

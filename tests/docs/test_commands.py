@@ -29,7 +29,7 @@ STANDS_FOR = {"ID": "strides-of-a-transpose", "CODE": "P102", "ANSWER": "1", "NA
 NOT_RUN = (
     *("run", "serve", "work", "migrate", "ops", "regrade", "backup", "restore", "doctor discord", "doctor slack"),
     *("bot web", "bot console", "bot discord", "bot discord-sync", "bot slack"),
-    *("bank import", "bank approve", "bank log", "bank undo", "sandbox serve", "sandbox health"),
+    *("bank import", "bank approve", "bank log", "bank undo", "sandbox serve", "sandbox gate", "sandbox health"),
 )
 # Exit statuses other than 0 that a document describes; `doctor` may find something on this machine.
 STATUSES = {"bank diff": (0, 1), "doctor": (0, 1)}

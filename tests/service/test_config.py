@@ -99,3 +99,40 @@ def test_a_command_reaches_workers_with_the_token_that_is_set(monkeypatch: pytes
     assert read_command_settings().token != TOKEN
     monkeypatch.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
     assert read_command_settings().token == TOKEN
+
+
+CERTIFICATES = {
+    "DAILYGRAD_SANDBOX_CERT": "/run/tls.crt",
+    "DAILYGRAD_SANDBOX_KEY": "/run/tls.key",
+    "DAILYGRAD_SANDBOX_CA": "/run/ca.crt",
+}
+
+
+def test_sandboxes_on_other_machines_are_named_by_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        **CERTIFICATES,
+        "DAILYGRAD_SANDBOX_URL": "tls://cpu:8443 tls://gpu, tls://[fd00::1]:99",
+    }.items():
+        monkeypatch.setenv(name, value)
+    settings = read_settings(database_url="postgresql://localhost/x", service_token="x" * 16)
+    assert settings.sandbox_nodes == (("cpu", 8443), ("gpu", 8443), ("fd00::1", 99))
+    assert settings.sandbox_certificates is not None
+
+
+@pytest.mark.parametrize(
+    "url", ["http://cpu:8443", "tls://", "tls://cpu:0", "tls://cpu:70000", "tls://a/b", "cpu:8443"]
+)
+def test_an_address_of_a_sandbox_that_is_none_stops_the_start(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    for name, value in {**CERTIFICATES, "DAILYGRAD_SANDBOX_URL": url}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InvalidSettings, match="DAILYGRAD_SANDBOX_URL"):
+        read_settings(database_url="postgresql://localhost/x", service_token="x" * 16)
+
+
+@pytest.mark.parametrize("missing", CERTIFICATES)
+def test_a_sandbox_on_another_machine_needs_all_three_files(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    for name, value in {**CERTIFICATES, "DAILYGRAD_SANDBOX_URL": "tls://cpu"}.items():
+        if name != missing:
+            monkeypatch.setenv(name, value)
+    with pytest.raises(InvalidSettings, match="DAILYGRAD_SANDBOX_CERT, _KEY and _CA"):
+        read_settings(database_url="postgresql://localhost/x", service_token="x" * 16)

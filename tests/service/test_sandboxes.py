@@ -317,11 +317,14 @@ async def test_a_service_without_a_socket_runs_code_by_its_workers(settings: Set
 @pytest.mark.parametrize(
     ("given_", "said"),
     [
-        ({"worker_url": "http://a:1", "sandbox_socket": "/run/x"}, "WORKER_URL and DAILYGRAD_SANDBOX_SOCKET are both"),
+        (
+            {"worker_url": "http://a:1", "sandbox_socket": "/run/x"},
+            "WORKER_URL and DAILYGRAD_SANDBOX_SOCKET or _URL are both",
+        ),
         ({"worker_url": "worker:8001"}, "'worker:8001' is not an address such as http://worker:8001"),
         ({"worker_url": "http://a:1, http://b:1/x"}, "'http://b:1/x' is not an address"),
         ({"worker_url": "http://u:p@a:1"}, "is not an address"),
-        ({"relay_port": 8001}, "RELAY_PORT is set but DAILYGRAD_SANDBOX_SOCKET is not"),
+        ({"relay_port": 8001}, "RELAY_PORT is set but DAILYGRAD_SANDBOX_SOCKET and _URL are not"),
         ({"relay_port": 99999, "sandbox_socket": "/run/x"}, "DAILYGRAD_RELAY_PORT: input should be less"),
     ],
 )
