@@ -489,6 +489,11 @@ class PracticeFilter:
     kind: str = ""
 
     @property
+    def trail(self) -> str:
+        """The filter as text, which `read_trail` reads; empty if there is none."""
+        return f"{self.kind},{self.level},{self.topic}" if self != PracticeFilter() else ""
+
+    @property
     def next(self) -> Next | NextOf:
         """The action that shows the next matching question."""
         return NextOf(self.kind, self.level, self.topic) if self.kind else Next(self.level, self.topic)
@@ -502,16 +507,21 @@ def ref_with_filter(ref: str, wanted: PracticeFilter) -> str:
 
     Returns `ref` alone if there is no filter, or if it does not fit an action id.
     """
-    trail = f"{ref},{wanted.kind},{wanted.level},{wanted.topic}"
+    trail = f"{ref},{wanted.trail}"
     fit = len(trail) <= _TRAILING_LENGTH and re.fullmatch(_REF, trail)
     return trail if fit and wanted != NO_FILTER else ref
 
 
+def read_trail(trail: str) -> PracticeFilter:
+    """Returns the filter of a trail; none for a text that is not one."""
+    kind, *rest = trail.split(",", 2)
+    return PracticeFilter(rest[1], rest[0], kind) if len(rest) == 2 else NO_FILTER
+
+
 def split_ref(ref: str) -> tuple[str, PracticeFilter]:
     """Splits a ref into the ref the service knows and the practice filter."""
-    bare, *trail = ref.split(",", 3)
-    kind, level, topic = trail or ("", "", "")
-    return bare, PracticeFilter(topic, level, kind)
+    bare, _, trail = ref.partition(",")
+    return bare, read_trail(trail)
 
 
 def question_ref(ref: str) -> QuestionRef:

@@ -162,13 +162,13 @@ class ButtonHandler:
         action = actions.decode(event.action)
         match action:
             case actions.Fill(ref):
-                return await self._answer(event, ref, _given(event))
+                return await self._answer(event, ref, given_in(event))
             case actions.Try(ref):
-                verdict = await self._client.try_code(event.who, actions.split_ref(ref)[0], _code(event))
+                verdict = await self._client.try_code(event.who, actions.split_ref(ref)[0], code_in(event))
                 return results.tried_card(verdict, ref)
             case actions.Mark(ref):
                 bare, wanted = actions.split_ref(ref)
-                view = await self._client.mark(event.who, event.id, bare, _marked(event))
+                view = await self._client.mark(event.who, event.id, bare, marks_in(event))
                 return marking.marking_card(view, event.at, wanted)
             case actions.Report(question):
                 return await self._members.report(event, question or _one(event, "question"), _one(event, "text"))
@@ -181,7 +181,7 @@ class ButtonHandler:
             case actions.DeclineSuggestion(number):
                 return await self._admins.decline_suggestion(event, int(number), _one(event, "reason"))
             case actions.Snippet():
-                return await self._members.run_snippet(event, _code(event))
+                return await self._members.run_snippet(event, code_in(event))
             case actions.Begin(at, channel, name):
                 return await self._hello.begin(event, at, Where(channel=channel, name=name))
             case actions.BeginHere():
@@ -196,6 +196,7 @@ class ButtonHandler:
         bare, wanted = actions.split_ref(ref)
         if actions.question_ref(bare).kind == "duel":
             return await self._duels.answer(event, bare, given)
+        given = given.model_copy(update={"practicing": wanted.trail or None})
         receipt = await self._client.answer(event.who, event.where, event.id, bare, given, event.at)
         if receipt.status in ("judged", "late"):
             return results.practiced_card(receipt, event.at, wanted)
@@ -211,10 +212,11 @@ class ButtonHandler:
             return None
 
 
-def _given(event: Submit) -> AnswerInput:
-    """Reads an answer from a form. A form has one field, whose name depends on the kind of question."""
+def given_in(event: Submit) -> AnswerInput:
+    """Reads an answer from a form. A form has one field, whose name depends on the kind of question. Raises
+    CommandError if it is empty."""
     if "code" in event.values:
-        return AnswerInput(code=_code(event))
+        return AnswerInput(code=code_in(event))
     if "text" in event.values:
         text = _raw(event, "text")
         if not text.strip():
@@ -230,7 +232,7 @@ def _confidence(word: str) -> Confidence | None:
     return next((known for known in CONFIDENCES if known == word), None)
 
 
-def _marked(event: Submit) -> tuple[int, ...]:
+def marks_in(event: Submit) -> tuple[int, ...]:
     """Reads the indexes of the key points that were marked as covered."""
     picked = set(filter(None, event.values.get("points", ())))
     if not picked or (marking.NONE_COVERED in picked and len(picked) > 1):
@@ -238,7 +240,7 @@ def _marked(event: Submit) -> tuple[int, ...]:
     return tuple(sorted(int(point) for point in picked - {marking.NONE_COVERED} if point.isdecimal()))
 
 
-def _code(event: Submit) -> str:
+def code_in(event: Submit) -> str:
     code = without_fence(_raw(event, "code"))
     if not code.strip():
         raise CommandError("There is no code. Open the question again and write some.")

@@ -96,7 +96,9 @@ def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _given(answer: dict[str, Any]) -> str:
-    return "; ".join(_text(value) for value in answer["given"].values() if value is not None)
+    return "; ".join(
+        _text(value) for name, value in answer["given"].items() if value is not None and name != "practicing"
+    )
 
 
 def _text(value: Any) -> str:

@@ -298,6 +298,7 @@ async def _enqueue_verdict(
         next_due=next_due,
         zone=ScheduleSpec.model_validate(found[1].spec).zone if found else "UTC",
         event_id=answer.event_id,
+        practicing=answer.given.get("practicing") or "",
     )
     await outbox.enqueue(
         session,

@@ -110,15 +110,16 @@ async def submit_answer(
     caller = await members.lock_caller(session, caller)
     opened = await find_question(session, caller, submitted.ref, lock=True)
     confidence = submitted.given.confidence if opened.asks_confidence else None
+    practicing = submitted.given.practicing
     given = validate_answer(opened.version.question, submitted.given)
     submitted = replace(submitted, given=given.model_copy(update={"confidence": confidence}))
     round_ = opened.round
     if round_ is None:
-        return await _record_practice(session, caller, opened, submitted, now, jobs)
+        return await _record_practice(session, caller, opened, submitted, now, jobs, practicing)
     # A platform's clock may be ahead, and nobody answers before the question was posted.
     at = max(round_.opens_at, min(submitted.at, now))
     if round_.closed_at is not None or at >= round_.closes_at:
-        receipt = await _record_practice(session, caller, opened, submitted, now, jobs)
+        receipt = await _record_practice(session, caller, opened, submitted, now, jobs, practicing)
         return receipt.model_copy(update={"status": "late", "closes_at": round_.closes_at, "zone": opened.zone})
     return await _record_in_round(session, caller, opened, replace(submitted, at=at), now, jobs)
 
@@ -173,8 +174,12 @@ async def _record_practice(
     submitted: Submission,
     now: datetime,
     jobs: Jobs,
+    practicing: str | None,
 ) -> AnswerResult:
     version, given = opened.version, submitted.given
+    if version.question.kind == "code":
+        given = given.model_copy(update={"practicing": practicing or None})
+        submitted = replace(submitted, given=given)
     ref = str(QuestionRef("practice", version.id))
     row = await answers.append(session, caller, version.id, replace(submitted, at=now))
     add_fields(answer=row.id, member=caller.member_id, ref=ref, question=version.question.kind)

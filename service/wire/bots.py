@@ -149,6 +149,8 @@ class VerdictNote(Model):
     """IANA time zone in which instants are shown."""
     event_id: str = ""
     """Event id of the answer, for the log."""
+    practicing: Short = ""
+    """What the member practices, as the bot wrote it with the answer."""
 
 
 SprintBody = SprintAnnouncement | SprintQuestionPost | SprintReveal | SprintPodium

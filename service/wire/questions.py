@@ -76,6 +76,8 @@ class AnswerInput(Model):
     code: Code | None = None
     confidence: Confidence | None = None
     """Kept only where the round's schedule asks for it."""
+    practicing: Short | None = None
+    """What the member practices, as the bot writes it. Kept for code in practice: it comes back with the verdict."""
 
 
 class ExampleView(Model):

@@ -17,6 +17,7 @@ from bot.core.actions import (
     encode,
     fits,
     question_ref,
+    read_trail,
     ref_with_filter,
 )
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text
@@ -109,7 +110,6 @@ def after_buttons(
     more = Next(topic=question.topic)
     buttons = [Button("Practice", encode(Next()))] if board else [Button("Next card", encode(wanted.next), "primary")]
     if question.kind == "code" and not board:
-        # A verdict arrives on its own, without the practice filter.
         buttons.append(Button("More code", encode(NextOf("code"))))
     if question.topic and fits(more) and len(question.topic) <= 50:
         buttons.append(Button(f"More on {question.topic}", encode(more)))
@@ -179,11 +179,12 @@ def verdict_card(note: VerdictNote) -> Card:
     )
     back = f"This card comes back {moment_markdown(note.next_due, note.zone)}." if note.next_due else ""
     key = (*answer_blocks(note.key), *proof_blocks(note.key)) if note.key else ()
-    buttons = after_buttons(note.question)
+    wanted = read_trail(note.practicing)
+    buttons = after_buttons(note.question, wanted=wanted if fits(wanted.next) else NO_FILTER)
     if closes or not practiced:
         buttons = (Button("Change my answer", encode(Open(note.ref)), "primary"),)
     elif note.verdict.verdict != "accepted":
-        buttons = _retry_buttons(note)
+        buttons = _retry_buttons(note, wanted)
     return Card(
         title=f"Your code: {VERDICTS[note.verdict.verdict]}",
         summary=_verdict_sentence(note.verdict),
@@ -197,13 +198,14 @@ def verdict_card(note: VerdictNote) -> Card:
     )
 
 
-def _retry_buttons(note: VerdictNote) -> tuple[Button, ...]:
-    """Returns the buttons after code that failed in practice: try again, or give up and see the solution."""
+def _retry_buttons(note: VerdictNote, wanted: PracticeFilter) -> tuple[Button, ...]:
+    """Returns the buttons after code that failed in practice: try again, or give up and see the solution. They go on
+    with the practice filter."""
     solution = Explain(note.question.id)
     return (
-        Button("Try again", encode(Open(note.ref)), "primary"),
+        Button("Try again", encode(Open(ref_with_filter(note.ref, wanted))), "primary"),
         *((Button("Show the solution", encode(solution)),) if fits(solution) else ()),
-        Button("Next card", encode(Next())),
+        Button("Next card", encode(wanted.next if fits(wanted.next) else Next())),
     )
 
 

@@ -46,5 +46,10 @@ async def test_code_is_practiced_until_it_passes(sim: Simulated) -> None:
     passed = newest(sim, "Your code: accepted")
     assert "The answer:" in said(passed) and "Try again" not in passed.buttons
 
+    # Both verdicts go on with what is practiced, though they came on their own.
+    for verdict in (failed, passed):
+        nothing = await sim.ada.click(verdict, "Next card")
+        assert "for code questions" in said(nothing)
+
     solution = await sim.ada.click(failed, "Show the solution")
     assert "return x + 1" in said(solution)

@@ -25,7 +25,7 @@ async def service(settings: Settings, clock: Clock, sandbox: SandboxClient) -> A
 async def test_code_is_practiced_until_it_passes(workspace: Workspace) -> None:
     ann = workspace.ann
     await workspace.only("add-one")
-    view = await workspace.types(ann, "/quiz practice", "Your code")
+    view = await workspace.types(ann, "/quiz practice kind:code", "Your code")
     assert isinstance(view, View) and ">>> add_one(1)\n2\n>>> add_one(2)\n3" in said(view)
     await workspace.fills(ann, {"code": "def add_one(x):\n    return x"}, "is being judged")
     before = workspace.looks(ann)
@@ -42,6 +42,10 @@ async def test_code_is_practiced_until_it_passes(workspace: Workspace) -> None:
     await workspace.works()
     passed = await workspace.sees(ann, "Your code: accepted", before)
     assert "The answer:" in said(passed) and "Try again" not in passed.labels
+
+    # The verdict goes on with what is practiced, though it came on its own.
+    nothing = await workspace.presses(ann, failed, "Next card", "All done")
+    assert "for code questions" in said(nothing)
 
     solution = await workspace.presses(ann, failed, "Show the solution", "Answer and explanation")
     assert "return x + 1" in said(solution)

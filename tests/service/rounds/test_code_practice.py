@@ -14,7 +14,7 @@ from service.app import build
 from service.config import Settings
 from service.rounds.examples import Examples
 from service.rounds.sandbox_turns import FairSandbox
-from service.store.tables import CardRow
+from service.store.tables import AnswerRow, CardRow
 from service.wire import AnswerInput, AskForm, ExampleView, NotMet, QuestionPost, QuestionView, VerdictNote
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, code, daily_channel_of, post_code_question, verdict_notes
@@ -76,6 +76,17 @@ async def test_code_is_tried_until_it_passes_and_only_then_shows_the_solution(
     (card,) = await judged.rows(CardRow)
     assert card.reviews == 1
     assert (await opened(judged, form.ref)).given is None
+
+
+async def test_a_verdict_says_what_the_member_practices_as_the_bot_wrote_it(judged: DailyChannel) -> None:
+    await judged.bank(code())
+    form = await judged.client.practice(judged.who(), DAILY)
+    assert form is not None
+    note = await tries(judged, form.ref, WRONG.model_copy(update={"practicing": "code,,tensors"}))
+    assert note.practicing == "code,,tensors"
+    assert (await tries(judged, form.ref, RIGHT)).practicing == ""
+    await judged.client.privacy(judged.who(), "forget", "forget")
+    assert all("practicing" not in row.given for row in await judged.rows(AnswerRow))
 
 
 async def test_a_card_that_is_due_again_starts_anew(judged: DailyChannel, clock: Clock) -> None:
