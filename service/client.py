@@ -19,6 +19,8 @@ from service.wire import (
     AnswerCredit,
     AnswerInput,
     AnswerResult,
+    Archive,
+    ArchiveSearch,
     AskForm,
     AttemptOutcome,
     AuditView,
@@ -61,6 +63,8 @@ from service.wire import (
     PracticeSession,
     PrivacyAction,
     PrivacyView,
+    ProofRun,
+    QuestionPage,
     Rating,
     ReceivedEvent,
     ReportedQuestion,
@@ -228,6 +232,18 @@ class ServiceClient(CallSender):
     @call("history", repeatable=True)
     async def history(self, who: Who) -> History:
         """Returns the member's answers of the last weeks, and their latest closed rounds with what they answered."""
+
+    @call("archive", repeatable=True)
+    async def archive(self, who: Who, wanted: ArchiveSearch) -> Archive:
+        """Returns a page of closed rounds, and how the member did in them."""
+
+    @call("question", repeatable=True)
+    async def question_page(self, who: Who, ref: str) -> QuestionPage:
+        """Returns the question of a closed round, with the member's own result and the statistics."""
+
+    @call("question/prove", repeatable=True)
+    async def question_prove(self, who: Who, ref: str) -> ProofRun:
+        """Runs the proof of a closed round's question in the sandbox. Stores nothing."""
 
     @call("topics", repeatable=True)
     async def topics(self, who: Who) -> tuple[TopicCount, ...]: ...

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body, Request
 from pydantic import AwareDatetime, Field
 
 from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody, while_connected
-from service.banks import moderation, reports, suggestions
+from service.banks import archive, moderation, proof_runs, reports, suggestions
 from service.banks.documents import DOCUMENTS
 from service.competitions import sprints
 from service.metrics import record_answer
@@ -38,6 +38,8 @@ from service.wire import (
     LONGEST_SUGGESTION,
     AnswerInput,
     AnswerResult,
+    Archive,
+    ArchiveSearch,
     AskForm,
     Board,
     Code,
@@ -55,6 +57,8 @@ from service.wire import (
     PracticeSession,
     PrivacyAction,
     PrivacyView,
+    ProofRun,
+    QuestionPage,
     QuestionRef,
     Rating,
     ReportView,
@@ -163,6 +167,29 @@ async def me(call: TheCall, who: TheCaller) -> Me:
 async def history(call: TheCall, who: TheCaller) -> History:
     async with call.transaction() as session:
         return await view_history(session, await resolve_caller(session, who, None, call.now), call.now)
+
+
+@router.post("/archive")
+async def search_archive(call: TheCall, who: TheCaller, wanted: Annotated[ArchiveSearch, Body(embed=True)]) -> Archive:
+    async with call.transaction() as session:
+        return await archive.search_archive(session, await resolve_caller(session, who, None, call.now), wanted)
+
+
+@router.post("/question")
+async def question_page(call: TheCall, who: TheCaller, ref: RefBody) -> QuestionPage:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        return await archive.view_question(session, caller, ref, call.now)
+
+
+@router.post("/question/prove")
+async def prove(call: TheCall, who: TheCaller, ref: RefBody) -> ProofRun:
+    sandbox = grading.require_sandbox(call.parts.sandbox)
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        _, _, version = await archive.find_closed(session, caller, ref)
+    async with sandbox.turn(caller.member_id, "free") as turn:
+        return await proof_runs.run_proof(version.question, turn)
 
 
 @router.post("/topics")

@@ -51,11 +51,18 @@ async def view_item(session: AsyncSession, caller: Caller, question: str, now: d
         raise Refused(StillOpen())
     if await duels.is_question_in_duel(session, caller.member_id, row.id):
         raise Refused(StillOpen())
+    return await sum_item(session, caller.workspace_id, row.id, row.key, now)
+
+
+async def sum_item(
+    session: AsyncSession, workspace_id: int, question_id: int, key: str, now: datetime
+) -> ItemStatistics:
+    """Returns the figures of one question, whose key must not be secret."""
     since = now - PERIOD
-    for sums in await rows.list_items(session, caller.workspace_id, since, row.id):
-        options = await rows.list_options(session, caller.workspace_id, since, row.id)
-        return _view(sums, options.get(row.id, ()), with_option=True)
-    return ItemStatistics(question=row.key, days=PERIOD.days)
+    for sums in await rows.list_items(session, workspace_id, since, question_id):
+        options = await rows.list_options(session, workspace_id, since, question_id)
+        return _view(sums, options.get(question_id, ()), with_option=True)
+    return ItemStatistics(question=key, days=PERIOD.days)
 
 
 def _list(finding: ItemFinding, items: Sequence[ItemStatistics]) -> ItemList:

@@ -166,15 +166,26 @@ def _point_faults(question: Question, facts: Facts) -> list[KeyFault]:
     return faults
 
 
-def _option_faults(question: Question, facts: Facts) -> list[KeyFault]:
+def find_option_facts(question: Question, facts: Facts) -> tuple[list[bool | str | None], list[str]]:
+    """Returns what the facts say of each option, and the fragments that are about no option or several.
+
+    None: nothing; a string: how `holds` failed.
+    """
     options = question.options
     found, unclear = match_fragments(facts.named, [option.text for option in options])
-    faults = [KeyFault("coverage", f"“{fragment}” is part of no option, or of several") for fragment in unclear]
     compared = _compare_with_answer(facts.answer, options)
+    each = []
     for at, option in enumerate(options):
         fact: bool | str | None = facts.named[found[at]] if at in found else None
         fact = facts.held.get(option_text(option.text)) if fact is None else fact
-        fact = compared[at] if fact is None else fact
+        each.append(compared[at] if fact is None else fact)
+    return each, unclear
+
+
+def _option_faults(question: Question, facts: Facts) -> list[KeyFault]:
+    each, unclear = find_option_facts(question, facts)
+    faults = [KeyFault("coverage", f"“{fragment}” is part of no option, or of several") for fragment in unclear]
+    for option, fact in zip(question.options, each, strict=True):
         if fact is None:
             faults.append(KeyFault("coverage", "the proof says nothing about this option", option.text))
         elif isinstance(fact, str):

@@ -143,7 +143,7 @@ async def build_results(
 async def _load_facts(
     session: AsyncSession, round_: Round, schedule: Schedule, member_ids: Collection[int]
 ) -> _RoundFacts:
-    version = await _graded_version(session, round_)
+    version = await graded_version(session, round_)
     monday = round_.day - timedelta(days=round_.day.weekday())
     week = await rounds.list_judged_since(session, monday, round_)
     return _RoundFacts(
@@ -157,7 +157,7 @@ async def _load_facts(
     )
 
 
-async def _graded_version(session: AsyncSession, round_: Round) -> Version:
+async def graded_version(session: AsyncSession, round_: Round) -> Version:
     """Returns the version whose key decides the round: the newest, as for regrading, or else the one asked.
 
     Open answers are marked by the key points they were asked with.

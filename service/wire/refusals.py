@@ -190,6 +190,13 @@ class RatingRefused(Model):
     why: Literal["wrong", "due", "no review"]
 
 
+class NothingToProve(Model):
+    """The question has no program that proves its key."""
+
+    kind: Literal["nothing-to-prove"] = "nothing-to-prove"
+    question: str
+
+
 class NoSandbox(Model):
     """No sandbox is connected, so code cannot be run."""
 
@@ -435,6 +442,7 @@ AnswerRefusal = (
     | NotMet
     | MarkingRefused
     | RatingRefused
+    | NothingToProve
     | NoSandbox
     | SandboxBusy
 )

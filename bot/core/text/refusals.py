@@ -39,6 +39,7 @@ from service.wire import (
     NoSlotAhead,
     NotFound,
     NothingFits,
+    NothingToProve,
     NotMet,
     PeriodUnsuitable,
     PointsOutOfRange,
@@ -255,6 +256,8 @@ def _answer(refusal: AnswerRefusal) -> Words:
             return _MARKING[why]
         case RatingRefused(why=why):
             return "Not rated", _RATING[why]
+        case NothingToProve(question=question):
+            return "Nothing to run", f"No program proves the answer of {code_words(question)}."
         case NoSandbox():
             text = "No sandbox is connected. Try again in a minute; if that does not help, ask an admin to type"
             return "Code cannot run now", f"{text} `/quiz-admin doctor`."

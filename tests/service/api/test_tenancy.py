@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from service.client import ServiceClient, ServiceRefused
-from service.wire import AnswerInput, ExtraRound, ScheduleChanges, ScheduleSpec, Where, Who
+from service.wire import AnswerInput, ArchiveSearch, ExtraRound, ScheduleChanges, ScheduleSpec, Where, Who
 from tests.conftest import MONDAY
 from tests.service.daily_channel import DailyChannel, choice
 
@@ -115,6 +115,9 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "board of a channel with their name": lambda they, who: they.client.board(who, THEIRS, "all"),
     "me": lambda they, who: they.client.me(who),
     "history": lambda they, who: they.client.history(who),
+    "archive": lambda they, who: they.client.archive(who, ArchiveSearch()),
+    "question theirs": lambda they, who: they.client.question_page(who, f"r{they.round}"),
+    "prove theirs": lambda they, who: they.client.question_prove(who, f"r{they.round}"),
     "topics": lambda they, who: they.client.topics(who),
     "explain": lambda they, who: they.client.explain(who, "views"),
     "explain theirs": lambda they, who: they.client.explain(who, "what-is-a-zebra"),

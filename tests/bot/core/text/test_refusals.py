@@ -36,6 +36,7 @@ from service.wire import (
     NoSlotAhead,
     NotFound,
     NothingFits,
+    NothingToProve,
     NotMet,
     PeriodUnsuitable,
     PointsOutOfRange,
@@ -380,6 +381,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "Not rated",
         "This answer was not right enough for that rating. The card comes back sooner instead.",
     ),
+    (NothingToProve(question="views"), "Nothing to run", "No program proves the answer of `views`."),
     (
         NoSandbox(),
         "Code cannot run now",
