@@ -27,11 +27,13 @@ from bot.core.text import operations
 from bot.core.text.refusals import plain_refusal
 from bot.web.admin import AdminPages
 from bot.web.admin.frame import AdminFrame
+from bot.web.archive import ArchivePages
 from bot.web.board import BoardPage
 from bot.web.chat import CHANNEL, WHERE, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
 from bot.web.me import MePage
 from bot.web.navigation import Navigation
+from bot.web.practice import PracticePage
 from bot.web.render import code_colours, message_html, page
 from bot.web.security import (
     MemberCookies,
@@ -125,9 +127,18 @@ class WebApp:
         if client is not None:
             today = TodayPage(self._cookies, client, answer, self._navigation, chat.clock)
             board = BoardPage(self._cookies, client, self._navigation, chat.clock)
+            practice = PracticePage(self._cookies, client, self._navigation, chat.clock)
+            archive = ArchivePages(self._cookies, client, self._navigation)
             me = MePage(self._cookies, client, self._navigation)
             admin = AdminPages(AdminFrame(self._cookies, client, self._navigation, chat.clock))
-            self.pages = [*today.routes, *board.routes, *me.routes, *admin.routes]
+            self.pages = [
+                *today.routes,
+                *practice.routes,
+                *board.routes,
+                *archive.routes,
+                *me.routes,
+                *admin.routes,
+            ]
         self.sign_in = SignInPages(self._cookies, chat.store, self._navigation, chat.clock, self._first_page)
 
     # Joining

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from bot.web.chat import CHANNEL
 from bot.web.store import Person
 
-PageName = Literal["today", "channel", "board", "me", "admin"]
+PageName = Literal["today", "practice", "channel", "board", "archive", "me", "admin"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,10 @@ class Navigation:
         base = f"/m/{person.id}"
         links = (
             Link("today", "Today", f"{base}/today"),
+            Link("practice", "Practice", f"{base}/practice"),
             Link("channel", f"#{CHANNEL}", f"{base}/"),
             Link("board", "Board", f"{base}/board"),
+            Link("archive", "Archive", f"{base}/archive"),
             Link("me", "Me", f"{base}/me"),
             *([Link("admin", "Admin", f"{base}/admin")] if person.admin else ()),
         )

@@ -39,6 +39,7 @@ def environment() -> Environment:
         highlighted=highlighted,
         inline=_inline,
         brief=_brief,
+        lettered_option=_lettered_option,
         announcement=announcement,
         is_editor=is_editor,
         takes_file=_takes_file,
@@ -97,6 +98,12 @@ def _markdown(text: str) -> Markup:
 def _inline(text: str) -> Markup:
     """Renders Markdown inline, for example for a label."""
     return to_html_inline(parse(text))
+
+
+def _lettered_option(label: str) -> Markup:
+    """Renders an option's label, which begins with its letter in bold: the letter in a box, then the text."""
+    letter, _, text = label.partition(" ")
+    return Markup("<b>{}</b> <span>{}</span>").format(letter.strip("*"), _inline(text))
 
 
 def _brief(text: str) -> Markup:

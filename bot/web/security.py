@@ -6,7 +6,8 @@ import hashlib
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -17,7 +18,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bot.core.text.refusals import UNAVAILABLE, plain_refusal
 from bot.web.store import ChatStore, Person
+from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import PACKED
 
 # Middleware: security headers, body limit, allowed host names
@@ -129,6 +132,17 @@ class RequestProblem(HTTPException):
     def __init__(self, status: int, title: str, text: str) -> None:
         super().__init__(status, text)
         self.title = title
+
+
+@contextmanager
+def refusals_as_pages() -> Iterator[None]:
+    """Turns what the service's client raises into a RequestProblem."""
+    try:
+        yield
+    except ServiceUnavailable:
+        raise RequestProblem(503, *UNAVAILABLE) from None
+    except ServiceRefused as refused:
+        raise RequestProblem(409, *plain_refusal(refused.refusal)) from None
 
 
 class MemberCookies:

@@ -169,7 +169,7 @@ def result_card(result: RoundResult) -> Card:
     key, chosen = result.key, result.given.options or ()
     title = "Your result"
     head = verdict_title(result.verdict) if result.verdict else _unjudged(result)
-    facts = [_points_line(result.points), _streak_line(result), _rank_line(result.rank)]
+    facts = [points_line(result.points), streak_line(result), rank_line(result.rank)]
     return Card(
         title=f"{title}: {round_name(result)}",
         summary=" ".join(part for part in (head, _points_in_brief(result), answer_in_brief(key)) if part),
@@ -218,7 +218,8 @@ def _points_in_brief(result: RoundResult) -> str:
     return f"{plural(result.points.total, 'point')}." if result.points else ""
 
 
-def _points_line(points: PointsView | None) -> str:
+def points_line(points: PointsView | None) -> str:
+    """Says how many points an answer earned, and for what. Markdown."""
     if points is None:
         return ""
     if points.own:
@@ -241,12 +242,14 @@ def _points_line(points: PointsView | None) -> str:
     return f"**{plural(points.total, 'point')}** ({'; '.join(reasons)})"
 
 
-def _streak_line(result: RoundResult) -> str:
+def streak_line(result: RoundResult) -> str:
+    """Says how long the streak is. Markdown."""
     unchanged = "; extra questions leave it as it is" if result.extra else ""
     return f"**Streak:** {plural(result.streak, 'round')}{unchanged}" if result.streak else ""
 
 
-def _rank_line(rank: RankChange) -> str:
+def rank_line(rank: RankChange) -> str:
+    """Says how the round changed the rank. Markdown."""
     if rank.after is None:
         return ""
     place = f"**Rank:** {rank.after} of {rank.total} this week"

@@ -53,8 +53,17 @@ ROWS = {
     "GET /m/{member}/operations": (403, 403, 403, 403, 200),
     "GET /m/{member}/admin": ADMINS,
     "GET /m/{member}/today": MEMBERS,
+    "GET /m/{member}/practice": MEMBERS,
+    "GET /m/{member}/practice/{ref}": (403, 403, 409, 409, 409),
+    "POST /m/{member}/practice": (403, 403, 403, 409, 409),
+    "POST /m/{member}/practice/{ref}/try": (403, 403, 403, 422, 422),
+    "POST /m/{member}/practice/{ref}/mark": (403, 403, 403, 422, 422),
+    "POST /m/{member}/practice/{ref}/rate": (403, 403, 403, 422, 422),
     "GET /m/{member}/board": MEMBERS,
     "GET /m/{member}/me": MEMBERS,
+    "GET /m/{member}/archive": MEMBERS,
+    "GET /m/{member}/question/{ref}": (403, 403, 409, 409, 409),
+    "POST /m/{member}/question/{ref}/prove": (403, 403, 403, 409, 409),
     "POST /m/{member}/today": (403, 403, 403, 200, 200),
     "POST /m/{member}/say": POSTED,
     "POST /m/{member}/press": POSTED,
@@ -135,7 +144,12 @@ async def visit(web: Site, route: str, role: str) -> int:
     if "{code}" in path:
         guest = web.chat.store.join(f"Guest {form}")
         path = path.replace("{code}", web.chat.store.make_sign_in(guest.id, web.chat.clock() + timedelta(minutes=1)))
-    path = path.replace("/e/{token}", link).replace("{member}", whose.member).replace("{message}", str(form))
+    path = (
+        path.replace("/e/{token}", link)
+        .replace("{member}", whose.member)
+        .replace("{message}", str(form))
+        .replace("{ref}", "p999")
+    )
     if method == "GET":
         return (await mine.http.get(path)).status_code
     knows = role in ("member", "admin")
@@ -145,10 +159,10 @@ async def visit(web: Site, route: str, role: str) -> int:
         await mine.opens(path.replace("/join", "/"))
         token = mine.hidden("token") if role != "another site" else "unknown"
     else:
-        await mine.opens(mine.home or "/")
+        await mine.opens(mine.home.replace("/today", "/") or "/")
         token = mine.hidden("token")
     named = {"token": token, "event": f"{role.replace(' ', '-')}-{form}", "name": f"New {role}"}
-    said = {"text": "/quiz rules", "action": "f:r1", "code": "1", "v:code": "1", **named}
+    said = {"text": "/quiz rules", "action": "f:r1", "ref": "p999", "code": "1", "v:code": "1", **named}
     headers = {"sec-fetch-site": "cross-site"} if role == "another site" else {}
     return (await mine.http.post(path, data=said, headers=headers)).status_code
 
@@ -187,9 +201,14 @@ TEXTS = st.one_of(
 )
 async def test_no_post_makes_it_fail(web: Site, route: str, fields: dict[str, str], place: str) -> None:
     method, path = route.split()
-    web.member.page = (await web.member.http.get(web.member.home)).text
+    web.member.page = (await web.member.http.get(web.member.home.replace("/today", "/"))).text
     path = path.replace("/e/{token}", web.link).replace("{member}", web.member.member)
     path = path.replace("{message}", str(httpx.QueryParams({"a": place}))[2:] or "0")
+    path = (
+        path.replace("{ref}", fields.get("x") or "p1")
+        if fields.get("x", "p1").isalnum()
+        else path.replace("{ref}", "p1")
+    )
     token = await web.link_token(web.link) if path.startswith("/e/") else web.member.hidden("token")
     event = {"event": fields.get("event", "once")}
     if method == "GET":

@@ -1,0 +1,131 @@
+"""The archive of closed questions with its search, and the page of one question, whose proof can be run there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, cast, get_args
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from bot.core.actions import MyResult, Report, encode, fits
+from bot.core.text import archive as text
+from bot.core.text.practice_page import explanation
+from bot.core.text.questions import question_blocks
+from bot.core.text.refusals import plain_refusal
+from bot.core.text.words import day_words
+from bot.web.chat import who_of
+from bot.web.navigation import Navigation
+from bot.web.render import page
+from bot.web.security import MemberCookies, RequestProblem, cleaned, refusals_as_pages
+from bot.web.store import Person
+from service.client import ServiceRefused
+from service.wire import Archive, ArchiveSearch, Kind, OwnResult, ProofRun, QuestionPage, Who
+
+LONGEST_SEARCH = 200
+UNKNOWN = ("No such search", "Open the archive again and search there.")
+
+
+class ArchiveClient(Protocol):
+    """The service's calls that the pages need."""
+
+    async def archive(self, who: Who, wanted: ArchiveSearch) -> Archive: ...
+
+    async def question_page(self, who: Who, ref: str) -> QuestionPage: ...
+
+    async def question_prove(self, who: Who, ref: str) -> ProofRun: ...
+
+
+class ArchivePages:
+    """The routes of both pages."""
+
+    def __init__(self, cookies: MemberCookies, client: ArchiveClient, navigation: Navigation) -> None:
+        self._cookies = cookies
+        self._client = client
+        self._navigation = navigation
+        self.routes = (
+            Route("/m/{member}/archive", self.search),
+            Route("/m/{member}/question/{ref}", self.show),
+            Route("/m/{member}/question/{ref}/prove", self.prove, methods=["POST"]),
+        )
+
+    async def search(self, request: Request) -> Response:
+        """Shows a page of closed questions."""
+        person, wanted = self._cookies.person(request), _asked_for(request.query_params)
+        with refusals_as_pages():
+            found = await self._client.archive(who_of(person), wanted)
+        html = page(
+            "archive.html",
+            **self._navigation.variables(person, "archive"),
+            archive=found,
+            topics=[(topic, topic) for topic in found.topics],
+            wanted=wanted,
+            query=_query,
+            text=text,
+            day_words=day_words,
+        )
+        return HTMLResponse(html)
+
+    async def show(self, request: Request) -> Response:
+        """Shows a closed question. Changes nothing."""
+        person = self._cookies.person(request)
+        with refusals_as_pages():
+            found = await self._client.question_page(who_of(person), request.path_params["ref"])
+        return self._question(person, found)
+
+    async def prove(self, request: Request) -> Response:
+        """Runs the proof and shows the page with what it computed."""
+        person, ref = self._cookies.person(request), request.path_params["ref"]
+        await self._cookies.fields(request, person.id)
+        run, problem = None, ""
+        with refusals_as_pages():
+            found = await self._client.question_page(who_of(person), ref)
+            try:
+                run = await self._client.question_prove(who_of(person), ref)
+            except ServiceRefused as refused:
+                problem = " ".join(plain_refusal(refused.refusal))
+        return self._question(person, found, run=run, problem=problem)
+
+    def _question(self, person: Person, found: QuestionPage, **more: Any) -> Response:
+        result = found.result
+        report = Report(result.key.question.id)
+        html = page(
+            "question.html",
+            **self._navigation.variables(person, "archive"),
+            **({"run": None, "problem": ""} | more),
+            token=self._cookies.token(person.id),
+            page=found,
+            result=result,
+            report=encode(report) if fits(report) else "",
+            own=encode(MyResult(result.ref)),
+            asked=question_blocks(result.key.question),
+            answer=explanation(result.key, points=True),
+            text=text,
+            day_words=day_words,
+        )
+        return HTMLResponse(html)
+
+
+def _asked_for(query: Mapping[str, str]) -> ArchiveSearch:
+    """Returns the search that the query names. Raises RequestProblem."""
+    words, topic = cleaned(query.get("text", "")).strip(), cleaned(query.get("topic", "")).strip()
+    kind, own, number = query.get("kind", ""), query.get("own", ""), query.get("page", "1")
+    known = kind in ("", *get_args(Kind)) and own in ("", *get_args(OwnResult))
+    page_known = number.isascii() and number.isdecimal() and 0 < int(number[:6]) <= 10_000
+    if not known or not page_known or max(len(words), len(topic)) > LONGEST_SEARCH:
+        raise RequestProblem(422, *UNKNOWN)
+    return ArchiveSearch(
+        text=words,
+        topic=topic,
+        kind=cast(Kind, kind) if kind else None,
+        own=cast(OwnResult, own) if own else None,
+        page=int(number),
+    )
+
+
+def _query(wanted: ArchiveSearch, **changes: object) -> str:
+    """Returns the query that asks for the search with these changes, without what is usual."""
+    asked = wanted.model_copy(update=changes).model_dump(exclude_defaults=True)
+    return f"?{urlencode(asked)}" if asked else "?"

@@ -1,0 +1,66 @@
+// Replaces the content of a page in place, where a form or a link has `data-swap`.
+// Without this file everything still works, with one page load per action.
+"use strict";
+
+const content = () => document.getElementById("content");
+
+// Loads a page and puts its content in place of the present one.
+async function load(url, options = {}, { quiet = false } = {}) {
+  const before = content();
+  if (before.dataset.busy) return;
+  before.dataset.busy = "yes";
+  const waiting = setTimeout(() => say(quiet ? "" : "One moment…"), 500);
+  try {
+    const answer = await fetch(url, options);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const after = page.getElementById("content");
+    if (!after) throw new Error(page.querySelector("main p")?.textContent ?? `The server said ${answer.status}.`);
+    if (quiet && after.querySelector("[data-poll]")) return;
+    // A refused answer has no address of its own.
+    const own = answer.redirected || options.method !== "POST";
+    if (own && answer.url !== location.href) history.pushState(null, "", answer.url);
+    document.title = page.title;
+    before.replaceWith(document.adoptNode(after));
+    settle();
+  } catch (error) {
+    say(quiet ? "" : `Not sent: ${error.message} Try again.`);
+  } finally {
+    clearTimeout(waiting);
+    delete before.dataset.busy;
+  }
+}
+
+function say(text) {
+  document.getElementById("live").textContent = text;
+}
+
+// Makes new content work, and moves the focus to what is new in it.
+function settle() {
+  localizeTimes(content());
+  content().querySelectorAll("textarea[data-code]").forEach((area) => edit(area));
+  const field = content().querySelector("[data-focus] :is(textarea, input:not([type=hidden], [type=checkbox]))");
+  const target = content().querySelector("[data-result]") ?? field ?? content().querySelector("[data-focus]");
+  target?.focus({ preventScroll: true });
+  if (target?.matches("[data-result]")) target.scrollIntoView({ block: "nearest" });
+  else scrollTo(0, 0);
+  document.dispatchEvent(new Event("swapped"));
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.matches("[data-swap]")) return;
+  event.preventDefault();
+  const fields = new URLSearchParams(new FormData(form, event.submitter));
+  const url = new URL(event.submitter?.getAttribute("formaction") ?? form.getAttribute("action"), location.href);
+  if (form.method === "post") load(url, { method: "POST", body: fields });
+  else load(`${url.pathname}?${fields}`);
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-swap]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  load(link.href);
+});
+
+addEventListener("popstate", () => location.reload());
