@@ -17,7 +17,7 @@ from service.domain.scoring import describe_rules
 from service.domain.sprints import SprintPolicy
 from service.domain.standings import FreezePolicy, first_week, weekly_totals
 from service.errors import Refused
-from service.rounds.board_keys import open_board
+from service.rounds.board_keys import open_board, open_season_board
 from service.rounds.leaderboard import load_best_streaks
 from service.store import (
     boards,
@@ -117,11 +117,10 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
     """Returns the caller's all-time totals. `rank` is None for hidden members and for members without points."""
     member = await members.get_member(session, caller.member_id)
     board_id = await open_board(session, caller.workspace_id, None, "all", now)
-    mine = await boards.get_sums(session, board_id, caller.member_id)
-    ranks = await boards.get_ranks(session, board_id, [caller.member_id])
-    season_points = 0
-    if await ledger.get_running_season(session, caller.workspace_id):
-        season_id = await open_board(session, caller.workspace_id, None, "season", now)
+    standing = await boards.get_standing(session, board_id, caller.member_id)
+    mine, season_points = standing.sums, 0
+    season_id = await open_season_board(session, caller.workspace_id, now)
+    if season_id is not None:
         season_points = (await boards.get_sums(session, season_id, caller.member_id)).points
     running = await rounds.list_streak_schedules(session, caller.workspace_id, None)
     streak = (await load_best_streaks(session, running, [caller.member_id]))[caller.member_id]
@@ -131,8 +130,8 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
         hidden=member.hidden,
         points=mine.points,
         season_points=season_points,
-        rank=ranks.get(caller.member_id),
-        ranked=await boards.count_ranked(session, board_id),
+        rank=standing.rank,
+        ranked=standing.ranked,
         answered=mine.answered,
         accuracy=mine.accuracy,
         streak=streak.current,

@@ -26,7 +26,9 @@ async def find_key(
 
     Days begin at midnight in the zone of the oldest schedule, or UTC. Refused for the season's board without a season.
     """
-    zone = await schedules.get_zone(session, workspace_id, channel_id)
+    # The bounds of these two do not depend on the zone.
+    zoned = period not in ("season", "all")
+    zone = await schedules.get_zone(session, workspace_id, channel_id) if zoned else "UTC"
     season = await ledger.get_running_season(session, workspace_id) if period == "season" else None
     if period == "season" and season is None:
         raise Refused(NoSeason())
@@ -41,6 +43,14 @@ async def open_board(
     """Returns the id of a board without a topic."""
     key, previous, _ = await find_key(session, workspace_id, channel_id, period, now)
     return await boards.open_board(session, key, previous)
+
+
+async def open_season_board(session: AsyncSession, workspace_id: int, now: datetime) -> int | None:
+    """Returns the id of the workspace's board of the season, or None if no season runs."""
+    season = await ledger.get_running_season(session, workspace_id)
+    if season is None:
+        return None
+    return await boards.open_board(session, _key(workspace_id, None, "season", now, "UTC", season))
 
 
 async def open_for_posting(session: AsyncSession, schedule: Schedule, at: datetime) -> None:

@@ -187,6 +187,30 @@ async def count_ranked(session: AsyncSession, board_id: int) -> int:
     return int(await session.scalar(query) or 0)
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A member's sums on a board, with their rank."""
+
+    sums: MemberSums
+    rank: int | None
+    """None for members without points and for hidden ones."""
+    ranked: int
+    """Number of members that the board ranks."""
+
+
+async def get_standing(session: AsyncSession, board_id: int, member_id: int) -> Standing:
+    """Returns where a member stands on a board."""
+    query = text(
+        "select mine.points, mine.answered, mine.accuracy,"
+        " (select place from rank_members(:board, array[cast(:member as bigint)])) as rank,"
+        " (select sum(members) from board_block where board_id = :board and contest = 'points') as ranked"
+        " from (select 1) as one left join board_member as mine on mine.board_id = :board and mine.member_id = :member"
+    )
+    row = (await session.execute(query, {"board": board_id, "member": member_id})).one()
+    sums = MemberSums(row.points or 0, row.answered or 0, (row.accuracy or 0) / ACCURACY_UNITS)
+    return Standing(sums, row.rank, int(row.ranked or 0))
+
+
 async def has_topic(session: AsyncSession, topic: str) -> bool:
     """Returns whether any question ever had this topic, or one below it."""
     query = select(QuestionVersion.id).where(is_within_topic(topic)).limit(1)

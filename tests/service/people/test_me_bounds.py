@@ -1,0 +1,35 @@
+"""The member's page costs the same statements however much the member has done."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from service.people import members
+from service.people.history import view_history
+from tests.service.rounds.test_rounds_scale import counted
+from tests.service.scenes import Stage, question
+
+MOST_STATEMENTS = 16
+"""Of `me`, without looking up the caller."""
+
+
+async def test_numbers_and_history_take_the_same_statements_after_one_round_as_after_twenty(stage: Stage) -> None:
+    caller = await stage.caller()
+    await stage.bank(*(question(f"q{n}") for n in range(20)))
+    schedule = await stage.schedule(caller)
+    taken = []
+    for number in range(20):
+        round_ = await stage.round(schedule, date(2026, 3, 2) - timedelta(days=number), f"q{number}")
+        await stage.answer(caller, round_)
+        if number not in (0, 19):
+            continue
+        await members.me(stage.session, caller, stage.now)  # the boards are opened once
+        with counted() as sent:
+            found = await members.me(stage.session, caller, stage.now)
+        mine = len(sent)
+        with counted() as sent:
+            await view_history(stage.session, caller, stage.now)
+        taken.append((mine, len(sent)))
+        assert found.streak == number + 1
+    assert taken[0] == taken[1]
+    assert taken[0][0] <= MOST_STATEMENTS
