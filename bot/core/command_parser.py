@@ -6,7 +6,7 @@ Runs nothing. Errors say what to type instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from difflib import get_close_matches
@@ -219,6 +219,8 @@ def _bare(word: str) -> str:
 # Completion
 
 _MOST = 25
+_MOST_OFFERED = 100
+"""Commands that a command bar shows at most: all of them, before anything is typed."""
 
 
 def complete(name: str, text: str) -> list[str]:
@@ -241,6 +243,42 @@ def suggest(line: str, admin: bool) -> list[str]:
     if space:
         return [f"/{name} {text}" for text in complete(name, rest)] if name in names else []
     return [f"/{one} {text}" for one in names if one.startswith(name) for text in complete(one, "")][:_MOST]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A command that a command bar offers."""
+
+    text: str
+    """The command as typed so far and completed."""
+    about: str
+    """What it does."""
+    usage: str
+    """The command with its arguments."""
+    runs: bool
+    """Whether it can be run as it is; otherwise it needs an argument."""
+
+
+def offer(typed: str, admin: bool) -> list[Offer]:
+    """Returns the commands that begin with a line such as `/quiz board`, or that have all of its words, best first."""
+    specs = [*specs_of("quiz"), *(specs_of("quiz-admin") if admin else ())]
+    typed = typed.lstrip()
+    if typed.startswith("/"):
+        whole = [spec.words for spec in specs if spec.words == typed.rstrip().lower()]
+        return [_offered(line, specs) for line in (*whole, *suggest(typed, admin))]
+    words = typed.lower().split()
+    begun = [spec for spec in specs if words and " ".join(spec.path).startswith(" ".join(words))]
+    about = [spec for spec in specs if all(word in f"{spec.words} {spec.help}".lower() for word in words)]
+    found = dict.fromkeys((*begun, *about))
+    return [_offered(spec.words, [spec]) for spec in found][:_MOST_OFFERED]
+
+
+def _offered(line: str, specs: Sequence[Spec]) -> Offer:
+    """Returns a completed line with what the command does."""
+    spec = max((one for one in specs if f"{line} ".startswith(f"{one.words} ")), key=lambda one: len(one.words))
+    given = line.removeprefix(spec.words).split()
+    missing = any(argument.required for argument in spec.arguments) and not given
+    return Offer(line, spec.help, spec.usage, runs=not missing and not line.endswith(":"))
 
 
 def _arguments(spec: Spec, text: str) -> list[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -19,6 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from bot.core.cards import Form
+from bot.core.command_parser import offer
 from bot.core.dispatcher import Answer
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.markup.html import highlighted
@@ -45,7 +48,7 @@ from bot.web.security import (
     with_documents,
 )
 from bot.web.sign_in import SignInPages
-from bot.web.store import Message, NameTaken, Person
+from bot.web.store import LAST_ID, Message, NameTaken, Person
 from bot.web.today import TodayPage
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Operations, Who
@@ -96,6 +99,10 @@ def template_variables(found: Operations) -> dict[str, Any]:
 
 HERE = Path(__file__).parent
 LONGEST_TEXT = 4000
+MOST_MESSAGES = 40
+"""Messages on a page of the channel."""
+LONGEST_PAGE = 60_000
+"""Length of the messages on a page, characters: the page stays within 100 KB, unless one message alone is longer."""
 SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
 PING_S = 15
 
@@ -176,20 +183,25 @@ class WebApp:
     # Pages
 
     async def channel(self, request: Request) -> Response:
+        """Shows the newest messages, or with `before` those before a message, as many as a page holds."""
         person = self._cookies.person(request)
-        store = self._chat.store
+        store, token = self._chat.store, self._cookies.token(person.id)
         # Read before the messages: changes made in between are then streamed, not lost.
         version = store.version()
+        before = _number(request.query_params.get("before", "")) or LAST_ID
+        found = store.seen_by(person.id, CHANNEL, limit=MOST_MESSAGES + 1, before=before)
+        messages = page_of_messages(found[-MOST_MESSAGES:], _base(person), token)
         return HTMLResponse(
             page(
                 "channel.html",
                 **self._navigation.variables(person, "channel"),
-                token=self._cookies.token(person.id),
+                token=token,
                 version=version,
-                messages=store.seen_by(person.id, CHANNEL),
-                commands=self._complete("/", person.admin),
+                messages=messages,
+                earlier=messages[0][0].id if len(found) > len(messages) else 0,
+                latest=before == LAST_ID,
+                today=self._chat.clock().date(),
                 shortcuts=SHORTCUTS,
-                editor=0,
             )
         )
 
@@ -234,6 +246,12 @@ class WebApp:
         person = self._cookies.person(request)
         text = request.query_params.get("text", "")[:200]
         return JSONResponse(self._complete(text, person.admin)[:25])
+
+    async def commands(self, request: Request) -> Response:
+        """Returns what the command bar offers, and the token with which it posts."""
+        person = self._cookies.person(request)
+        offers = [asdict(one) for one in offer(request.query_params.get("text", "")[:200], person.admin)]
+        return JSONResponse({"token": self._cookies.token(person.id), "offers": offers})
 
     async def highlight(self, request: Request) -> Response:
         person = self._cookies.person(request)
@@ -317,6 +335,7 @@ def build(
         Route("/m/{member}/", web.channel),
         Route("/m/{member}/events", web.events),
         Route("/m/{member}/complete", web.completions),
+        Route("/m/{member}/commands", web.commands),
         Route("/m/{member}/form/{message}", web.editor),
         Route("/m/{member}/say", web.say, methods=["POST"]),
         Route("/m/{member}/press", web.press, methods=["POST"]),
@@ -364,6 +383,19 @@ async def _problem_page(request: Request, problem: Exception) -> Response:
 async def _fault_page(request: Request, fault: Exception) -> Response:
     text = "This is our fault and was written to the log. Load the page again and see whether it was done."
     return HTMLResponse(page("problem.html", title="Something broke", text=text), 500)
+
+
+def page_of_messages(found: Sequence[Message], base: str, token: str) -> list[tuple[Message, Markup]]:
+    """Returns the newest of the messages with their HTML, oldest first: as many as a page holds, and at least one."""
+    shown: list[tuple[Message, Markup]] = []
+    left = LONGEST_PAGE
+    for message in reversed(found):
+        html = message_html(message, base, token)
+        left -= len(html)
+        if left < 0 and shown:
+            break
+        shown.append((message, Markup(html)))  # noqa: S704 - a template made it, which escapes
+    return shown[::-1]
 
 
 def _belongs(message: Message, editor: int) -> bool:

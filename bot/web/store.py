@@ -22,6 +22,8 @@ from bot.core.cards import Card, Form, as_data, from_data
 PRIVATE_KEPT = 40
 """Replies kept per member; older ones are deleted. Delivered messages are kept."""
 BOT_NAME = "Dailygrad"
+LAST_ID = 2**62
+"""Above every id of a message."""
 
 SCHEMA = """
 create table if not exists person (
@@ -224,10 +226,13 @@ class ChatStore:
         ).fetchall()
         return [_message(row) for row in rows]
 
-    def seen_by(self, member: str, channel: str, after: int = 0, limit: int = 200) -> list[Message]:
+    def seen_by(
+        self, member: str, channel: str, after: int = 0, limit: int = 200, before: int = LAST_ID
+    ) -> list[Message]:
         """Returns the newest messages the member may see in the channel, or those changed since a version, oldest
-        first."""
-        rows = self._db.execute(f"{SEEN} order by id desc limit ?", (channel, member, after, limit)).fetchall()
+        first. `before` is the id of a message: only older ones."""
+        query = f"{SEEN} and id < ? order by id desc limit ?"
+        rows = self._db.execute(query, (channel, member, after, before, limit)).fetchall()
         return [_message(row) for row in reversed(rows)]
 
     def version(self) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from bot.core.actions import MyResult, Next, Notifications, Privacy, encode, fits
+from bot.core.actions import Notifications, Privacy, encode
 from bot.core.cards import Button
 from bot.core.markup import escape
 from bot.core.text.questions import lettered
@@ -161,18 +161,16 @@ def more_topics(me: Me) -> str:
     return f"{plural(left, 'more topic', 'more topics')} not shown." if left > 0 else ""
 
 
-def next_step(me: Me) -> tuple[str, tuple[Button, ...]]:
-    """Returns what to do next, with its buttons."""
+def next_step(me: Me) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Returns what to do next, and what can be practiced: label and topic; an empty topic means any."""
     due = f"**{plural(me.cards_due, 'card')}** {'is' if me.cards_due == 1 else 'are'} due." if me.cards_due else ""
     weak = next((topic for topic in me.topics if topic[0] and topic[1] >= FEW and topic[2] < WEAK), None)
-    buttons = [Button(f"Practice {plural(me.cards_due, 'card')}" if due else "Practice", encode(Next()), "primary")]
+    everything = (f"Practice {plural(me.cards_due, 'card')}" if due else "Practice", "")
     if weak is None:
-        return due or "Nothing is due. Practice asks questions that you have not met.", tuple(buttons)
+        return due or "Nothing is due. Practice asks questions that you have not met.", (everything,)
     name, count, share = weak
-    if fits(Next(topic=name)):
-        buttons.append(Button(f"Practice {name}", encode(Next(topic=name))))
     weakest = f"Your weakest topic is **{escape(name)}**: {percent(share)} right of {plural(count, 'answer')}."
-    return f"{due} {weakest}".strip(), tuple(buttons)
+    return f"{due} {weakest}".strip(), (everything, (f"Practice {name}", name))
 
 
 def data_buttons(me: Me) -> tuple[Button, ...]:
@@ -214,8 +212,3 @@ def outcome(one: PastRound) -> tuple[str, str]:
     if one.credit >= 1:
         return "Right", "good"
     return (f"Partly right, {percent(one.credit)}", "part") if one.credit > 0 else ("Not right", "bad")
-
-
-def result_action(one: PastRound) -> str:
-    """Returns the action that explains the round to its reader."""
-    return encode(MyResult(one.ref))

@@ -18,6 +18,9 @@ function show(html, mine = false) {
   const known = log.dataset.events && old && Number(old.dataset.version) >= Number(message.dataset.version);
   if (known) return old;
   localizeTimes(message);
+  // A change of a message on an earlier page.
+  const first = document.getElementById("earlier") && log.querySelector(".message");
+  if (!old && first && number(message) < number(first)) return message;
   document.getElementById("empty")?.remove();
   const atEnd = window.innerHeight + window.scrollY > document.body.scrollHeight - 200;
   const focused = old?.contains(document.activeElement);
@@ -26,6 +29,7 @@ function show(html, mine = false) {
     log.prepend(message);
   } else if (old) old.replaceWith(message);
   else insert(message);
+  if (!newestFirst) separate();
   if (focused) message.focus({ preventScroll: true });
   if (!mine) announce(message);
   if (!mine && !old && atEnd && !newestFirst) message.scrollIntoView({ block: "end" });
@@ -34,10 +38,52 @@ function show(html, mine = false) {
 
 // Ordered by number, because a response may arrive before older messages of the stream.
 function insert(message) {
-  const number = (element) => Number(element.id.slice(1));
-  let next = null;
-  for (let at = log.lastElementChild; at && number(at) > number(message); at = at.previousElementSibling) next = at;
-  log.insertBefore(message, next);
+  const later = [...log.querySelectorAll(".message")].reverse().filter((one) => number(one) > number(message));
+  log.insertBefore(message, later.at(-1) ?? null);
+}
+
+function number(message) {
+  return Number(message.id.slice(1));
+}
+
+// Puts the day before its first message, in the reader's zone.
+function separate() {
+  log.querySelectorAll(".day").forEach((day) => day.remove());
+  let last = "";
+  for (const message of log.querySelectorAll(".message")) {
+    const time = message.querySelector("time");
+    const day = new Date(time.dateTime).toDateString();
+    if (day === last) continue;
+    last = day;
+    const line = Object.assign(document.createElement("p"), { className: "day", tabIndex: -1 });
+    const shown = document.createElement("time");
+    shown.dateTime = time.dateTime;
+    shown.dataset.local = "day";
+    if (day === new Date().toDateString()) line.id = "today";
+    line.append(shown);
+    log.insertBefore(line, message);
+  }
+  localizeTimes(log);
+}
+
+// Earlier messages come above, and the reader stays where they are.
+async function loadEarlier(event) {
+  event.preventDefault();
+  const link = event.currentTarget;
+  const answer = await fetch(link.href).catch(() => null);
+  if (!answer?.ok) return (live.textContent = "The earlier messages could not be loaded. Try again.");
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const first = log.querySelector(".message");
+  const top = first.getBoundingClientRect().top;
+  const messages = [...page.querySelectorAll("#log .message")].filter((one) => !document.getElementById(one.id));
+  messages.forEach((message) => log.insertBefore(document.adoptNode(message), first));
+  const further = page.getElementById("earlier");
+  if (further) link.href = further.getAttribute("href");
+  else link.parentElement.remove();
+  separate();
+  window.scrollBy({ top: first.getBoundingClientRect().top - top, behavior: "instant" });
+  live.textContent = "";
+  messages.at(-1)?.focus({ preventScroll: true });
 }
 
 // While a request is pending, the stream may bring its reply first. The reply gets the focus and is not announced.
@@ -87,13 +133,20 @@ async function post(form, submitter) {
 }
 
 function done(form, { message, html, editor }) {
-  if (form.id === "composer") form.reset();
+  const composing = form.id === "composer";
+  if (composing) sent(form);
   const here = editor && location.pathname === editor;
   if (here) return focusOn(document.querySelector("textarea[data-code]"));
   if (editor) return location.assign(editor);
   const tab = document.getElementById("tab-result");
   if (tab) tab.checked = true;
   const shown = show(html, true);
+  // Somebody who writes goes on writing: the reply is announced, and stands above the box.
+  if (composing) {
+    if (shown.matches(".private")) announce(shown);
+    const tall = shown.offsetHeight > window.innerHeight * 0.6;
+    return shown.scrollIntoView({ block: tall ? "start" : "end" });
+  }
   focusOn(document.getElementById("m" + message) ?? shown);
 }
 
@@ -126,16 +179,81 @@ function newId() {
 
 // The message box
 
-function complete(box) {
-  const options = document.getElementById("commands");
-  box.addEventListener("input", async () => {
+const SENT = 50; // messages that the arrow keys bring back
+const memory = () => `sent:${location.pathname}`;
+
+function sent(form) {
+  const box = form.elements.text;
+  const before = JSON.parse(localStorage.getItem(memory()) ?? "[]").filter((one) => one !== box.value);
+  localStorage.setItem(memory(), JSON.stringify([...before, box.value].slice(-SENT)));
+  form.reset();
+  box.dispatchEvent(new Event("input"));
+  box.focus({ preventScroll: true });
+}
+
+function compose(box) {
+  const shown = document.getElementById("suggestions");
+  let found = []; // completions of what is typed
+  let back = 0; // how many messages back the box shows; 0 for what is being written
+  let written = "";
+
+  const fit = () => {
+    box.style.height = "auto";
+    box.style.height = `${Math.min(box.scrollHeight + 2, innerHeight * 0.4)}px`;
+  };
+  const put = (text) => {
+    box.value = text;
+    box.setSelectionRange(text.length, text.length);
+    fit();
+  };
+  const offer = (texts) => {
+    found = texts;
+    shown.hidden = !texts.length;
+    shown.replaceChildren(...texts.slice(0, 8).map((text) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: text });
+      button.addEventListener("click", () => complete(text));
+      return button;
+    }));
+  };
+  const complete = (text) => {
+    put(text.endsWith(":") ? text : `${text} `);
+    box.focus();
+    look();
+  };
+  const look = async () => {
     const text = box.value;
-    if (!text.startsWith("/")) return;
+    if (!text.startsWith("/") || text.includes("\n")) return offer([]);
     const answer = await fetch(`${box.dataset.complete}?text=${encodeURIComponent(text)}`).catch(() => null);
-    if (!answer?.ok || box.value !== text) return;
-    const found = (await answer.json()).map((value) => Object.assign(document.createElement("option"), { value }));
-    options.replaceChildren(...found);
+    if (answer?.ok && box.value === text) offer(await answer.json());
+  };
+
+  box.addEventListener("input", () => {
+    back = 0;
+    fit();
+    look();
   });
+  box.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    const history = JSON.parse(localStorage.getItem(memory()) ?? "[]");
+    const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    // In a text of several lines, the arrows move within it.
+    const browsing = back > 0 || !box.value.includes("\n");
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      box.form.requestSubmit();
+    } else if (event.key === "Tab" && !event.shiftKey && found.length) {
+      event.preventDefault();
+      complete(found[0]);
+    } else if (event.key === "Escape") offer([]);
+    else if (step && browsing && back + step >= 0 && back + step <= history.length && history.length) {
+      event.preventDefault();
+      if (!back) written = box.value;
+      back += step;
+      put(back ? history.at(-back) : written);
+      offer([]);
+    }
+  });
+  fit();
 }
 
 // Event stream
@@ -180,9 +298,11 @@ if (log) {
   });
   // A page restored from the browser's cache is outdated and its stream is closed.
   addEventListener("pageshow", (event) => event.persisted && location.reload());
-  document.querySelectorAll("#text[data-complete]").forEach(complete);
+  document.querySelectorAll("#text[data-complete]").forEach(compose);
+  document.getElementById("earlier")?.addEventListener("click", loadEarlier);
+  if (!newestFirst) separate();
   if (log.dataset.events) listen(log.dataset.after);
   const target = document.getElementById(location.hash.slice(1));
   if (target) focusOn(target);
-  else if (!newestFirst) window.scrollTo(0, document.body.scrollHeight);
+  else if (!newestFirst) window.scrollTo({ top: document.body.scrollHeight, behavior: "instant" });
 }

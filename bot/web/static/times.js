@@ -1,12 +1,16 @@
 // Shows times in the zone of the reader's machine. Without this file each names the zone it is in.
 "use strict";
 
-// data-local says how: `dated` with the day, `time` without, `message` without it if that is today.
+// data-local says how: `dated` with the day, `time` without, `message` without it if that is today, `day` the day alone.
 function localizeTimes(root) {
   const today = new Date().toDateString();
   for (const time of root.querySelectorAll("time[data-local]")) {
     const at = new Date(time.dateTime);
     const style = time.dataset.local;
+    if (style === "day") {
+      time.textContent = at.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
+      continue;
+    }
     const clock = { hour: "2-digit", minute: "2-digit" };
     const day = { day: "numeric", month: "short", ...(style === "dated" && { weekday: "long" }) };
     const withDay = style === "dated" || (style === "message" && at.toDateString() !== today);

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib.util
 import os
 import shutil
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -92,6 +94,26 @@ AUDIT = r"""
 """
 
 
+AXE = """
+async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html.slice(0, 120)}`));
+}
+"""
+
+
+@cache
+def axe_script() -> str | None:
+    """Returns the source of axe-core, or None where the package that brings it is not installed."""
+    package = importlib.util.find_spec("axe_playwright_python")
+    if package is None or package.origin is None:
+        return None
+    return (Path(package.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+needs_axe = pytest.mark.skipif(axe_script() is None, reason="axe-playwright-python is not installed (make install)")
+
+
 class Window:
     """One browser window of its own: a member's cookies, and everything the browser complained about."""
 
@@ -142,6 +164,17 @@ class Window:
         for scheme in SCHEMES:
             await self.page.emulate_media(color_scheme=scheme)
             found += [f"{scheme}: {problem}" for problem in await self.page.evaluate(AUDIT)]
+        return found
+
+    async def axe(self) -> list[str]:
+        """Returns what axe finds on the current page, in light and in dark. Needs the package that brings axe."""
+        script = axe_script()
+        assert script is not None, "axe-playwright-python is not installed (make install)"
+        found: list[str] = []
+        for scheme in SCHEMES:
+            await self.page.emulate_media(color_scheme=scheme)
+            await self.page.evaluate(script)
+            found += [f"{scheme}: {problem}" for problem in await self.page.evaluate(AXE)]
         return found
 
     async def shoot(self, name: str, *, whole: bool = True) -> None:

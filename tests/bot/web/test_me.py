@@ -99,7 +99,8 @@ async def test_the_result_is_one_press_away(room: Room, member: Browser) -> None
     await plays(room, [], [who_is(member)])
     await shown(member)
     assert "`t` swaps" not in member.page
-    assert "swaps the two dimensions" in await presses(member, "Why")
+    found = re.search(r'href="([^"]*/question/[^"]*)">Why', member.page)
+    assert found and "swaps the two dimensions" in (await member.opens(found[1])).text
 
 
 async def test_data_is_exported_hidden_shown_and_forgotten_as_by_command(room: Room, member: Browser) -> None:
@@ -148,8 +149,8 @@ async def test_the_page_in_a_browser(room: Room, quiz_chat: WebChat, width: int)
         assert len(await ann.page.content()) < 100_000
 
         # By keyboard alone to the practice of what was missed.
-        await ann.page.get_by_role("button", name="Practice 1 card").focus()
+        await ann.page.get_by_role("link", name="Practice 1 card").focus()
         await ann.page.keyboard.press("Enter")
-        await expect(ann.page.locator(".message.private").last).to_contain_text("torch.zeros(2, 3)")
+        await expect(ann.page.get_by_role("region", name="Card")).to_contain_text("torch.zeros(2, 3)")
         assert windows.complaints() == []
         await windows.close()

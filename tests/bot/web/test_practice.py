@@ -162,8 +162,8 @@ async def test_code_is_tried_judged_and_tried_again(room: Room, member: Browser)
 # In a real browser
 
 
-async def enters(windows: Windows, *, scheme: str = "light", width: int = 1200) -> Window:
-    ann = await windows.open(scheme=scheme, width=width)
+async def enters(windows: Windows, *, width: int = 1200) -> Window:
+    ann = await windows.open(width=width)
     await ann.join("Ann", heading="Question of the day")
     await ann.page.get_by_role("link", name="Practice").first.click()
     await ann.page.get_by_role("heading", name="Practice").wait_for()
@@ -172,13 +172,13 @@ async def enters(windows: Windows, *, scheme: str = "light", width: int = 1200) 
 
 @pytest.mark.browser
 @needs_chromium
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 390)])
-async def test_a_session_by_keyboard_alone(room: Room, quiz_chat: WebChat, scheme: str, width: int) -> None:
+@pytest.mark.parametrize("width", [1200, 390])
+async def test_a_session_by_keyboard_alone(room: Room, quiz_chat: WebChat, width: int) -> None:
     await only(room, "one-right", "two-right", "the-shape")
     app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
     async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
         windows = Windows(browser, address)
-        ann = await enters(windows, scheme=scheme, width=width)
+        ann = await enters(windows, width=width)
         keys, done = ann.page.keyboard, set()
         await ann.page.evaluate("window.kept = true")
         for number in range(1, 4):
@@ -197,7 +197,7 @@ async def test_a_session_by_keyboard_alone(room: Room, quiz_chat: WebChat, schem
                 done.add("one-right")
                 await keys.press("2")
             if "one-right" not in done or number == 3 or "shape" not in text:
-                await ann.shoot(f"practice-{number}-{scheme}-{width}")
+                await ann.shoot(f"practice-{number}-{width}")
             if (
                 await ann.page.locator(".choices button").count() == 0
                 and await ann.page.locator(".verdict").count() == 0
@@ -206,7 +206,7 @@ async def test_a_session_by_keyboard_alone(room: Room, quiz_chat: WebChat, schem
             await expect(ann.page.get_by_role("region", name="Result")).to_be_focused()
             await expect(ann.page.locator(".chip.live")).to_contain_text(f"{number} of 10 answered")
             assert await ann.audit() == []
-            await ann.shoot(f"practice-result-{number}-{scheme}-{width}")
+            await ann.shoot(f"practice-result-{number}-{width}")
             if await ann.page.locator(".ratings").count():
                 await keys.press("4")
                 await expect(ann.page.locator(".ratings [aria-pressed=true]")).to_contain_text("Easy")
