@@ -25,6 +25,7 @@ from service.wire import (
     AttemptOutcome,
     AuditView,
     BankLog,
+    BankPage,
     BankStatistics,
     BankView,
     Board,
@@ -36,6 +37,7 @@ from service.wire import (
     DuelReview,
     DuelTurn,
     DuelView,
+    EditView,
     Explanation,
     ExtraRound,
     Generated,
@@ -51,6 +53,7 @@ from service.wire import (
     MarkingView,
     Me,
     MemberLinked,
+    MemberPage,
     MyDuels,
     NotificationKind,
     NotificationView,
@@ -64,7 +67,10 @@ from service.wire import (
     PrivacyAction,
     PrivacyView,
     ProofRun,
+    QuestionDetails,
+    QuestionFilter,
     QuestionPage,
+    QuestionSource,
     Rating,
     ReceivedEvent,
     ReportedQuestion,
@@ -410,6 +416,23 @@ class ServiceClient(CallSender):
     @call("admin/bank/low", repeatable=True)
     async def bank_low(self, who: Who) -> tuple[LowView, ...]: ...
 
+    @call("admin/bank/questions", repeatable=True)
+    async def bank_questions(self, who: Who, wanted: QuestionFilter) -> BankPage:
+        """Returns a page of the questions that the filter finds."""
+
+    @call("admin/bank/question", repeatable=True)
+    async def bank_question(self, who: Who, question: str) -> QuestionDetails:
+        """Returns all about one question, without its key while it is being asked."""
+
+    @call("admin/question/source", repeatable=True)
+    async def question_source(self, who: Who, question: str) -> QuestionSource:
+        """Returns a question of the workspace's own banks as Markdown. Refused for a shared one."""
+
+    @call("admin/question/edit")
+    async def question_edit(self, who: Who, event_id: str, question: str, text: str, apply: bool) -> EditView:
+        """Replaces a question, and judges the answers of closed rounds again; without `apply`, only returns what would
+        move."""
+
     @call("admin/overview", repeatable=True)
     async def overview(self, who: Who) -> Overview:
         """Returns what waits for the admins, what failed, what is open and what comes next."""
@@ -488,7 +511,22 @@ class ServiceClient(CallSender):
         """Adds points to the member with that name, with a reason; audited."""
 
     @call("admin/audit", repeatable=True)
-    async def audit(self, who: Who, limit: int = 20) -> tuple[AuditView, ...]: ...
+    async def audit(
+        self, who: Who, limit: int = 20, before: int | None = None, action: str = "", by: str = ""
+    ) -> tuple[AuditView, ...]:
+        """Returns the latest actions of admins, newest first; those before an id for the next page."""
+
+    @call("admin/members", repeatable=True)
+    async def members(self, who: Who, text: str = "", page: int = 1) -> MemberPage:
+        """Returns a page of the members whose name has the text, the most active first."""
+
+    @call("admin/member/hide")
+    async def member_hide(self, who: Who, event_id: str, member: str, hidden: bool) -> None:
+        """Leaves the member with that name or platform id out of the boards, or shows them again; audited."""
+
+    @call("admin/member/role")
+    async def member_role(self, who: Who, event_id: str, member: str, admin: bool) -> None:
+        """Records that a chat made the member an admin, or no longer has them as one."""
 
     @call("admin/doctor", repeatable=True)
     async def doctor(self, who: Who) -> tuple[WorkspaceCheck, ...]: ...

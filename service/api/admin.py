@@ -14,9 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.recipes import LONGEST_RECIPE
 from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, while_connected
-from service.banks import import_history, imports, item_statistics, moderation, reports, suggestions
+from service.banks import browser, editing, import_history, imports, item_statistics, moderation, reports, suggestions
 from service.banks.documents import DOCUMENTS
-from service.banks.suggestions import CheckedText
+from service.banks.editing import CheckedText
 from service.errors import Refused
 from service.ops import doctor as ops_doctor
 from service.ops import overview as ops_overview
@@ -26,6 +26,7 @@ from service.people.audit import administer, admins_only
 from service.rounds import digests, extra_rounds, leaderboard, marking, planning, rounds, schedules
 from service.rounds.idempotency import EventCall
 from service.store import banks
+from service.store.audits import AuditFilter
 from service.store.ledger import Adjustment
 from service.store.members import Caller, resolve_caller
 from service.wire import (
@@ -33,17 +34,23 @@ from service.wire import (
     AnswerCredit,
     AuditView,
     BankLog,
+    BankPage,
     BankStatistics,
     BankView,
     ChannelNeeded,
     DecidedSuggestion,
     DigestView,
+    EditView,
     ExtraRound,
     Generated,
     ImportView,
     ItemStatistics,
     LowView,
+    MemberPage,
     Overview,
+    QuestionDetails,
+    QuestionFilter,
+    QuestionSource,
     ReportedQuestion,
     ReportView,
     RoundView,
@@ -72,6 +79,9 @@ SuggestionRead = tuple[SuggestionView, CheckedText]
 
 LARGEST = 5_000_000
 """Longest document, characters."""
+
+LONGEST_EDIT = 50_000
+"""Longest text of one question, characters."""
 
 LONGEST_REASON = 1000
 """Longest answer to a report or a suggestion, characters."""
@@ -332,6 +342,20 @@ async def bank_low(call: TheCall, who: TheCaller) -> tuple[LowView, ...]:
         return await planning.list_low(session, caller, call.now)
 
 
+@router.post("/bank/questions")
+async def bank_questions(
+    call: TheCall, who: TheCaller, wanted: Annotated[QuestionFilter, Body(embed=True)]
+) -> BankPage:
+    async with looking(call, who) as (session, caller):
+        return await browser.search(session, caller, wanted)
+
+
+@router.post("/bank/question")
+async def bank_question(call: TheCall, who: TheCaller, question: NameBody) -> QuestionDetails:
+    async with looking(call, who) as (session, caller):
+        return await browser.view(session, caller, question, call.now)
+
+
 @router.post("/bank/stats")
 async def bank_statistics(call: TheCall, who: TheCaller) -> BankStatistics:
     async with looking(call, who) as (session, caller):
@@ -377,7 +401,7 @@ async def _read_suggestion(request: Request, call: Call, who: Who, suggestion: i
     async with looking(call, who) as (session, caller):
         view = await suggestions.get_suggestion(session, caller, suggestion)
     # Outside any transaction, as documents are read.
-    return view, await while_connected(request, suggestions.check(view.text, DOCUMENTS))
+    return view, await while_connected(request, editing.check(view.text, DOCUMENTS))
 
 
 @router.post("/suggestion")
@@ -418,6 +442,29 @@ async def suggestion_decline(
 ) -> DecidedSuggestion:
     work = partial(suggestions.decline, suggestion_id=suggestion, reason=reason, now=change.now)
     return await change.run("suggestion decline", work, DecidedSuggestion, {"suggestion": suggestion})
+
+
+@router.post("/question/source")
+async def question_source(call: TheCall, who: TheCaller, question: NameBody) -> QuestionSource:
+    async with looking(call, who) as (session, caller):
+        return await editing.view_source(session, caller, question)
+
+
+@router.post("/question/edit")
+async def question_edit(
+    request: Request,
+    change: TheChange,
+    question: NameBody,
+    text: Annotated[str, Body(embed=True, max_length=LONGEST_EDIT)],
+    apply: FlagBody,
+) -> EditView:
+    # Outside any transaction, as documents are read.
+    checked = await while_connected(request, editing.check(text, DOCUMENTS))
+    work = partial(editing.edit, question=question, checked=checked, now=change.now, apply=apply)
+    if not apply:
+        async with looking(change.call, change.who) as (session, caller):
+            return await work(session, caller)
+    return await change.run("question edit", work, EditView, {"question": question})
 
 
 @router.post("/review/here")
@@ -495,15 +542,49 @@ async def member_adjust(
         await administer(session, caller, EventCall(event_id, "member adjust", call.now), detail, work, type(None))
 
 
+@router.post("/members")
+async def member_list(
+    call: TheCall,
+    who: TheCaller,
+    text: TextBody = "",
+    page: Annotated[int, Body(embed=True, ge=1, le=10_000)] = 1,
+) -> MemberPage:
+    async with looking(call, who) as (session, caller):
+        return await members.list_page(session, caller, text, page)
+
+
+@router.post("/member/hide")
+async def member_hide(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, hidden: FlagBody) -> None:
+    async with looking(call, who) as (session, caller):
+        found = await members.member_called(session, caller, member)
+        work = partial(members.hide, session, caller, found, hidden)
+        name = "member hide" if hidden else "member show"
+        await administer(session, caller, EventCall(event_id, name, call.now), {"member": found.id}, work, type(None))
+
+
+@router.post("/member/role")
+async def member_role(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, admin: FlagBody) -> None:
+    async with looking(call, who) as (session, caller):
+        found = await members.member_called(session, caller, member)
+        work = partial(members.note_role, session, caller, found)
+        name = "member make-admin" if admin else "member end-admin"
+        await administer(session, caller, EventCall(event_id, name, call.now), {"member": found.id}, work, type(None))
+
+
 # Audit log and health
 
 
 @router.post("/audit")
 async def audit(
-    call: TheCall, who: TheCaller, limit: Annotated[int, Body(embed=True, ge=1, le=200)] = 20
+    call: TheCall,
+    who: TheCaller,
+    limit: Annotated[int, Body(embed=True, ge=1, le=200)] = 20,
+    before: Annotated[int | None, Body(embed=True, ge=1, lt=2**63)] = None,
+    action: TextBody = "",
+    by: TextBody = "",
 ) -> tuple[AuditView, ...]:
     async with looking(call, who) as (session, caller):
-        return await people_audit.trail(session, caller, limit)
+        return await people_audit.trail(session, caller, limit, AuditFilter(before, action, by))
 
 
 @router.post("/overview")

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body, Request
 from pydantic import AwareDatetime, Field
 
 from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody, while_connected
-from service.banks import archive, moderation, proof_runs, reports, suggestions
+from service.banks import archive, editing, moderation, proof_runs, reports, suggestions
 from service.banks.documents import DOCUMENTS
 from service.competitions import sprints
 from service.metrics import record_answer
@@ -244,9 +244,9 @@ async def suggest(
     async with call.transaction() as session:
         limit = await suggestions.find_limit(session, await resolve_caller(session, who, None, call.now), call.now)
     # Outside any transaction, so that a slow text does not hold a database connection. Beyond a limit, it is only kept.
-    checked = suggestions.CheckedText(text, limit)
+    checked = editing.CheckedText(text, limit)
     if not limit:
-        checked = await while_connected(request, suggestions.check(text, DOCUMENTS))
+        checked = await while_connected(request, editing.check(text, DOCUMENTS))
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         work = suggestions.suggest(session, caller, checked, call.now)

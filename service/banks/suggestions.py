@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.model import Bank, Question
+from questions.model import Question
 from questions.reader import Reading
-from questions.report import reading_text
 from questions.similarity import Index, fingerprint_of
-from service.banks import imports
-from service.banks.documents import DocumentReader
+from service.banks.editing import CheckedText, put_question
 from service.banks.preview import preview_question
 from service.errors import Refused
 from service.rounds.review import notify_member, notify_moderators
@@ -24,7 +21,6 @@ from service.store import imports as import_rows
 from service.store.members import Caller
 from service.store.suggestions import Suggestion
 from service.wire import (
-    PACKED,
     DecidedSuggestion,
     NotFound,
     QuestionSuggested,
@@ -45,42 +41,6 @@ MAX_WAITING = 5
 MAX_DAILY = 10
 """Most suggestions of one member in 24 hours, decided or not."""
 _DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedText:
-    """A suggested text with what the checks found in it."""
-
-    text: str
-    problem: SuggestionProblem
-    findings: str = ""
-    reading: Reading | None = None
-
-    @property
-    def question(self) -> Question | None:
-        """The question, if the text is one."""
-        found = self.reading.bank.questions if self.reading is not None else ()
-        return found[0] if len(found) == 1 else None
-
-
-async def check(text: str, reader: DocumentReader) -> CheckedText:
-    """Reads a suggestion in the child process that reads documents. Never refuses it, so that no text is lost."""
-    if not text.strip() or text.startswith(PACKED):
-        return CheckedText(text, "no question")
-    try:
-        reading = await reader.read(text, "suggestion.md")
-    except Refused:
-        return CheckedText(text, "unreadable")
-    return CheckedText(text, _problem(reading), reading_text(reading).plain.strip(), reading)
-
-
-def _problem(reading: Reading) -> SuggestionProblem:
-    found = reading.bank.questions
-    if reading.has_errors:
-        return "errors"
-    if len(found) != 1:
-        return "several questions" if found else "no question"
-    return "" if found[0].answered else "no answer"
 
 
 async def get_draft(session: AsyncSession, caller: Caller) -> str:
@@ -215,24 +175,7 @@ async def _add_to_bank(
     session: AsyncSession, caller: Caller, reading: Reading, question: Question, now: datetime
 ) -> int:
     """Imports the bank of suggestions again, with one question more. Returns the question's id in the database."""
-    # Before the bank is read: another import must not change it in between.
-    await import_rows.lock_imports(session)
-    bank = await import_rows.find_bank(session, caller.workspace_id, BANK)
-    stored = await import_rows.list_stored(session, bank.id) if bank else []
-    kept = {one.id: one.key for one in stored if not one.retired}
-    before = await import_rows.load_questions(session, kept)
-    others = (dataclasses.replace(before[id_], id=key) for id_, key in kept.items())
-    added = dataclasses.replace(question, licence=question.licence or reading.bank.licence)
-    document = Bank(
-        name=BANK,
-        title=bank.title if bank else "Suggested questions",
-        questions=(*others, added),
-        licence=bank.licence if bank else "",
-        recipe=bank.recipe if bank else "",
-    )
-    whole = dataclasses.replace(reading, bank=document)
-    view = await imports.import_bank(session, whole, caller.workspace_id, now, apply=True)
-    assert view.applied, "a checked question has no error"
+    await put_question(session, caller, BANK, reading, question, now, title="Suggested questions")
     return await banks.get_question_id(session, caller.workspace_id, BANK, question.id)
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.errors import Refused
 from service.rounds.idempotency import EventCall, run_once
 from service.store import audits, members
+from service.store.audits import NEWEST, AuditFilter
 from service.store.members import Caller
 from service.wire import AdminsOnly, AuditView
 
@@ -46,13 +47,16 @@ async def administer(
     return await run_once(session, caller, call, noted(), reply)
 
 
-async def trail(session: AsyncSession, caller: Caller, limit: int = 20) -> tuple[AuditView, ...]:
+async def trail(
+    session: AsyncSession, caller: Caller, limit: int = 20, wanted: AuditFilter = NEWEST
+) -> tuple[AuditView, ...]:
     """Returns the latest admin actions, newest first. Admins only."""
     admins_only(caller)
-    rows = await audits.list_latest(session, caller.workspace_id, limit)
+    rows = await audits.list_latest(session, caller.workspace_id, limit, wanted)
     names = await members.get_names(session, caller.workspace_id, [_member_in(audit.detail) for audit, _ in rows])
     return tuple(
-        AuditView(at=audit.at, by=by, action=audit.action, facts=_facts(audit.detail, names)) for audit, by in rows
+        AuditView(id=audit.id, at=audit.at, by=by, action=audit.action, facts=_facts(audit.detail, names))
+        for audit, by in rows
     )
 
 

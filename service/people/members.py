@@ -25,6 +25,7 @@ from service.store import (
     duels,
     ledger,
     markings,
+    member_lists,
     members,
     notifications,
     reports,
@@ -40,6 +41,7 @@ from service.store.tables import Member
 from service.wire import (
     Me,
     MemberAmbiguous,
+    MemberPage,
     NoRoundOn,
     NotFound,
     PointsOutOfRange,
@@ -294,7 +296,26 @@ async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]
     ]
 
 
-# Corrections by admins.
+# Members as admins see them, and corrections by admins.
+
+PAGE = 25
+"""Members on a page."""
+
+
+async def list_page(session: AsyncSession, caller: Caller, text: str, page: int) -> MemberPage:
+    """Returns a page of the workspace's members, the most active first."""
+    found, total = await member_lists.list_members(session, caller.workspace_id, text, page, PAGE)
+    return MemberPage(members=tuple(found), total=total, page=page, size=PAGE)
+
+
+async def hide(session: AsyncSession, caller: Caller, member: Member, hidden: bool) -> None:
+    """Leaves a member out of the boards, or shows them again."""
+    await store_privacy.set_hidden(session, member.id, hidden)
+
+
+async def note_role(session: AsyncSession, caller: Caller, member: Member) -> None:
+    """Does nothing itself: the chat keeps who is an admin, and the call leaves a line in the audit log."""
+
 
 MOST_POINTS = 1_000_000
 """Most points that one adjustment may add or take."""

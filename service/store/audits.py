@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import Caller
@@ -18,13 +19,33 @@ def add(session: AsyncSession, caller: Caller, action: str, detail: dict[str, An
     session.add(row)
 
 
-async def list_latest(session: AsyncSession, workspace_id: int, limit: int) -> list[tuple[Audit, str]]:
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which actions to list. What is empty does not matter."""
+
+    before: int | None = None
+    """Only actions with a lower id, for the next page."""
+    action: str = ""
+    """First word, or all, of what was done, such as `bank` or `bank import`."""
+    by: str = ""
+    """Part of the admin's name."""
+
+
+NEWEST = AuditFilter()
+
+
+async def list_latest(
+    session: AsyncSession, workspace_id: int, limit: int, wanted: AuditFilter = NEWEST
+) -> list[tuple[Audit, str]]:
     """Returns the latest actions with their admins' names, newest first."""
-    rows = await session.execute(
-        select(Audit, Member.name)
-        .join(Member, Member.id == Audit.member_id)
-        .where(Audit.workspace_id == workspace_id)
-        .order_by(Audit.id.desc())
-        .limit(limit)
-    )
+    query = select(Audit, Member.name).join(Member, Member.id == Audit.member_id)
+    query = query.where(Audit.workspace_id == workspace_id)
+    if wanted.before is not None:
+        query = query.where(Audit.id < wanted.before)
+    if wanted.action:
+        longer = Audit.action.startswith(f"{wanted.action} ", autoescape=True)
+        query = query.where(or_(Audit.action == wanted.action, longer))
+    if wanted.by:
+        query = query.where(Member.name.icontains(wanted.by, autoescape=True))
+    rows = await session.execute(query.order_by(Audit.id.desc()).limit(limit))
     return [(audit, name) for audit, name in rows]

@@ -108,6 +108,7 @@ class SeasonView(Model):
 class AuditView(Model):
     """An action of an admin."""
 
+    id: int = 0
     at: datetime
     by: str
     action: str

@@ -103,6 +103,39 @@ class History(Model):
     """The latest closed rounds that the member answered, newest first."""
 
 
+class MemberIdentity(Model):
+    """A member as one chat knows them."""
+
+    platform: Platform
+    member: str
+    """Their id in the chat."""
+
+
+class MemberRow(Model):
+    """A member in the list of admins. What they answered, and how well, is theirs alone."""
+
+    name: str
+    joined_at: datetime
+    last_at: datetime | None
+    """Latest answer to a round."""
+    answered: int
+    """Rounds that they answered."""
+    points: int
+    hidden: bool
+    """Whether they are left out of the boards."""
+    identities: tuple[MemberIdentity, ...]
+    """Oldest first."""
+
+
+class MemberPage(Model):
+    """One page of the members, the most active first."""
+
+    members: tuple[MemberRow, ...]
+    total: int
+    page: int
+    size: int
+
+
 class TopicCount(Model):
     topic: str
     questions: int

@@ -379,6 +379,15 @@ class SuggestionRefused(Model):
     why: Literal["decided", "changed", "unsound"]
 
 
+class EditRefused(Model):
+    """A question cannot be edited here."""
+
+    kind: Literal["edit-refused"] = "edit-refused"
+    question: str
+    why: Literal["shared", "unsound"]
+    """`shared`: its bank belongs to the operator; `unsound`: the checks found something to fix."""
+
+
 class UndoRefused(Model):
     """The bank has no import that can be undone here."""
 
@@ -466,7 +475,7 @@ MemberRefusal = (
     | PointsOutOfRange
     | DuelRefused
 )
-BankRefusal = DocumentRefused | RestoreRefused | SuggestionRefused | UndoRefused
+BankRefusal = DocumentRefused | EditRefused | RestoreRefused | SuggestionRefused | UndoRefused
 LinkRefusal = LinkRefused | LinkWaits
 Refusal = Annotated[
     CallRefusal | AnswerRefusal | ScheduleRefusal | MemberRefusal | BankRefusal | LinkRefusal | SprintRefused,

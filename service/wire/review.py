@@ -94,6 +94,47 @@ class SuggestedQuestion(Model):
     """Ids of questions that ask the same or nearly the same, most similar first."""
 
 
+class QuestionSource(Model):
+    """A question of the workspace's own bank as Markdown, to edit."""
+
+    question: str
+    bank: str
+    """Title of the bank."""
+    text: str
+
+
+class RegradeView(Model):
+    """What judging the answers of closed rounds again moves."""
+
+    rounds: int = 0
+    """Closed rounds with the question."""
+    answers: int = 0
+    """Answers in them that count."""
+    judged: int = 0
+    """Of those, answers that are judged at once; code is judged later, and open answers keep their credit."""
+    better: int = 0
+    worse: int = 0
+    gained: int = 0
+    """Points that members get."""
+    lost: int = 0
+    members: int = 0
+    """Members whose points change."""
+
+
+class EditView(Model):
+    """What an edit of a question did, or would do if not `applied`."""
+
+    question: str
+    problem: SuggestionProblem = ""
+    findings: str = ""
+    key: AnswerKey | None = None
+    """The question with its key as the text is read; None with a problem."""
+    applied: bool = False
+    fields: tuple[str, ...] = ()
+    """Names of the model's fields that change."""
+    regrade: RegradeView = RegradeView()
+
+
 class DecidedSuggestion(Model):
     """What a moderator decided. Stored with the moderator's event, so it does not repeat what the author wrote."""
 

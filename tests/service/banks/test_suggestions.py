@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from service.banks import suggestions
+from service.banks import editing, suggestions
 from service.banks.documents import DOCUMENTS
 from service.banks.suggestions import MAX_DAILY, MAX_WAITING
 from service.errors import Refused
@@ -180,7 +180,7 @@ async def test_two_moderators_accept_it_once(daily: DailyChannel, boss: Who) -> 
 async def test_a_text_that_was_edited_while_it_was_checked_is_not_accepted(daily: DailyChannel, boss: Who) -> None:
     """The checks ran on another text than the one that would reach the bank."""
     await daily.client.suggest(daily.who(), "e1", STRIPES)
-    checked = await suggestions.check(STRIPES, DOCUMENTS)
+    checked = await editing.check(STRIPES, DOCUMENTS)
     await daily.client.suggestion_edit(boss, "edit", 1, UNANSWERED)
     async with daily.service.sessions.begin() as session:
         caller = await resolve_caller(session, boss, None, daily.now)

@@ -1,0 +1,173 @@
+"""Edits single questions of a workspace's own banks: checks a text, says what it would move, and puts it in place."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.export import export_bank
+from questions.model import Bank, Question
+from questions.reader import Reading
+from questions.report import reading_text
+from service.banks import imports
+from service.banks.documents import DocumentReader
+from service.banks.moderation import find_named
+from service.banks.preview import preview_question
+from service.errors import Refused
+from service.store import banks, regrades
+from service.store import imports as import_rows
+from service.store.members import Caller
+from service.store.tables import BankRow, QuestionRow
+from service.wire import (
+    PACKED,
+    EditRefused,
+    EditView,
+    ImportView,
+    QuestionSource,
+    RegradeView,
+    SuggestionProblem,
+)
+
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """The text of one question with what the checks found in it."""
+
+    text: str
+    problem: SuggestionProblem
+    findings: str = ""
+    reading: Reading | None = None
+
+    @property
+    def question(self) -> Question | None:
+        """The question, if the text is one."""
+        found = self.reading.bank.questions if self.reading is not None else ()
+        return found[0] if len(found) == 1 else None
+
+
+async def check(text: str, reader: DocumentReader) -> CheckedText:
+    """Reads a question in the child process that reads documents. Never refuses it, so that no text is lost."""
+    if not text.strip() or text.startswith(PACKED):
+        return CheckedText(text, "no question")
+    try:
+        reading = await reader.read(text, "suggestion.md")
+    except Refused:
+        return CheckedText(text, "unreadable")
+    return CheckedText(text, _problem(reading), reading_text(reading).plain.strip(), reading)
+
+
+def _problem(reading: Reading) -> SuggestionProblem:
+    found = reading.bank.questions
+    if reading.has_errors:
+        return "errors"
+    if len(found) != 1:
+        return "several questions" if found else "no question"
+    return "" if found[0].answered else "no answer"
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A question that can be edited here."""
+
+    row: QuestionRow
+    bank: BankRow
+
+
+async def view_source(session: AsyncSession, caller: Caller, question: str) -> QuestionSource:
+    """Returns a question of the workspace's own banks as Markdown. Refused for a shared one."""
+    target = await _find(session, caller, question)
+    current = (await import_rows.load_questions(session, [target.row.id]))[target.row.id]
+    alone = dataclasses.replace(current, id=target.row.key)
+    text = export_bank(Bank(target.bank.name, "", (alone,)), "markdown").decode()
+    # What precedes the question is about its bank, which an edit does not change.
+    text = _FRONT_MATTER.sub("", text)
+    return QuestionSource(question=target.row.key, bank=target.bank.title or target.bank.name, text=text)
+
+
+async def edit(
+    session: AsyncSession, caller: Caller, question: str, checked: CheckedText, now: datetime, *, apply: bool
+) -> EditView:
+    """Replaces a question by the text that was checked. Its answers in closed rounds are judged again.
+
+    Without `apply`, does the same in a part of the transaction that is undone: the counts are those of a real edit.
+    """
+    target = await _find(session, caller, question)
+    current = (await import_rows.load_questions(session, [target.row.id]))[target.row.id]
+    if checked.problem or checked.question is None or checked.reading is None:
+        if apply:
+            raise Refused(EditRefused(question=target.row.key, why="unsound"))
+        return EditView(question=target.row.key, problem=checked.problem, findings=checked.findings)
+    changed = dataclasses.replace(checked.question, id=target.row.key, place=current.place)
+    if not changed.licence:
+        changed = dataclasses.replace(changed, licence=current.licence)
+    _, key = preview_question(changed, checked.reading.bank)
+    known = EditView(question=target.row.key, findings=checked.findings, key=key)
+    part = await session.begin_nested()
+    before = target.row.current
+    done = await put_question(session, caller, target.bank.name, checked.reading, changed, now)
+    fields = next((change.fields for change in done.changes if change.id == target.row.key), ())
+    await session.refresh(target.row)
+    moved = RegradeView()
+    if target.row.current != before:
+        sums = await regrades.sum_regrade(session, target.row.id)
+        moved = RegradeView.model_validate(dataclasses.asdict(sums))
+    if apply:
+        await part.commit()
+    else:
+        await part.rollback()
+    return known.model_copy(update={"applied": apply, "fields": fields, "regrade": moved})
+
+
+async def put_question(
+    session: AsyncSession,
+    caller: Caller,
+    name: str,
+    reading: Reading,
+    question: Question,
+    now: datetime,
+    *,
+    title: str = "",
+) -> ImportView:
+    """Imports a bank of the workspace's own again with one question more, or with another in its place.
+
+    `title` is that of a bank that is new.
+    """
+    # Before the bank is read: another import must not change it in between.
+    await import_rows.lock_imports(session)
+    bank = await import_rows.find_bank(session, caller.workspace_id, name)
+    stored = await import_rows.list_stored(session, bank.id) if bank else []
+    kept = {one.id: one.key for one in stored if not one.retired or one.key == question.id}
+    before = await import_rows.load_questions(session, kept)
+    others = [dataclasses.replace(before[id_], id=key) for id_, key in kept.items()]
+    put = dataclasses.replace(question, licence=question.licence or reading.bank.licence)
+    document = Bank(
+        name=name,
+        title=bank.title if bank else title,
+        questions=_with(others, put),
+        licence=bank.licence if bank else "",
+        recipe=bank.recipe if bank else "",
+    )
+    whole = dataclasses.replace(reading, bank=document)
+    view = await imports.import_bank(session, whole, caller.workspace_id, now, apply=True)
+    assert view.applied, "a checked question has no error"
+    return view
+
+
+def _with(others: Sequence[Question], put: Question) -> tuple[Question, ...]:
+    if all(other.id != put.id for other in others):
+        return (*others, put)
+    return tuple(put if other.id == put.id else other for other in others)
+
+
+async def _find(session: AsyncSession, caller: Caller, question: str) -> _Target:
+    row, _ = (await find_named(session, caller, question))[0]
+    if not await banks.is_own_question(session, caller.workspace_id, row.id):
+        raise Refused(EditRefused(question=row.key, why="shared"))
+    return _Target(row, await session.get_one(BankRow, row.bank_id))
