@@ -137,7 +137,7 @@ class WebApp:
             practice = PracticePage(self._cookies, client, self._navigation, chat.clock)
             archive = ArchivePages(self._cookies, client, self._navigation)
             me = MePage(self._cookies, client, self._navigation)
-            admin = AdminPages(AdminFrame(self._cookies, client, self._navigation, chat.clock))
+            admin = AdminPages(AdminFrame(self._cookies, client, self._navigation, chat.clock, chat.store))
             self.pages = [
                 *today.routes,
                 *practice.routes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ def environment() -> Environment:
         announcement=announcement,
         is_editor=is_editor,
         takes_file=_takes_file,
+        pairs=_pairs,
     )
     found.filters.update(reachable=reachable, png_url=_png_url, png_size=_png_size)
     found.tests.update(packed=_is_packed)
@@ -113,6 +115,11 @@ def _brief(text: str) -> Markup:
 
 def _kind(part: object) -> str:
     return type(part).__name__
+
+
+def _pairs(values: Iterable[str]) -> list[tuple[str, str]]:
+    """Returns options whose values are their own labels."""
+    return [(value, value) for value in values]
 
 
 def _png_url(png: bytes) -> str:

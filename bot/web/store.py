@@ -124,8 +124,8 @@ class ChatStore:
         row = self._db.execute("select id, name, admin from person where folded = ?", (_folded(name),)).fetchone()
         return None if row is None else _person(row)
 
-    def make_admin(self, member: str) -> None:
-        self._db.execute("update person set admin = 1 where id = ?", (member,))
+    def make_admin(self, member: str, admin: bool = True) -> None:
+        self._db.execute("update person set admin = ? where id = ?", (int(admin), member))
 
     def make_sign_in(self, member: str, until: datetime) -> str:
         """Returns the code of a new link that signs in a person, once before `until`. Only its hash is kept."""

@@ -145,11 +145,12 @@ def season_card(view: SeasonView, head: str) -> Card:
     return Card(
         head,
         f"{head}: {view.name}.",
-        (Text(f"{head}: **{escape(view.name)}**, {_season_span(view)}."), *_winners(view)),
+        (Text(f"{head}: **{escape(view.name)}**, {season_span(view)}."), *_winners(view)),
     )
 
 
-def _season_span(view: SeasonView) -> str:
+def season_span(view: SeasonView) -> str:
+    """Says from when to when a season lasted."""
     begin = day_words(view.starts_at.date())
     return f"{begin} to {day_words(view.ends_at.date())}" if view.ends_at else f"since {begin}"
 
@@ -169,7 +170,7 @@ def seasons_card(views: tuple[SeasonView, ...]) -> Card:
     rows = tuple(
         (
             view.name,
-            _season_span(view),
+            season_span(view),
             view.archive[0].name if view.archive else "still running" if not view.ends_at else "nobody",
         )
         for view in views
@@ -244,11 +245,11 @@ def audit_card(views: tuple[AuditView, ...]) -> Card:
     """Lists actions of admins, in UTC."""
     if not views:
         return Card("Audit", "Nothing yet.", (Text("No admin has done anything yet."),))
-    rows = tuple((_stamp(view.at), view.by, view.action, _audit_facts(view)) for view in views)
+    rows = tuple((audit_time(view.at), view.by, view.action, audit_facts(view)) for view in views)
     return Card("Audit", f"The last {len(rows)} entries.", (Table(("When (UTC)", "Who", "What", "Detail"), rows),))
 
 
-def _audit_facts(view: AuditView) -> str:
+def audit_facts(view: AuditView) -> str:
     """Returns facts such as `member Ada, points 5, reason typo`."""
     facts = {**view.facts, "member": view.facts["member"] or "someone"} if "member" in view.facts else view.facts
     said = [f"{name} {value}" for name, value in facts.items() if name != "errors"]
@@ -257,7 +258,8 @@ def _audit_facts(view: AuditView) -> str:
     return ", ".join(said)
 
 
-def _stamp(at: datetime) -> str:
+def audit_time(at: datetime) -> str:
+    """Formats the instant of an action, in UTC."""
     return f"{at:%Y-%m-%d %H:%M}"
 
 
@@ -289,9 +291,9 @@ def imported_card(view: ImportView) -> Card:
             f"{plural(view.errors, 'error')} in the document, so nothing was imported. Fix the document and try again."
         )
     elif view.applied:
-        head, said = "Imported", f"{_counts(view)}."
+        head, said = "Imported", f"{import_counts(view)}."
     else:
-        head, said = "Checked, not imported", f"Importing would give: {_counts(view)}."
+        head, said = "Checked, not imported", f"Importing would give: {import_counts(view)}."
     made = (*_made(view), *_for_gpu(view), *(() if view.applied else _reading(view)))
     undo = f"`/quiz-admin bank undo {view.name}` undoes this import."
     blocks: list[Block] = [Text(f"**{escape(view.name)}:** {said}"), *made, *_changes(view), *_twins(view)]
@@ -342,9 +344,9 @@ def _for_gpu(view: ImportView) -> tuple[Block, ...]:
 
 def undone_card(view: ImportView) -> Card:
     """Confirms that an import was undone."""
-    said = f"The latest import of **{escape(view.name)}** was undone: {_counts(view)}."
+    said = f"The latest import of **{escape(view.name)}** was undone: {import_counts(view)}."
     more = "Past rounds keep their questions. Undo again to restore the import."
-    return Card("Undone", f"Undone: {_counts(view)}.", (Text(said), *_changes(view), Small(more)))
+    return Card("Undone", f"Undone: {import_counts(view)}.", (Text(said), *_changes(view), Small(more)))
 
 
 def log_card(log: BankLog) -> Card:
@@ -369,7 +371,8 @@ def _entry(entry: ImportEntry) -> tuple[str, str, str, str, str]:
     return str(entry.number), f"{entry.at:%Y-%m-%d %H:%M}", what, came, entry.digest
 
 
-def _counts(view: ImportView) -> str:
+def import_counts(view: ImportView) -> str:
+    """Counts what an import does, such as `3 added, 1 changed`."""
     always = (view.added, "added"), (view.changed, "changed"), (view.unchanged, "unchanged"), (view.retired, "retired")
     often = (view.moved, "moved"), (view.returned, "back again"), (view.unanswered, "without an answer")
     shown = [*always, *((count, what) for count, what in often if count)]
@@ -388,9 +391,14 @@ def _changes(view: ImportView) -> tuple[Block, ...]:
 
 def _change(change: ImportChange) -> str:
     where = f", line {change.line}" if change.line else ""
-    fields = f" ({and_list([_FIELDS.get(name, name) for name in change.fields])})" if change.fields else ""
+    fields = f" ({import_fields(change.fields)})" if change.fields else ""
     made = f"; the document makes it `{change.made}` now" if change.made else ""
     return f"{change.what}{fields}: `{change.id}`{where}{made}"
+
+
+def import_fields(fields: Sequence[str]) -> str:
+    """Names what changes of a question."""
+    return and_list([_FIELDS.get(name, name) for name in fields])
 
 
 def _twins(view: ImportView) -> tuple[Block, ...]:

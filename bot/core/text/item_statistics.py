@@ -6,13 +6,13 @@ from bot.core.cards import Block, Card, Small, Table, Text
 from bot.core.text.words import brief_markdown, code_words, joined, minutes_words, percent, plural, seconds_words
 from service.wire import BankStatistics, ItemFinding, ItemList, ItemStatistics
 
-_HEADS: dict[ItemFinding, str] = {
+HEADS: dict[ItemFinding, str] = {
     "broken": "Possibly a wrong key",
     "ambiguous": "Possibly two right options",
     "hard": "Too hard",
     "easy": "Too easy",
 }
-_CURES: dict[ItemFinding, str] = {
+CURES: dict[ItemFinding, str] = {
     "broken": "Members who do well elsewhere are marked wrong here. Check the key with `/quiz-admin bank stats ID`, "
     "then import the corrected document or `/quiz-admin bank retire ID`.",
     "ambiguous": "Two options share the answers, and strong members cannot tell them apart either. Reword the question "
@@ -20,22 +20,35 @@ _CURES: dict[ItemFinding, str] = {
     "hard": "Hardly anyone is right. Ask an easier question on the topic first, or give the question a higher level.",
     "easy": "Nearly everyone is right. Write wrong options that people believe, or give the question a lower level.",
 }
+WEB_CURES: dict[ItemFinding, str] = {
+    "broken": "Members who do well elsewhere are marked wrong here. Open the question and check its key: edit it, and "
+    "its answers are judged again, or retire it.",
+    "ambiguous": CURES["ambiguous"],
+    "hard": CURES["hard"],
+    "easy": CURES["easy"],
+}
+"""Cures on a page where the question is one click away."""
 _SEPARATES = 0.2
 """Discrimination from which a question separates members well."""
 _WRONG_SHOWN = 120
 """Characters of an option that are shown."""
 
 
-def bank_card(view: BankStatistics) -> Card:
-    """Lists the questions that need work, with the cure for each list."""
-    title = "How the questions did"
+def bank_summary(view: BankStatistics) -> str:
+    """Says in a sentence how much was asked, and how many questions need a look."""
     days = plural(view.days, "day")
     if not view.asked:
-        said = f"No round closed in the last {days}, so there is nothing to say yet."
-        return Card(title, said, (Text(said), *_never_asked(view)))
+        return f"No round closed in the last {days}, so there is nothing to say yet."
     found = sum(len(one.items) + one.more for one in view.lists)
     said = f"{plural(view.asked, 'question')} asked in the last {days}, {plural(view.answers, 'answer')}. "
-    said += f"{plural(found, 'question needs', 'questions need')} a look." if found else "None stands out yet."
+    return said + (f"{plural(found, 'question needs', 'questions need')} a look." if found else "None stands out yet.")
+
+
+def bank_card(view: BankStatistics) -> Card:
+    """Lists the questions that need work, with the cure for each list."""
+    title, said = "How the questions did", bank_summary(view)
+    if not view.asked:
+        return Card(title, said, (Text(said), *_never_asked(view)))
     lists = [block for one in view.lists if one.items for block in _list(one)]
     how = "Few answers say little: a question needs at least ten. `/quiz-admin bank stats ID` shows one question."
     return Card(title, said, (Text(said), *lists, *_never_asked(view), Small(how)))
@@ -45,15 +58,20 @@ def _list(found: ItemList) -> tuple[Block, ...]:
     heads = ("Question", "Right", "Answers", "Discrimination", "Reports")
     rows = tuple(_row(item) for item in found.items)
     more = f" {found.more:,} more are like this." if found.more else ""
-    head = f"**{_HEADS[found.finding]}.** {_CURES[found.finding]}{more}"
-    return Text(head), Table(heads, rows, _HEADS[found.finding], (1, 2, 3, 4))
+    head = f"**{HEADS[found.finding]}.** {CURES[found.finding]}{more}"
+    return Text(head), Table(heads, rows, HEADS[found.finding], (1, 2, 3, 4))
 
 
 def _row(item: ItemStatistics) -> tuple[str, ...]:
     name = f"{item.question} (retired)" if item.retired else item.question
+    return name, *cells(item)
+
+
+def cells(item: ItemStatistics) -> tuple[str, str, str, str]:
+    """Returns the figures of a question in a list: right, answers, discrimination and reports."""
     right = "none" if item.right is None else percent(item.right)
     discrimination = "too few" if item.discrimination is None else _signed(item.discrimination)
-    return name, right, str(item.judged), discrimination, str(item.reports)
+    return right, str(item.judged), discrimination, str(item.reports)
 
 
 def _never_asked(view: BankStatistics) -> tuple[Block, ...]:
@@ -75,18 +93,23 @@ def question_card(item: ItemStatistics) -> Card:
         return Card(title, f"No round with it closed in the last {days}.", (Text(said), Small(why)))
     times = "once" if item.rounds == 1 else plural(item.rounds, "time")
     asked = f"Asked {times} in the last {days}, {plural(item.answers, 'answer')}"
-    lines = [f"{asked}, from {brief_markdown(item.bank)}." if item.bank else f"{asked}.", _right(item)]
-    lines += [_discrimination(item), _wrong(item), _time(item), _reports(item)]
-    blocks: list[Block] = [Text("\n".join(f"- {line}" for line in lines if line))]
+    first = f"{asked}, from {brief_markdown(item.bank)}." if item.bank else f"{asked}."
+    blocks: list[Block] = [Text("\n".join(f"- {line}" for line in (first, *figure_lines(item), _reports(item))))]
     if item.finding is not None:
-        cure = _CURES[item.finding].replace("bank stats ID", f"bank stats {item.question}")
+        cure = CURES[item.finding].replace("bank stats ID", f"bank stats {item.question}")
         if item.finding == "broken":
             cure = "Check the key: " + _broken_cure(item)
-        blocks.append(Text(f"**{_HEADS[item.finding]}.** {cure}"))
+        blocks.append(Text(f"**{HEADS[item.finding]}.** {cure}"))
     if item.retired:
         blocks.append(Small(f"It is retired. `/quiz-admin bank restore {item.question}` lets it be asked again."))
     right = "nobody is judged yet" if item.right is None else f"{percent(item.right)} right"
     return Card(title, f"{asked}, {right}.", tuple(blocks))
+
+
+def figure_lines(item: ItemStatistics) -> tuple[str, ...]:
+    """Returns what the figures of a question say, as lines of Markdown."""
+    lines = (_right(item), _discrimination(item), _wrong(item), _time(item))
+    return tuple(line for line in lines if line)
 
 
 def _broken_cure(item: ItemStatistics) -> str:

@@ -21,6 +21,7 @@ from service.wire import (
     DailyLimitReached,
     DocumentRefused,
     DuelRefused,
+    EditRefused,
     EventReused,
     InvalidInput,
     InvalidTimetable,
@@ -452,6 +453,14 @@ def _bank(refusal: BankRefusal) -> Words:
             return "Not in the document", text
         case SuggestionRefused():
             return _suggestion_refused(refusal)
+        case EditRefused(question=question, why="shared"):
+            text = f"The bank of {code_words(question)} is shared with other workspaces. Its operator can edit it."
+            return _NOT_PERMITTED, f"{text} {code_words(f'/quiz-admin bank retire {question}')} stops it here."
+        case EditRefused(question=question):
+            return (
+                _NOT_POSSIBLE,
+                f"The text of {code_words(question)} is not one question with an answer. Fix it first.",
+            )
         case UndoRefused():
             return _undo_refused(refusal)
         case _ as never:

@@ -36,7 +36,7 @@ What does `x.t()` return for a matrix `x`?
 `t()` swaps the strides and copies nothing.
 """
 """What the form begins with."""
-_PROBLEMS: dict[SuggestionProblem, str] = {
+PROBLEMS: dict[SuggestionProblem, str] = {
     "errors": "The checks found errors. Fix what they name below.",
     "no question": "No question was recognized in it. Write it like the example: a heading, the question, its answer.",
     "several questions": "It has several questions. Suggest them one at a time.",
@@ -45,6 +45,7 @@ _PROBLEMS: dict[SuggestionProblem, str] = {
     "too many today": "You suggested enough for a day. Submit this one tomorrow.",
     "too many": "Enough of your suggestions wait for a moderator. Submit this one when one of them is decided.",
 }
+"""Why a text cannot become a question yet, and what to do."""
 _STATES = {
     "waiting": "It waits for a moderator.",
     "accepted": "It was accepted.",
@@ -66,7 +67,7 @@ def suggest_form(draft: str) -> Form:
 def receipt_card(receipt: SuggestionReceipt) -> Card:
     """Confirms that a question was submitted, or says what to fix."""
     if receipt.problem:
-        said = f"{_PROBLEMS[receipt.problem]} Your text is kept: the button opens it again."
+        said = f"{PROBLEMS[receipt.problem]} Your text is kept: the button opens it again."
         blocks = (Text(said), *_findings(receipt.findings))
         edit = Button("Edit", encode(Suggest()), "primary")
         return Card("Not submitted yet", in_brief(said, 250), blocks, (edit,))
@@ -141,7 +142,7 @@ def suggestion_card(view: SuggestedQuestion) -> Card:
     else:
         blocks.append(Code(suggestion.text, ""))
     if view.problem:
-        blocks.append(Text(f"**Not ready:** {_PROBLEMS[view.problem]} **Edit** can do that."))
+        blocks.append(Text(f"**Not ready:** {PROBLEMS[view.problem]} **Edit** can do that."))
     if view.similar:
         asked = and_list([code_words(id) for id in view.similar])
         blocks.append(Text(f"**Nearly the same** as {asked}. `/quiz-admin bank stats ID` shows one of them."))

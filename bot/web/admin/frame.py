@@ -11,13 +11,13 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from bot.core.text.admin_pages import DONE, Done
+from bot.core.text.admin_pages import Done, done_words
 from bot.core.text.refusals import UNAVAILABLE, plain_refusal
 from bot.web.chat import Clock, who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, event_id
-from bot.web.store import Person
+from bot.web.store import ChatStore, Person
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Who
 
@@ -44,6 +44,7 @@ class AdminFrame:
     client: ServiceClient
     navigation: Navigation
     clock: Clock
+    store: ChatStore
 
     def admin(self, request: Request) -> Person:
         """Returns the admin who asks. Raises RequestProblem for everybody else."""
@@ -69,7 +70,7 @@ class AdminFrame:
             sections=SECTIONS,
             section=section,
             token=self.cookies.token(person.id),
-            done=DONE.get(request.query_params.get("done", ""), ""),  # type: ignore[call-overload]
+            done=done_words(request.query_params.get("done", "")),
             **variables,
         )
         return HTMLResponse(html, status)

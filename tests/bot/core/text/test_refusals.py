@@ -21,6 +21,7 @@ from service.wire import (
     DailyLimitReached,
     DocumentRefused,
     DuelRefused,
+    EditRefused,
     EventReused,
     InvalidInput,
     InvalidTimetable,
@@ -566,6 +567,17 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         RestoreRefused(question="views"),
         "Not in the document",
         "Its document no longer contains `views`. Add it there and import the document again.",
+    ),
+    (
+        EditRefused(question="views", why="shared"),
+        "Not allowed",
+        "The bank of `views` is shared with other workspaces. Its operator can edit it. "
+        "`/quiz-admin bank retire views` stops it here.",
+    ),
+    (
+        EditRefused(question="views", why="unsound"),
+        "Not possible",
+        "The text of `views` is not one question with an answer. Fix it first.",
     ),
     (
         UndoRefused(bank="home", why="shared"),

@@ -1,0 +1,39 @@
+"""Words of the page of members."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from bot.core.text.words import chat_words, day_words, plural
+from service.wire import MemberPage, MemberRow
+
+CHANGES: Final = ("hide", "show", "promote", "demote")
+UNKNOWN_ACTION: Final = ("Unknown action", "Load the page again and use its buttons.")
+ELSEWHERE: Final = ("Not a member of this chat", "On Discord and Slack, the platform says who is an admin.")
+YOURSELF: Final = ("That is you", "Ask another admin to change your own role, so that one always remains.")
+
+
+def found_words(found: MemberPage) -> str:
+    """Says how many members there are."""
+    return f"{plural(found.total, 'member')}." if found.total else "No member fits."
+
+
+def pages(found: MemberPage) -> tuple[int | None, int | None]:
+    """Returns the page before and the page after."""
+    last = max(1, -(-found.total // found.size))
+    return (found.page - 1 if found.page > 1 else None), (found.page + 1 if found.page < last else None)
+
+
+def last_seen(row: MemberRow, now: datetime) -> str:
+    """Says when a member last answered."""
+    if row.last_at is None:
+        return "never"
+    days = (now.date() - row.last_at.date()).days
+    return "today" if days <= 0 else "yesterday" if days == 1 else f"{plural(days, 'day')} ago"
+
+
+def joined(row: MemberRow) -> str:
+    """Says since when a member is here, and in which chats."""
+    chats = ", ".join(dict.fromkeys(chat_words(one.platform) for one in row.identities))
+    return f"since {day_words(row.joined_at.date())}" + (f", in {chats}" if chats else "")

@@ -1,0 +1,69 @@
+"""The page of members: who takes part, who is an admin here, and who is hidden from the boards."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bot.core.text import member_lists as text
+from bot.web.admin.frame import AdminFrame, explained, number_of
+from bot.web.chat import who_of
+from bot.web.security import RequestProblem, cleaned, text_of
+from bot.web.store import Person
+from service.wire import MemberRow
+
+PATH = "/m/{member}/admin/members"
+
+
+class MembersPage:
+    """The routes of the page. The chat keeps who is an admin in it; the service records each change."""
+
+    def __init__(self, frame: AdminFrame) -> None:
+        self._frame = frame
+        self._client = frame.client
+        self.routes = (Route(PATH, self.show), Route(PATH, self.change, methods=["POST"]))
+
+    async def show(self, request: Request) -> Response:
+        """Shows the members that the query asks for."""
+        who, query = who_of(self._frame.admin(request)), request.query_params
+        wanted, page = cleaned(query.get("text", ""))[:80].strip(), number_of(query.get("page", ""))
+        with explained():
+            found = await self._client.members(who, wanted, min(max(page, 1), 10_000))
+        people = {row.name: person for row in found.members if (person := self._person(row))}
+        return self._frame.show(
+            request,
+            "members.html",
+            "members",
+            found=found,
+            people=people,
+            wanted=wanted,
+            reader=who.member,
+            pages=text.pages(found),
+            now=self._frame.clock(),
+            text=text,
+        )
+
+    def _person(self, row: MemberRow) -> Person | None:
+        """Returns the member as this chat knows them; None if they are in other chats only."""
+        ids = [one.member for one in row.identities if one.platform == "web"]
+        return self._frame.store.person(ids[0]) if ids else None
+
+    async def change(self, request: Request) -> Response:
+        """Hides or shows a member, or changes who is an admin."""
+        who, fields, event = await self._frame.posted(request)
+        action, member = text_of(fields, "action"), text_of(fields, "id")[:200]
+        if not member or action not in text.CHANGES:
+            raise RequestProblem(422, *text.UNKNOWN_ACTION)
+        with explained():
+            if action in ("hide", "show"):
+                await self._client.member_hide(who, event, member, action == "hide")
+                return self._frame.after(request, "/members", "hidden" if action == "hide" else "unhidden")
+            if self._frame.store.person(member) is None:
+                raise RequestProblem(409, *text.ELSEWHERE)
+            if member == who.member:
+                raise RequestProblem(409, *text.YOURSELF)
+            # Recorded first: a change of roles that is not in the audit log must not happen.
+            await self._client.member_role(who, event, member, action == "promote")
+        self._frame.store.make_admin(member, action == "promote")
+        return self._frame.after(request, "/members", "promoted" if action == "promote" else "demoted")

@@ -1,0 +1,193 @@
+"""The review queue: reports beside their question, suggestions, open answers, and edits with what they would move."""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import quote
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bot.core.text import review_pages as text
+from bot.core.text.admin_pages import Done
+from bot.web.admin.frame import AdminFrame, explained, number_of
+from bot.web.chat import who_of
+from bot.web.security import RequestProblem, text_of
+from service.wire import LONGEST_SUGGESTION, Who, digest_of
+
+LONGEST_EDIT = 50_000
+"""Longest text of a question, as the service takes it, characters."""
+BASE = "/m/{member}/admin/review"
+
+
+class ReviewPages:
+    """The routes of the queue."""
+
+    def __init__(self, frame: AdminFrame) -> None:
+        self._frame = frame
+        self._client = frame.client
+        self.routes = (
+            Route(BASE, self.queue),
+            Route(BASE, self.credit, methods=["POST"]),
+            Route(f"{BASE}/report/{{number}}", self.report),
+            Route(f"{BASE}/report/{{number}}", self.settle, methods=["POST"]),
+            Route(f"{BASE}/suggestion/{{number}}", self.suggestion),
+            Route(f"{BASE}/suggestion/{{number}}", self.decide, methods=["POST"]),
+            Route(f"{BASE}/edit", self.editor),
+            Route(f"{BASE}/edit", self.edit, methods=["POST"]),
+        )
+
+    # The queue
+
+    async def queue(self, request: Request) -> Response:
+        """Shows what waits, and the latest settled reports."""
+        who = who_of(self._frame.admin(request))
+        with explained():
+            reports, suggestions, answers = await asyncio.gather(
+                self._client.reports(who), self._client.suggestions(who), self._client.open_answers(who)
+            )
+        return self._frame.show(
+            request,
+            "review.html",
+            "review",
+            waiting=[one for one in reports if one.state == "open"],
+            settled=[one for one in reports if one.state != "open"][: text.MOST_SETTLED],
+            suggestions=suggestions,
+            answers=answers,
+            text=text,
+        )
+
+    async def credit(self, request: Request) -> Response:
+        """Gives an open answer its credit."""
+        who, fields, event = await self._frame.posted(request)
+        percent = text_of(fields, "percent").strip().rstrip("%")
+        if not percent.isdecimal() or int(percent[:4]) > 100:
+            raise RequestProblem(422, *text.NO_PERCENT)
+        with explained():
+            await self._client.open_answer_credit(who, event, _number(fields, "answer"), int(percent))
+        return self._frame.after(request, "/review#answers", "credited")
+
+    # Reports
+
+    async def report(self, request: Request) -> Response:
+        """Shows a report beside the question that it is about."""
+        who = who_of(self._frame.admin(request))
+        with explained():
+            view = await self._client.report_view(who, _in_path(request))
+        return self._frame.show(
+            request,
+            "report.html",
+            "review",
+            view=view,
+            question=text.question_with_key(view.key),
+            edit=_edit_path(view.report.question, view.report.id),
+            text=text,
+        )
+
+    async def settle(self, request: Request) -> Response:
+        """Settles a report, or retires its question."""
+        who, fields, event = await self._frame.posted(request)
+        number, action, reason = _in_path(request), text_of(fields, "action"), text_of(fields, "reason")
+        with explained():
+            if action in ("dismissed", "fixed"):
+                await self._client.report_settle(who, event, number, action, reason[: text.LONGEST_REASON])  # type: ignore[arg-type]
+                return self._frame.after(request, "/review#reports", "settled")
+            if action == "retire":
+                view = await self._client.report_view(who, number)
+                await self._client.bank_retire(who, event, view.report.question, True)
+                return self._frame.after(request, f"/review/report/{number}", "retired")
+        raise RequestProblem(422, *text.UNKNOWN_ACTION)
+
+    # Suggestions
+
+    async def suggestion(self, request: Request) -> Response:
+        """Shows a suggestion as it is read, with its key."""
+        return await self._suggestion(request, who_of(self._frame.admin(request)))
+
+    async def _suggestion(self, request: Request, who: Who) -> Response:
+        with explained():
+            view = await self._client.suggestion_view(who, _in_path(request))
+        return self._frame.show(
+            request,
+            "suggestion.html",
+            "review",
+            view=view,
+            question=text.question_with_key(view.key) if view.key else (),
+            longest=LONGEST_SUGGESTION,
+            seen=digest_of(view.suggestion.text),
+            text=text,
+        )
+
+    async def decide(self, request: Request) -> Response:
+        """Accepts, edits or declines a suggestion."""
+        who, fields, event = await self._frame.posted(request)
+        number, action = _in_path(request), text_of(fields, "action")
+        done: Done
+        with explained():
+            if action == "accept":
+                await self._client.suggestion_accept(who, event, number, text_of(fields, "seen")[:200])
+                done = "accepted"
+            elif action == "decline":
+                reason = text_of(fields, "reason")[: text.LONGEST_REASON]
+                await self._client.suggestion_decline(who, event, number, reason)
+                done = "declined"
+            elif action == "edit":
+                written = text_of(fields, "text")[:LONGEST_SUGGESTION]
+                await self._client.suggestion_edit(who, event, number, written)
+                return self._frame.after(request, f"/review/suggestion/{number}", "saved")
+            else:
+                raise RequestProblem(422, *text.UNKNOWN_ACTION)
+        return self._frame.after(request, "/review#suggestions", done)
+
+    # Edits
+
+    async def editor(self, request: Request) -> Response:
+        """Shows a question of the workspace's own banks as text to edit."""
+        who = who_of(self._frame.admin(request))
+        question, report = request.query_params.get("question", "")[:200], request.query_params.get("report", "")
+        if not question:
+            raise RequestProblem(422, *text.NO_QUESTION)
+        with explained():
+            source = await self._client.question_source(who, question)
+        return self._edited(request, question, source.text, number_of(report), None)
+
+    async def edit(self, request: Request) -> Response:
+        """Shows what an edit would move, or makes it."""
+        who, fields, event = await self._frame.posted(request)
+        question, written = text_of(fields, "question")[:200], text_of(fields, "text")[:LONGEST_EDIT]
+        report, apply = _number(fields, "report"), text_of(fields, "action") == "apply"
+        if not question:
+            raise RequestProblem(422, *text.NO_QUESTION)
+        with explained():
+            view = await self._client.question_edit(who, event, question, written, apply)
+        if not view.applied:
+            return self._edited(request, question, written, report, view)
+        back = f"/review/report/{report}" if report else f"/bank/question?id={quote(question, safe='')}"
+        return self._frame.after(request, back, "edited")
+
+    def _edited(self, request: Request, question: str, written: str, report: int, view: object) -> Response:
+        return self._frame.show(
+            request,
+            "edit.html",
+            "review",
+            question=question,
+            written=written,
+            report=report,
+            view=view,
+            longest=LONGEST_EDIT,
+            text=text,
+        )
+
+
+def _edit_path(question: str, report: int = 0) -> str:
+    return f"/review/edit?question={quote(question, safe='')}" + (f"&report={report}" if report else "")
+
+
+def _in_path(request: Request) -> int:
+    return number_of(request.path_params["number"]) or 1 << 60
+
+
+def _number(fields: FormData, name: str) -> int:
+    return number_of(text_of(fields, name))

@@ -1,0 +1,93 @@
+"""The pages of item statistics, seasons, members and the audit log."""
+
+from __future__ import annotations
+
+import re
+
+from bot.core.command_parser import suggest
+from bot.core.quiz import Quiz
+from bot.web import WebChat, build
+from tests.bot.conftest import Room
+from tests.bot.web.admin.desk import posted, sent, shown, words
+from tests.bot.web.http_browser import Browser, opened_browser
+from tests.bot.web.quiz_chat import OPERATOR, called, plays, who_is
+
+
+async def test_statistics_list_questions_with_a_cure(room: Room, member: Browser) -> None:
+    page = words(await shown(member, "/statistics"))
+    assert "No round has closed yet." in page
+    await plays(room, [called(f"M{n}") for n in range(12)])
+    page = words(await shown(member, "/statistics"))
+    assert "1 question needs a look." in page
+    assert "Too easy 1 Nearly everyone is right." in page
+    assert re.search(r"one-right 100 % 12 too few 0", page)
+
+
+async def test_seasons_start_end_and_keep_their_board(room: Room, member: Browser) -> None:
+    assert "No season is running" in await shown(member, "/seasons")
+    page = words(await posted(member, "/seasons", {"action": "start", "name": "Autumn <1>"}))
+    assert "The season has started." in page and "Autumn <1>" in page
+    await plays(room, [called("Ada")])
+    await shown(member, "/seasons")
+    page = words(await posted(member, "/seasons", {"action": "end"}))
+    assert "The season has ended" in page
+    assert re.search(r"# Member Points 1 Ada \d+", page)
+    assert (await sent(member, "/seasons", {"action": "start", "name": " "})).status_code == 422
+
+
+async def test_members_are_found_hidden_and_shown(room: Room, member: Browser) -> None:
+    await plays(room, [called("Ada"), called("Grace"), who_is(member)])
+    room.moving.advance(days=1)
+    page = words(await shown(member, "/members"))
+    assert re.search(r"Ada (\d+) points · 1 rounds answered, last 2 days ago", page) is None
+    points = re.findall(r"(\w+)(?: Admin)? (\d+) points · 1 rounds answered, last yesterday", page)
+    assert {name for name, _ in points} == {"Ada", "Grace", "Ann"}
+    # Each has their own points, not everybody's sum.
+    assert len(points) == 3 and all(int(earned) < 20 for _, earned in points)
+    assert "1 member." in words(await shown(member, "/members?text=ADA"))
+    page = words(await posted(member, "/members", {"action": "hide", "id": "ada"}))
+    assert "Hidden: the boards leave this member out." in page and "Ada Hidden" in page
+    board = await room.client.board(OPERATOR, None, "all")
+    assert "Ada" not in {row.name for row in board.rows}
+    assert "Ada Hidden" not in words(await posted(member, "/members", {"action": "show", "id": "ada"}))
+    assert (await sent(member, "/members", {"action": "promote", "id": "ada"})).status_code == 409
+
+
+async def test_another_member_becomes_an_admin_and_it_is_in_the_audit(
+    room: Room, quiz_chat: WebChat, member: Browser
+) -> None:
+    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
+    async with opened_browser(app) as bob:
+        await bob.join("Bob")
+        await bob.opens(f"/m/{bob.member}/today")
+        # A member who posts the form of an admin changes nothing.
+        await bob.opens(f"/m/{bob.member}/me")
+        assert (await sent(bob, "/members", {"action": "promote", "id": bob.member})).status_code == 403
+        await room.client.me(called("Bob").model_copy(update={"member": bob.member}))
+        await shown(member, "/members")
+        page = words(await posted(member, "/members", {"action": "promote", "id": bob.member}))
+        assert "This member is an admin now." in page and "Bob Admin" in page
+        assert "Overview" in await shown(bob)
+        await shown(bob, "/members")
+        assert (await sent(bob, "/members", {"action": "demote", "id": bob.member})).status_code == 409
+        await posted(member, "/members", {"action": "demote", "id": bob.member})
+        assert (await bob.opens(f"/m/{bob.member}/admin")).status_code == 403
+    page = words(await shown(member, "/audit?action=member"))
+    assert re.search(r"Ann member end-admin member Bob .* Ann member make-admin member Bob", page)
+
+
+async def test_the_audit_is_filtered_and_paged(room: Room, member: Browser) -> None:
+    for n in range(60):
+        await room.client.bank_retire(OPERATOR, room.event_id(), "one-right", n % 2 == 0)
+    await room.client.season_start(OPERATOR, room.event_id(), "Autumn")
+    page = await shown(member, "/audit")
+    assert page.count("<tr><td") == 50
+    older = re.search(r'href="(\?before=\d+)" rel="next"', page)
+    assert older
+    page = await shown(member, f"/audit{older[1]}")
+    assert page.count("<tr><td") == 12  # the import of the bank comes first
+    assert "Newest" in page
+    page = words(await shown(member, "/audit?action=season"))
+    assert "Operator season start name Autumn" in page and "bank retire" not in page
+    assert "Nothing fits." in await shown(member, "/audit?by=nobody")
+    assert "season start" in await shown(member, "/audit?by=OPER&action=nonsense")
