@@ -18,7 +18,7 @@ from service.api import make_api
 from service.api.http import Clock, ServiceParts
 from service.api.rate_limit import CallLimiter
 from service.banks import proving
-from service.competitions import duels, sprints
+from service.competitions import duels, sprints, tournaments
 from service.config import Settings
 from service.credentials import TokenCipher
 from service.leader import Leader, run_ticks
@@ -89,6 +89,8 @@ class Service:
         await rounds.close_due(self.sessions, now)
         await rounds.post_due(self.sessions, now)
         await duels.end_due(self.sessions, now)
+        # After the rounds: a day is settled when they are closed.
+        await tournaments.advance_all(self.sessions, now)
         async with self.sessions.begin() as session:
             await delivery.give_up_expired(session, now)
         await drop_old_boards(self.sessions, now)

@@ -93,6 +93,8 @@ from service.wire import (
     SuggestionView,
     TodayView,
     TopicCount,
+    TournamentPlan,
+    TournamentView,
     VerdictView,
     WaitingAnswers,
     Where,
@@ -296,6 +298,22 @@ class ServiceClient(CallSender):
     async def link_with(self, who: Who, event_id: str, code: str) -> MemberLinked:
         """Merges the member with the one who made `code` in another chat of the workspace."""
 
+    @call("tournament", repeatable=True)
+    async def tournament(self, who: Who, title: str = "") -> TournamentView:
+        """Returns the workspace's newest tournament, or the one with that title."""
+
+    @call("tournament/join")
+    async def tournament_join(self, who: Who, event_id: str, tournament: int = 0) -> TournamentView:
+        """Makes the member take part in a tournament, or with 0 in the one that has not ended."""
+
+    @call("tournament/leave")
+    async def tournament_leave(self, who: Who, event_id: str) -> TournamentView:
+        """Makes the member no longer take part, from today on."""
+
+    @call("tournament/pick")
+    async def tournament_pick(self, who: Who, event_id: str, member: str) -> TournamentView:
+        """Takes a member into the caller's team, for captains."""
+
     # Admins' calls, refused to everyone else
 
     @call("admin/chat/link")
@@ -370,6 +388,18 @@ class ServiceClient(CallSender):
     @call("admin/sprint/stop")
     async def sprint_stop(self, who: Who, event_id: str, where: Where) -> SprintView:
         """Stops the sprint in the channel: its current question is revealed, and the podium follows."""
+
+    @call("admin/tournament/plan")
+    async def tournament_plan(self, who: Who, event_id: str, where: Where, plan: TournamentPlan) -> TournamentView:
+        """Opens a tournament for members to join, and announces it in the channel; audited."""
+
+    @call("admin/tournament/captain")
+    async def tournament_captain(self, who: Who, event_id: str, member: str) -> TournamentView:
+        """Gives a member a team to pick, before the tournament starts; audited."""
+
+    @call("admin/tournament/cancel")
+    async def tournament_cancel(self, who: Who, event_id: str) -> TournamentView:
+        """Ends the workspace's tournament without a result; audited."""
 
     @call("admin/season/start")
     async def season_start(self, who: Who, event_id: str, name: str) -> SeasonView:

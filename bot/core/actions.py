@@ -162,6 +162,23 @@ class ShowLadder:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinTournament:
+    """Makes the member take part in a tournament."""
+
+    tournament: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveTournament:
+    """Makes the member no longer take part in the tournament."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowTournament:
+    """Shows the newest tournament."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """As a button, shows the report form; as a form, reports the question. If empty, the form has a field for it."""
 
@@ -361,6 +378,9 @@ Action = (
     | ShowDuel
     | ShowDuels
     | ShowLadder
+    | JoinTournament
+    | LeaveTournament
+    | ShowTournament
     | Report
     | Explain
     | MyResult
@@ -422,6 +442,9 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "dv": (ShowDuel, ("[0-9]{1,18}",)),
     "dm": (ShowDuels, ()),
     "dl": (ShowLadder, ()),
+    "tj": (JoinTournament, ("[0-9]{1,18}",)),
+    "tl": (LeaveTournament, ()),
+    "tv": (ShowTournament, ()),
     "e": (Report, (_ANY,)),
     "k": (Explain, (_SOME,)),
     "r": (MyResult, ("r[0-9]{1,18}",)),

@@ -28,6 +28,7 @@ from bot.core.text import (
     sprints,
     suggestions,
 )
+from bot.core.tournament_commands import TournamentCommands
 from service.client import ServiceClient, ServiceRefused
 from service.wire import (
     ExtraRound,
@@ -204,6 +205,7 @@ class AdminCommands:
     def __init__(self, client: ServiceClient, onboarding: Onboarding) -> None:
         self._client = client
         self._onboarding = onboarding
+        self._tournaments = TournamentCommands(client)
         self._handlers: dict[tuple[str, ...], Handler] = {
             ("setup",): self._setup,
             ("schedule", "add"): self._add,
@@ -221,6 +223,9 @@ class AdminCommands:
             ("close-now",): self._close_now,
             ("sprint", "start"): self._sprint_start,
             ("sprint", "stop"): self._sprint_stop,
+            ("tournament", "new"): self._tournaments.plan,
+            ("tournament", "captain"): self._tournaments.name_captain,
+            ("tournament", "cancel"): self._tournaments.cancel,
             ("season", "start"): self._season_start,
             ("season", "end"): self._season_end,
             ("season", "list"): self._seasons,

@@ -205,7 +205,14 @@ KINDS: Final = list_of("kinds", _KINDS)
 SWITCH: Final = one_of("switch", {"on": True, "off": False, "yes": True, "no": False})
 PERIOD: Final = one_of("period", {"day": "day", "week": "week", "month": "month", "season": "season", "ever": "all"})
 CONTEST: Final = one_of(
-    "contest", {"everybody": "points", "rookies": "rookies", "improved": "improved", "ladder": "ladder"}
+    "contest",
+    {
+        "everybody": "points",
+        "rookies": "rookies",
+        "improved": "improved",
+        "ladder": "ladder",
+        "tournament": "tournament",
+    },
 )
 GENERATED: Final = one_of("use", {word: word for word in ("use", "hold", "none")})
 
@@ -233,6 +240,17 @@ ROLE: Final = Kind("role or user group", _read_role, "S0ABC123", own=False)
 MEMBER: Final = Kind("member", _read_member, "@Ada", looks=r"<?@.*")
 MINE: Final = one_of("list", {"mine": True})
 EVERYONE: Final = one_of("scope", {"all": True})
+TOURNAMENT: Final = one_of("action", {word: word for word in ("see", "join", "leave", "pick")})
+FORM: Final = one_of("form", {word: word for word in ("table", "bracket")})
+TEAMS: Final = one_of("way to make teams", {word: word for word in ("random", "captains", "chats")})
+BALANCE: Final = one_of("measure", {word: word for word in ("points", "rating")})
+
+
+def _read_numbers(word: str) -> tuple[int, ...]:
+    return tuple(_read_number(part) for part in word.split(",") if part)
+
+
+NUMBERS: Final = Kind("numbers", _read_numbers, "1,2")
 NOTIFICATION: Final = one_of("kind of message", {word: word for word in ("reminders", "results")})
 PRIVACY: Final = one_of("action", {word: word for word in ("see", "export", "csv", "hide", "show", "forget")})
 
@@ -333,7 +351,9 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("period", PERIOD, "day, week, month, season or ever; else week."),
         Argument("topic", WORD, "Only this topic."),
         Argument(
-            "contest", CONTEST, "rookies, improved (who gets more right than before) or ladder (ratings of duels)."
+            "contest",
+            CONTEST,
+            "rookies, improved (who gets more right than before), ladder (of duels) or tournament.",
         ),
         Argument("all", EVERYONE, "The whole workspace, not only this channel."),
     ),
@@ -342,6 +362,12 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         "Challenge a member, or see your duels and rating.",
         Argument("member", MEMBER, "Whom to challenge; without it, your duels."),
         Argument("topic", WORD, "Only this topic."),
+    ),
+    _quiz(
+        "tournament",
+        "The tournament: teams, table, joining and leaving.",
+        Argument("action", TOURNAMENT, "see, join, leave, or pick for captains; else see."),
+        Argument("member", MEMBER, "Whom a captain picks."),
     ),
     _quiz("me", "Your points, streak, cards and weak topics."),
     _quiz("topics", "What there are questions about."),
@@ -405,6 +431,26 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("topic", WORD, "Only this topic."),
     ),
     _admin("sprint stop", "End this channel's sprint early, with its podium."),
+    _admin(
+        "tournament new",
+        "Plan a tournament of teams, and let members join.",
+        Argument("name", WORD, "What it is called; in quotes if it has spaces.", required=True),
+        Argument("first", DATE, "Its first day, after today; else the next Monday.", named=True),
+        Argument("days", DAYS_BEFORE, "How many days, 1 to 31; else 7.", named=True),
+        Argument("teams", TEAMS, "random, captains (who pick) or chats (one team each); else random.", named=True),
+        Argument("count", NUMBER, "How many teams, 2 to 16, if they are random; else 2.", named=True),
+        Argument("form", FORM, "table (all meet every day) or bracket (winners go on); else table.", named=True),
+        Argument("best", NUMBER, "Most members of a team that count; else the smallest team's size.", named=True),
+        Argument("schedules", NUMBERS, "Whose daily rounds count; else those of this channel.", named=True),
+        Argument("late", SWITCH, "Whether members can join after the start; else on.", named=True),
+        Argument("balance", BALANCE, "Teams are even by recent points, or by rating.", named=True),
+    ),
+    _admin(
+        "tournament captain",
+        "Give a member a team to pick.",
+        Argument("member", MEMBER, "Who it is.", required=True),
+    ),
+    _admin("tournament cancel", "End the tournament without a result."),
     _admin(
         "season start",
         "Start a season; a running one is archived.",

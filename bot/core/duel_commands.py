@@ -21,6 +21,15 @@ def mention(member: str, name: str) -> str:
     return f"<@{member}|{name.translate({ord(mark): None for mark in '<>|'})}>"
 
 
+def named_member(platform: str, typed: str) -> tuple[str, str]:
+    """Returns the id or name of the member that a command names, and the name that the platform itself vouches for."""
+    typed = typed.strip()
+    if found := _MENTION.fullmatch(typed):
+        # Only Discord names a member by an option that nobody can type.
+        return found[1], (found[2] or "") if platform == "discord" else ""
+    return typed, ""
+
+
 class DuelCommands:
     """The command and the buttons of duels."""
 
@@ -32,10 +41,7 @@ class DuelCommands:
         named = typed.text("member").strip()
         if not named:
             return await self.show_own(event)
-        member, name = named, ""
-        if found := _MENTION.fullmatch(named):
-            # Only Discord names a member by an option that nobody can type.
-            member, name = found[1], (found[2] or "") if event.who.platform == "discord" else ""
+        member, name = named_member(event.who.platform, named)
         topic = typed.text("topic")
         return duels.duel_card(
             await self._client.duel_challenge(event.who, event.where, event.id, member, name[:80], topic)

@@ -12,6 +12,7 @@ from bot.core.command_spec import specs_of
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event
 from bot.core.text import admin, boards, members, notifications, questions, results, suggestions
+from bot.core.tournament_commands import TournamentCommands
 from service.client import ServiceClient
 from service.wire import Contest, NotificationKind, Period, PrivacyAction
 
@@ -25,6 +26,7 @@ class MemberCommands:
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
         self._duels = DuelCommands(client)
+        self._tournaments = TournamentCommands(client)
         self._handlers: dict[str, Handler] = {
             "today": self._today,
             "answer": self._answer,
@@ -32,6 +34,7 @@ class MemberCommands:
             "run": self._run,
             "board": self._board,
             "duel": self._duels.run,
+            "tournament": self._tournaments.run,
             "me": self._me,
             "topics": self._topics,
             "explain": self._explain,
@@ -83,6 +86,8 @@ class MemberCommands:
     async def _board(self, event: Command, typed: Typed) -> Said:
         if typed.text("contest") == "ladder":
             return await self._duels.show_ladder(event)
+        if typed.text("contest") == "tournament":
+            return await self._tournaments.show(event, typed.text("topic"))
         scope = "workspace" if typed.values.get("all") else "channel"
         period, contest = typed.text("period", "week"), typed.text("contest", "points")
         return await self.show_board(event, period, scope, typed.text("topic"), contest)

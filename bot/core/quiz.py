@@ -25,6 +25,7 @@ from bot.core.links import Links
 from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
 from bot.core.text import marking, members, onboarding, questions, refusals, results, reveals, review, suggestions
+from bot.core.tournament_commands import TournamentCommands
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import CONFIDENCES, AnswerInput, AskForm, Confidence, TodayView, Where, invalid_input
@@ -45,6 +46,7 @@ class ButtonHandler:
         self._admins = admins
         self._hello = hello
         self._duels = DuelCommands(client)
+        self._tournaments = TournamentCommands(client)
 
     async def press(self, event: Press) -> Said:
         """Runs a button's action. Raises BadAction, CommandError and what the client raises."""
@@ -108,6 +110,8 @@ class ButtonHandler:
                 return await self._duels.press(event, action)
             case actions.ShowLadder():
                 return await self._duels.show_ladder(event)
+            case actions.JoinTournament() | actions.LeaveTournament() | actions.ShowTournament():
+                return await self._tournaments.press(event, action)
             case actions.Compare() | actions.Mark() | actions.ShareAnswer():
                 return await self._mark(event, action)
             case actions.PeerAnswers(ref, after):

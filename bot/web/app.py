@@ -50,6 +50,7 @@ from bot.web.security import (
 from bot.web.sign_in import SignInPages
 from bot.web.store import LAST_ID, Message, NameTaken, Person
 from bot.web.today import TodayPage
+from bot.web.tournament import TournamentPage
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Operations, Who
 
@@ -138,10 +139,12 @@ class WebApp:
             archive = ArchivePages(self._cookies, client, self._navigation)
             me = MePage(self._cookies, client, self._navigation)
             admin = AdminPages(AdminFrame(self._cookies, client, self._navigation, chat.clock, chat.store))
+            tournament = TournamentPage(self._cookies, client, self._navigation, chat.pause)
             self.pages = [
                 *today.routes,
                 *practice.routes,
                 *board.routes,
+                *tournament.routes,
                 *archive.routes,
                 *me.routes,
                 *admin.routes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 
 from bot.core.cards import Card, Field, Form, PickField, Reply, TextField
@@ -31,7 +32,7 @@ class WebChat:
         self.store = store
         self.clock = clock
         self._news = asyncio.Event()
-        self._closed = False
+        self._closing = asyncio.Event()
 
     # For the dispatcher
 
@@ -121,12 +122,18 @@ class WebChat:
 
     def close(self) -> None:
         """Ends the stream of every page, so that the server can stop."""
-        self._closed = True
+        self._closing.set()
         self.notify()
+
+    async def pause(self, seconds: float) -> bool:
+        """Waits this long. Returns False at once if the chat is closed."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._closing.wait(), seconds)
+        return not self._closing.is_set()
 
     async def follow(self, member: str, after: int) -> AsyncIterator[Message]:
         """Yields each message visible to the member that is new or changed since a version, as it arrives."""
-        while not self._closed:
+        while not self._closing.is_set():
             news = self._news
             for message in sorted(self.store.seen_by(member, CHANNEL, after), key=lambda message: message.version):
                 after = message.version

@@ -25,6 +25,7 @@ from service.people import members
 from service.people.audit import administer, admins_only
 from service.rounds import digests, extra_rounds, leaderboard, marking, planning, rounds, schedules
 from service.rounds.idempotency import EventCall
+from service.rounds.named_members import find_named
 from service.store import banks
 from service.store.audits import AuditFilter
 from service.store.ledger import Adjustment
@@ -519,7 +520,7 @@ async def open_answer_credit(
 @router.post("/member/restore")
 async def member_restore(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, day: DayBody) -> None:
     async with looking(call, who) as (session, caller):
-        found = await members.member_called(session, caller, member)
+        found = await find_named(session, caller, member)
         work = partial(members.restore_streak, session, caller, found, day)
         detail = {"member": found.id, "day": day.isoformat()}
         await administer(session, caller, EventCall(event_id, "member restore", call.now), detail, work, type(None))
@@ -535,7 +536,7 @@ async def member_adjust(
     reason: TextBody,
 ) -> None:
     async with looking(call, who) as (session, caller):
-        found = await members.member_called(session, caller, member)
+        found = await find_named(session, caller, member)
         adjustment = Adjustment(points, reason, event_id, call.now)
         work = partial(members.adjust_points, session, caller, found, adjustment)
         detail = {"member": found.id, "points": points, "reason": reason}
@@ -556,7 +557,7 @@ async def member_list(
 @router.post("/member/hide")
 async def member_hide(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, hidden: FlagBody) -> None:
     async with looking(call, who) as (session, caller):
-        found = await members.member_called(session, caller, member)
+        found = await find_named(session, caller, member)
         work = partial(members.hide, session, caller, found, hidden)
         name = "member hide" if hidden else "member show"
         await administer(session, caller, EventCall(event_id, name, call.now), {"member": found.id}, work, type(None))
@@ -565,7 +566,7 @@ async def member_hide(call: TheCall, who: TheCaller, event_id: EventBody, member
 @router.post("/member/role")
 async def member_role(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, admin: FlagBody) -> None:
     async with looking(call, who) as (session, caller):
-        found = await members.member_called(session, caller, member)
+        found = await find_named(session, caller, member)
         work = partial(members.note_role, session, caller, found)
         name = "member make-admin" if admin else "member end-admin"
         await administer(session, caller, EventCall(event_id, name, call.now), {"member": found.id}, work, type(None))

@@ -8,11 +8,12 @@ from typing import Annotated
 from fastapi import APIRouter, Body
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.api.admin import TextBody, TheChange
-from service.api.http import WhereBody
-from service.competitions import sprints
-from service.store.members import Caller
-from service.wire import SprintLength, SprintSeconds, SprintView
+from service.api.admin import AdminChange, NameBody, TextBody, TheChange, looking
+from service.api.http import EventBody, TheCall, TheCaller, WhereBody
+from service.competitions import sprints, tournament_views, tournaments
+from service.rounds.idempotency import EventCall, run_once
+from service.store.members import Caller, resolve_caller
+from service.wire import SprintLength, SprintSeconds, SprintView, TournamentPlan, TournamentView
 
 router = APIRouter()
 
@@ -36,3 +37,69 @@ async def sprint_stop(change: TheChange, where: WhereBody) -> SprintView:
         return await sprints.stop(session, caller)
 
     return await change.run("sprint stop", work, SprintView, {"channel": where.channel}, where)
+
+
+# Tournaments. Names of members never go into stored replies: a forgotten member is erased from all others'.
+
+
+@router.post("/admin/tournament/plan")
+async def tournament_plan(
+    change: TheChange, where: WhereBody, plan: Annotated[TournamentPlan, Body(embed=True)]
+) -> TournamentView:
+    work = partial(tournaments.plan, wanted=plan, now=change.now)
+    detail = {"channel": where.channel, **plan.model_dump(mode="json", exclude_defaults=True)}
+    return await _shown(change, await change.run("tournament plan", work, int, detail, where))
+
+
+@router.post("/admin/tournament/captain")
+async def tournament_captain(change: TheChange, member: NameBody) -> TournamentView:
+    work = partial(tournaments.name_captain, name=member, now=change.now)
+    tournament, _ = await change.run("tournament captain", work, tuple[int, int], lambda done: {"member": done[1]})
+    return await _shown(change, tournament)
+
+
+@router.post("/admin/tournament/cancel")
+async def tournament_cancel(change: TheChange) -> TournamentView:
+    work = partial(tournaments.cancel, now=change.now)
+    return await _shown(change, await change.run("tournament cancel", work, int, lambda done: {"tournament": done}))
+
+
+async def _shown(change: AdminChange, tournament: int) -> TournamentView:
+    async with looking(change.call, change.who) as (session, caller):
+        return await tournament_views.show_by_id(session, caller, tournament, change.now)
+
+
+@router.post("/tournament")
+async def tournament(call: TheCall, who: TheCaller, title: TextBody = "") -> TournamentView:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        return await tournament_views.show(session, caller, title, call.now)
+
+
+@router.post("/tournament/join")
+async def tournament_join(
+    call: TheCall, who: TheCaller, event_id: EventBody, tournament: Annotated[int, Body(embed=True, ge=0, lt=2**63)] = 0
+) -> TournamentView:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = tournaments.join(session, caller, tournament, call.now)
+        found = await run_once(session, caller, EventCall(event_id, "tournament join", call.now), work, int)
+        return await tournament_views.show_by_id(session, caller, found, call.now)
+
+
+@router.post("/tournament/leave")
+async def tournament_leave(call: TheCall, who: TheCaller, event_id: EventBody) -> TournamentView:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = tournaments.leave(session, caller, call.now)
+        found = await run_once(session, caller, EventCall(event_id, "tournament leave", call.now), work, int)
+        return await tournament_views.show_by_id(session, caller, found, call.now)
+
+
+@router.post("/tournament/pick")
+async def tournament_pick(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody) -> TournamentView:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = tournaments.pick(session, caller, member)
+        found = await run_once(session, caller, EventCall(event_id, "tournament pick", call.now), work, int)
+        return await tournament_views.show_by_id(session, caller, found, call.now)

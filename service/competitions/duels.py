@@ -32,6 +32,7 @@ from service.domain.ratings import Result, rate_match
 from service.errors import Refused
 from service.rounds import practice, schedules
 from service.rounds.ledger import grade_answer
+from service.rounds.named_members import find_named
 from service.rounds.submissions import validate_answer
 from service.rounds.views import build_question_view
 from service.store import duels, members, outbox, questions
@@ -46,7 +47,6 @@ from service.wire import (
     DuelPost,
     DuelRefused,
     DuelTurn,
-    MemberAmbiguous,
     NotFound,
     QuestionGone,
     QuestionRef,
@@ -338,13 +338,7 @@ async def _find_member(session: AsyncSession, caller: Caller, who: Who, wanted: 
             met = Who(platform=who.platform, workspace=who.workspace, member=wanted.member, name=wanted.name)
             known = (await members.resolve_caller(session, met, None, now)).member_id
         return await members.get_member(session, known)
-    named = await members.find_members(session, caller.workspace_id, wanted.member)
-    if not named:
-        raise Refused(NotFound(what="member", name=wanted.member))
-    if len(named) > 1:
-        ids = await members.list_platform_ids(session, [member.id for member in named])
-        raise Refused(MemberAmbiguous(name=wanted.member, ids=tuple(ids)))
-    return named[0]
+    return await find_named(session, caller, wanted.member)
 
 
 async def _find_own(session: AsyncSession, caller: Caller, duel_id: int) -> tuple[Duel, Side]:

@@ -137,6 +137,11 @@ def holiday_name(country: str, day: date) -> str:
     return _public_holidays(country, day.year).get(day, "") if country else ""
 
 
+def start_of_day(zone: str, day: date) -> datetime:
+    """Returns the UTC instant at which the local date `day` begins."""
+    return _first_instant(get_zone(zone), day, time.min)
+
+
 def next_slot(timetable: Timetable, after: datetime) -> Slot | None:
     """Returns the first slot strictly after `after` (aware), or None if the next 400 days have none."""
     first_day = _local_date(timetable, after) - 2 * _DAY

@@ -6,7 +6,8 @@ Linking a chat moves everything it has into the other workspace:
 - points stay on the days they were earned, and count on the shared boards of those days;
 - banks are shared, retired questions stay retired; a bank or season whose name is taken gets a number;
 - its running season ends and keeps its board; the other workspace's season continues.
-Logged rows only change their workspace. A chat with an open round or a running sprint cannot be linked until it ends.
+Logged rows only change their workspace. A chat with an open round, a running sprint or a tournament cannot be linked
+until it ends.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
 from service.rounds import leaderboard
-from service.store import audits, chats, duels, sprints
+from service.store import audits, chats, duels, sprints, tournaments
 from service.store import ledger as season_rows
 from service.store import members as member_rows
 from service.store import privacy as rows
@@ -29,7 +30,7 @@ from service.store.chats import Holdings
 from service.store.members import Caller
 from service.store.privacy import CountingAnswer, LedgerSum
 from service.store.tables import LinkCodeRow
-from service.wire import ChatLinked, LinkRefused, LinkWaits, MemberLinked, SprintRefused
+from service.wire import ChatLinked, LinkRefused, LinkWaits, MemberLinked, SprintRefused, TournamentRefused
 
 # Codes. Only a keyed digest of a code is stored.
 
@@ -120,6 +121,8 @@ async def join(
         raise Refused(LinkWaits(channel=channel, closes_at=round_.closes_at))
     if await sprints.find_running(session, old):
         raise Refused(SprintRefused(why="running"))
+    if await tournaments.find_live(session, old):
+        raise Refused(TournamentRefused(why="live"))
     has = await chats.count_holdings(session, old)
     running = await season_rows.get_running_season(session, old)
     view = ChatLinked(
@@ -153,6 +156,7 @@ async def _bring(session: AsyncSession, caller: Caller, new: int, has: Holdings,
 # - In an open round the newer answer counts, in a closed one the better.
 # - Streaks use the rounds of both. Of cards on the same question, the one reviewed last stays.
 # - Duels go on with the remaining account, and the longer history of ratings continues.
+# - In a tournament that both take part in, the team of the remaining account stays.
 # - The member is hidden if either account was hidden. A forgotten member has no account left to link.
 # - Nothing of any other member changes.
 

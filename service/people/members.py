@@ -33,6 +33,7 @@ from service.store import (
     schedules,
     sprints,
     suggestions,
+    tournaments,
 )
 from service.store import privacy as store_privacy
 from service.store.ledger import Adjustment
@@ -40,10 +41,8 @@ from service.store.members import Caller, list_identities
 from service.store.tables import Member
 from service.wire import (
     Me,
-    MemberAmbiguous,
     MemberPage,
     NoRoundOn,
-    NotFound,
     PointsOutOfRange,
     PrivacyAction,
     PrivacyView,
@@ -241,6 +240,16 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
         ],
         "notifications": await _notifications(session, member.id),
         "duels": await _duels(session, member.id),
+        "tournaments": [
+            {
+                "title": title,
+                "team": team,
+                "joined_at": row.joined_at.isoformat(),
+                "from": row.from_day and row.from_day.isoformat(),
+                "until": row.until_day and row.until_day.isoformat(),
+            }
+            for row, title, team in await tournaments.list_of_member(session, member.id)
+        ],
         "ratings": [
             {"duel": row.duel_id, "mu": row.mu, "sigma": row.sigma, "at": row.at.isoformat()}
             for row in await duels.list_own_ratings(session, member.id)
@@ -319,17 +328,6 @@ async def note_role(session: AsyncSession, caller: Caller, member: Member) -> No
 
 MOST_POINTS = 1_000_000
 """Most points that one adjustment may add or take."""
-
-
-async def member_called(session: AsyncSession, caller: Caller, name: str) -> Member:
-    """Returns the member with that name. Refused if there is none, or more than one."""
-    found = await members.find_members(session, caller.workspace_id, name)
-    if not found:
-        raise Refused(NotFound(what="member", name=name))
-    if len(found) > 1:
-        ids = await members.list_platform_ids(session, [member.id for member in found])
-        raise Refused(MemberAmbiguous(name=name, ids=tuple(ids)))
-    return found[0]
 
 
 async def restore_streak(session: AsyncSession, caller: Caller, member: Member, day: date) -> None:

@@ -9,3 +9,4 @@ from service.store import notification_tables as notification_tables
 from service.store import review_tables as review_tables
 from service.store import sprint_tables as sprint_tables
 from service.store import tables as tables
+from service.store import tournament_tables as tournament_tables

@@ -59,6 +59,10 @@ MOVED = (
     "sprint_answer",
     "duel",
     "duel_rating",
+    "tournament",
+    "tournament_schedule",
+    "tournament_team",
+    "tournament_member",
 )
 """Tables with a workspace id, except those that a merge combines or deletes."""
 

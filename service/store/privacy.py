@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, exists, func, or_, select, true, union, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store import duels, hints, markings, members, notifications, reports, sprints, suggestions
+from service.store import duels, hints, markings, members, notifications, reports, sprints, suggestions, tournaments
 from service.store.ledger import insert_entries
 from service.store.members import Caller, list_identities, merged_ids
 from service.store.review_tables import ReportRow, ReviewPlace
@@ -42,7 +42,7 @@ from service.wire import Who
 
 FORGOTTEN_NAME = "someone who left"
 """Name shown for the points of a forgotten member."""
-NAMING = ("reveal", "outcome", "sprint-reveal", "sprint-podium", "duel")
+NAMING = ("reveal", "outcome", "sprint-reveal", "sprint-podium", "duel", "tournament")
 """Kinds of messages that name members."""
 CREDITS = {"name": FORGOTTEN_NAME, "suggested_by": ""}
 """Fields of those messages that hold a name, with what replaces it."""
@@ -136,6 +136,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await _empty_log(session, caller.member_id)
     await markings.forget_markings(session, caller.member_id)
     await sprints.forget_answers(session, caller.member_id)
+    await tournaments.forget_member(session, caller.member_id, now)
     await notifications.forget_notifications(session, caller.member_id)
     await hints.forget_hints(session, caller.member_id)
     await session.execute(delete(CardRow).where(CardRow.member_id == caller.member_id))
@@ -203,8 +204,8 @@ async def _empty_codes(session: AsyncSession, member_id: int) -> None:
 
 
 async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
-    """Erases the caller from the points and boards of reveals and from messages about duels, which identify members
-    by name only."""
+    """Erases the caller from the points and boards of reveals and from messages about duels and tournaments, which
+    identify members by name only."""
     rows = merged_ids(caller.member_id)
     known = (
         select(AnswerRow.name).where(AnswerRow.member_id.in_(rows)),
@@ -349,6 +350,7 @@ async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
     await session.execute(delete(StreakGrace).where(StreakGrace.member_id == gone))
     await hints.merge_hints(session, kept, gone)
     await sprints.merge_answers(session, kept, gone)
+    await tournaments.merge_members(session, kept, gone)
 
 
 def _reviewed(card: CardRow) -> str:

@@ -34,7 +34,16 @@ NAMING = {
 }
 UNSENT = ("due", "sending", "uncertain")
 """States of an outbox message that may still be posted."""
-APPEND_ONLY = ("answer", "verdict", "given_credit", "ledger", "audit", "duel_rating")
+APPEND_ONLY = (
+    "answer",
+    "verdict",
+    "given_credit",
+    "ledger",
+    "audit",
+    "duel_rating",
+    "tournament_day",
+    "tournament_score",
+)
 
 
 class Base(DeclarativeBase):

@@ -13,6 +13,7 @@ from service.wire.members import BoardRow
 from service.wire.notices import Notice
 from service.wire.questions import AnswerKey, QuestionView, RoundResult, VerdictView
 from service.wire.sprints import SprintAnnouncement, SprintPodium, SprintQuestionPost, SprintReveal
+from service.wire.tournaments import TournamentPost
 
 
 class InstallationKey(Model):
@@ -164,6 +165,7 @@ Body = Annotated[
     | VerdictNote
     | Notice
     | DuelPost
+    | TournamentPost
     | SprintBody,
     Field(discriminator="kind"),
 ]

@@ -27,7 +27,7 @@ class NotFound(Model):
     kind: Literal["not-found"] = "not-found"
     what: Literal[
         "schedule", "question", "topic", "level", "kind", "report", "waiting question", "bank", "member",
-        "open answer", "duel", "suggestion",
+        "open answer", "duel", "suggestion", "tournament",
     ]  # fmt: skip
     name: str = ""
     """Name or number that was given; empty if it stood for all."""
@@ -429,6 +429,26 @@ class SprintRefused(Model):
     yet."""
 
 
+# Tournaments
+
+
+class TournamentRefused(Model):
+    """A tournament cannot be planned, changed or joined so.
+
+    `live`: one has not ended; `schedules`: no such schedule, or none in the channel; `past day`: it must start after
+    today; `few days`: a bracket of so many teams needs `count`; `one chat`: only one is linked; `closed`: nobody joins
+    any more; `no captains`: no captain picks teams in it; `not your turn`: another team is smaller; `not free`: the
+    member is in a team or has not joined.
+    """
+
+    kind: Literal["tournament-refused"] = "tournament-refused"
+    why: Literal[
+        "live", "none", "schedules", "past day", "few days", "one chat", "closed", "not joined", "no captains",
+        "not captain", "not your turn", "not free", "started",
+    ]  # fmt: skip
+    count: int = 0
+
+
 CallRefusal = (
     AdminsOnly
     | NotFound
@@ -478,7 +498,14 @@ MemberRefusal = (
 BankRefusal = DocumentRefused | EditRefused | RestoreRefused | SuggestionRefused | UndoRefused
 LinkRefusal = LinkRefused | LinkWaits
 Refusal = Annotated[
-    CallRefusal | AnswerRefusal | ScheduleRefusal | MemberRefusal | BankRefusal | LinkRefusal | SprintRefused,
+    CallRefusal
+    | AnswerRefusal
+    | ScheduleRefusal
+    | MemberRefusal
+    | BankRefusal
+    | LinkRefusal
+    | SprintRefused
+    | TournamentRefused,
     Field(discriminator="kind"),
 ]
 

@@ -129,6 +129,7 @@ from service.wire import (
     Where,
     WrongOption,
 )
+from tests.bot.tournament_samples import TOURNAMENTS
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -862,6 +863,7 @@ GALLERY: dict[str, Card | Form] = {
         Ladder(rows=(LADDER_ROW, LADDER_ROW), total=9, mine=LADDER_ROW.model_copy(update={"me": True}))
     ),
     "ladder none": duels.ladder_card(Ladder()),
+    **TOURNAMENTS,
     "board crowded": boards.board_card(CROWDED),
     "board drawn": drawn(boards.board_card(CROWDED)),
     "pages": Card(

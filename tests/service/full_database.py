@@ -8,7 +8,15 @@ from pydantic import SecretStr
 
 from service.banks.imports import import_bank
 from service.store.sprint_tables import SprintAnswer
-from service.wire import AnswerInput, Installation, QuestionPost, ScheduleSpec, SprintQuestionPost, Where
+from service.wire import (
+    AnswerInput,
+    Installation,
+    QuestionPost,
+    ScheduleSpec,
+    SprintQuestionPost,
+    TournamentPlan,
+    Where,
+)
 from tests.service.competitions.sprint_scene import pass_time
 from tests.service.daily_channel import SPEC, DailyChannel, choice, code, play_duel, prose, value
 from tests.service.scenes import reading
@@ -33,7 +41,9 @@ FILLED = frozenset(
         "notification_setting", "oauth_state", "outbox", "point_mark", "procrastinate_events",
         "procrastinate_jobs", "question", "question_alias", "question_version", "report", "retirement",
         "review_place", "round", "schedule", "schedule_channel", "schedule_skip", "season", "shared_answer",
-        "sprint", "sprint_answer", "sprint_question", "standing", "streak_grace", "suggestion", "verdict", "workspace",
+        "sprint", "sprint_answer", "sprint_question", "standing", "streak_grace", "suggestion", "tournament",
+        "tournament_day", "tournament_member", "tournament_pair", "tournament_schedule", "tournament_score",
+        "tournament_team", "verdict", "workspace",
     }
 )  # fmt: skip
 """Tables that have rows then."""
@@ -44,6 +54,7 @@ async def fill(chats: TwoChats) -> str:
     daily, clock = chats.daily, chats.clock
     await _import_banks(daily)
     await daily.client.schedule_add(chats.boss("discord"), "schedule", GUILD, CHOICES)
+    await _plan_tournament(chats)
     await _answer_rounds(chats)
     ada, cy = (chats.who(name, "discord") for name in ("Ada", "Cy"))
     await play_duel(daily.client, ada, cy, GUILD, clock.now)
@@ -69,6 +80,15 @@ async def fill(chats: TwoChats) -> str:
     await daily.client.post_now(chats.boss("discord"), "under way", 1)
     await daily.client.outbox_claim("slack")
     return ref
+
+
+async def _plan_tournament(chats: TwoChats) -> None:
+    """Plans a bracket of one day, which is played with the second round."""
+    client, tomorrow = chats.daily.client, chats.clock.now.date() + timedelta(days=1)
+    plan = TournamentPlan(title="Cup", first_day=tomorrow, days=1, form="bracket")
+    await client.tournament_plan(chats.boss("discord"), "tournament", GUILD, plan)
+    for name in ("Ada", "Bo", "Cy"):
+        await client.tournament_join(chats.who(name, "discord"), f"{name} takes part")
 
 
 async def _import_banks(daily: DailyChannel) -> None:

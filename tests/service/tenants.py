@@ -10,7 +10,7 @@ from sqlalchemy import inspect
 
 from questions.model import Kind
 from service.store.tables import Base, QuestionVersion
-from service.wire import AnswerInput, QuestionView, ScheduleSpec, SprintQuestionPost, Where, Who
+from service.wire import AnswerInput, QuestionView, ScheduleSpec, SprintQuestionPost, TournamentPlan, Where, Who
 from tests.conftest import Clock
 from tests.service.competitions.sprint_scene import pass_time
 from tests.service.daily_channel import DailyChannel, choice
@@ -55,6 +55,8 @@ class Team:
     duel: int = 0
     """A duel of its admin and member that goes on."""
     duel_question: int = 0
+    tournament: int = 0
+    """A tournament that its admin and member have joined."""
     """Its first question."""
 
     @property
@@ -128,6 +130,10 @@ class Team:
         await self._share_prose()
         await self._duel()
         await self._sprint()
+        plan = TournamentPlan(title=f"{self.word} cup", teams="captains")
+        self.tournament = (await client.tournament_plan(boss, self.event(), self.channel, plan)).id
+        for who in (member, boss):
+            await client.tournament_join(who, self.event())
         await client.chat_link(boss, self.event())
         await client.link(member, self.event())
         return self

@@ -71,6 +71,8 @@ class Names:
                 "suggestion": [team.suggestion],
                 "number": [team.prose_answer],
                 "duel": [team.duel],
+                "tournament": [team.tournament],
+                "title": [f"{team.word} cup"],
                 "ref": asked,
                 "question": [f"what-is-a-{team.word}", *asked],
                 "name": [f"{team.word}-bank", f"{team.word} season"],
@@ -85,7 +87,9 @@ class Names:
     def nothing(cls) -> Names:
         """Returns values for the same fields that nobody has."""
         far = 10**9
-        words: dict[str, list[Any]] = {name: [NOBODYS] for name in ("question", "name", "member", "topic", "event_id")}
+        words: dict[str, list[Any]] = {
+            name: [NOBODYS] for name in ("question", "name", "title", "member", "topic", "event_id")
+        }
         where = {"channel": NOBODYS, "name": NOBODYS}
         numbers: dict[str, list[Any]] = {
             "schedule": [far],
@@ -93,6 +97,7 @@ class Names:
             "suggestion": [far],
             "number": [far],
             "duel": [far],
+            "tournament": [far],
         }
         refs = {"ref": [f"r{far}", f"p{far}", f"s{far}", f"d{far}"]}
         return cls({**words, **numbers, **refs, "where": [where]})
@@ -138,6 +143,7 @@ PLAIN: dict[str, Any] = {
     "on": True,
     "accept": True,
     "known_as": "",
+    "plan": {"title": "A cup"},
 }
 """What is handed in where nothing of anybody's is named."""
 

@@ -13,6 +13,7 @@ from bot.core.text.questions import question_card
 from bot.core.text.results import verdict_card
 from bot.core.text.reveals import outcome_card, result_card, reveal_card, round_name, update_card
 from bot.core.text.sprints import announcement_card, podium_card, sprint_question_card, sprint_reveal_card
+from bot.core.text.tournaments import tournament_post_card
 from service.wire import (
     Body,
     DuelPost,
@@ -27,6 +28,7 @@ from service.wire import (
     SprintPodium,
     SprintQuestionPost,
     SprintReveal,
+    TournamentPost,
     VerdictNote,
 )
 
@@ -50,6 +52,8 @@ def outbox_card(body: Body) -> Card:
             return verdict_card(body)
         case DuelPost():
             return duel_post_card(body)
+        case TournamentPost():
+            return tournament_post_card(body)
         case Notice():
             return notice_card(body)
         case SprintAnnouncement():

@@ -61,6 +61,7 @@ from service.wire import (
     SuggestionRefused,
     TextNeeded,
     TooManyCalls,
+    TournamentRefused,
     UndoRefused,
     WrongKindOfAnswer,
 )
@@ -96,6 +97,8 @@ def refusal_words(refusal: Refusal) -> Words:
         return _link(refusal)
     if isinstance(refusal, SprintRefused):
         return _sprint(refusal)
+    if isinstance(refusal, TournamentRefused):
+        return _tournament(refusal)
     assert_never(refusal)
 
 
@@ -178,6 +181,10 @@ def _not_found(refusal: NotFound) -> str:
             return f"No {what} in your own banks. `/quiz-admin bank list` shows how many wait in each."
         case "bank":
             return f"There is no bank {name} here. `/quiz-admin bank list` shows all of them."
+        case "tournament" if name:
+            return f"There is no tournament {name} here. `/quiz tournament` names the others."
+        case "tournament":
+            return "There has been no tournament yet. An admin plans one with `/quiz-admin tournament new`."
         case "duel":
             return f"There is no duel {name} here. `/quiz duel` shows yours."
         case "open answer":
@@ -565,5 +572,46 @@ def _sprint(refusal: SprintRefused) -> Words:
             return "Time is up", f"{text} The answer you gave before, if any, counts. Be ready for the next one."
         case "not begun":
             return "Not open yet", "The time for this question begins in a moment. Press **Answer** again."
+        case _ as never:
+            assert_never(never)
+
+
+def _tournament(refusal: TournamentRefused) -> Words:
+    match refusal.why:
+        case "live":
+            text = "A tournament has not ended. Wait for its podium, or end it with"
+            return "Tournament planned", f"{text} `/quiz-admin tournament cancel`."
+        case "none":
+            text = "No tournament is planned or running. An admin plans one with `/quiz-admin tournament new`."
+            return "No tournament", text
+        case "schedules":
+            text = "A tournament counts the daily rounds of schedules, and there is no such schedule here."
+            return (
+                "No schedule",
+                f"{text} `/quiz-admin schedule list` shows their numbers: `schedules:1,2`.",
+            )
+        case "past day":
+            return "Wrong day", "The first day is after today, so that members can join, and within a year."
+        case "few days":
+            text = f"A bracket of so many teams needs {plural(refusal.count, 'day')} or more."
+            return "Too few days", f"{text} Add days, choose fewer teams with `count:`, or a table with `form:table`."
+        case "one chat":
+            text = "Teams of chats need two linked chats. Link another one with `/quiz-admin link`,"
+            return "One chat", f"{text} or make teams with `teams:random`."
+        case "closed":
+            return "Too late to join", "This tournament takes nobody any more. The next one is announced here."
+        case "not joined":
+            return "Not in it", "You do not take part in the tournament, so there is nothing to leave."
+        case "no captains":
+            return _NOT_POSSIBLE, "In this tournament no captain picks the teams."
+        case "not captain":
+            return _NOT_PERMITTED, "Only captains pick members. `/quiz tournament` shows who they are."
+        case "not your turn":
+            return "Not your turn", "A team with fewer members picks first. Try again when it has."
+        case "not free":
+            text = "This member is in a team already, or has not joined."
+            return "Not free", f"{text} `/quiz tournament` lists those who can be picked."
+        case "started":
+            return "Already started", "The teams are made, and the tournament is running."
         case _ as never:
             assert_never(never)

@@ -114,6 +114,8 @@ NO_DUEL: Said = (OUT, OUT, UNREADABLE, GONE, GONE, GONE)
 """About a duel or an opponent that does not exist; `tests/service/test_tenants.py` names those of others."""
 
 
+THEIR_TOURNAMENT: Said = (OUT, OUT, UNREADABLE, OK, "tournament-refused", OK)
+"""About a certain tournament, which another workspace cannot join."""
 NO_TURN: Said = (OUT, OUT, UNREADABLE, *3 * ("question-gone",))
 ROWS: dict[str, Row] = {
     "GET /healthz": row(OPEN),
@@ -170,6 +172,17 @@ ROWS: dict[str, Row] = {
     "POST /v1/duel/show": row(NO_DUEL, duel=10**9),
     "POST /v1/duel/list": row(OWN),
     "POST /v1/duel/ladder": row(OWN),
+    "POST /v1/tournament": row(THEIRS, title=lambda team: f"{team.word} cup"),
+    "POST /v1/tournament/join": row(THEIR_TOURNAMENT, tournament=lambda team: team.tournament),
+    "POST /v1/tournament/pick": row(
+        (OUT, OUT, UNREADABLE, "tournament-refused", GONE, "tournament-refused"), member=ada
+    ),
+    "POST /v1/admin/tournament/captain": row(ADMIN_THEIRS, member=ada),
+    "POST /v1/tournament/leave": row(OWN),
+    "POST /v1/admin/tournament/plan": row(
+        (OUT, OUT, UNREADABLE, ADMINS, *2 * ("tournament-refused",)), where=channel, plan={"title": "A cup"}
+    ),
+    "POST /v1/admin/tournament/cancel": row(ADMIN),
     "POST /v1/admin/schedule/add": row(ADMIN, where=channel, spec=SPEC),
     "POST /v1/admin/schedule/edit": row(ADMIN_THEIRS, schedule=schedule, changes={"speed_bonus": True}),
     "POST /v1/admin/schedule/list": row(ADMIN),

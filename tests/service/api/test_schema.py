@@ -39,6 +39,8 @@ def described(daily: DailyChannel, team: Team) -> dict[str, Any]:
         "schedule": [team.schedule, far],
         "ref": [f"r{team.open_round}", f"p{team.question}", f"d{team.duel_question}"],
         "duel": [team.duel, far],
+        "tournament": [team.tournament, 0],
+        "title": [f"{team.word} cup", ""],
         "question": [f"what-is-a-{team.word}", "nothing"],
         "delivery": [1, far],
         "report": [team.report, far],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -13,10 +14,11 @@ from alembic.migration import MigrationContext
 from psycopg import errors
 from sqlalchemy import create_engine
 
+from service.competitions import tournaments
 from service.store import migrations
 from service.store.session import libpq_url, sqlalchemy_url
 from service.store.tables import APPEND_ONLY, Base
-from service.wire import AnswerInput
+from service.wire import AnswerInput, TournamentPlan
 from tests.conftest import Clock, MakeDatabase
 from tests.service.daily_channel import DAILY, DailyChannel, choice, play_duel, prose
 from tests.service.rows import all_rows
@@ -34,6 +36,10 @@ async def fill(daily: DailyChannel, clock: Clock) -> None:
     """Creates a round with an answer: judged, credited and revealed; and an open answer with a credit."""
     await daily.bank(choice())
     await daily.schedule()
+    plan = TournamentPlan(title="Cup", first_day=(clock.now + timedelta(days=1)).date())
+    await daily.client.tournament_plan(daily.who("Boss", admin=True), "tournament", DAILY, plan)
+    for name in ("Ada", "Boss"):
+        await daily.client.tournament_join(daily.who(name), f"{name} joins")
     clock.advance(hours=1)
     await daily.ticked()
     await daily.answer("r1", "a")
@@ -42,9 +48,11 @@ async def fill(daily: DailyChannel, clock: Clock) -> None:
     boss = daily.who("Boss", admin=True)
     await daily.bank(prose(), name="prose")
     clock.advance(hours=16)
+    await tournaments.advance_all(daily.service.sessions, clock.now)
     await daily.client.post_now(boss, "open", 1)
     await daily.answer("r2", AnswerInput(text="They share storage."))
     await daily.client.close_now(boss, "close", DAILY)
+    await tournaments.advance_all(daily.service.sessions, clock.now)
     await daily.client.open_answer_credit(boss, "credit", 2, 50)
     await daily.client.member_adjust(boss, "e", "Ada", 5, "a good report")
     await daily.bank(*(choice(f"duel-{number}") for number in range(5)), name="duel")

@@ -20,6 +20,7 @@ from service.store.migrations.messages import create_messages
 from service.store.migrations.notifications import create_notifications
 from service.store.migrations.review import create_review
 from service.store.migrations.sprints import create_sprints
+from service.store.migrations.tournaments import create_tournaments
 
 revision = "0001"
 down_revision = None
@@ -96,6 +97,7 @@ def upgrade() -> None:
     create_notifications()
     create_bots()
     create_duels()
+    create_tournaments()
     _run_script(SchemaManager.get_schema())
 
 

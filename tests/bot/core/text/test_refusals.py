@@ -57,6 +57,7 @@ from service.wire import (
     SuggestionRefused,
     TextNeeded,
     TooManyCalls,
+    TournamentRefused,
     UndoRefused,
     WrongKindOfAnswer,
 )
@@ -542,6 +543,28 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         DuelRefused(why="not yours"),
         "Not allowed",
         "Only the member who is challenged can respond. `/quiz duel @member` starts your own.",
+    ),
+    (
+        TournamentRefused(why="live"),
+        "Tournament planned",
+        "A tournament has not ended. Wait for its podium, or end it with `/quiz-admin tournament cancel`.",
+    ),
+    (
+        TournamentRefused(why="few days", count=3),
+        "Too few days",
+        "A bracket of so many teams needs 3 days or more. Add days, choose fewer teams with `count:`, or a table with "
+        "`form:table`.",
+    ),
+    (
+        TournamentRefused(why="one chat"),
+        "One chat",
+        "Teams of chats need two linked chats. Link another one with `/quiz-admin link`, or make teams with "
+        "`teams:random`.",
+    ),
+    (
+        TournamentRefused(why="not your turn"),
+        "Not your turn",
+        "A team with fewer members picks first. Try again when it has.",
     ),
     (
         DocumentRefused(why="memory"),

@@ -1,0 +1,115 @@
+"""The page of a tournament: teams, table or bracket and days. With scripts it is live, by server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Protocol
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from bot.core.actions import JoinTournament, LeaveTournament, encode
+from bot.core.text import tournaments as text
+from bot.core.text.refusals import UNAVAILABLE, plain_refusal
+from bot.web.chat import who_of
+from bot.web.navigation import Navigation
+from bot.web.render import page
+from bot.web.security import MemberCookies, RequestProblem, cleaned
+from bot.web.store import Person
+from service.client import ServiceRefused, ServiceUnavailable
+from service.wire import NotFound, TournamentView, Who
+
+PACE_S = 15.0
+"""Seconds between two looks at the tournament, of each open page."""
+PING_S = 15
+LONGEST_TITLE = 60
+
+Pause = Callable[[float], Awaitable[bool]]
+"""Waits this many seconds; returns False if the stream has to end."""
+
+
+class TournamentClient(Protocol):
+    """The service's calls that the page needs."""
+
+    async def tournament(self, who: Who, title: str = "") -> TournamentView: ...
+
+
+class TournamentPage:
+    """The routes of the page and of its events."""
+
+    def __init__(self, cookies: MemberCookies, client: TournamentClient, navigation: Navigation, pause: Pause) -> None:
+        self._cookies = cookies
+        self._client = client
+        self._navigation = navigation
+        self._pause = pause
+        self.routes = (
+            Route("/m/{member}/tournament", self.show),
+            Route("/m/{member}/tournament/events", self.events),
+        )
+
+    async def show(self, request: Request) -> Response:
+        """Shows the newest tournament, or the one that the query names. Changes nothing."""
+        person = self._cookies.person(request)
+        title = _title(request)
+        try:
+            view: TournamentView | None = await self._client.tournament(who_of(person), title)
+        except ServiceRefused as refused:
+            if title or not isinstance(refused.refusal, NotFound):
+                raise RequestProblem(404, *plain_refusal(refused.refusal)) from None
+            view = None
+        except ServiceUnavailable:
+            raise RequestProblem(503, *UNAVAILABLE) from None
+        html = page(
+            "tournament.html",
+            **self._navigation.variables(person, "board"),
+            token=self._cookies.token(person.id),
+            view=view,
+            buttons=() if view is None else _buttons(view),
+            live=view is not None and view.state in ("joining", "running"),
+            text=text,
+        )
+        return HTMLResponse(html)
+
+    async def events(self, request: Request) -> Response:
+        """Streams the state whenever it changes, until the tournament is over."""
+        person = self._cookies.person(request)
+        return EventSourceResponse(self._states(person, _title(request)), ping=PING_S)
+
+    async def _states(self, person: Person, title: str) -> AsyncIterator[ServerSentEvent]:
+        shown, open_ = None, True
+        while open_:
+            try:
+                view = await self._client.tournament(who_of(person), title)
+            except (ServiceRefused, ServiceUnavailable):
+                view = None  # the next look may find it
+            if view is not None:
+                html = state_html(view)
+                if html != shown:
+                    shown = html
+                    yield ServerSentEvent(data=html)
+                if view.state not in ("joining", "running"):
+                    return
+            open_ = await self._pause(PACE_S)
+
+
+def state_html(view: TournamentView) -> str:
+    """Renders the part of the page that changes."""
+    return page("tournament_state.html", view=view, text=text)
+
+
+def _buttons(view: TournamentView) -> tuple[tuple[str, str], ...]:
+    """Returns label and action of what the reader can do."""
+    if view.takes_part and view.state in ("joining", "running"):
+        return (("Leave", encode(LeaveTournament())),)
+    if view.state == "joining" or (view.state == "running" and view.late):
+        return (("Join", encode(JoinTournament(str(view.id)))),)
+    return ()
+
+
+def _title(request: Request) -> str:
+    title = cleaned(request.query_params.get("name", ""))
+    if len(title) > LONGEST_TITLE:
+        raise RequestProblem(404, "No such tournament", "Open the page of the tournament again and choose one there.")
+    return title

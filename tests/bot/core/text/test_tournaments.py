@@ -1,0 +1,75 @@
+"""What tournaments are put into words as."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.console.render import card_text
+from bot.core.cards import Card
+from bot.core.text import tournaments
+from service.wire import Named, TournamentPair, TournamentTeam
+from tests.bot.tournament_samples import BRACKET, OVER, RUNNING, TOURNAMENTS
+
+
+def text_of(name: str) -> str:
+    card = TOURNAMENTS[name]
+    assert isinstance(card, Card)
+    return " ".join(card_text(card).split())
+
+
+@pytest.mark.parametrize(
+    ("team", "name"),
+    [
+        (TournamentTeam(number=1, members=1), "Team Red"),
+        (TournamentTeam(number=16, members=1), "Team Gray"),
+        (TournamentTeam(number=17, members=1), "Team 17"),
+        (TournamentTeam(number=2, members=1, captain=Named(name="Ann")), "Ann's team"),
+        (TournamentTeam(number=2, members=1, platform="slack"), "Slack"),
+        (TournamentTeam(number=2, members=1, platform="discord", chat=2), "Discord 2"),
+    ],
+)
+def test_a_team_is_called_by_its_captain_its_chat_or_a_color(team: TournamentTeam, name: str) -> None:
+    assert tournaments.team_name(team) == name
+
+
+@pytest.mark.parametrize(
+    ("pair", "words"),
+    [
+        (TournamentPair(first=1), "Discord goes on without an opponent"),
+        (TournamentPair(first=1, second=2), "Discord meets Slack 1"),
+        (TournamentPair(first=1, second=2, winner="first"), "Discord beat Slack 1"),
+        (TournamentPair(first=1, second=2, winner="second"), "Slack 1 beat Discord"),
+        (TournamentPair(first=1, second=2, winner="both"), "Discord and Slack 1 were equal, and both go on"),
+    ],
+)
+def test_a_pair_says_who_goes_on(pair: TournamentPair, words: str) -> None:
+    assert tournaments.pair_words(BRACKET, pair) == words
+
+
+def test_the_daily_line_has_the_day_the_corrections_and_the_table() -> None:
+    text = text_of("tournament day")
+    assert text.startswith("Tournament: day 1 of 7 Tuesday 3 March: Team Blue 30, Team Red 10 (corrected by -5).")
+    assert "were corrected, and the table with them." in text and "1,210" in text
+
+
+def test_a_day_without_a_question_is_named() -> None:
+    assert "Wednesday 4 March: no question, so nothing changed." in text_of("tournament running")
+
+
+def test_the_podium_names_the_winner_and_shared_places() -> None:
+    assert "Team Blue wins the tournament." in text_of("tournament over")
+    shared = OVER.model_copy(update={"teams": tuple(team.model_copy(update={"rank": 1}) for team in OVER.teams)})
+    assert tournaments.state_words(shared) == "Team Blue and Team Red win the tournament."
+
+
+def test_members_who_are_not_named_are_counted() -> None:
+    assert "Team Blue: *Ann*, Bob <b> and 1 more" in text_of("tournament running")
+    assert "Slack 1: 1 member" in text_of("tournament bracket started")
+
+
+def test_only_who_can_join_is_offered_to() -> None:
+    labels = {name: [b.label for b in card.buttons] for name, card in TOURNAMENTS.items() if isinstance(card, Card)}
+    assert labels["tournament announced"][0] == "Join" and "Join" not in labels["tournament over"]
+    assert labels["tournament running"] == ["See the tournament", "Leave"]
+    closed = RUNNING.model_copy(update={"takes_part": False, "late": False})
+    assert [b.label for b in tournaments.left_card(closed).buttons] == []
