@@ -26,6 +26,7 @@ from service.ops.metrics_collect import CountedRuns, State
 from service.rounds import delivery, grading, regrading, rounds
 from service.rounds.alerts import Alerts
 from service.rounds.board_keys import drop_old_boards
+from service.rounds.calibration import Calibrations, calibrate_workspace
 from service.rounds.digests import Digests
 from service.rounds.examples import Examples
 from service.rounds.jobs import DRAW_TASK, Jobs, make_jobs
@@ -51,6 +52,7 @@ class Service:
     reminders: Reminders
     digests: Digests
     jobs: Jobs
+    calibrations: Calibrations
     api: FastAPI
     stopping: Event
     """Set this before stopping: calls that wait for new messages then return."""
@@ -99,6 +101,7 @@ class Service:
             await self._draw_new_families()
         await self.reminders.check(now)
         await self.digests.check(now)
+        await self.calibrations.check(now)
         await self.alerts.check(now)
 
     async def _draw_new_families(self) -> None:
@@ -131,7 +134,10 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     async def regrade(version_id: int, last: bool) -> None:
         await regrading.regrade_code(sessions, fair, version_id, clock, last=last)
 
-    jobs = make_jobs(settings.database_url, judge, draw, regrade)
+    async def calibrate(workspace_id: int) -> None:
+        await calibrate_workspace(sessions, workspace_id, clock())
+
+    jobs = make_jobs(settings.database_url, judge, draw, regrade, calibrate)
     cipher = TokenCipher(settings.token_keys)
     metrics.record_build(migrations.newest())
     examples = Examples(fair)
@@ -162,6 +168,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         Reminders(sessions),
         Digests(sessions),
         jobs,
+        Calibrations(sessions, jobs),
         api,
         parts.stopping,
         workers,

@@ -1,8 +1,8 @@
 """Chooses the question for a slot: pure and seeded by the slot, so the same input gives the same question.
 
 Criteria in order: not in the schedule's memory; for the first question of all, a proved choice of the lowest level; the
-topic, then the level, then the pair asked least; a difficulty that brings the latest rounds to about 70 % right; asked
-least often; the seed.
+topic asked least; not far from the difficulty that brings the latest rounds to about 70 % right; the level, then the
+pair asked least; as close as possible to that difficulty; asked least often; the seed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ ChoiceWarning = Literal["bank runs low", "repeat"]
 
 TARGET_SHARE = 0.7
 """Share of right answers that rounds aim for."""
+TOLERATED_MISS = 0.1
+"""How far from the desired share the question of the level whose turn it is may be."""
 BALANCED_ROUNDS = 6
 """Number of latest rounds whose difficulty the next one balances."""
 
-# Expected share right of questions without answers.
-_EXPECTED: dict[Level | None, float] = {"mid": 0.75, "senior": 0.65, "principal": 0.55, None: TARGET_SHARE}
+EXPECTED_SHARES: dict[Level | None, float] = {"mid": 0.75, "senior": 0.65, "principal": 0.55, None: TARGET_SHARE}
+"""Share right to expect of a level before there are answers."""
 
 Group = TypeVar("Group", bound=Hashable)
 
@@ -39,8 +41,8 @@ class Candidate:
     level: Level | None
     topic: str
     """A path, such as `tensors/memory`."""
-    difficulty: float | None = None
-    """Measured share of right answers, 0 to 1, or None without answers."""
+    expected: float | None = None
+    """Share right to expect of those who answer, 0 to 1; None if only its level is known."""
     last_asked: date | None = None
     """Date in this schedule; the history may not reach back that far."""
     times_asked: int = 0
@@ -193,6 +195,7 @@ def _ranking_key(
         return (
             () if history else _uninviting(candidate),
             by_topic[topic(candidate)],
+            _far_off(candidate, desired),
             by_level[candidate.level],
             by_cell[cell(candidate)],
             # To a tenth: a measured share is no more exact, and the seed needs ties to choose from.
@@ -239,12 +242,20 @@ def _count_turns(past: Sequence[Group], groups: set[Group]) -> dict[Group, int]:
 
 
 def _expected_share(candidate: Candidate) -> float:
-    return _EXPECTED[candidate.level] if candidate.difficulty is None else candidate.difficulty
+    return EXPECTED_SHARES[candidate.level] if candidate.expected is None else candidate.expected
+
+
+def _far_off(candidate: Candidate, desired: float) -> int:
+    """Returns by how many tenths a measured question misses the desired share beyond what is tolerated: a team that is
+    too weak or too strong for a level gets it less often than the others."""
+    if candidate.expected is None:
+        return 0
+    return math.ceil(max(0.0, abs(candidate.expected - desired) - TOLERATED_MISS) * 10)
 
 
 def _desired_share(candidates: Sequence[Candidate], history: Sequence[PastRound]) -> float:
     """Returns the share right that would bring the latest rounds, including this one, to the target."""
-    shares = {candidate.id: candidate.difficulty for candidate in candidates}
+    shares = {candidate.id: candidate.expected for candidate in candidates}
     latest = [shares.get(past.id) for past in history[-BALANCED_ROUNDS:]]
     known = [share for share in latest if share is not None]
     return min(0.95, max(0.4, TARGET_SHARE * (len(known) + 1) - math.fsum(known)))

@@ -48,12 +48,16 @@ _FIRST_ANSWER_PRIORITY = 1
 """Job priority of first answers to open rounds."""
 DRAW_TASK = "draw_family"
 """Name of the task that generates a family's variants."""
+CALIBRATE_TASK = "calibrate"
+"""Name of the task that calibrates a workspace."""
 REGRADE_TASK = "regrade_code"
 """Name of the task that regrades the closed rounds of a corrected code question."""
 Judge = Callable[[int, bool, Priority], Awaitable[None]]
 """Judges the answer with that id. The flag marks the last attempt. Raises Busy to be called later."""
 Draw = Callable[[int], Awaitable[None]]
 """Generates the variants of the family version with that id."""
+Calibrate = Callable[[int], Awaitable[None]]
+"""Calibrates the workspace with that id."""
 Regrade = Callable[[int, bool], Awaitable[None]]
 """Regrades closed rounds by the version with that id. The flag marks the last attempt."""
 
@@ -66,6 +70,7 @@ class Jobs:
     connector: MonitoredConnector
     judge_answer: Task[..., Any, Any]
     draw_family: Task[..., Any, Any]
+    calibrate: Task[..., Any, Any]
 
     async def defer_judging(
         self, session: AsyncSession, answer_id: int, *, first: bool = False, event_id: str = ""
@@ -87,6 +92,13 @@ class Jobs:
         task = self.draw_family.configure(connection=connection, queueing_lock=f"{DRAW_TASK} {version_id}")
         with suppress(AlreadyEnqueued):
             await task.defer_async(version_id=version_id)
+
+    async def defer_calibrating(self, session: AsyncSession, workspace_id: int) -> None:
+        """Defers a calibration. Does nothing if the workspace waits for one."""
+        connection = await driver_connection(session)
+        task = self.calibrate.configure(connection=connection, queueing_lock=f"{CALIBRATE_TASK} {workspace_id}")
+        with suppress(AlreadyEnqueued):
+            await task.defer_async(workspace_id=workspace_id)
 
     async def run_pending(self) -> None:
         """Runs all jobs that are due and returns."""
@@ -122,7 +134,7 @@ class Jobs:
         )
 
 
-def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> Jobs:
+def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade, calibrate: Calibrate) -> Jobs:
     """Creates the queue over that database. Does not connect yet."""
     connector = MonitoredConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5)
     app = App(connector=connector)
@@ -151,7 +163,12 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade) -> 
     async def regrade_code(context: JobContext, version_id: int) -> None:
         await regrade(version_id, context.job.attempts + 1 >= MAX_REGRADE_ATTEMPTS)
 
-    return Jobs(app, connector, judge_answer, draw_family)
+    # One at a time: each takes a core for up to seconds.
+    @app.task(name=CALIBRATE_TASK, queue="calibrating", retry=_Backoff(MAX_ATTEMPTS), priority=-2, lock=CALIBRATE_TASK)
+    async def calibrate_workspace(workspace_id: int) -> None:
+        await calibrate(workspace_id)
+
+    return Jobs(app, connector, judge_answer, draw_family, calibrate_workspace)
 
 
 async def defer_regrading(session: AsyncSession, version_id: int, question_id: int) -> None:

@@ -24,6 +24,7 @@ from service.rounds.ledger import LedgerPosting, grade_answer
 from service.rounds.schedules import build_timetable, choose_for_day, next_posting, only_gpu_questions_fit
 from service.rounds.views import build_answer_key, build_question_view
 from service.store import answers, banks, outbox, questions, rounds, suggestions, variants
+from service.store import calibrations as calibration_rows
 from service.store import schedules as schedule_rows
 from service.store.answers import RoundEntry
 from service.store.members import Caller
@@ -54,6 +55,8 @@ log = structlog.get_logger(__name__)
 Timing = dict[str, Any]
 MIN_POST_WINDOW = timedelta(minutes=15)
 """Minimum time for which a post is tried, even with a shorter catch-up."""
+CALIBRATION_DELAY = timedelta(minutes=5)
+"""Time from a close to the calibration of its workspace: code answers may still be judged."""
 BATCH_SIZE = 20
 """Schedules processed in one transaction."""
 SKIP_NOTICE_WINDOW = timedelta(days=1)
@@ -260,6 +263,11 @@ async def close_due(sessions: Sessions, now: datetime) -> int:
         except (SQLAlchemyError, ValueError, TypeError) as error:
             # A round that cannot be closed must not block the others; the next tick retries it.
             log.error("round not closed", round=round_id, exc_info=error)
+    if closed:
+        async with sessions.begin() as session:
+            await calibration_rows.mark_due(
+                session, await rounds.list_workspaces(session, due), now + CALIBRATION_DELAY
+            )
     return closed
 
 

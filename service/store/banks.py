@@ -6,13 +6,16 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Select, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, Select, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from questions.model import Kind, Level
+from service.domain.calibration import Difficulty, expected_shares
 from service.domain.selection import Candidate, PastRound, with_history
+from service.store import calibrations
+from service.store.calibration_tables import ItemDifficulty
 from service.store.members import Caller, merged_ids
 from service.store.monitoring import lacks_gpu
 from service.store.sprint_tables import Sprint, SprintQuestion
@@ -20,14 +23,11 @@ from service.store.tables import (
     AnswerRow,
     BankImport,
     BankRow,
-    CurrentAnswer,
-    Member,
     QuestionRow,
     QuestionVersion,
     Retirement,
     Round,
     Schedule,
-    VerdictRow,
     Workspace,
 )
 from service.wire import BankView, Generated
@@ -114,36 +114,59 @@ async def list_candidates(
     schedule_id: int | None,
     anywhere: bool = False,
     secret: bool = False,
+    audience: Sequence[float] | None = None,
 ) -> list[Candidate]:
     """Returns the questions that may be asked in this workspace now. `id` is the id of the question version.
 
-    Difficulty is measured over this workspace's own rounds. With a schedule, each candidate says when and how often
-    any of its versions was asked there. With a schedule, and if the key is to be `secret`, questions that the workspace
-    is asking now are left out. `anywhere` is as in `restrict_to_askable`.
+    The expected share is that of the members who answer the schedule, or without one of the workspace's; with
+    `audience`, that of members with these abilities. With a schedule, each candidate says when and how often any of its
+    versions was asked there. With a schedule, and if the key is to be `secret`, questions that the workspace is asking
+    now are left out. `anywhere` is as in `restrict_to_askable`.
     """
-    known = measured_difficulty(workspace_id)
     query = restrict_to_askable(
-        select(*_CHOSEN_BY, known.c.share).select_from(QuestionVersion), workspace_id, anywhere=anywhere
+        select(*_CHOSEN_BY, ItemDifficulty.value, ItemDifficulty.error)
+        .select_from(QuestionVersion)
+        .outerjoin(ItemDifficulty, calibrations.measured(workspace_id)),
+        workspace_id,
+        anywhere=anywhere,
     )
     if schedule_id is not None or secret:
         # Two schedules may share a bank: the reveal of one must not give away the key of the other's open round.
         query = query.where(~is_asked_now(workspace_id))
-    same = (known.c.question_id == QuestionVersion.question_id) & (known.c.version == QuestionVersion.version)
-    rows = (await session.execute(query.outerjoin(known, same))).all()
+    rows = (await session.execute(query)).all()
+    shares = await _expected_shares(session, workspace_id, schedule_id, audience, rows)
     found = [
         Candidate(
             id=str(id_),
             kind=cast(Kind, kind),
             level=cast(Level | None, level),
             topic=topic,
-            difficulty=None if share is None else float(share),
+            expected=share,
             proved=bool(proof),
         )
-        for id_, kind, level, topic, proof, share in rows
+        for (id_, kind, level, topic, proof, *_), share in zip(rows, shares, strict=True)
     ]
     if schedule_id is None:
         return found
     return with_history(found, await list_past_rounds(session, schedule_id))
+
+
+async def _expected_shares(
+    session: AsyncSession,
+    workspace_id: int,
+    schedule_id: int | None,
+    audience: Sequence[float] | None,
+    rows: Sequence[Row[Any]],
+) -> Sequence[float | None]:
+    """Returns the share right to expect of each candidate; None before the workspace was calibrated."""
+    found = await calibrations.find(session, workspace_id)
+    if found is None:
+        return [None] * len(rows)
+    difficulties = [
+        found.scale.predict(row.level, row.topic) if row.value is None else Difficulty(row.value, row.error)
+        for row in rows
+    ]
+    return expected_shares(found.audience(schedule_id) if audience is None else audience, difficulties)
 
 
 async def count_waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int:
@@ -305,20 +328,6 @@ async def has_met_question(session: AsyncSession, caller: Caller, question_id: i
         )
     )
     return await session.scalar(answered.union_all(closed, revealed).limit(1)) is not None
-
-
-def measured_difficulty(workspace_id: int) -> Any:
-    """Selects the mean credit in this workspace's rounds by question and version, with a family's variants combined."""
-    return (
-        select(QuestionVersion.question_id, QuestionVersion.version, func.avg(VerdictRow.credit).label("share"))
-        .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
-        .join(AnswerRow, AnswerRow.id == VerdictRow.answer_id)
-        .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
-        .join(Member, Member.id == AnswerRow.member_id)
-        .where(Member.workspace_id == workspace_id, VerdictRow.verdict != "system error")
-        .group_by(QuestionVersion.question_id, QuestionVersion.version)
-        .subquery()
-    )
 
 
 def _drew(wanted: str) -> ColumnElement[bool]:

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, delete, exists, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store import calibrations
 from service.store.boards import drop_workspace_boards, lock_boards
 from service.store.members import Caller
 from service.store.review_tables import DigestPlan, ReviewPlace
@@ -183,6 +184,7 @@ async def merge_workspace(session: AsyncSession, old: int, new: int) -> None:
     Deleting fails if a table was missed.
     """
     await drop_workspace_boards(session, [old, new])
+    await calibrations.forget_workspaces(session, [old, new])
     await session.execute(text("set constraints all deferred"))
     await session.execute(text("select set_config('dailygrad.joining', 'on', true)"))
     await _rename(session, BankRow, old, new)

@@ -139,6 +139,12 @@ async def list_due_to_close(session: AsyncSession, now: datetime) -> Sequence[in
     return (await session.scalars(query.order_by(Round.closes_at, Round.id))).all()
 
 
+async def list_workspaces(session: AsyncSession, round_ids: Collection[int]) -> Sequence[int]:
+    """Returns the workspaces of these rounds."""
+    query = select(Schedule.workspace_id).distinct().join(Round, Round.schedule_id == Schedule.id)
+    return (await session.scalars(query.where(Round.id.in_(round_ids)))).all()
+
+
 async def list_judged_since(session: AsyncSession, first: date, last: Round) -> Sequence[int]:
     """Returns the ids of the schedule's posted rounds from a day up to a round, both included, except those with an
     open question."""

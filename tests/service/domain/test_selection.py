@@ -35,7 +35,7 @@ candidates = st.lists(
         kind=st.sampled_from(["choice", "value", "code"]),
         level=levels,
         topic=st.sampled_from(TOPICS),
-        difficulty=st.none() | st.floats(0, 1),
+        expected=st.none() | st.floats(0, 1),
         times_asked=st.integers(0, 3),
     ),
     max_size=25,
@@ -192,16 +192,16 @@ def test_the_level_with_nothing_left_does_not_stop_the_others() -> None:
 
 def test_it_aims_at_seventy_per_cent_right() -> None:
     shares = [0.05 * number for number in range(1, 20)] * 4
-    questions = [Candidate(f"q{n}", "choice", "mid", "data", difficulty=share) for n, share in enumerate(shares)]
+    questions = [Candidate(f"q{n}", "choice", "mid", "data", expected=share) for n, share in enumerate(shares)]
     asked, _ = play(questions, 20, ScheduleFilter())
-    share_of = {question.id: question.difficulty or 0.0 for question in questions}
+    share_of = {question.id: question.expected or 0.0 for question in questions}
     for start in range(15):
         mean = sum(share_of[round_.id] for round_ in asked[start : start + 6]) / 6
         assert abs(mean - TARGET_SHARE) < 0.1
 
 
 def test_after_hard_rounds_an_easy_one() -> None:
-    questions = [Candidate(f"q{n}", "choice", "mid", "data", difficulty=n / 10) for n in range(1, 11)]
+    questions = [Candidate(f"q{n}", "choice", "mid", "data", expected=n / 10) for n in range(1, 11)]
     history = [PastRound(f"q{n}", START, "data", "mid") for n in (1, 2, 3)]
     choice = choose_question(questions, history, ScheduleFilter(), "seed", START + DAY)
     assert choice is not None

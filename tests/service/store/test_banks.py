@@ -67,19 +67,6 @@ async def test_a_question_open_in_the_workspace_is_no_candidate_for_another_roun
     assert sorted(await candidates(stage, eve.workspace_id, theirs.id)) == ["grad", "views"]
 
 
-async def test_difficulty_is_measured_over_the_rounds_of_the_workspace(stage: Stage) -> None:
-    ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
-    eve = await stage.caller("Eve", workspace="away")
-    await stage.bank(question("views"))
-    round_ = await stage.round(await stage.schedule(ada), DAY)
-    await stage.answer(ada, round_, credit=1.0)
-    await stage.answer(bo, round_, credit=0.5)
-    await stage.answer(eve, await stage.round(await stage.schedule(eve), DAY), credit=0.0)
-    await stage.practiced(ada, "views", credit=0.0)
-    assert (await candidates(stage, ada.workspace_id))["views"].difficulty == 0.75
-    assert (await candidates(stage, eve.workspace_id))["views"].difficulty == 0.0
-
-
 async def test_a_schedules_history_names_each_question_as_it_is_asked_now(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question("views"), question("grad", topic="autograd"))

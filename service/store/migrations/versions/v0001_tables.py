@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from service.store.migrations.banks import create_banks
 from service.store.migrations.boards import create_boards
 from service.store.migrations.bots import create_bots
+from service.store.migrations.calibrations import create_calibrations
 from service.store.migrations.columns import INSTANT, id_column, refer, refer_within_workspace
 from service.store.migrations.duels import create_duels
 from service.store.migrations.messages import create_messages
@@ -98,6 +99,7 @@ def upgrade() -> None:
     create_bots()
     create_duels()
     create_tournaments()
+    create_calibrations()
     _run_script(SchemaManager.get_schema())
 
 

@@ -1,0 +1,236 @@
+"""When calibrations are due, the answers they are made of, and their results. The model is in
+`service.domain.calibration`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from pydantic import TypeAdapter
+from sqlalchemy import CTE, Select, delete, func, literal, null, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from questions.model import Level
+from service.domain.calibration import Difficulty, Scale
+from service.store.calibration_tables import CalibrationRow, ItemDifficulty
+from service.store.tables import (
+    AnswerRow,
+    CurrentAnswer,
+    Member,
+    QuestionRow,
+    QuestionVersion,
+    Round,
+    Schedule,
+    VerdictRow,
+)
+
+EVERYBODY = ""
+"""Name of the audience of the whole workspace."""
+_SCALE: TypeAdapter[Scale] = TypeAdapter(Scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What is known of a workspace."""
+
+    scale: Scale
+    audiences: Mapping[str, Sequence[float]]
+    answers: int
+    members: int
+
+    def audience(self, schedule_id: int | None) -> Sequence[float]:
+        """Returns the distribution of the abilities of those who answer a schedule, or of everybody."""
+        return self.audiences.get(str(schedule_id), self.audiences[EVERYBODY])
+
+
+@dataclass(frozen=True, slots=True)
+class FirstAnswer:
+    """A member's first answer to the current version of a question."""
+
+    member_id: int
+    question_id: int
+    version: int
+    level: Level | None
+    topic: str
+    credit: float
+    at: datetime
+    schedule_id: int | None
+    """None in practice."""
+
+
+async def mark_due(session: AsyncSession, workspace_ids: Collection[int], due_at: datetime) -> None:
+    """Makes calibrations due at an instant, unless they are due sooner."""
+    if not workspace_ids:
+        return
+    # Always in the same order, so that two processes cannot deadlock.
+    rows = [{"workspace_id": id_, "due_at": due_at} for id_ in sorted(set(workspace_ids))]
+    made = insert(CalibrationRow).values(rows)
+    sooner = func.least(CalibrationRow.due_at, made.excluded.due_at)
+    await session.execute(made.on_conflict_do_update(index_elements=["workspace_id"], set_={"due_at": sooner}))
+
+
+async def claim_due(session: AsyncSession, now: datetime, least_age: timedelta, limit: int) -> list[int]:
+    """Returns workspaces whose calibration is due and whose last one has that age, and makes them due no more."""
+    due = (
+        select(CalibrationRow.workspace_id)
+        .where(CalibrationRow.due_at <= now, or_(CalibrationRow.at.is_(None), CalibrationRow.at <= now - least_age))
+        .order_by(CalibrationRow.due_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    ids = list(await session.scalars(due))
+    await session.execute(update(CalibrationRow).where(CalibrationRow.workspace_id.in_(ids)).values(due_at=None))
+    return ids
+
+
+async def list_first_answers(
+    session: AsyncSession, workspace_id: int, since: datetime, limit: int, member_ids: Collection[int] | None = None
+) -> list[FirstAnswer]:
+    """Returns the latest first answers of members to questions, newest first: in closed rounds, and in practice before
+    any round had asked the question. Those of a sprint or duel are left out: they are given in a hurry.
+
+    With `member_ids`, only those of these members, which includes the accounts that were merged into one.
+    """
+    every = _in_rounds(workspace_id, since, member_ids).union_all(_in_practice(workspace_id, since, member_ids)).cte()
+    number = func.row_number().over(partition_by=(every.c.member_id, every.c.question_id), order_by=every.c.at)
+    first = select(every, number.label("number")).subquery()
+    query = select(*(column for column in first.c if column.name != "number")).where(first.c.number == 1)
+    rows = await session.execute(query.order_by(first.c.at.desc()).limit(limit))
+    return [
+        FirstAnswer(member_id, question_id, version, cast(Level | None, level), topic, float(credit), at, schedule_id)
+        for member_id, question_id, version, level, topic, credit, at, schedule_id in rows
+    ]
+
+
+def _in_rounds(workspace_id: int, since: datetime, member_ids: Collection[int] | None) -> Select[*tuple[Any, ...]]:
+    return (
+        select(*_judged(CurrentAnswer.member_id), Round.schedule_id)
+        .select_from(CurrentAnswer)
+        .join(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
+        .join(Round, Round.id == CurrentAnswer.round_id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .join(Member, Member.id == CurrentAnswer.member_id)
+        .join(VerdictRow, VerdictRow.answer_id == AnswerRow.id)
+        .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .where(Schedule.workspace_id == workspace_id, Round.closed_at >= since, *_counts())
+        .where(*(() if member_ids is None else (CurrentAnswer.member_id.in_(member_ids),)))
+    )
+
+
+def _in_practice(workspace_id: int, since: datetime, member_ids: Collection[int] | None) -> Select[*tuple[Any, ...]]:
+    known = _first_asked(workspace_id)
+    member = func.coalesce(Member.merged_into, Member.id)
+    return (
+        select(*_judged(member), null().label("schedule_id"))
+        .select_from(AnswerRow)
+        .join(Member, Member.id == AnswerRow.member_id)
+        .join(VerdictRow, VerdictRow.answer_id == AnswerRow.id)
+        .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .outerjoin(known, known.c.question_id == QuestionVersion.question_id)
+        .where(Member.workspace_id == workspace_id, AnswerRow.round_id.is_(None), AnswerRow.at >= since, *_counts())
+        .where(or_(known.c.opens_at.is_(None), AnswerRow.at < known.c.opens_at))
+        .where(*(() if member_ids is None else (AnswerRow.member_id.in_(member_ids),)))
+    )
+
+
+def _judged(member_id: Any) -> tuple[Any, ...]:
+    version = QuestionVersion
+    return (
+        member_id.label("member_id"),
+        version.question_id,
+        version.version,
+        version.level,
+        version.topic,
+        VerdictRow.credit,
+        AnswerRow.at,
+    )
+
+
+def _counts() -> tuple[Any, ...]:
+    """Returns the conditions of an answer that says something: judged by the current version, of a member who is."""
+    return (
+        QuestionVersion.version == QuestionRow.current,
+        VerdictRow.credit.is_not(None),
+        VerdictRow.verdict != "system error",
+        Member.forgotten_at.is_(None),
+    )
+
+
+def _first_asked(workspace_id: int) -> CTE:
+    """Selects when a round of the workspace first asked each question."""
+    return (
+        select(QuestionVersion.question_id, func.min(Round.opens_at).label("opens_at"))
+        .join(Round, Round.version_id == QuestionVersion.id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(Schedule.workspace_id == workspace_id)
+        .group_by(QuestionVersion.question_id)
+        .cte("first_asked")
+    )
+
+
+async def save(
+    session: AsyncSession,
+    workspace_id: int,
+    found: Calibration,
+    items: Mapping[tuple[int, int], tuple[Difficulty, int]],
+    now: datetime,
+) -> None:
+    """Replaces the workspace's calibration. `items` has the difficulty and the number of answers by question id and
+    version."""
+    values = {
+        "at": now,
+        "answers": found.answers,
+        "members": found.members,
+        "scale": _SCALE.dump_python(found.scale, mode="json"),
+        "audiences": {name: list(weights) for name, weights in found.audiences.items()},
+    }
+    made = insert(CalibrationRow).values(workspace_id=workspace_id, **values)
+    await session.execute(made.on_conflict_do_update(index_elements=["workspace_id"], set_=values))
+    await session.execute(delete(ItemDifficulty).where(ItemDifficulty.workspace_id == workspace_id))
+    rows = [
+        {
+            "workspace_id": workspace_id,
+            "question_id": question_id,
+            "version": version,
+            "value": difficulty.value,
+            "error": difficulty.error,
+            "answers": answers,
+        }
+        for (question_id, version), (difficulty, answers) in items.items()
+    ]
+    if rows:
+        await session.execute(insert(ItemDifficulty), rows)
+
+
+async def find(session: AsyncSession, workspace_id: int) -> Calibration | None:
+    """Returns the workspace's latest calibration."""
+    row = await session.get(CalibrationRow, workspace_id, populate_existing=True)
+    if row is None or row.scale is None or row.audiences is None:
+        return None
+    return Calibration(_SCALE.validate_python(row.scale), row.audiences, row.answers, row.members)
+
+
+def measured(workspace_id: int) -> Any:
+    """Returns the condition of the row of `ItemDifficulty` that is about `QuestionVersion`."""
+    return (
+        (ItemDifficulty.workspace_id == literal(workspace_id))
+        & (ItemDifficulty.question_id == QuestionVersion.question_id)
+        & (ItemDifficulty.version == QuestionVersion.version)
+    )
+
+
+async def list_difficulties(session: AsyncSession, workspace_id: int) -> dict[tuple[int, int], tuple[Difficulty, int]]:
+    """Returns the difficulty and the number of answers behind it, by question id and version."""
+    rows = await session.scalars(select(ItemDifficulty).where(ItemDifficulty.workspace_id == workspace_id))
+    return {(row.question_id, row.version): (Difficulty(row.value, row.error), row.answers) for row in rows}
+
+
+async def forget_workspaces(session: AsyncSession, workspace_ids: Collection[int]) -> None:
+    """Deletes the calibrations of workspaces, which their next round makes anew."""
+    await session.execute(delete(ItemDifficulty).where(ItemDifficulty.workspace_id.in_(workspace_ids)))
+    await session.execute(delete(CalibrationRow).where(CalibrationRow.workspace_id.in_(workspace_ids)))
