@@ -93,6 +93,7 @@ from service.wire import (
     SuggestionView,
     TodayView,
     TopicCount,
+    TopicsKnown,
     TournamentPlan,
     TournamentView,
     VerdictView,
@@ -255,6 +256,10 @@ class ServiceClient(CallSender):
 
     @call("topics", repeatable=True)
     async def topics(self, who: Who) -> tuple[TopicCount, ...]: ...
+
+    @call("mastery", repeatable=True)
+    async def mastery(self, who: Who) -> TopicsKnown:
+        """Returns how well the member, and the average member of the team, know each topic."""
 
     @call("rules", repeatable=True)
     async def rules(self, who: Who) -> Rules: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import cast
 
@@ -101,7 +102,8 @@ class MemberCommands:
         return members.me_card(await self._client.me(event.who))
 
     async def _topics(self, event: Command, typed: Typed) -> Said:
-        return members.topics_card(await self._client.topics(event.who))
+        topics, known = await asyncio.gather(self._client.topics(event.who), self._client.mastery(event.who))
+        return members.topics_card(topics, known)
 
     async def _explain(self, event: Command, typed: Typed) -> Said:
         return await self.explain(event, typed.text("id"))

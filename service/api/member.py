@@ -20,6 +20,7 @@ from service.rounds import (
     hints,
     leaderboard,
     marking,
+    mastery,
     notifications,
     practice,
     practice_session,
@@ -71,6 +72,7 @@ from service.wire import (
     SuggestionView,
     TodayView,
     TopicCount,
+    TopicsKnown,
     VerdictView,
     Where,
 )
@@ -197,6 +199,12 @@ async def topic_list(call: TheCall, who: TheCaller) -> tuple[TopicCount, ...]:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         return await schedules.list_topics(session, caller.workspace_id)
+
+
+@router.post("/mastery")
+async def mastery_view(call: TheCall, who: TheCaller) -> TopicsKnown:
+    async with call.transaction() as session:
+        return await mastery.view_topics(session, await resolve_caller(session, who, None, call.now), call.now)
 
 
 @router.post("/rules")

@@ -11,9 +11,20 @@ from datetime import datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.banks.moderation import find_named
-from service.domain.item_statistics import Item, Picks, find_problem, known_discrimination, sum_picks, wilson_interval
+from service.domain.calibration import Difficulty, expected_shares
+from service.domain.item_statistics import (
+    Z_95,
+    Expected,
+    Interval,
+    Item,
+    Picks,
+    find_problem,
+    known_discrimination,
+    sum_picks,
+    wilson_interval,
+)
 from service.errors import Refused
-from service.store import duels
+from service.store import calibrations, duels
 from service.store import item_statistics as rows
 from service.store.item_statistics import ItemSums, OptionPicks
 from service.store.members import Caller
@@ -32,7 +43,8 @@ async def view_bank(session: AsyncSession, caller: Caller, now: datetime) -> Ban
     since = now - PERIOD
     found = await rows.list_items(session, caller.workspace_id, since)
     options = await rows.list_options(session, caller.workspace_id, since)
-    items = [_view(sums, options.get(sums.question_id, ())) for sums in found]
+    expected = await _list_expected(session, caller.workspace_id)
+    items = [_view(sums, options.get(sums.question_id, ()), expected.get(sums.question_id)) for sums in found]
     never, never_in_all = await rows.list_never_asked(session, caller.workspace_id, MOST_LISTED)
     return BankStatistics(
         days=PERIOD.days,
@@ -61,7 +73,8 @@ async def sum_item(
     since = now - PERIOD
     for sums in await rows.list_items(session, workspace_id, since, question_id):
         options = await rows.list_options(session, workspace_id, since, question_id)
-        return _view(sums, options.get(question_id, ()), with_option=True)
+        expected = await _list_expected(session, workspace_id)
+        return _view(sums, options.get(question_id, ()), expected.get(question_id), with_option=True)
     return ItemStatistics(question=key, days=PERIOD.days)
 
 
@@ -73,7 +86,23 @@ def _list(finding: ItemFinding, items: Sequence[ItemStatistics]) -> ItemList:
     return ItemList(finding=finding, items=tuple(found[:MOST_LISTED]), more=max(0, len(found) - MOST_LISTED))
 
 
-def _view(sums: ItemSums, options: Sequence[OptionPicks], *, with_option: bool = False) -> ItemStatistics:
+async def _list_expected(session: AsyncSession, workspace_id: int) -> dict[int, Expected]:
+    """Returns the share right to expect of all members, by question, for the current versions that are calibrated."""
+    found = await calibrations.find(session, workspace_id)
+    if found is None:
+        return {}
+    items = await calibrations.list_current_difficulties(session, workspace_id)
+    everybody = found.audience(None)
+    bounds = [[Difficulty(one.value + z * one.error, 0.0) for one in items.values()] for z in (Z_95, -Z_95)]
+    shares = expected_shares(everybody, list(items.values()))
+    lows, highs = (expected_shares(everybody, each) for each in bounds)
+    each = zip(items, shares, lows, highs, strict=True)
+    return {question_id: Expected(share, Interval(low, high)) for question_id, share, low, high in each}
+
+
+def _view(
+    sums: ItemSums, options: Sequence[OptionPicks], expected: Expected | None, *, with_option: bool = False
+) -> ItemStatistics:
     """Returns a question's figures; the wrong option chosen most often only `with_option`."""
     wrong = next((option for option in options if not option.right), None)
     right = next((option for option in options if option.right), None)
@@ -86,6 +115,7 @@ def _view(sums: ItemSums, options: Sequence[OptionPicks], *, with_option: bool =
         best_right=None if wrong is None else right.picks if right else Picks(0),
         top_wrong=wrong.picks if wrong else None,
         rest=sum_picks(option.picks for option in options if option is not wrong),
+        expected=expected,
     )
     interval = wilson_interval(item.right, item.answers)
     shown = wrong if with_option else None
@@ -100,6 +130,9 @@ def _view(sums: ItemSums, options: Sequence[OptionPicks], *, with_option: bool =
         right=sums.right,
         right_low=interval.low,
         right_high=interval.high,
+        expected=expected and expected.share,
+        expected_low=expected.interval.low if expected else 0.0,
+        expected_high=expected.interval.high if expected else 1.0,
         discrimination=known_discrimination(item),
         compared=sums.compared,
         wrong=shown and WrongOption(text=shown.text, share=shown.picks.count / max(1, sums.answers)),

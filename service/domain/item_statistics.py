@@ -24,7 +24,9 @@ RIVAL_SHARE, RIVALS_SHARE = 0.25, 0.65
 """Share of answers that each of two rival options has, and that both have together."""
 RIVAL_CONTRAST = 0.2
 """How well the right option must separate strong members from weak ones against a rival, as a correlation."""
-_Z_95, _Z_90 = 1.959964, 1.644854
+Z_95 = 1.959964
+"""Standard errors to either side of a 95 % interval."""
+_Z_90 = 1.644854
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,14 @@ class Picks:
 
 
 @dataclass(frozen=True, slots=True)
+class Expected:
+    """The share right to expect of all members, also those who were absent, with its 95 % interval."""
+
+    share: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """The judged answers to one question."""
 
@@ -63,15 +73,17 @@ class Item:
     """The wrong option chosen most often."""
     rest: Picks | None = None
     """All options but that one."""
+    expected: Expected | None = None
+    """What all members would get right, by the calibration; None before one."""
 
 
 def wilson_interval(share: float, count: int) -> Interval:
     """Returns the 95 % Wilson interval of a share of `count` answers. Partial credit makes it wider than needed."""
     if not count:
         return Interval(0.0, 1.0)
-    scale = 1 + _Z_95 * _Z_95 / count
-    middle = (share + _Z_95 * _Z_95 / (2 * count)) / scale
-    half = _Z_95 / scale * math.sqrt(share * (1 - share) / count + _Z_95 * _Z_95 / (4 * count * count))
+    scale = 1 + Z_95 * Z_95 / count
+    middle = (share + Z_95 * Z_95 / (2 * count)) / scale
+    half = Z_95 / scale * math.sqrt(share * (1 - share) / count + Z_95 * Z_95 / (4 * count * count))
     return Interval(max(0.0, middle - half), min(1.0, middle + half))
 
 
@@ -88,10 +100,11 @@ def find_problem(item: Item) -> Finding | None:
         return "broken"
     if _is_ambiguous(item):
         return "ambiguous"
-    interval = wilson_interval(item.right, item.answers)
-    if item.right <= HARD and interval.high <= SURELY_HARD:
+    # Who was absent distorts the share right; the calibration takes that into account.
+    known = item.expected or Expected(item.right, wilson_interval(item.right, item.answers))
+    if known.share <= HARD and known.interval.high <= SURELY_HARD:
         return "hard"
-    if item.right >= EASY and interval.low >= SURELY_EASY:
+    if known.share >= EASY and known.interval.low >= SURELY_EASY:
         return "easy"
     return None
 

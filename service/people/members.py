@@ -17,6 +17,7 @@ from service.domain.scoring import describe_rules
 from service.domain.sprints import SprintPolicy
 from service.domain.standings import FreezePolicy, first_week, weekly_totals
 from service.errors import Refused
+from service.rounds import mastery
 from service.rounds.board_keys import open_board, open_season_board
 from service.rounds.leaderboard import load_best_streaks
 from service.store import (
@@ -140,7 +141,7 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
         freezes=streak.freezes_left,
         cards=total,
         cards_due=due,
-        topics=tuple(await ledger.sum_by_topic(session, caller.member_id)),
+        topics=await mastery.view_member(session, caller, now),
         weeks=await _weeks(session, caller, now),
         calibration=await ledger.sum_by_confidence(session, caller.member_id),
     )

@@ -7,12 +7,13 @@ from datetime import date, datetime, time, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import get_zone
+from service.rounds import mastery
 from service.rounds.review import notify_moderators
 from service.store import digests as rows
 from service.store import schedules
 from service.store.members import Caller
 from service.store.session import Sessions
-from service.wire import DigestQuestion, DigestTopic, DigestView, WeekDigest
+from service.wire import DigestQuestion, DigestTopic, DigestView, TopicMastery, WeekDigest
 
 SENT_AT = time(9)
 """Local time on Monday at which a digest is sent."""
@@ -79,6 +80,7 @@ async def make_digest(session: AsyncSession, workspace_id: int, zone: str, monda
     weakest = await rows.list_weakest_topics(
         session, workspace_id, since, end, least=LEAST_TOPIC_ANSWERS, most=TOPICS_NAMED
     )
+    known = await mastery.view_team(session, workspace_id)
     return WeekDigest(
         first=monday,
         last=monday + _WEEK - timedelta(days=1),
@@ -88,7 +90,7 @@ async def make_digest(session: AsyncSession, workspace_id: int, zone: str, monda
         answers=totals.answers,
         right=totals.right,
         hardest=hardest and DigestQuestion(question=hardest.name, answers=hardest.answers, right=hardest.right),
-        weakest=tuple(DigestTopic(topic=one.name, answers=one.answers, right=one.right) for one in weakest),
+        weakest=tuple([_view_topic(one, known.get(one.name)) for one in weakest]),
         reports=await rows.count_open_reports(session, workspace_id),
     )
 
@@ -122,6 +124,11 @@ async def _send(session: AsyncSession, workspace_id: int, due_at: datetime, now:
     if digest.rounds:
         key = f"digest:{workspace_id}:{digest.first.isoformat()}"
         await notify_moderators(session, workspace_id, key, digest, None, now)
+
+
+def _view_topic(one: rows.Share, known: TopicMastery | None) -> DigestTopic:
+    low, high = (known.low, known.high) if known else (None, None)
+    return DigestTopic(topic=one.name, answers=one.answers, right=one.right, low=low, high=high)
 
 
 def _midnight(zone: str, day: date) -> datetime:

@@ -209,7 +209,9 @@ async def _plan(
     session: AsyncSession, row: Schedule, spec: ScheduleSpec, slots: Sequence[Slot]
 ) -> dict[date, Candidate]:
     """Returns the question of each slot by local date, if nothing changes until then."""
-    known = await banks.list_candidates(session, workspace_id=row.workspace_id, schedule_id=None, secret=True)
+    known = await banks.list_candidates(
+        session, workspace_id=row.workspace_id, schedule_id=None, secret=True, answered_by=row.id
+    )
     history = await banks.list_past_rounds(session, row.id)
     seeds = [(slot_seed(row.id, slot.day), slot.day) for slot in slots]
     # In a thread: a month of choices from a large bank takes longer than other calls should wait.

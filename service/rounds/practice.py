@@ -14,11 +14,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.model import KINDS, LEVELS
 from service.domain.selection import ScheduleFilter, choose_question
 from service.errors import Refused
-from service.rounds import schedules
-from service.store import banks, cards, variants
+from service.rounds import mastery, schedules
+from service.store import answers, banks, cards, variants
+from service.store.answers import JudgedPractice
 from service.store.members import Caller
 from service.store.tables import CardRow
-from service.wire import NotFound, Rating, RatingChoice, RatingRefused
+from service.wire import NotFound, Rating, RatingChoice, RatingRefused, SessionProgress
 
 _DAY = timedelta(days=1)
 # Fuzzing is random; the same reviews must always give the same dates. The shortest step is a day, because members
@@ -26,6 +27,14 @@ _DAY = timedelta(days=1)
 _SCHEDULER = fsrs.Scheduler(enable_fuzzing=False, learning_steps=(_DAY,), relearning_steps=(_DAY,))
 WRONG_DUE = _DAY
 """When a question answered wrong in a round comes back: its reveal has just been read."""
+SESSION_LENGTH = 10
+"""Answers of one session of practice."""
+SESSION_PAUSE = timedelta(minutes=10)
+"""Time without an answer after which a new session begins."""
+LONGEST_SESSION = timedelta(hours=3)
+"""How far back the answers of sessions in a row are counted."""
+MAX_PRACTICED = 200
+"""Most answers of sessions in a row that are counted."""
 _RATINGS: Final[dict[Rating, fsrs.Rating]] = {
     "again": fsrs.Rating.Again,
     "hard": fsrs.Rating.Hard,
@@ -45,18 +54,22 @@ async def pick_next(
 ) -> tuple[int, int] | None:
     """Returns the question version to practice now and how many more cards are due, or None if nothing is left.
 
-    The card due longest comes first, then a question the caller has not met. Never returns one that is open in a
-    round. Refused for an unknown topic, level or kind.
+    The card due longest comes first, then a question that the caller has not met, of a topic in which they are weak
+    if there is one, of a difficulty that they get right in about 70 %. Never returns one that is open in a round.
+    Refused for an unknown topic, level or kind.
     """
     await _check_filters(session, caller, topic, level, kind)
     due = await cards.list_due(session, caller, now, topic, level, kind)
     if due:
         return await variants.pick_for_practice(session, caller.member_id, due[0].id), len(due) - 1
     unseen = await cards.list_unseen(session, caller, topic, level, kind)
-    known = await banks.list_candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
+    topics, abilities = await mastery.estimate_member(session, caller, now)
+    known = await banks.list_candidates(session, workspace_id=caller.workspace_id, schedule_id=None, audience=abilities)
     latest = await cards.list_latest(session, caller.member_id)
+    weak = {one.topic for one in topics if one.is_weak}
+    left = [candidate for candidate in known if candidate.id in unseen]
     chosen = choose_question(
-        [candidate for candidate in known if candidate.id in unseen],
+        [candidate for candidate in left if candidate.topic in weak] or left,
         latest,
         ScheduleFilter(memory_days=0),
         f"practice {caller.member_id}",
@@ -97,6 +110,25 @@ async def record_attempt(
         due = card.due
     card.state = {**card.state, "failed": credit < 1}
     return due
+
+
+async def view_progress(session: AsyncSession, member_id: int, now: datetime) -> SessionProgress | None:
+    """Returns the session of ten that the member's latest practice answer belongs to. A pause ends a session."""
+    run: list[JudgedPractice] = []
+    for one in await answers.list_judged_practice(session, member_id, now - LONGEST_SESSION, MAX_PRACTICED):
+        if (run[-1].at if run else now) - one.at > SESSION_PAUSE:
+            break
+        run.append(one)
+    if not run:
+        return None
+    latest = run[: (len(run) - 1) % SESSION_LENGTH + 1]
+    missed = dict.fromkeys(one.topic for one in reversed(latest) if one.credit < 1)
+    return SessionProgress(
+        number=len(latest),
+        of=SESSION_LENGTH,
+        right=sum(one.credit >= 1 for one in latest),
+        missed=tuple(topic for topic in missed if topic),
+    )
 
 
 def is_retried(card: CardRow, now: datetime) -> bool:

@@ -190,6 +190,31 @@ async def find_latest(
     return await session.scalar(query.order_by(AnswerRow.at.desc(), AnswerRow.id.desc()).limit(1))
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedPractice:
+    """A judged answer in practice."""
+
+    at: datetime
+    credit: float
+    topic: str
+
+
+async def list_judged_practice(
+    session: AsyncSession, member_id: int, since: datetime, limit: int
+) -> list[JudgedPractice]:
+    """Returns the member's judged practice answers since an instant, newest first. Code is left out: it is retried."""
+    query = (
+        select(AnswerRow.at, VerdictRow.credit, QuestionVersion.topic)
+        .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
+        .join(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
+        .where(AnswerRow.member_id.in_(merged_ids(member_id)), AnswerRow.round_id.is_(None), AnswerRow.at >= since)
+        .where(VerdictRow.credit.is_not(None), QuestionVersion.kind != "code")
+        .order_by(AnswerRow.at.desc(), AnswerRow.id.desc())
+        .limit(limit)
+    )
+    return [JudgedPractice(at, float(credit or 0.0), topic) for at, credit, topic in await session.execute(query)]
+
+
 async def get_entry(session: AsyncSession, answer_id: int) -> RoundEntry | None:
     """Returns the entry of this answer, or None if it is not a current answer."""
     row = (await session.execute(_entries().where(CurrentAnswer.answer_id == answer_id))).one_or_none()

@@ -87,7 +87,7 @@ async def claim_due(session: AsyncSession, now: datetime, least_age: timedelta, 
 
 
 async def list_first_answers(
-    session: AsyncSession, workspace_id: int, since: datetime, limit: int, member_ids: Collection[int] | None = None
+    session: AsyncSession, workspace_id: int, since: datetime, limit: int, member_ids: Select[int] | None = None
 ) -> list[FirstAnswer]:
     """Returns the latest first answers of members to questions, newest first: in closed rounds, and in practice before
     any round had asked the question. Those of a sprint or duel are left out: they are given in a hurry.
@@ -105,7 +105,7 @@ async def list_first_answers(
     ]
 
 
-def _in_rounds(workspace_id: int, since: datetime, member_ids: Collection[int] | None) -> Select[*tuple[Any, ...]]:
+def _in_rounds(workspace_id: int, since: datetime, member_ids: Select[int] | None) -> Select[*tuple[Any, ...]]:
     return (
         select(*_judged(CurrentAnswer.member_id), Round.schedule_id)
         .select_from(CurrentAnswer)
@@ -121,7 +121,7 @@ def _in_rounds(workspace_id: int, since: datetime, member_ids: Collection[int] |
     )
 
 
-def _in_practice(workspace_id: int, since: datetime, member_ids: Collection[int] | None) -> Select[*tuple[Any, ...]]:
+def _in_practice(workspace_id: int, since: datetime, member_ids: Select[int] | None) -> Select[*tuple[Any, ...]]:
     known = _first_asked(workspace_id)
     member = func.coalesce(Member.merged_into, Member.id)
     return (
@@ -215,6 +215,20 @@ async def find(session: AsyncSession, workspace_id: int) -> Calibration | None:
     return Calibration(_SCALE.validate_python(row.scale), row.audiences, row.answers, row.members)
 
 
+async def list_topic_difficulties(
+    session: AsyncSession, workspace_id: int, least: int
+) -> list[tuple[str, Difficulty, int]]:
+    """Returns topic, difficulty and answers of each measured question with this number of answers, by topic."""
+    query = (
+        select(QuestionVersion.topic, ItemDifficulty.value, ItemDifficulty.error, ItemDifficulty.answers)
+        .join(ItemDifficulty, measured(workspace_id))
+        .where(QuestionVersion.drawing == 0, QuestionVersion.topic != "", ItemDifficulty.answers >= least)
+        .order_by(QuestionVersion.topic)
+    )
+    rows = await session.execute(query)
+    return [(topic, Difficulty(value, error), answers) for topic, value, error, answers in rows]
+
+
 def measured(workspace_id: int) -> Any:
     """Returns the condition of the row of `ItemDifficulty` that is about `QuestionVersion`."""
     return (
@@ -228,6 +242,16 @@ async def list_difficulties(session: AsyncSession, workspace_id: int) -> dict[tu
     """Returns the difficulty and the number of answers behind it, by question id and version."""
     rows = await session.scalars(select(ItemDifficulty).where(ItemDifficulty.workspace_id == workspace_id))
     return {(row.question_id, row.version): (Difficulty(row.value, row.error), row.answers) for row in rows}
+
+
+async def list_current_difficulties(session: AsyncSession, workspace_id: int) -> dict[int, Difficulty]:
+    """Returns the difficulties of the current versions of questions, by question id."""
+    query = (
+        select(ItemDifficulty)
+        .join(QuestionRow, QuestionRow.id == ItemDifficulty.question_id)
+        .where(ItemDifficulty.workspace_id == workspace_id, ItemDifficulty.version == QuestionRow.current)
+    )
+    return {row.question_id: Difficulty(row.value, row.error) for row in await session.scalars(query)}
 
 
 async def forget_workspaces(session: AsyncSession, workspace_ids: Collection[int]) -> None:

@@ -34,8 +34,6 @@ from service.store.tables import (
     Ledger,
     Member,
     QuestionVersion,
-    Round,
-    Schedule,
     Season,
     Workspace,
 )
@@ -146,22 +144,6 @@ def answers_in(rounds: Subquery) -> Select[*tuple[Any, ...]]:
     )
 
 
-async def sum_by_topic(session: AsyncSession, member_id: int) -> list[tuple[str, int, float]]:
-    """Returns topic, answered rounds and mean credit of one member, weakest topic first."""
-    answered = func.count(Ledger.round_id.distinct())
-    accuracy = func.sum(Ledger.credit) / answered
-    query = (
-        select(QuestionVersion.topic, answered, accuracy)
-        .select_from(Ledger)
-        .where(Ledger.member_id == member_id, Ledger.credit.is_not(None))
-        .group_by(QuestionVersion.topic)
-        .having(answered > 0)
-        .order_by(accuracy, QuestionVersion.topic)
-    )
-    rows = await session.execute(_with_rounds(query))
-    return [(topic, int(count), float(mean)) for topic, count, mean in rows]
-
-
 async def sum_by_confidence(session: AsyncSession, member_id: int) -> tuple[tuple[Confidence, int, float], ...]:
     """Returns how sure a member was of their answers in closed rounds, the number of answers, and their mean credit."""
     said = AnswerRow.given["confidence"].astext
@@ -261,11 +243,3 @@ async def list_hidden_members(session: AsyncSession, workspace_id: int) -> set[i
     """Returns members to leave out of every board, including archived ones."""
     query = select(Member.id).where(Member.workspace_id == workspace_id, Member.hidden.is_(True))
     return set(await session.scalars(query))
-
-
-def _with_rounds(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
-    return (
-        query.outerjoin(Round, Round.id == Ledger.round_id)
-        .outerjoin(Schedule, Schedule.id == Round.schedule_id)
-        .outerjoin(QuestionVersion, QuestionVersion.id == Round.version_id)
-    )

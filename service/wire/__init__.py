@@ -143,6 +143,8 @@ from service.wire.members import (
     PrivacyView,
     Rules,
     TopicCount,
+    TopicMastery,
+    TopicsKnown,
 )
 from service.wire.notices import (
     FOR_MODERATORS,
@@ -215,6 +217,7 @@ from service.wire.questions import (
     RankChange,
     RoundResult,
     RunResult,
+    SessionProgress,
     TodayView,
     VerdictView,
     WaitingAnswers,
@@ -547,6 +550,7 @@ __all__ = [
     "SeasonTooShort",
     "SeasonView",
     "Secret",
+    "SessionProgress",
     "Settled",
     "SettledReport",
     "ShareRefused",
@@ -581,6 +585,8 @@ __all__ = [
     "TooManyCalls",
     "TooSlow",
     "TopicCount",
+    "TopicMastery",
+    "TopicsKnown",
     "TournamentBalance",
     "TournamentDay",
     "TournamentEvent",

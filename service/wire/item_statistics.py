@@ -38,6 +38,11 @@ class ItemStatistics(Model):
     right_low: float = 0.0
     right_high: float = 1.0
     """Ends of the 95 % interval of `right`."""
+    expected: float | None = None
+    """Share right to expect of all members, also of those who were absent; None before a calibration."""
+    expected_low: float = 0.0
+    expected_high: float = 1.0
+    """Ends of the 95 % interval of `expected`."""
     discrimination: float | None = None
     """Correlation of credit with the member's mean credit on other questions, from -1 to 1; None with too few."""
     compared: int = 0

@@ -40,6 +40,28 @@ class Board(Model):
     """The caller's row with up to two on either side; empty if the caller is not ranked."""
 
 
+class TopicMastery(Model):
+    """How well a member, or the average member of a team, knows a topic."""
+
+    topic: str
+    answers: int
+    """First answers to its questions in the last year."""
+    right: float
+    """Mean credit of those answers; for a team, the share that the average member would get right."""
+    low: float | None = None
+    high: float | None = None
+    """Ends of the 80 % range of the share right to expect of such questions; None with too few answers."""
+    weak: bool = False
+
+
+class TopicsKnown(Model):
+    """What a member and their team know, weakest topics first for the member, by name for the team."""
+
+    mine: tuple[TopicMastery, ...] = ()
+    team: tuple[TopicMastery, ...] = ()
+    """Topics that are known of a team of several members."""
+
+
 class Me(Model):
     name: str
     hidden: bool
@@ -56,8 +78,8 @@ class Me(Model):
     freezes: int
     cards: int
     cards_due: int
-    topics: tuple[tuple[str, int, float], ...] = ()
-    """Topic, answers, mean credit; weakest first."""
+    topics: tuple[TopicMastery, ...] = ()
+    """Weakest first."""
     weeks: tuple[tuple[date, int, int, float], ...] = ()
     """Monday, points, answers and mean credit of each of the last weeks, oldest first."""
     calibration: tuple[tuple[Confidence, int, float], ...] = ()

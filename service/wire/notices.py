@@ -216,6 +216,9 @@ class DigestTopic(Model):
     answers: int
     right: float
     """Mean credit, from 0 to 1."""
+    low: float | None = None
+    high: float | None = None
+    """The 80 % range of what the average member knows of the topic; None where little is known."""
 
 
 class WeekDigest(Model):

@@ -239,6 +239,19 @@ class Explanation(Model):
     verdict: VerdictView | None = None
 
 
+class SessionProgress(Model):
+    """Practice answers given one after another."""
+
+    number: int
+    """Number of the latest answer, from 1."""
+    of: int
+    """Answers of a whole session."""
+    right: int
+    """How many of the session's answers were fully right."""
+    missed: tuple[str, ...] = ()
+    """Topics of its other answers, without repetition."""
+
+
 class AnswerResult(Model):
     """The result of submitting an answer.
 
@@ -262,6 +275,8 @@ class AnswerResult(Model):
     """Estimated waiting time, seconds; 0 if unknown."""
     asks_confidence: bool = False
     """Whether the member may say how sure they are."""
+    progress: SessionProgress | None = None
+    """Where the answer is in a session of practice; None outside practice, and for code."""
 
 
 class MarkingView(Model):

@@ -105,6 +105,7 @@ from service.wire import (
     ScheduleView,
     SchemaCheck,
     SeasonView,
+    SessionProgress,
     SettledReport,
     SlotsCheck,
     SprintAnnouncement,
@@ -119,6 +120,8 @@ from service.wire import (
     SuggestionView,
     TodayView,
     TopicCount,
+    TopicMastery,
+    TopicsKnown,
     TroubleCheck,
     TroubleView,
     Twin,
@@ -205,8 +208,8 @@ CODE_KEY = AnswerKey(
 EVIL = "Bob *[x](http://evil)* @everyone"
 ITEM = ItemStatistics(
     question="stride-view", bank=f"Tensors {EVIL}", days=365, rounds=2, answers=61, judged=60, right=0.21,
-    right_low=0.13, right_high=0.33, discrimination=-0.41, compared=55, wrong=WrongOption(text=EVIL, share=0.62),
-    wrong_beats_right=True, seconds=5400.0, reports=2, finding="broken",
+    right_low=0.13, right_high=0.33, expected=0.24, expected_low=0.15, expected_high=0.35, discrimination=-0.41,
+    compared=55, wrong=WrongOption(text=EVIL, share=0.62), wrong_beats_right=True, seconds=5400.0, reports=2, finding="broken",
 )  # fmt: skip
 EASY_ITEM = ItemStatistics(
     question="add", days=365, retired=True, rounds=1, answers=12, judged=12, right=1.0, right_low=0.76,
@@ -245,7 +248,7 @@ WEEK = QUIET_WEEK.model_copy(
         "answers": 41,
         "right": 0.714,
         "hardest": DigestQuestion(question="stride-view", answers=9, right=0.222),
-        "weakest": (DigestTopic(topic="autograd/hooks", answers=12, right=0.41),),
+        "weakest": (DigestTopic(topic="autograd/hooks", answers=12, right=0.41, low=0.3, high=0.55),),
         "reports": 1,
     }
 )
@@ -341,7 +344,10 @@ SUGGESTION = SuggestionView(id=4, by=EVIL, text=EVIL, at=NOW, state="waiting")
 REPORT = ReportView(id=4, question="stride-view", by=EVIL, text="The key is *wrong*.", at=NOW, state="open")
 ME = Me(
     name="Ann", hidden=False, points=1240, season_points=40, rank=2, answered=12, accuracy=0.75, streak=7,
-    best_streak=9, freezes=1, cards=5, cards_due=2, topics=(("autograd", 4, 0.5), ("tensors", 8, 0.9)),
+    best_streak=9, freezes=1, cards=5, cards_due=2, topics=(
+        TopicMastery(topic="autograd", answers=14, right=0.5, low=0.38, high=0.63, weak=True),
+        TopicMastery(topic="tensors", answers=4, right=0.75),
+    ),
     weeks=(
         (date(2026, 2, 9), 40, 4, 0.75), (date(2026, 2, 16), 120, 5, 1.0), (date(2026, 2, 23), 0, 0, 0.0),
         (date(2026, 3, 2), 75, 3, 0.66),
@@ -600,6 +606,12 @@ GALLERY: dict[str, Card | Form] = {
     ),
     "judging": questions.recorded_card(_receipt("judging", given=AnswerInput(code="x"), closes_at=CLOSE), None, NOW),
     "judged": results.practiced_card(JUDGED, NOW),
+    "judged in a session": results.practiced_card(
+        JUDGED.model_copy(update={"progress": SessionProgress(number=4, of=10, right=3)}), NOW
+    ),
+    "judged at the end of a session": results.practiced_card(
+        JUDGED.model_copy(update={"progress": SessionProgress(number=10, of=10, right=8, missed=(EVIL,))}), NOW
+    ),
     "judged open": results.practiced_card(
         _receipt("judged", ref="p9", given=AnswerInput(text="because"), key=OPEN_KEY), NOW
     ),
@@ -688,7 +700,10 @@ GALLERY: dict[str, Card | Form] = {
         ME.model_copy(update={"calibration": (("guess", 4, 0.5), ("think", 1, 1.0), ("sure", 10, 0.9))})
     ),
     "me drawn": drawn(members.me_card(ME)),
-    "topics": members.topics_card((TopicCount(topic="autograd", questions=12), TopicCount(topic="", questions=1))),
+    "topics": members.topics_card(
+        (TopicCount(topic="autograd", questions=12), TopicCount(topic="", questions=1)),
+        TopicsKnown(mine=ME.topics, team=(TopicMastery(topic="autograd", answers=80, right=0.6, low=0.5, high=0.7),)),
+    ),
     "topics none": members.topics_card(()),
     "privacy": members.privacy_card(PRIVACY),
     "privacy forgotten": members.privacy_card(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.core.cards import Block, Card, Small, Text
-from bot.core.text.words import code_words, day_words, in_brief, moment_markdown, percent, plural
+from bot.core.text.words import code_words, day_words, in_brief, mastery_words, moment_markdown, percent, plural
 from service.wire import DigestTopic, DigestView, WeekDigest
 
 _NOBODY = "Nobody answered. Do members know when the question comes? `/quiz-admin schedule list` shows it."
@@ -69,4 +69,5 @@ def _blocks(digest: WeekDigest) -> tuple[Block, ...]:
 
 
 def _topic(topic: DigestTopic) -> str:
-    return f"{code_words(topic.topic)} ({percent(topic.right)} of {plural(topic.answers, 'answer')})"
+    known = "" if topic.low is None else f"; the team knows {mastery_words(topic.low, topic.high)}"
+    return f"{code_words(topic.topic)} ({percent(topic.right)} of {plural(topic.answers, 'answer')}{known})"

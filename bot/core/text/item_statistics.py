@@ -108,7 +108,7 @@ def question_card(item: ItemStatistics) -> Card:
 
 def figure_lines(item: ItemStatistics) -> tuple[str, ...]:
     """Returns what the figures of a question say, as lines of Markdown."""
-    lines = (_right(item), _discrimination(item), _wrong(item), _time(item))
+    lines = (_right(item), _expected(item), _discrimination(item), _wrong(item), _time(item))
     return tuple(line for line in lines if line)
 
 
@@ -125,6 +125,13 @@ def _right(item: ItemStatistics) -> str:
     between = f"probably {percent(item.right_low)} to {percent(item.right_high)} if many more answered"
     few = "; few answers say little" if item.judged < 10 else ""
     return f"**{percent(item.right)} right** of {plural(item.judged, 'answer')}, {between}{few}."
+
+
+def _expected(item: ItemStatistics) -> str:
+    if item.expected is None:
+        return ""
+    between = f"{percent(item.expected_low)} to {percent(item.expected_high)}"
+    return f"**All members:** {percent(item.expected)} would be right ({between}), also those who were absent."
 
 
 def _discrimination(item: ItemStatistics) -> str:

@@ -29,12 +29,13 @@ from bot.core.text.words import (
     and_list,
     in_brief,
     joined,
+    mastery_words,
     minutes_words,
     percent,
     plural,
     sentence,
 )
-from service.wire import Me, PrivacyView, ReportView, Rules, RunResult, TopicCount
+from service.wire import Me, PrivacyView, ReportView, Rules, RunResult, TopicCount, TopicsKnown
 
 
 def me_card(me: Me) -> Card:
@@ -48,12 +49,13 @@ def me_card(me: Me) -> Card:
         ("Streak", f"{plural(me.streak, 'round')}; best {me.best_streak}; {plural(me.freezes, 'freeze')} left"),
         ("Practice", f"{plural(me.cards, 'card')}, {me.cards_due} due"),
     )
-    weak = tuple(
-        (topic or "without a topic", str(answers), percent(credit)) for topic, answers, credit in me.topics[:8]
+    topics = tuple(
+        (one.topic or "without a topic", str(one.answers), percent(one.right), mastery_words(one.low, one.high))
+        for one in me.topics[:8]
     )
     blocks: list[Block] = [Table(("What", "How much"), rows)]
-    if weak:
-        blocks.append(Table(("Topic", "Answers", "Right"), weak, "Topics, weakest first", (1, 2)))
+    if topics:
+        blocks.append(Table(("Topic", "Answers", "Right", "You know"), topics, "Topics, weakest first", (1, 2, 3)))
     if me.calibration:
         blocks.append(_calibration_table(me))
     if me.weeks:
@@ -83,16 +85,23 @@ def _short_day(day: date) -> str:
     return f"{day.day} {MONTHS[day.month - 1][:3]}"
 
 
-def topics_card(topics: tuple[TopicCount, ...]) -> Card:
-    """Lists the topics with questions."""
+def topics_card(topics: tuple[TopicCount, ...], known: TopicsKnown = TopicsKnown()) -> Card:  # noqa: B008 - frozen
+    """Lists the topics with questions, with what the member and the team know of each."""
     if not topics:
         text = "There are no questions yet. An admin can import some with `/quiz-admin bank import`."
         return Card("Topics", "There are no questions yet.", (Text(text),))
-    rows = tuple((one.topic or "without a topic", str(one.questions)) for one in topics)
+    mine, team = ({one.topic: mastery_words(one.low, one.high) for one in each} for each in (known.mine, known.team))
+    rows = tuple(
+        (one.topic or "without a topic", str(one.questions), mine.get(one.topic, ""), team.get(one.topic, ""))
+        for one in topics
+    )
     total = sum(one.questions for one in topics)
     summary = f"{plural(total, 'question')} on {plural(len(topics), 'topic')}."
-    table = Table(("Topic", "Questions"), rows, "", (1,))
-    return Card("Topics", summary, (Text(summary), table, Small("Practice one with `/quiz practice TOPIC`.")))
+    table = Table(("Topic", "Questions", "You know", "Your team knows"), rows, "", (1, 2, 3))
+    how = "What you know is the share right to expect of such questions, and only you see it. The team's has no names."
+    return Card(
+        "Topics", summary, (Text(summary), table, Small(how), Small("Practice one with `/quiz practice TOPIC`."))
+    )
 
 
 def privacy_card(view: PrivacyView) -> Card:

@@ -10,14 +10,21 @@ from bot.core.actions import Notifications, Privacy, encode
 from bot.core.cards import Button
 from bot.core.markup import escape
 from bot.core.text.questions import lettered
-from bot.core.text.words import CONFIDENCE_WORDS, MONTHS, and_list, brief_markdown, day_words, percent, plural
+from bot.core.text.words import (
+    CONFIDENCE_WORDS,
+    MONTHS,
+    and_list,
+    brief_markdown,
+    day_words,
+    mastery_words,
+    percent,
+    plural,
+)
 from service.wire import DayAnswers, History, Me, PastRound
 
-FEW = 5
-"""Below this number of answers, a share says little."""
 MOST_TOPICS = 8
-WEAK = 0.8
-"""Share right below which a topic is called the weakest."""
+WEAK = 0.9
+"""Upper end of what is known below which a topic is called the weakest."""
 
 Level = Literal["blank", "missed", "answered", "part", "right"]
 LEVELS: tuple[tuple[Level, str], ...] = (
@@ -131,19 +138,25 @@ class ShareRight:
     share: float
     right: str
     answers: str
+    low: float | None = None
+    high: float | None = None
+    """Ends of the range of what the member knows, if enough is known."""
 
 
 def topics(me: Me) -> tuple[ShareRight, ...]:
     """Returns the topics, weakest first, those with few answers last."""
-    ordered = sorted(me.topics, key=lambda topic: topic[1] < FEW)
+    ordered = sorted(me.topics, key=lambda topic: topic.low is None)
     return tuple(
         ShareRight(
-            name or "Without a topic",
-            share,
-            percent(share),
-            plural(count, "answer") + (", too few to tell" if count < FEW else ""),
+            one.topic or "Without a topic",
+            one.right,
+            f"{percent(one.right)} right" if one.low is None else mastery_words(one.low, one.high),
+            plural(one.answers, "answer")
+            + (", too few to tell" if one.low is None else f", {percent(one.right)} right"),
+            one.low,
+            one.high,
         )
-        for name, count, share in ordered[:MOST_TOPICS]
+        for one in ordered[:MOST_TOPICS]
     )
 
 
@@ -164,13 +177,13 @@ def more_topics(me: Me) -> str:
 def next_step(me: Me) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Returns what to do next, and what can be practiced: label and topic; an empty topic means any."""
     due = f"**{plural(me.cards_due, 'card')}** {'is' if me.cards_due == 1 else 'are'} due." if me.cards_due else ""
-    weak = next((topic for topic in me.topics if topic[0] and topic[1] >= FEW and topic[2] < WEAK), None)
+    weak = next((one for one in me.topics if one.topic and one.high is not None and one.high < WEAK), None)
     everything = (f"Practice {plural(me.cards_due, 'card')}" if due else "Practice", "")
     if weak is None:
         return due or "Nothing is due. Practice asks questions that you have not met.", (everything,)
-    name, count, share = weak
-    weakest = f"Your weakest topic is **{escape(name)}**: {percent(share)} right of {plural(count, 'answer')}."
-    return f"{due} {weakest}".strip(), (everything, (f"Practice {name}", name))
+    known = f"you know {mastery_words(weak.low, weak.high)} of it, from {plural(weak.answers, 'answer')}"
+    weakest = f"Your weakest topic is **{escape(weak.topic)}**: {known}."
+    return f"{due} {weakest}".strip(), (everything, (f"Practice {weak.topic}", weak.topic))
 
 
 def data_buttons(me: Me) -> tuple[Button, ...]:

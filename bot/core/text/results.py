@@ -26,6 +26,7 @@ from bot.core.text.causes import cause_words, gpu_words
 from bot.core.text.questions import about, lettered, question_blocks
 from bot.core.text.words import (
     VERDICTS,
+    and_list,
     in_brief,
     joined,
     led,
@@ -44,6 +45,7 @@ from service.wire import (
     Explanation,
     OptionKey,
     QuestionView,
+    SessionProgress,
     VerdictNote,
     VerdictView,
 )
@@ -326,6 +328,8 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
         buttons = after_buttons(receipt.key.question, wanted=wanted)
     if receipt.next_due:
         blocks.append(Small(f"This card comes back {wait_words(now, receipt.next_due)}."))
+    if receipt.progress and not late:
+        blocks.append(_progress_block(receipt.progress))
     if receipt.key and receipt.key.question.kind == "open":
         blocks.append(Text("Compare the two, then mark which points your answer covers."))
         mark = Button("Mark my answer", encode(Mark(ref_with_filter(receipt.ref, wanted))), "primary")
@@ -333,6 +337,19 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
     if receipt.key:
         blocks.append(Small(about(receipt.key.question)))
     return Card(head, f"{head}. {answer_in_brief(receipt.key) if receipt.key else ''}".strip(), tuple(blocks), buttons)
+
+
+def _progress_block(progress: SessionProgress) -> Block:
+    """Says where a session of ten stands; after the tenth, how it went."""
+    if progress.number < progress.of:
+        return Small(f"{progress.number} of {progress.of} in this session, {progress.right} right so far.")
+    missed = (
+        f" To look at again: {and_list([escape(topic) for topic in progress.missed[:3]])}." if progress.missed else ""
+    )
+    return Text(
+        f"**{progress.of} done: {progress.right} right.**{missed} That is enough for today; *Next card* goes on, and "
+        "`/quiz me` shows what you know."
+    )
 
 
 def practiced_title(receipt: AnswerResult) -> str:

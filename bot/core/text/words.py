@@ -57,6 +57,11 @@ def and_list(words: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
+def mastery_words(low: float | None, high: float | None) -> str:
+    """Returns a range of shares as `55–80 %`, or that nothing can be said yet."""
+    return "too few answers" if low is None or high is None else f"{round(100 * low)}–{percent(high)}"
+
+
 def percent(share: float) -> str:
     """Formats a share as whole percent; 100 % and 0 % only if exact."""
     whole = round(100 * share)

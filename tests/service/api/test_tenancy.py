@@ -118,6 +118,7 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "archive": lambda they, who: they.client.archive(who, ArchiveSearch()),
     "question theirs": lambda they, who: they.client.question_page(who, f"r{they.round}"),
     "prove theirs": lambda they, who: they.client.question_prove(who, f"r{they.round}"),
+    "mastery": lambda they, who: they.client.mastery(who),
     "topics": lambda they, who: they.client.topics(who),
     "explain": lambda they, who: they.client.explain(who, "views"),
     "explain theirs": lambda they, who: they.client.explain(who, "what-is-a-zebra"),

@@ -18,7 +18,7 @@ from service.store import privacy
 from service.store.members import Caller, list_identities
 from service.store.session import allow_forgetting
 from service.store.tables import AnswerRow, Base, CardRow, CurrentAnswer, InboxRow, Member, Outbox, Season, VerdictRow
-from service.wire import Me, PrivacyAction, Who
+from service.wire import Me, PrivacyAction, TopicMastery, Who
 from tests.service.scenes import Stage, question, these
 
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)
@@ -74,7 +74,10 @@ class TestMe:
             freezes=0,
             cards=1,
             cards_due=1,
-            topics=(("autograd", 1, 0.5), ("tensors/memory", 1, 1.0)),
+            topics=(
+                TopicMastery(topic="autograd", answers=1, right=0.5),
+                TopicMastery(topic="tensors/memory", answers=1, right=1.0),
+            ),
             weeks=((MONDAY, 15, 2, 0.75),),
         )
 

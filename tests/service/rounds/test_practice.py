@@ -177,3 +177,34 @@ async def test_a_card_always_comes_again_and_never_in_the_past(stage: Stage, cre
             stage.now += timedelta(days=gap)
         assert await cards.count_cards(stage.session, ada.member_id, stage.now + timedelta(days=40_000)) == (1, 1)
         await undone.rollback()
+
+
+class TestSessions:
+    """Ten answers one after another."""
+
+    async def test_ten_answers_are_a_session_and_the_next_begins_another(self, stage: Stage) -> None:
+        ada = await stage.caller()
+        await stage.bank(question("views", topic="tensors"), question("grad", topic="autograd"))
+        seen = []
+        for number in range(12):
+            await stage.practiced(ada, "grad" if number == 3 else "views", 0.0 if number in (3, 11) else 1.0)
+            seen.append(await practice.view_progress(stage.session, ada.member_id, stage.now))
+            stage.now += timedelta(seconds=6)
+        assert [one and (one.number, one.right, one.missed) for one in seen] == [
+            *((number, number, ()) for number in (1, 2, 3)),
+            *((number, number - 1, ("autograd",)) for number in range(4, 11)),
+            (1, 1, ()),
+            (2, 1, ("tensors",)),
+        ]
+        assert {one.of for one in seen if one} == {10}
+
+    async def test_a_pause_begins_another(self, stage: Stage) -> None:
+        ada, bo = await stage.caller(), await stage.caller("Bo")
+        await stage.bank(question("views"))
+        await stage.practiced(bo, "views")
+        assert await practice.view_progress(stage.session, ada.member_id, stage.now) is None
+        await stage.practiced(ada, "views")
+        stage.now += practice.SESSION_PAUSE + timedelta(seconds=1)
+        await stage.practiced(ada, "views")
+        session = await practice.view_progress(stage.session, ada.member_id, stage.now)
+        assert session is not None and session.number == 1

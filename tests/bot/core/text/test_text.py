@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.core.cards import Code, Small, TextField
 from bot.core.text import members, questions, results, words
 from bot.core.text.admin import rhythm_words
-from service.wire import RunResult, ScheduleSpec, VerdictView
+from service.wire import RunResult, ScheduleSpec, TopicMastery, VerdictView
 from tests.bot.core.text.instants import read_aloud
 from tests.bot.samples import ME
 
@@ -160,9 +160,15 @@ def test_a_traceback_keeps_its_columns_and_a_failed_start_is_reported() -> None:
 
 
 def test_a_member_sees_no_inactive_season_and_no_unnamed_topic() -> None:
-    shown = str(members.me_card(ME.model_copy(update={"season_points": 0, "rank": None, "topics": (("", 1, 0.5),)})))
+    shown = str(
+        members.me_card(
+            ME.model_copy(
+                update={"season_points": 0, "rank": None, "topics": (TopicMastery(topic="", answers=1, right=0.5),)}
+            )
+        )
+    )
     assert "season" not in shown
-    assert "('without a topic', '1', '50 %')" in shown
+    assert "('without a topic', '1', '50 %', 'too few answers')" in shown
     # The rank is that of all time.
     assert "1,240 in all, rank 2; 40 this season" in str(
         members.me_card(ME.model_copy(update={"season_points": 40, "rank": 2}))
