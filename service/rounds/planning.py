@@ -31,7 +31,7 @@ from service.rounds.schedules import (
     validate,
 )
 from service.rounds.views import build_question_view
-from service.store import banks
+from service.store import banks, calibrations
 from service.store import schedules as rows
 from service.store.members import Caller
 from service.store.questions import get_version, list_versions
@@ -209,8 +209,10 @@ async def _plan(
     session: AsyncSession, row: Schedule, spec: ScheduleSpec, slots: Sequence[Slot]
 ) -> dict[date, Candidate]:
     """Returns the question of each slot by local date, if nothing changes until then."""
+    calibration = await calibrations.find(session, row.workspace_id)
+    audience = calibration.audience(row.id) if calibration else None
     known = await banks.list_candidates(
-        session, workspace_id=row.workspace_id, schedule_id=None, secret=True, answered_by=row.id
+        session, workspace_id=row.workspace_id, schedule_id=None, secret=True, audience=audience
     )
     history = await banks.list_past_rounds(session, row.id)
     seeds = [(slot_seed(row.id, slot.day), slot.day) for slot in slots]

@@ -114,13 +114,12 @@ async def list_candidates(
     schedule_id: int | None,
     anywhere: bool = False,
     secret: bool = False,
-    answered_by: int | None = None,
     audience: Sequence[float] | Floats | None = None,
 ) -> list[Candidate]:
     """Returns the questions that may be asked in this workspace now. `id` is the id of the question version.
 
-    The expected share is that of the members who answer the schedule, or the schedule `answered_by`, or without either of
-    the workspace's; with `audience`, that of members with these abilities. With a schedule, each candidate says when and how often any of its
+    The expected share is that of the members who answer the schedule, or without one of the workspace's; with
+    `audience`, that of members with these abilities. With a schedule, each candidate says when and how often any of its
     versions was asked there. With a schedule, and if the key is to be `secret`, questions that the workspace is asking
     now are left out. `anywhere` is as in `restrict_to_askable`.
     """
@@ -135,7 +134,7 @@ async def list_candidates(
         # Two schedules may share a bank: the reveal of one must not give away the key of the other's open round.
         query = query.where(~is_asked_now(workspace_id))
     rows = (await session.execute(query)).all()
-    shares = await _expected_shares(session, workspace_id, schedule_id or answered_by, audience, rows)
+    shares = await _expected_shares(session, workspace_id, schedule_id, audience, rows)
     found = [
         Candidate(
             id=str(id_),

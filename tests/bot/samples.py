@@ -209,7 +209,8 @@ EVIL = "Bob *[x](http://evil)* @everyone"
 ITEM = ItemStatistics(
     question="stride-view", bank=f"Tensors {EVIL}", days=365, rounds=2, answers=61, judged=60, right=0.21,
     right_low=0.13, right_high=0.33, expected=0.24, expected_low=0.15, expected_high=0.35, discrimination=-0.41,
-    compared=55, wrong=WrongOption(text=EVIL, share=0.62), wrong_beats_right=True, seconds=5400.0, reports=2, finding="broken",
+    compared=55, wrong=WrongOption(text=EVIL, share=0.62), wrong_beats_right=True,
+    seconds=5400.0, reports=2, finding="broken",
 )  # fmt: skip
 EASY_ITEM = ItemStatistics(
     question="add", days=365, retired=True, rounds=1, answers=12, judged=12, right=1.0, right_low=0.76,

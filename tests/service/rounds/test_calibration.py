@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from service.domain.calendar import next_slot
 from service.domain.calibration import Scale
 from service.domain.selection import Candidate
+from service.rounds import planning
 from service.rounds.calibration import LEAST_AGE, calibrate_workspace
 from service.rounds.rounds import CALIBRATION_DELAY
+from service.rounds.schedules import build_timetable, choose_for_day
 from service.store import banks, calibrations, questions
 from service.store.calibration_tables import CalibrationRow, ItemDifficulty
 from service.store.members import Caller
 from service.store.privacy import forget_member
 from service.store.session import Sessions
-from service.wire import QuestionPost
+from service.wire import QuestionPost, ScheduleSpec
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice
 from tests.service.scenes import NOON, Stage, question
@@ -178,3 +181,24 @@ async def _first(stage: Stage, caller: Caller) -> list[tuple[int, str, float, in
     found = await calibrations.list_first_answers(stage.session, caller.workspace_id, NOON - 400 * DAY, 100)
     keys = {(await stage.version(key)).question_id: key for key in ("views", "grad")}
     return [(one.member_id, keys[one.question_id], one.credit, one.schedule_id) for one in found]
+
+
+async def test_the_plan_takes_the_schedules_audience_as_the_post_does(stage: Stage, sessions: Sessions) -> None:
+    team = await _team(stage)
+    keys = [f"q{number}" for number in range(12)]
+    await stage.bank(*(question(key) for key in keys), *(question(f"n{number}") for number in range(8)))
+    schedule, other = await stage.schedule(team[0]), await stage.schedule(team[0])
+    for number, key in enumerate(keys):
+        round_ = await stage.round(other if number % 2 else schedule, NOON.date() - 30 * DAY + number * DAY, key)
+        for place, member in enumerate(team):
+            await stage.answer(member, round_, credit=float((number + place) % 3 > 0))
+    await _calibrate(stage, sessions, team[0])
+    boss = await stage.caller("Boss", admin=True)
+    spec = ScheduleSpec.model_validate(schedule.spec)
+    slot = next_slot(build_timetable(spec), stage.now)
+    assert slot is not None
+    day = slot.day
+    shown = await planning.preview(stage.session, boss, schedule.id, stage.now, day)
+    posted = await choose_for_day(stage.session, schedule, spec, day)
+    assert posted is not None
+    assert shown.question.id == (await questions.get_version(stage.session, int(posted.id))).question.id
