@@ -126,6 +126,10 @@ def test_bfloat16_is_compared_by_what_it_means() -> None:
     assert message(one, half) == "at [0]: expected 1, got 0.5"
 
 
+def test_a_bool_is_true_whatever_bits_say_so() -> None:
+    assert message(Tensor("bool", (2,), b"\1\0"), Tensor("bool", (2,), b"\2\0")) == ""
+
+
 def test_an_empty_tensor_equals_an_empty_tensor_of_its_shape_only() -> None:
     assert message(tensor(np.zeros((0, 3))), tensor(np.zeros((0, 3)))) == ""
     assert message(tensor(np.zeros((0, 3))), tensor(np.zeros((3, 0)))) != ""

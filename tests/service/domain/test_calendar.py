@@ -20,6 +20,7 @@ from service.domain.calendar import (
     Timetable,
     UnknownHolidays,
     UnknownZone,
+    clock_change,
     due_slots,
     get_zone,
     next_slot,
@@ -391,3 +392,16 @@ def test_days_that_do_not_exist_are_rejected() -> None:
         Timetable(time(9), ALL_WEEK, "UTC", month_days=frozenset({0, 32}))
     with pytest.raises(ValueError, match="every 0 days"):
         Timetable(time(9), ALL_WEEK, "UTC", every_days=0)
+
+
+@pytest.mark.parametrize(
+    ("day", "at", "change"),
+    [
+        (date(2026, 3, 29), time(2, 30), (60, True)),
+        (date(2026, 3, 29), time(3), (60, False)),
+        (date(2026, 3, 28), time(2, 30), (0, False)),
+        (date(2026, 10, 25), time(2, 30), (-60, False)),
+    ],
+)
+def test_a_change_of_the_clocks_is_told_in_minutes(day: date, at: time, change: tuple[int, bool]) -> None:
+    assert clock_change(Timetable(at, ALL_WEEK, "Europe/Berlin"), day) == change
