@@ -26,7 +26,7 @@ from bot.settings import WEB_PORT, BotSettings, LinkSettings, load_settings
 from service.client import ServiceClient
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
-from service.metrics import record_build, serve_metrics
+from service.metrics import record_build, serve_metrics, watch_disk
 from service.process import DATA, CommandFailed, listen, make_folder, now, out, run_until, serve_app, stop_signal
 
 RunBot = Callable[[ServiceClient, asyncio.Event, Links | None, Path], Awaitable[None]]
@@ -320,6 +320,7 @@ def requires_packages(chat: str) -> Iterator[None]:
 def metrics_page(settings: BotSettings) -> contextlib.AbstractAsyncContextManager[str]:
     """Serves this process's metrics if the settings name a port."""
     record_build("")
+    watch_disk(settings.data if settings.data.exists() else Path.cwd())
     return serve_metrics(settings.metrics_host, settings.metrics_port)
 
 

@@ -31,6 +31,7 @@ from service.rounds.digests import Digests
 from service.rounds.examples import Examples
 from service.rounds.jobs import DRAW_TASK, Jobs, make_jobs
 from service.rounds.notifications import Reminders
+from service.rounds.retention import Retention
 from service.rounds.sandbox_turns import FairSandbox, record_devices_periodically
 from service.sandboxes import SandboxPort, Workers, own_sandboxes
 from service.store import migrations, variants
@@ -51,6 +52,7 @@ class Service:
     alerts: Alerts
     reminders: Reminders
     digests: Digests
+    retention: Retention
     jobs: Jobs
     calibrations: Calibrations
     api: FastAPI
@@ -103,6 +105,7 @@ class Service:
         await self.digests.check(now)
         await self.calibrations.check(now)
         await self.alerts.check(now)
+        await self.retention.check(now)
 
     async def _draw_new_families(self) -> None:
         async with self.sessions.begin() as session:
@@ -167,6 +170,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         alerts,
         Reminders(sessions),
         Digests(sessions),
+        Retention(sessions, settings.retention_days),
         jobs,
         Calibrations(sessions, jobs),
         api,

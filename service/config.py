@@ -81,6 +81,14 @@ class Settings(BaseSettings):
     """Address to listen on."""
     port: int = Field(default=8000, ge=0, le=65535)
     """Port to listen on."""
+    retention_inbox_days: int = Field(default=30, ge=0)
+    """How long replies to chats' events are kept, so that a repeated event gets the same one; 0 keeps them for ever."""
+    retention_outbox_days: int = Field(default=365, ge=0)
+    """How long private messages and notices that were sent are kept. Messages of rounds stay."""
+    retention_audit_days: int = Field(default=0, ge=0)
+    """How long admins' actions are kept; by default for ever."""
+    retention_failed_jobs_days: int = Field(default=30, ge=0)
+    """How long jobs that failed are kept."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level of log messages that are written."""
 
@@ -167,6 +175,16 @@ class Settings(BaseSettings):
             return self.database_url
         password = _read("DATABASE_PASSWORD_FILE", self.database_password_file)
         return make_url(self.database_url).set(password=password).render_as_string(hide_password=False)
+
+    @property
+    def retention_days(self) -> dict[Literal["inbox", "outbox", "audit", "failed_jobs"], int]:
+        """Returns how long each kind of row is kept, days; 0 is for ever."""
+        return {
+            "inbox": self.retention_inbox_days,
+            "outbox": self.retention_outbox_days,
+            "audit": self.retention_audit_days,
+            "failed_jobs": self.retention_failed_jobs_days,
+        }
 
     @property
     def token_keys(self) -> tuple[str, ...]:

@@ -6,10 +6,13 @@ channel, a member or a text.
 
 from __future__ import annotations
 
+import math
 import platform as machine
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -90,6 +93,41 @@ SANDBOX_SECONDS = Histogram(
     registry=REGISTRY,
 )
 
+MEMORY = Gauge(
+    "dailygrad_memory_bytes", "Memory of this container that cannot be taken back; 0 outside one.", registry=REGISTRY
+)
+MEMORY_LIMIT = Gauge("dailygrad_memory_limit_bytes", "Limit of that memory.", registry=REGISTRY)
+DISK_FREE = Gauge("dailygrad_disk_free_bytes", "Free space of the disk with the data folder.", registry=REGISTRY)
+DISK_SIZE = Gauge("dailygrad_disk_size_bytes", "Size of that disk.", registry=REGISTRY)
+CGROUP = Path("/sys/fs/cgroup")
+
+
+def watch_memory(cgroup: Path = CGROUP) -> None:
+    """Reports this container's memory from now on, if its limit can be read (control groups, version 2)."""
+    with suppress(OSError, ValueError):
+        MEMORY_LIMIT.set(float((cgroup / "memory.max").read_text()))  # "max" is no number: there is no limit
+        MEMORY.set_function(lambda: _number(lambda: working_set(cgroup)))
+
+
+def working_set(cgroup: Path) -> float:
+    """Returns the memory in use, bytes, without files that the kernel can drop. This is what the limit kills for."""
+    statistics = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())
+    return float((cgroup / "memory.current").read_text()) - float(statistics["inactive_file"])
+
+
+def watch_disk(folder: Path) -> None:
+    """Reports the space of a folder's disk from now on."""
+    DISK_FREE.set_function(lambda: _number(lambda: shutil.disk_usage(folder).free))
+    DISK_SIZE.set_function(lambda: _number(lambda: shutil.disk_usage(folder).total))
+
+
+def _number(read: Callable[[], float]) -> float:
+    """Returns what is read, or NaN if it cannot be: one figure that is missing must not cost all others."""
+    try:
+        return read()
+    except (OSError, ValueError, KeyError):
+        return math.nan
+
 
 def record_build(schema: str) -> None:
     """Records the versions that run here. `schema` is the newest migration, or empty for a bot."""
@@ -143,6 +181,7 @@ async def serve_metrics(host: str, port: int | None, gather: Gather | None = Non
             yield ""
             return
         listener = stack.enter_context(listen(host, port, tries=1, named_by="DAILYGRAD_METRICS_PORT"))
+        watch_memory()
 
         async def page(request: Request) -> Response:
             return Response(await exposition(gather), media_type=CONTENT_TYPE)

@@ -32,6 +32,7 @@ from service.ops.database import find_database
 from service.ops.deployment import Check
 from service.process import DATA, CommandFailed, errors, now
 from service.store import migrations, snapshots
+from service.store.retention import BACKUP
 from service.store.session import libpq_url, sqlalchemy_url
 
 backups_command = typer.Typer()
@@ -74,6 +75,7 @@ def backup_database(
     Keep DAILYGRAD_TOKEN_KEY somewhere else: without it, the tokens cannot be read after a restore.
     """
     with find_database(data) as url, _spinner("Backing up"):
+        started = now()
         if file == STREAM:
             if sys.stdout.isatty():
                 raise CommandFailed(
@@ -85,6 +87,7 @@ def backup_database(
             with _replacing(target) as writing:
                 revision = take(url, writing)
             place = f"{target} ({target.stat().st_size:,} bytes)"
+        _record(url, started)
     _print(f"Backed up the database at revision {revision} to {place}")
 
 
@@ -153,6 +156,13 @@ def take(database_url: str, file: IO[bytes]) -> str:
         raise CommandFailed(f"the database cannot be backed up: {problem}") from None
     except psycopg.Error as error:
         raise CommandFailed(f"the database cannot be backed up: {_first_line(error)}; check DATABASE_URL") from None
+
+
+def _record(database_url: str, at: datetime) -> None:
+    """Records when the backup was taken, for the metric of its age. A database that cannot be written is left alone."""
+    statement = "insert into maintenance values (%s, %s) on conflict (task) do update set done_at = excluded.done_at"
+    with contextlib.suppress(psycopg.Error), psycopg.connect(libpq_url(database_url)) as connection:
+        connection.execute(statement, (BACKUP, at))
 
 
 def _prevent_migrations(connection: Connection) -> None:

@@ -24,6 +24,7 @@ from service.rounds.rounds import list_due_timings
 from service.rounds.sandbox_turns import FairSandbox
 from service.sandboxes import SandboxPort
 from service.store.monitoring import LEADER_LOCK, Measures, collect_measures
+from service.store.retention import BACKUP, RETENTION
 from service.store.session import Sessions
 
 GRACE = timedelta(minutes=1)
@@ -118,6 +119,10 @@ def of_database(looked_up: tuple[Measures, int] | None, now: datetime) -> Iterat
     yield _gauge("rounds_unclosed", "Rounds whose time is up and whose reveal was not made.", found.unclosed)
     yield _gauge("led", "Whether any worker leads.", found.led)
     yield _by("troubles", "Troubles that admins were told of.", "what", dict(found.troubles))
+    if (backup := found.maintained.get(BACKUP)) is not None:
+        yield _gauge("backup_age_seconds", "Since the last `dailygrad backup`.", _age(backup, now))
+    if (retention := found.maintained.get(RETENTION)) is not None:
+        yield _gauge("retention_age_seconds", "Since old rows were last deleted.", _age(retention, now))
 
 
 def of_pool(engine: AsyncEngine) -> Iterator[Metric]:

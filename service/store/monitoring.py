@@ -5,8 +5,8 @@ With a workspace id, queries cover that workspace; with None, all of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, and_, case, delete, exists, false, func, s
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store.retention import list_done
 from service.store.tables import UNSENT, Channel, Chat, Outbox, QuestionVersion, Round, SandboxDevice, Schedule, Trouble
 
 LEADER_LOCK: Final = 0x_DA117_0002
@@ -58,6 +59,8 @@ class Measures:
     troubles: Sequence[tuple[str, int]]
     led: bool
     """Whether a worker holds the leader lock."""
+    maintained: Mapping[str, datetime] = field(default_factory=dict)
+    """When each task of maintenance was last done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ async def collect_measures(session: AsyncSession, now: datetime, grace: timedelt
         unclosed=unclosed,
         troubles=await _troubles(session),
         led=await has_leader(session, leader),
+        maintained=await list_done(session),
     )
 
 

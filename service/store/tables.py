@@ -493,6 +493,7 @@ class InboxRow(Base):
     """A processed event with its reply, so that a duplicate gets the same reply."""
 
     __tablename__ = "inbox"
+    __table_args__ = (Index("ix_inbox_at", "at", postgresql_using="brin"),)
     chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), primary_key=True)
     event_id: Mapped[str] = mapped_column(primary_key=True)
     at: Mapped[datetime]
@@ -532,6 +533,7 @@ class Audit(Base):
     """An action of an admin."""
 
     __tablename__ = "audit"
+    __table_args__ = (Index("ix_audit_at", "at", postgresql_using="brin"),)
     id: Mapped[int] = new_id()
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)

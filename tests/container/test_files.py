@@ -95,11 +95,11 @@ def on_network(name: str) -> set[str]:
 
 
 def test_each_kind_of_traffic_has_a_network_and_only_one_reaches_other_machines() -> None:
-    assert on_network("data") == {"postgres", "migrate", "service", "worker"}
+    assert on_network("data") == {"postgres", "migrate", "service", "worker", "postgres-exporter"}
     assert on_network("calls") == {"service", *BOTS, "prometheus"}
     assert on_network("runs") == {"service", "worker", "prometheus"}
-    assert on_network("metrics") == {"prometheus", "grafana"}
-    assert on_network("edge") == {*BOTS, "grafana"}
+    assert on_network("metrics") == {"prometheus", "grafana", "alertmanager", "postgres-exporter"}
+    assert on_network("edge") == {*BOTS, "grafana", "alertmanager"}
     assert {name for name, one in WHOLE["networks"].items() if one != {"internal": True}} == {"edge"}
     without = {name for name, one in SERVICES.items() if "networks" not in one}
     assert without == {"keys", "sandbox", "sandbox-gpu"}
@@ -111,7 +111,13 @@ def test_each_part_mounts_its_own_keys_and_nothing_mounts_them_all() -> None:
         name: {str(volume).split(":")[0] for volume in one.get("volumes", ()) if "keys" in str(volume)}
         for name, one in SERVICES.items()
     }
-    own = {"postgres": "database", "migrate": "service", "service": "service", "worker": "service"}
+    own = {
+        "postgres": "database",
+        "postgres-exporter": "database",
+        "migrate": "service",
+        "service": "service",
+        "worker": "service",
+    }
     own |= {bot: bot for bot in BOTS}
     assert {name: volumes for name, volumes in mounted.items() if volumes and name != "keys"} == {
         name: {f"{whose}-keys"} for name, whose in own.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import yaml
 
@@ -11,10 +12,10 @@ from tests.container.test_files import BOTS, SERVICES, WHOLE
 
 
 def test_monitored_targets_exist() -> None:
-    for name in ("prometheus", "grafana"):
+    for name in ("prometheus", "grafana", "alertmanager", "postgres-exporter"):
         assert SERVICES[name]["profiles"] == ["monitoring"]
         for volume in SERVICES[name]["volumes"]:
-            source = volume.split(":")[0]
+            source = re.sub(r"^\$\{\w+:-([^}]+)\}", r"\1", volume).split(":")[0]
             assert not source.startswith(".") or (ROOT / source).is_file(), source
     json.loads((ROOT / "service/monitoring/dashboard.json").read_text())
     source = yaml.safe_load((ROOT / "service/monitoring/grafana-source.yml").read_text())
@@ -36,5 +37,19 @@ def test_prometheus_asks_the_containers_by_their_names_and_ports() -> None:
         for found in job["dns_sd_configs"]
         for name in found["names"]
     }
-    assert {name for name, _ in asked} == {"service", "worker", *BOTS}
-    assert {port for _, port in asked} <= {9100, 8000}
+    assert {name for name, _ in asked} == {"service", "worker", "postgres-exporter", *BOTS}
+    assert {port for _, port in asked} == {9100, 9187}
+    (sent,) = [found for one in config["alerting"]["alertmanagers"] for found in one["dns_sd_configs"]]
+    assert (sent["names"], sent["port"]) == (["alertmanager"], 9093)
+
+
+def test_an_alert_reaches_somebody_by_its_severity() -> None:
+    config = yaml.safe_load((ROOT / "service/monitoring/alertmanager.yml").read_text())
+    receivers = {one["name"]: one["slack_configs"][0] for one in config["receivers"]}
+    assert config["route"]["receiver"] == "tickets"
+    assert config["route"]["routes"][0]["matchers"] == ['severity="page"']
+    assert config["route"]["routes"][0]["receiver"] == "pages"
+    for name, slack in receivers.items():
+        assert slack["api_url_file"] == f"/run/alertmanager/{name}_url"
+        assert ".Annotations.runbook" in slack["text"]
+    assert "/run/alertmanager:ro" in " ".join(SERVICES["alertmanager"]["volumes"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from sandbox.wire import Run
 from service.leader import Leader
-from service.metrics import REGISTRY, exposition, serve_metrics
+from service.metrics import REGISTRY, exposition, serve_metrics, watch_disk, watch_memory
 from service.ops.metrics_collect import CountedRuns, State
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import make_engine, make_sessions
@@ -204,3 +206,40 @@ async def test_a_port_of_its_own_shows_the_page_and_nothing_else() -> None:
         assert (await http.get(address.replace("/metrics", "/v1/today"))).status_code == 404
     async with serve_metrics("127.0.0.1", None) as address:
         assert address == ""
+
+
+def test_memory_is_what_the_limit_kills_for(tmp_path: Path) -> None:
+    for name, text in {
+        "memory.max": "536870912\n",
+        "memory.current": "400000000\n",
+        "memory.stat": "anon 100\ninactive_file 150000000\nactive_file 7\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    watch_memory(tmp_path)
+    assert REGISTRY.get_sample_value("dailygrad_memory_limit_bytes") == 536870912
+    assert REGISTRY.get_sample_value("dailygrad_memory_bytes") == 250000000
+
+
+@pytest.mark.parametrize("limit", [None, "max\n"])
+def test_without_a_limit_memory_is_not_reported(tmp_path: Path, limit: str | None) -> None:
+    before = REGISTRY.get_sample_value("dailygrad_memory_limit_bytes")
+    if limit is not None:
+        (tmp_path / "memory.max").write_text(limit)
+    watch_memory(tmp_path)
+    assert REGISTRY.get_sample_value("dailygrad_memory_limit_bytes") == before
+
+
+def test_the_space_of_the_data_folder_is_reported(tmp_path: Path) -> None:
+    watch_disk(tmp_path)
+    free = REGISTRY.get_sample_value("dailygrad_disk_free_bytes")
+    size = REGISTRY.get_sample_value("dailygrad_disk_size_bytes")
+    assert free is not None
+    assert size == shutil.disk_usage(tmp_path).total
+    assert 0 < free <= size
+
+
+def test_a_folder_that_is_gone_costs_its_own_figure_only(tmp_path: Path) -> None:
+    watch_disk(tmp_path / "gone")
+    free = REGISTRY.get_sample_value("dailygrad_disk_free_bytes")
+    assert free is not None
+    assert math.isnan(free)

@@ -55,7 +55,10 @@ def looked_up() -> Iterator[Metric]:
     """Collects every gauge, with data for each."""
     queue = QueueMeasure("web", 1, NOON)
     jobs = [JobMeasure("judge_answer", "todo", 1, NOON)]
-    yield from of_database((Measures([queue], queue, queue, jobs, 1, 1, 0, [("late", 1)], True), 0), NOON)
+    yield from of_database(
+        (Measures([queue], queue, queue, jobs, 1, 1, 0, [("late", 1)], True, {"backup": NOON, "retention": NOON}), 0),
+        NOON,
+    )
     yield from of_sandbox(Health(1, 0, 0, "full", ()))
     yield from of_pool(create_async_engine("postgresql+psycopg://"))
 
@@ -78,6 +81,12 @@ def told() -> dict[str, tuple[str, set[str]]]:
         "process_resident_memory_bytes": ("gauge", set()),
         "process_cpu_seconds_total": ("counter", set()),
         "up": ("gauge", set()),
+        # Of PostgreSQL's exporter.
+        "pg_settings_max_connections": ("gauge", set()),
+        "pg_stat_activity_count": ("gauge", {"datname", "state"}),
+        "pg_stat_activity_max_tx_duration": ("gauge", {"datname", "state"}),
+        "pg_stat_archiver_failed_count": ("counter", set()),
+        "pg_stat_user_tables_n_dead_tup": ("gauge", {"relname"}),
     }
 
 
@@ -153,7 +162,22 @@ def test_prometheus_reads_every_kind_of_process_and_our_rules() -> None:
     config = yaml.safe_load((FOLDER / "prometheus.yml").read_text(encoding="utf-8"))
     assert config["rule_files"] == ["alerts.yml"]
     jobs = {job["job_name"]: job["dns_sd_configs"][0]["names"] for job in config["scrape_configs"]}
-    assert jobs == {name: [name] for name in ("service", "worker", "web", "discord", "slack")}
+    ours = {name: [name] for name in ("service", "worker", "web", "discord", "slack")}
+    assert jobs == ours | {"postgres": ["postgres-exporter"]}
+
+
+RUNBOOKS = FOLDER.parents[1] / "docs" / "runbooks.md"
+
+
+def test_every_alert_has_a_runbook_that_it_links_to() -> None:
+    page = RUNBOOKS.read_text(encoding="utf-8")
+    sections = dict(
+        zip(re.findall(r"^### (\w+)$", page, re.M), re.split(r"^### \w+$", page, flags=re.M)[1:], strict=True)
+    )
+    assert [*sections] == [rule["alert"] for rule in rules()], "in the order of the rules"
+    for rule in rules():
+        assert rule["annotations"]["runbook"] == f"docs/runbooks.md#{rule['alert'].lower()}"
+        assert len(sections[rule["alert"]].split()) >= 25, rule["alert"]
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="Prometheus's promtool is not installed")

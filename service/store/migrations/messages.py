@@ -10,7 +10,7 @@ from service.store.migrations.columns import INSTANT, id_column, refer
 
 
 def create_messages() -> None:
-    """Creates the outbox, the inbox of events that were processed, and the audit log."""
+    """Creates the outbox, the inbox of events that were processed, the audit log, and when maintenance was done."""
     op.create_table(
         "outbox",
         id_column(),
@@ -62,6 +62,8 @@ def create_messages() -> None:
         refer("inbox", "chat_id", "chat"),
         sa.PrimaryKeyConstraint("chat_id", "event_id", name="pk_inbox"),
     )
+    # A few pages at any size, because rows come in the order of time.
+    op.create_index("ix_inbox_at", "inbox", ["at"], postgresql_using="brin")
     op.create_table(
         "audit",
         id_column(),
@@ -72,4 +74,11 @@ def create_messages() -> None:
         sa.Column("at", INSTANT, nullable=False),
         refer("audit", "member_id", "member"),
         refer("audit", "workspace_id", "workspace"),
+    )
+    op.create_index("ix_audit_at", "audit", ["at"], postgresql_using="brin")
+    op.create_table(
+        "maintenance",
+        sa.Column("task", sa.String(), nullable=False),
+        sa.Column("done_at", INSTANT, nullable=False),
+        sa.PrimaryKeyConstraint("task", name="pk_maintenance"),
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -18,9 +20,14 @@ from service.store import migrations
 from service.store.session import libpq_url, start_postgres
 from tests import forked
 from tests.conftest import MakeDatabase
-from tests.service.rows import all_rows
+from tests.service.rows import Rows, all_rows
 
 ROOT = Path(__file__).parents[4]
+
+
+def backed_up_rows(url: str) -> Rows:
+    """Returns every row of every table but the one that records the backup itself, after it was taken."""
+    return {name: rows for name, rows in all_rows(url).items() if name != "maintenance"}
 
 
 def typed(*words: str, url: str) -> Result:
@@ -47,7 +54,7 @@ def test_a_file_is_whole_and_for_its_owner_alone(database_url: str, new_database
     assert len(list(folder.iterdir())) == 2
     url = new_database()
     assert f"the database is at revision {migrations.newest()}" in typed("restore", str(dated), url=url).stderr
-    assert all_rows(url) == all_rows(database_url)
+    assert backed_up_rows(url) == backed_up_rows(database_url)
 
 
 def test_an_unwritable_or_unreadable_backup_is_reported_and_leaves_nothing(
@@ -67,7 +74,7 @@ def test_a_backup_goes_through_pipes(database_url: str, new_database: MakeDataba
     url = new_database()
     back = piped("restore", url, made.stdout)
     assert back.returncode == 0, back.stderr
-    assert all_rows(url) == all_rows(database_url)
+    assert backed_up_rows(url) == backed_up_rows(database_url)
 
 
 def piped(command: str, url: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -91,14 +98,14 @@ def test_the_database_of_dailygrad_run_is_meant_where_none_is_named(folder: Path
         typed_at(data, "backup", folder / "a.dump")
         with pytest.raises(CommandFailed, match="stop it first"):
             typed_at(data, "restore", folder / "a.dump")
-    rows = all_rows(server.url)
+    rows = backed_up_rows(server.url)
     server.stop()
     typed_at(other, "restore", folder / "a.dump")
     typed_at(other, "backup", folder / "b.dump")
     assert not (other / "postgres" / "postmaster.pid").exists()
     server = start_postgres(other / "postgres")
     try:
-        assert all_rows(server.url) == rows
+        assert backed_up_rows(server.url) == rows
     finally:
         server.stop()
 
@@ -107,3 +114,15 @@ def typed_at(data: Path, command: str, file: Path) -> None:
     CliRunner().invoke(
         backups_command, [command, str(file), "--data", str(data)], env={"DATABASE_URL": ""}, catch_exceptions=False
     )
+
+
+def test_the_age_of_the_last_backup_can_be_measured(database_url: str, folder: Path) -> None:
+    before = datetime.now(UTC)
+    typed("backup", str(folder / "one.dump"), url=database_url)
+    first = all_rows(database_url)["maintenance"]
+    typed("backup", str(folder / "two.dump"), url=database_url)
+    (row,) = all_rows(database_url)["maintenance"]
+    assert [row] != first
+    done = json.loads(row)
+    assert done["task"] == "backup"
+    assert before <= datetime.fromisoformat(done["done_at"]) <= datetime.now(UTC)
