@@ -131,6 +131,7 @@ PLAIN: dict[str, Any] = {
     "covered": [0],
     "after": 0,
     "limit": 50,
+    "since": "2026-03-02T08:00:00Z",
     "before": None,
     "by": "",
     "page": 1,

@@ -14,6 +14,7 @@ from service.wire import (
     BankPage,
     BankQuestion,
     BankView,
+    Generated,
     ImportChange,
     ImportView,
     ItemStatistics,
@@ -36,6 +37,11 @@ STATES: Final[dict[QuestionState, str]] = {
     "unanswered": "Without an answer",
     "retired": "Retired here",
     "gone": "Removed by its document",
+}
+GENERATED: Final[dict[Generated, str]] = {
+    "use": "Ask them",
+    "hold": "Ask them once I approve them",
+    "none": "Make none",
 }
 CHANGES: Final = {"added": "New", "changed": "Changed", "moved": "Moved", "retired": "Removed", "returned": "Back"}
 

@@ -33,6 +33,11 @@ def last_seen(row: MemberRow, now: datetime) -> str:
     return "today" if days <= 0 else "yesterday" if days == 1 else f"{plural(days, 'day')} ago"
 
 
+def taken_part(row: MemberRow) -> str:
+    """Says how much a member took part."""
+    return f"{plural(row.points, 'point')} · {plural(row.answered, 'round')} answered"
+
+
 def joined(row: MemberRow) -> str:
     """Says since when a member is here, and in which chats."""
     chats = ", ".join(dict.fromkeys(chat_words(one.platform) for one in row.identities))

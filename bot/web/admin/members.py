@@ -30,13 +30,13 @@ class MembersPage:
         wanted, page = cleaned(query.get("text", ""))[:80].strip(), number_of(query.get("page", ""))
         with explained():
             found = await self._client.members(who, wanted, min(max(page, 1), 10_000))
-        people = {row.name: person for row in found.members if (person := self._person(row))}
+        rows = [(row, self._person(row)) for row in found.members]
         return self._frame.show(
             request,
             "members.html",
             "members",
             found=found,
-            people=people,
+            rows=rows,
             wanted=wanted,
             reader=who.member,
             pages=text.pages(found),
