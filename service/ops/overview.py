@@ -14,7 +14,15 @@ from service.store import overview as counts
 from service.store import schedules as rows
 from service.store.members import Caller
 from service.store.tables import Channel, Schedule
-from service.wire import OpenRound, Overview, QuestionRef, ScheduleSpec
+from service.wire import (
+    LowView,
+    OpenRound,
+    Overview,
+    QuestionRef,
+    QuestionsCheck,
+    ScheduleSpec,
+    WorkspaceCheck,
+)
 
 ACTIVE = timedelta(weeks=4)
 """Time within which a member answered who counts as active."""
@@ -31,7 +39,7 @@ async def view(
         failed=tuple(check for check in checks if not check.ok),
         open=await _open_rounds(session, found, now),
         schedules=await schedules.view_schedules(session, found, now),
-        low=await planning.list_low(session, caller, now),
+        low=_low(checks),
         reports=waiting.reports,
         suggestions=waiting.suggestions,
         answers=waiting.answers,
@@ -39,6 +47,13 @@ async def view(
         members=waiting.members,
         digest=await digests.view(session, caller, now),
     )
+
+
+def _low(checks: Sequence[WorkspaceCheck]) -> tuple[LowView, ...]:
+    """Returns how long the questions of each schedule last, which the checks have counted already."""
+    counted = [check for check in checks if isinstance(check, QuestionsCheck)]
+    views = [LowView(schedule=each.schedule, channel_name=each.channel, left=each.left) for each in counted]
+    return tuple(sorted(views, key=lambda view: (view.left, view.schedule)))
 
 
 async def _open_rounds(

@@ -33,6 +33,7 @@ async def test_it_counts_what_waits_in_this_workspace_alone(stage: Stage) -> Non
     assert found.members == 1
     (one,) = found.open
     assert (one.channel, one.question.id, one.answers) == ("#daily", "a", 1)
+    assert [(one.schedule, one.left) for one in found.low] == [(schedule.id, 0)]
     assert [check.left for check in found.failed if isinstance(check, QuestionsCheck)] == [0]
     elsewhere = await view(stage, await stage.caller("Eve", workspace="away", admin=True))
     assert (elsewhere.reports, elsewhere.open, elsewhere.members) == (1, (), 0)
