@@ -21,9 +21,9 @@ NOTHING = ScheduleChanges()
 @pytest.fixture
 async def admin(stage: Stage) -> Caller:
     levels = ("mid", "senior", "principal")
-    for n in range(9):
+    for n in range(18):
         topic = ("tensors", "autograd", "losses")[n % 3]
-        await stage.bank(question(f"q{n}", topic=topic, level=levels[n // 3]), name=f"bank{n}")  # type: ignore[arg-type]
+        await stage.bank(question(f"q{n}", topic=topic, level=levels[n // 3 % 3]), name=f"bank{n}")  # type: ignore[arg-type]
     return await stage.caller("Boss", admin=True)
 
 
@@ -105,7 +105,16 @@ async def test_the_planned_questions_are_those_that_are_posted(stage: Stage, adm
         assert shown.question.id == wanted.id
         await stage.round(row, day, wanted.id)
         stage.now = datetime.combine(day, time(12), UTC)
-    assert len({question.id for question in planned.values() if question}) == 9
+    assert len({question.id for question in planned.values() if question}) == 18
+
+
+async def test_a_day_that_was_posted_early_has_no_second_question(stage: Stage, admin: Caller) -> None:
+    row = await added(stage, admin)
+    assert (await planning.preview(stage.session, admin, row.id, stage.now)).day == date(2026, 3, 5)
+    await stage.round(row, date(2026, 3, 5), "q1", closed=False)
+    assert (await planning.preview(stage.session, admin, row.id, stage.now)).day == date(2026, 3, 6)
+    with refused(NoSlotAhead()):
+        await planning.preview(stage.session, admin, row.id, stage.now, date(2026, 3, 5))
 
 
 async def test_a_preview_of_a_day_is_refused_where_nothing_comes(stage: Stage, admin: Caller) -> None:
