@@ -26,7 +26,7 @@ import psutil
 from sandbox import embedded
 from sandbox.client import SandboxClient
 from sandbox.host.bubblewrap import find_bubblewrap
-from sandbox.judging.challenge import Challenge, judge_code
+from sandbox.judging.challenge import Challenge, judge_code, prepare_judgement
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.wire import Limits, Run
 from tests.container.conftest import missing, running
@@ -200,22 +200,33 @@ def longer(found: list[Place]) -> None:
     """Prints a short training, and a challenge of ten cases."""
     for place in found:
         print(f"sandbox, {place.name:<17} 50-step MLP  {shown(place.ask(paced(MLP, 20)))}")
-        print(f"sandbox, {place.name:<17} challenge    {shown(place.ask(judged))}")
+        fresh, prepared = place.ask(judged)
+        print(f"sandbox, {place.name:<17} challenge    {shown(fresh)}")
+        print(f"sandbox, {place.name:<17}   prepared   {shown(prepared)}")
 
 
-async def judged(client: SandboxClient) -> list[float]:
-    """Runs a challenge of ten cases: generator, reference and answer in one child each, compared here."""
-    found = []
+async def judged(client: SandboxClient) -> tuple[list[float], list[float]]:
+    """Runs a challenge of ten cases: generator, reference and answer in one child each, compared here.
+
+    In turn as for a first answer, and as for a later one, for which all but the answer was prepared.
+    """
+    fresh, later = [], []
     challenge = Challenge(
         entry="solve", cases_program=CASES, reference=SOLUTION, limits=Limits(), tolerance=NumberTolerance()
     )
     for number in range(30):
         start = perf_counter()
         judgement = await judge_code(client, challenge, SOLUTION, seed=number)
-        found.append((perf_counter() - start) * 1000)
+        fresh.append((perf_counter() - start) * 1000)
+        assert judgement.verdict == "accepted", judgement
+        prepared = await prepare_judgement(client, challenge, number)
+        await asyncio.sleep(0.1)
+        start = perf_counter()
+        judgement = await judge_code(client, challenge, SOLUTION, seed=number, prepared=prepared)
+        later.append((perf_counter() - start) * 1000)
         assert judgement.verdict == "accepted", judgement
         await asyncio.sleep(0.1)
-    return found
+    return fresh, later
 
 
 def peers() -> None:
@@ -245,7 +256,9 @@ def starting() -> None:
         one = embedded.start(Path(folder))
         try:
             asyncio.run(one.client.until_ready())
-            print(f"sandbox: a child is parked {perf_counter() - start:.1f} s after the start")
+            seconds = perf_counter() - start
+            spent = cpu_seconds(one.process.pid)
+            print(f"sandbox: a child is parked {seconds:.1f} s after the start, {spent:.1f} s of CPU")
             print(f"sandbox: idle it holds {private_mb(one.process.pid):.0f} MB")
         finally:
             one.stop()
@@ -301,6 +314,7 @@ async def under_load() -> dict[str, float]:
 
 
 def main() -> None:
+    print(f"sandbox: Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     starting()
     with places() as found:
         latencies(found)
