@@ -25,6 +25,7 @@ from bot.cli import bot_of, run_terminal_chat, serve_web_chat, serve_web_editor
 from bot.settings import WEB_PORT, LinkSettings, load_settings
 from sandbox import embedded as sandboxes
 from sandbox.client import SandboxClient, SandboxUnreachable
+from service import spans
 from service.app import Service, build
 from service.banks.imports import ImportOptions, import_path
 from service.cli import import_text
@@ -106,6 +107,7 @@ async def run_with_chat(
         stack.callback(sandbox.stop)
         settings = await local_settings(data, sandbox.socket, stack)
         hide_settings(settings)
+        spans.configure("all-in-one", settings.traces_url)
         await step("Database brought to this version", asyncio.to_thread(migrations.upgrade, settings.database_url))
         service = build(settings, now)
         await stack.enter_async_context(service.running(work=True))

@@ -72,6 +72,8 @@ class BotSettings(LinkSettings):
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = Field(default=None, ge=0, le=65535)
     """Port of the Prometheus metrics, served without authentication. Default: not served."""
+    traces_url: str = ""
+    """Address of an OTLP collector that gets traces over HTTP. Default: no traces."""
 
     @model_validator(mode="after")
     def _has_a_token(self) -> Self:

@@ -89,6 +89,8 @@ class Settings(BaseSettings):
     """How long admins' actions are kept; by default for ever."""
     retention_failed_jobs_days: int = Field(default=30, ge=0)
     """How long jobs that failed are kept."""
+    traces_url: str = ""
+    """Address of an OTLP collector that gets traces over HTTP, such as http://collector:4318; none are made without."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level of log messages that are written."""
 

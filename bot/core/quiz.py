@@ -26,7 +26,7 @@ from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
 from bot.core.text import marking, members, onboarding, questions, refusals, results, reveals, review, suggestions
 from bot.core.tournament_commands import TournamentCommands
-from service import tracing
+from service import spans, tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import CONFIDENCES, AnswerInput, AskForm, Confidence, TodayView, Where, invalid_input
 
@@ -339,15 +339,18 @@ class Quiz:
     async def handle(self, event: Event) -> Reply:
         """Answers an event with a reply for the member who caused it. Never raises."""
         begun = time.monotonic()
-        with tracing.correlate(event.id):
+        kind = type(event).__name__
+        spanned = spans.span("event", first=True, kind=kind, platform=event.who.platform)
+        with tracing.correlate(event.id), spanned as noted:
             try:
                 reply, outcome = await self._answered(event), "answered"
             except Exception as error:  # the member gets an answer, the log gets the cause
                 # An error replaces no card, so that the member's input stays visible.
                 reply, outcome = Reply(_trouble(event, error)), type(error).__name__
             ms = round(1000 * (time.monotonic() - begun), 1)
+            noted["outcome"] = outcome
             tracing.log_event(_LOG, "event answered", **_about(event), status=outcome, ms=ms)
-        event_answered(event.who.platform, type(event).__name__, outcome, ms)
+        event_answered(event.who.platform, kind, outcome, ms)
         return reply
 
     async def _answered(self, event: Event) -> Reply:

@@ -24,7 +24,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service import tracing
+from service import spans, tracing
 from service.api.rate_limit import CallLimiter
 from service.credentials import BotTokens, ServiceTokens, TokenCipher
 from service.errors import Refused
@@ -320,13 +320,14 @@ class CorrelationId:
                 status = message["status"]
             await send(message)
 
-        with tracing.correlate(event_of(scope)), tracing.collect_fields() as notes:
+        with tracing.correlate(event_of(scope)), tracing.collect_fields() as notes, spans.span("call") as noted:
             try:
                 await self._app(scope, receive, answered)
             except Exception:
                 status = 500
                 raise
             finally:
+                noted |= {"route": getattr(scope.get("route"), "path", ""), "status": status}
                 _tell(scope, status, round(1000 * (self._seconds() - begun), 1), notes)
 
 

@@ -25,6 +25,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.families import InvalidVariant
 from sandbox.wire import Priority
 from service.errors import Busy
+from service.spans import span
 from service.store import outbox
 from service.store.session import driver_connection, libpq_url
 from service.tracing import correlate
@@ -143,7 +144,7 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade, cal
     async def judge_answer(context: JobContext, answer_id: int, event_id: str = "") -> None:
         job = context.job
         try:
-            with correlate(event_id):
+            with correlate(event_id), span("judge", attempt=job.attempts + 1):
                 await judge(
                     answer_id,
                     job.attempts + 1 >= MAX_ATTEMPTS,

@@ -37,6 +37,7 @@ EVERYTHING: dict[str, Any] = {
     "worker": {"autoscaling": {"type": "cpu"}},
     "monitoring": {"enabled": True, "labels": {"release": "prometheus"}},
     "database": {"bundled": {"enabled": True, "backup": {"destinationPath": "s3://backups/"}}},
+    "traces": {"endpoint": "http://collector.monitoring:4318"},
     "image": {"digests": {"service": f"sha256:{'0' * 64}"}, "pullSecrets": [{"name": "registry"}]},
 }
 VALUES: dict[str, dict[str, Any]] = {"defaults": {}, "everything": EVERYTHING, "external": {"bots": BOTS}}

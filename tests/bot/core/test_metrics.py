@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 import aiohttp
 import pytest
 from aiohttp import web
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from bot.core.dispatcher import DeliveryRefused, Dispatcher
 from bot.core.events import Command, Event, Press
 from bot.core.metrics import count_responses, event_answered
 from bot.core.quiz import Quiz
+from service import spans
 from service.client import ServiceClient
 from service.wire import Where, Who
 from tests.bot.conftest import Room
@@ -89,3 +91,19 @@ async def test_a_chats_responses_are_counted_by_status() -> None:
                 pass
     await runner.cleanup()
     assert counted("chat_responses_total", platform="discord", status="429") == 2
+
+
+async def test_an_event_is_the_first_span_of_its_trace() -> None:
+    exporter = InMemorySpanExporter()
+    provider = spans.use("test", exporter)
+    try:
+        async with ServiceClient.over_http("http://127.0.0.1:1", "a-token-nobody-wants") as nobody:
+            await Quiz(nobody).handle(command("help"))
+        provider.force_flush()
+    finally:
+        spans.stop()
+        provider.shutdown()
+    (one,) = exporter.get_finished_spans()
+    trace_id, first_id = spans.trace_ids("e1")
+    assert (one.name, one.parent, one.context.trace_id, one.context.span_id) == ("event", None, trace_id, first_id)
+    assert one.attributes == {"event_id": "e1", "kind": "Command", "platform": "web", "outcome": "answered"}
