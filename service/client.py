@@ -87,6 +87,7 @@ from service.wire import (
     Secret,
     Settled,
     SettledReport,
+    SimilarAnswers,
     SprintView,
     SuggestedQuestion,
     SuggestionReceipt,
@@ -528,6 +529,10 @@ class ServiceClient(CallSender):
     @call("admin/digest/switch")
     async def digest_switch(self, who: Who, event_id: str, on: bool) -> DigestView:
         """Turns the workspace's digests on or off; audited."""
+
+    @call("admin/review/similarity", repeatable=True)
+    async def similar_answers(self, who: Who) -> SimilarAnswers:
+        """Returns pairs of members whose wrong answers agree, and who answers very fast, for moderators."""
 
     @call("admin/open-answers", repeatable=True)
     async def open_answers(self, who: Who) -> WaitingAnswers:

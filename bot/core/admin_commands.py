@@ -25,6 +25,7 @@ from bot.core.text import (
     onboarding,
     refusals,
     review,
+    similarity,
     sprints,
     suggestions,
 )
@@ -247,6 +248,7 @@ class AdminCommands:
             ("review", "me"): self._review_place,
             ("digest",): self._digest,
             ("review", "answers"): self._open_answers,
+            ("review", "similarity"): self._similarity,
             ("review", "credit"): self._credit,
             ("member", "restore"): self._restore,
             ("member", "adjust"): self._adjust,
@@ -470,6 +472,9 @@ class AdminCommands:
             return review.review_me_card()
         await self._client.review_here(event.who, event.id, event.where)
         return await self._onboarding.checked(event.who, event.where, review.review_here_card(event.where))
+
+    async def _similarity(self, event: Command, typed: Typed) -> Said:
+        return similarity.similarity_card(await self._client.similar_answers(event.who))
 
     async def _open_answers(self, event: Command, typed: Typed) -> Said:
         return marking.waiting_card(await self._client.open_answers(event.who))

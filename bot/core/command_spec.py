@@ -493,6 +493,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("switch", SWITCH, "on or off: whether it is sent; else only shown."),
     ),
     _admin("review answers", "Open answers that wait for a credit."),
+    _admin("review similarity", "Pairs whose wrong answers agree, and very fast answers."),
     _admin(
         "review credit",
         "Set how much of an open answer is right.",

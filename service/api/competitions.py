@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import AdminChange, NameBody, TextBody, TheChange, looking
 from service.api.http import EventBody, TheCall, TheCaller, WhereBody
-from service.competitions import sprints, tournament_views, tournaments
+from service.competitions import similarity, sprints, tournament_views, tournaments
 from service.rounds.idempotency import EventCall, run_once
 from service.store.members import Caller, resolve_caller
-from service.wire import SprintLength, SprintSeconds, SprintView, TournamentPlan, TournamentView
+from service.wire import SimilarAnswers, SprintLength, SprintSeconds, SprintView, TournamentPlan, TournamentView
 
 router = APIRouter()
 
@@ -103,3 +103,9 @@ async def tournament_pick(call: TheCall, who: TheCaller, event_id: EventBody, me
         work = tournaments.pick(session, caller, member)
         found = await run_once(session, caller, EventCall(event_id, "tournament pick", call.now), work, int)
         return await tournament_views.show_by_id(session, caller, found, call.now)
+
+
+@router.post("/admin/review/similarity")
+async def review_similarity(call: TheCall, who: TheCaller) -> SimilarAnswers:
+    async with looking(call, who) as (session, caller):
+        return await similarity.view_similarity(session, caller, call.now)

@@ -41,6 +41,8 @@ class ScoringPolicy:
     speed_bonus: bool = False
     speed_window_s: float = 600.0
     """Seconds after the post in which the speed bonus falls evenly to zero."""
+    thinking_s: float = 15.0
+    """Seconds after the post in which every answer earns the whole bonus, so that guessing at once gains nothing."""
     speed_share: float = 0.2
     """Bonus for an immediate answer, as a share of the points without it."""
     speed_kinds: frozenset[Kind] = frozenset({"choice", "value", "output"})
@@ -116,6 +118,7 @@ class ScoringRules:
     """Shares right of all answers."""
     speed_bonus: bool
     speed_window_s: float
+    thinking_s: float
     speed_share: float
     speed_kinds: tuple[Kind, ...]
     max_bonus: dict[str, int]
@@ -218,6 +221,7 @@ def describe_rules(policy: ScoringPolicy = ScoringPolicy()) -> ScoringRules:
         shares_right=shares,
         speed_bonus=policy.speed_bonus,
         speed_window_s=policy.speed_window_s,
+        thinking_s=policy.thinking_s,
         speed_share=policy.speed_share,
         speed_kinds=tuple(sorted(policy.speed_kinds)),
         confidence=dict(policy.confidence),
@@ -238,7 +242,8 @@ def _full_points(level: Level | None, difficulty: float | None, policy: ScoringP
 def _bonus(full: int, seconds: float, policy: ScoringPolicy) -> int:
     if not policy.speed_bonus:
         return 0
-    left = 1 - max(seconds, 0.0) / policy.speed_window_s
+    thinking = min(policy.thinking_s, policy.speed_window_s / 2)
+    left = 1 - max(seconds - thinking, 0.0) / (policy.speed_window_s - thinking)
     return _round_half_up(full * policy.speed_share * max(left, 0.0))
 
 

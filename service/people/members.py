@@ -162,6 +162,7 @@ def rules() -> Rules:
         speed_bonus=scoring.speed_bonus,
         speed_share=scoring.speed_share,
         speed_window_s=scoring.speed_window_s,
+        thinking_s=scoring.thinking_s,
         confidence=scoring.confidence,
         hint_cost=scoring.hint_cost,
         participation=scoring.participation,

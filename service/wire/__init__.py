@@ -299,6 +299,7 @@ from service.wire.review import (
     SuggestionView,
     digest_of,
 )
+from service.wire.similarity import QuickAnswers, SimilarAnswers, SimilarPair
 from service.wire.sprints import (
     FastestAnswer,
     SprintAnnouncement,
@@ -514,6 +515,7 @@ __all__ = [
     "QuestionView",
     "QuestionsCheck",
     "QueueView",
+    "QuickAnswers",
     "RankChange",
     "Rating",
     "RatingChoice",
@@ -555,6 +557,8 @@ __all__ = [
     "SettledReport",
     "ShareRefused",
     "Short",
+    "SimilarAnswers",
+    "SimilarPair",
     "SkipReason",
     "SkipRefused",
     "SlotMissed",

@@ -170,6 +170,8 @@ class Rules(Model):
     speed_bonus: bool
     speed_share: float
     speed_window_s: float
+    thinking_s: float
+    """Seconds in which every answer earns the whole bonus."""
     confidence: dict[Confidence, tuple[int, int]]
     """Points for a right and for a wrong answer, in schedules that ask how sure members are."""
     hint_cost: int

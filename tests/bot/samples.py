@@ -412,6 +412,7 @@ LINKED = ChatLinked(
 )
 RULES = Rules(
     base={"mid": 10, "senior": 15, "principal": 20}, speed_bonus=True, speed_share=0.2, speed_window_s=600,
+    thinking_s=15,
     confidence={"guess": (0, 0), "think": (1, -2), "sure": (2, -6)},
     hint_cost=3, participation=0.5, freeze_cap=2, freeze_every=10, catch_up_minutes=120, sprint_right=50,
     sprint_speed=50,

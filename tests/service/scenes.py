@@ -115,10 +115,12 @@ class Stage:
         await self.session.flush()
         return row
 
-    async def answer(self, caller: Caller, round_: Round, *, credit: float = 1.0, text: str | None = None) -> AnswerRow:
+    async def answer(
+        self, caller: Caller, round_: Round, *, credit: float = 1.0, text: str | None = None, option: str = "a"
+    ) -> AnswerRow:
         """Adds a judged answer that counts in a round."""
         assert round_.version_id is not None
-        row = await self._answer(caller, round_.version_id, round_, text)
+        row = await self._answer(caller, round_.version_id, round_, text, option)
         self.session.add(CurrentAnswer(round_id=round_.id, member_id=caller.member_id, answer_id=row.id))
         await self._judge(row, credit)
         return row
@@ -147,7 +149,9 @@ class Stage:
         self.session.add(Ledger(**{**values, **more}))
         await self.session.flush()
 
-    async def _answer(self, caller: Caller, version_id: int, round_: Round | None, text: str | None) -> AnswerRow:
+    async def _answer(
+        self, caller: Caller, version_id: int, round_: Round | None, text: str | None, option: str = "a"
+    ) -> AnswerRow:
         number = next(self.numbers)
         row = AnswerRow(
             member_id=caller.member_id,
@@ -155,7 +159,7 @@ class Stage:
             version_id=version_id,
             number=1 if round_ else 0,
             event_id=f"event {number}",
-            given={"options": ["a"], "text": text, "code": None},
+            given={"options": [option], "text": text, "code": None},
             name=caller.name,
             at=self.now,
         )

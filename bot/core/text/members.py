@@ -184,7 +184,10 @@ def _speed_sentence(rules: Rules) -> str:
     if not rules.speed_bonus:
         return "There is no speed bonus, so take your time."
     window = minutes_words(round(rules.speed_window_s / 60))
-    return f"A fast answer earns up to {percent(rules.speed_share)} more, falling to zero after {window}."
+    return (
+        f"A fast answer earns up to {percent(rules.speed_share)} more: all of it within {rules.thinking_s:.0f} "
+        f"seconds, so that there is time to think, then falling to zero after {window}."
+    )
 
 
 def _confidence_sentence(rules: Rules) -> str:

@@ -247,7 +247,8 @@ def test_points_by_hand(level: Level | None, difficulty: float | None, share: fl
 
 
 @pytest.mark.parametrize(
-    ("seconds", "bonus"), [(0.0, 5), (-3.0, 5), (50.0, 3), (99.0, 0), (100.0, 0), (5000.0, 0), (None, 0)]
+    ("seconds", "bonus"),
+    [(0.0, 5), (-3.0, 5), (15.0, 5), (32.0, 4), (50.0, 3), (99.0, 0), (100.0, 0), (5000.0, 0), (None, 0)],
 )
 def test_the_speed_bonus_falls_evenly(seconds: float | None, bonus: int) -> None:
     assert compute_points("choice", "mid", None, 1.0, seconds, RACE) == Points(10, bonus)

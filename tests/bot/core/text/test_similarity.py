@@ -1,0 +1,32 @@
+"""The words of the statistics for moderators: numbers and their meaning, and no accusation."""
+
+from __future__ import annotations
+
+import re
+
+from bot.console.render import card_text
+from bot.core.text.similarity import similarity_card
+from service.wire import QuickAnswers, SimilarAnswers, SimilarPair
+
+NOTHING = SimilarAnswers(days=180, compared=0, level=0.01, least_shared=20, least_wrong=6, within_s=15)
+PAIR = SimilarPair(first="*Ann*", second="Bob", shared=40, wrong=12, same=11, expected=4.2, chance=0.0005)
+
+
+def words(found: SimilarAnswers) -> str:
+    return " ".join(card_text(similarity_card(found)).split())
+
+
+def test_the_card_states_the_rate_and_accuses_nobody() -> None:
+    found = NOTHING.model_copy(
+        update={"compared": 66, "pairs": (PAIR,), "quick": (QuickAnswers(name="Cy", right=20, quick=6),)}
+    )
+    text = words(found)
+    assert "Of 66 pairs of members, 1 agrees on wrong options more often than chance explains." in text
+    assert "11 of 12" in text and "1 in 2,000" in text and "in at most 1% of looks" in text
+    assert "This proves nothing about anybody" in text and "Right answers within 15 seconds" in text
+    assert not re.search(r"cheat|fraud|copied|suspect", text, re.IGNORECASE)
+
+
+def test_without_enough_answers_the_card_says_what_is_missing() -> None:
+    assert "20 choice questions that both answered, 6 of them wrongly" in words(NOTHING)
+    assert "none agrees on wrong options" in words(NOTHING.model_copy(update={"compared": 3}))

@@ -1,0 +1,104 @@
+"""Similarity of answers, by simulation: honest members are left alone at the stated rate, copying pairs are found."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.domain.similarity import LEAST_SHARED, LEAST_WRONG, Pair, find_similar_pairs, tail
+
+WRONG = "bcd"
+
+
+def simulated(random: Random, members: int, questions: int, copies: float = 0.0) -> list[dict[int, str | None]]:
+    """Returns the answers of members of different ability to questions whose wrong options differ in popularity.
+    Member 1 takes over the answer of member 0 with probability `copies`."""
+    ability = [random.uniform(0.2, 0.9) for _ in range(members)]
+    found = []
+    for _ in range(questions):
+        weights = [random.random() ** 2 + 0.05 for _ in WRONG]
+        ease = random.uniform(-0.2, 0.2)
+        chosen: dict[int, str | None] = {}
+        for member in range(members):
+            if random.random() < 0.15:
+                continue
+            right = random.random() < ability[member] + ease
+            chosen[member] = None if right else random.choices(WRONG, weights)[0]
+        if 0 in chosen and 1 in chosen and random.random() < copies:
+            chosen[1] = chosen[0]
+        found.append(chosen)
+    return found
+
+
+def test_honest_members_are_listed_no_more_often_than_stated() -> None:
+    """200 teams at a level of 10 %: at most 20 are expected to have a pair listed; 33 are three deviations more."""
+    random = Random(7)
+    listed = 0
+    for number in range(200):
+        found = find_similar_pairs(simulated(random, (12, 25)[number % 2], 60), level=0.1)
+        assert found.compared > 10
+        listed += bool(found.pairs)
+    assert listed <= 33, f"{listed} of 200"
+
+
+def test_a_pair_that_copies_is_found_and_nobody_else() -> None:
+    random = Random(3)
+    found, others = 0, 0
+    for _ in range(30):
+        pairs = {(pair.first, pair.second) for pair in find_similar_pairs(simulated(random, 25, 90, copies=0.8)).pairs}
+        found += (0, 1) in pairs
+        others += len(pairs - {(0, 1)})
+    assert found >= 18, f"{found} of 30"
+    assert others <= 1
+
+
+def test_weak_members_with_the_same_misconceptions_as_everybody_do_not_stand_out() -> None:
+    questions = [dict.fromkeys(range(20), "b") for _ in range(40)]
+    comparison = find_similar_pairs(questions)
+    assert (comparison.pairs, comparison.compared) == ((), 190)
+
+
+def test_pairs_with_too_little_in_common_are_not_compared() -> None:
+    others = {member: WRONG[member % 3] for member in range(2, 12)}
+    few = [{**others, 0: "b", 1: "b"} for _ in range(LEAST_SHARED - 1)]
+    assert find_similar_pairs(few).compared == 0
+    right = [{**others, 0: None, 1: None} for _ in range(40)]
+    assert all({0, 1} != {pair.first, pair.second} for pair in find_similar_pairs(right).pairs)
+    lonely = [{0: "b", 1: "b"} for _ in range(40)]
+    assert find_similar_pairs(lonely).compared == 0
+
+
+def test_a_pair_has_its_numbers() -> None:
+    random = Random(1)
+    questions = []
+    for _ in range(30):
+        chosen: dict[int, str | None] = {member: random.choice(WRONG) for member in range(2, 20)}
+        chosen[0] = chosen[1] = random.choice(WRONG)
+        questions.append(chosen)
+    (pair,) = find_similar_pairs(questions).pairs
+    assert isinstance(pair, Pair)
+    assert (pair.first, pair.second, pair.shared, pair.wrong, pair.same) == (0, 1, 30, 30, 30)
+    assert 8 < pair.expected < 14 and pair.chance < 1e-6 and pair.wrong >= LEAST_WRONG
+
+
+@pytest.mark.parametrize("least", range(6))
+def test_the_tail_of_equal_chances_is_binomial(least: int) -> None:
+    exact = sum(comb(5, k) * 0.3**k * 0.7 ** (5 - k) for k in range(least, 6))
+    assert tail([0.3] * 5, least) == pytest.approx(exact)
+
+
+@given(st.lists(st.floats(0, 1), max_size=7), st.integers(0, 8))
+def test_the_tail_counts_every_case(chances: list[float], least: int) -> None:
+    exact = 0.0
+    for count in range(least, len(chances) + 1):
+        for happened in combinations(range(len(chances)), count):
+            product = 1.0
+            for place, chance in enumerate(chances):
+                product *= chance if place in happened else 1 - chance
+            exact += product
+    assert tail(chances, least) == pytest.approx(exact, abs=1e-9)
