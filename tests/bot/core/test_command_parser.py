@@ -273,6 +273,7 @@ def test_whole_lines_are_suggested_and_admins_see_their_own() -> None:
         "/quiz-admin review here",
         "/quiz-admin review me",
         "/quiz-admin review answers",
+        "/quiz-admin review similarity",
         "/quiz-admin review credit",
     ]
     assert "/quiz today" in suggest("/q", admin=True)

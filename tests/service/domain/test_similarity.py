@@ -38,12 +38,13 @@ def simulated(random: Random, members: int, questions: int, copies: float = 0.0)
 def test_honest_members_are_listed_no_more_often_than_stated() -> None:
     """200 teams at a level of 10 %: at most 20 are expected to have a pair listed; 33 are three deviations more."""
     random = Random(7)
-    listed = 0
+    listed = compared = 0
     for number in range(200):
         found = find_similar_pairs(simulated(random, (12, 25)[number % 2], 60), level=0.1)
-        assert found.compared > 10
+        compared += found.compared
         listed += bool(found.pairs)
     assert listed <= 33, f"{listed} of 200"
+    assert compared > 5_000, "pairs in question"
 
 
 def test_a_pair_that_copies_is_found_and_nobody_else() -> None:
