@@ -1,6 +1,6 @@
 """A member's last weeks: the days on which they answered, and their latest closed rounds.
 
-Whether an answer was right is told of closed rounds only.
+Whether an answer was right is told of closed rounds only, and they are not listed while their question is asked again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ async def view_history(session: AsyncSession, caller: Caller, now: datetime) -> 
         if entry.round_id is not None:
             before = posted[entry.round_id]
             posted[entry.round_id] = _Posted(before.points + entry.points, before.credit + (entry.credit or 0.0))
-    latest = [one for one in reversed(asked) if one.closed and one.answer_id is not None][:LATEST]
+    latest = [one for one in reversed(asked) if one.closed and one.answer_id is not None and not one.secret][:LATEST]
     return History(
         since=since,
         until=today,

@@ -12,11 +12,13 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import Attendance
+from service.store.banks import is_asked_now
 from service.store.schedules import is_slot, posts_to
 from service.store.tables import (
     Channel,
     Chat,
     CurrentAnswer,
+    QuestionRow,
     QuestionVersion,
     Round,
     Schedule,
@@ -167,6 +169,8 @@ class AskedRound:
     version_id: int
     answer_id: int | None
     """The member's answer that counts."""
+    secret: bool
+    """Whether the question is asked again now, so that its key is secret."""
 
 
 async def list_asked_since(session: AsyncSession, workspace_id: int, member_id: int, first: date) -> list[AskedRound]:
@@ -180,9 +184,11 @@ async def list_asked_since(session: AsyncSession, workspace_id: int, member_id: 
             Round.closed_at.is_not(None),
             QuestionVersion.id,
             CurrentAnswer.answer_id,
+            is_asked_now(workspace_id),
         )
         .join(Schedule, Schedule.id == Round.schedule_id)
         .join(QuestionVersion, QuestionVersion.id == Round.version_id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .outerjoin(CurrentAnswer, answered)
         .where(Schedule.workspace_id == workspace_id, Round.day >= first)
         .order_by(Round.opens_at, Round.id)

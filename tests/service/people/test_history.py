@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.people.history import LATEST
-from service.wire import AnswerInput, QuestionPost
+from service.wire import AnswerInput, QuestionPost, Where
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice, prose
 
@@ -89,3 +89,17 @@ async def test_prose_waits_for_people(daily: DailyChannel, clock: Clock) -> None
     await closed(daily, clock)
     (one,) = (await daily.client.history(daily.who("Ada"))).rounds
     assert (one.given.text, one.verdict, one.credit) == ("They share.", "awaits marking", None)
+
+
+async def test_a_round_is_not_listed_while_its_question_is_asked_again(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice("views"))
+    await daily.schedule()
+    await daily.answer(await asked(daily, clock), "a", "Ada")
+    await closed(daily, clock)
+    assert len((await daily.client.history(daily.who("Ada"))).rounds) == 1
+    await daily.schedule(where=Where(channel="aside", name="#aside"))
+    clock.now = clock.now.replace(hour=9)
+    await asked(daily, clock)
+    assert (await daily.client.history(daily.who("Ada"))).rounds == ()
+    await closed(daily, clock)
+    assert len((await daily.client.history(daily.who("Ada"))).rounds) == 1
