@@ -203,7 +203,6 @@ class WebApp:
                 messages=messages,
                 earlier=messages[0][0].id if len(found) > len(messages) else 0,
                 latest=before == LAST_ID,
-                today=self._chat.clock().date(),
                 shortcuts=SHORTCUTS,
             )
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -23,7 +24,7 @@ from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, event_id, text_of, values_of
 from bot.web.store import Person
 from service.client import ServiceRefused, ServiceUnavailable
-from service.wire import AskForm, TodayView, Where, Who
+from service.wire import AskForm, History, PracticeSession, TodayView, Where, Who
 
 
 class TodayClient(Protocol):
@@ -32,6 +33,10 @@ class TodayClient(Protocol):
     async def today(self, who: Who, where: Where) -> TodayView: ...
 
     async def ask(self, who: Who, where: Where, ref: str) -> AskForm: ...
+
+    async def history(self, who: Who) -> History: ...
+
+    async def practice_session(self, who: Who, since: datetime | None = None) -> PracticeSession: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,9 @@ class TodayPage:
     ) -> Response:
         who, now = who_of(person), self._clock()
         try:
-            today = await self._client.today(who, WHERE)
+            today, history, practice = await asyncio.gather(
+                self._client.today(who, WHERE), self._client.history(who), self._client.practice_session(who)
+            )
             # Only a question that is opened has its examples.
             asks = [await self._client.ask(who, WHERE, ask.ref) for ask in today.forms]
         except ServiceRefused as refused:
@@ -103,6 +110,9 @@ class TodayPage:
             questions=questions,
             empty=text.nothing_open(today, now),
             outcome=_outcome(reply),
+            latest=next(iter(history.rounds), None),
+            due=practice.cards_due,
+            text=text,
         )
         return HTMLResponse(html)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.core.text.words import countdown_words, moment_markdown, until_markdown
-from service.wire import AskForm, TodayView
+from bot.core.text.my_page import outcome, said
+from bot.core.text.words import countdown_words, day_words, joined, moment_markdown, plural, until_markdown
+from service.wire import AskForm, PastRound, TodayView
 
 
 def closes(ask: AskForm, now: datetime) -> str:
@@ -32,3 +33,25 @@ def nothing_open(today: TodayView, now: datetime) -> str:
         return "Nothing is scheduled here. An admin can add a schedule with `/quiz-admin schedule add`."
     wait = countdown_words(today.next_at - now)
     return f"The next question comes in {wait}: {moment_markdown(today.next_at, today.zone)}."
+
+
+def latest_result(one: PastRound) -> tuple[str, str, str]:
+    """Returns how the reader's latest closed round went, the kind of its mark, and what they answered with the points.
+    The last is Markdown."""
+    word, kind = outcome(one)
+    points = f"{one.points:+} points" if abs(one.points) != 1 else f"{one.points:+} point"
+    return word, kind, joined(f"{said(one)}", points if one.points else "")
+
+
+def latest_day(one: PastRound) -> str:
+    """Returns the day of a round and its topic."""
+    return joined(day_words(one.day), one.question.topic)
+
+
+def practice(due: int) -> str:
+    """Says what there is to practice, and how long it takes."""
+    if not due:
+        return "No card is due. Practice asks questions that you have not met."
+    # Most cards take half a minute to read and answer.
+    minutes = max(1, round(due / 2))
+    return f"{plural(due, 'card')} due, about {plural(minutes, 'minute')}."

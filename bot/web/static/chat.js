@@ -59,10 +59,12 @@ function separate() {
     const shown = document.createElement("time");
     shown.dateTime = time.dateTime;
     shown.dataset.local = "day";
-    if (day === new Date().toDateString()) line.id = "today";
     line.append(shown);
     log.insertBefore(line, message);
   }
+  // Where the jump to today leads, though nothing has been said yet today.
+  const days = log.querySelectorAll(".day");
+  if (days.length) days[days.length - 1].id = "today";
   localizeTimes(log);
 }
 
@@ -89,6 +91,7 @@ async function loadEarlier(event) {
 // While a request is pending, the stream may bring its reply first. The reply gets the focus and is not announced.
 let pending = 0;
 const unannounced = [];
+const own = new Set(); // ids of messages that this page wrote
 
 function announce(message) {
   if (pending) unannounced.push(message);
@@ -128,7 +131,7 @@ async function post(form, submitter) {
     idle();
     delete form.dataset.busy;
     pending--;
-    if (!pending) unannounced.splice(0).filter((message) => !message.contains(document.activeElement)).forEach(announce);
+    if (!pending) unannounced.splice(0).filter((message) => !own.has(message.id) && !message.contains(document.activeElement)).forEach(announce);
   }
 }
 
@@ -144,6 +147,7 @@ function done(form, { message, html, editor }) {
   // Somebody who writes goes on writing: the reply is announced, and stands above the box.
   if (composing) {
     if (shown.matches(".private")) announce(shown);
+    else own.add(shown.id);
     const tall = shown.offsetHeight > window.innerHeight * 0.6;
     return shown.scrollIntoView({ block: tall ? "start" : "end" });
   }

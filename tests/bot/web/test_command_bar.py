@@ -100,7 +100,7 @@ async def test_the_bar_in_a_browser(room: Room, quiz_chat: WebChat, width: int) 
         await keys.press("ArrowUp")
         await keys.press("ArrowDown")
         await keys.press("Enter")
-        await expect(result).to_contain_text("board")
+        await expect(result).to_contain_text("This week")
         # A button of the reply works in place.
         await result.get_by_role("button", name="Month").click()
         await expect(result.locator("h2")).to_contain_text("month")

@@ -91,13 +91,15 @@ data-short="Dailygrad: Two options." aria-labelledby="t7">
 <li><span class="letter">B</span><div><p><strong>2</strong></p></div></li>
 </ul>
 <div class="small"><p>Open.</p></div>
-<form method="post" action="/m/a1/press" class="buttons" role="group" aria-labelledby="t7">
+<form method="post" action="/m/a1/press">
 <input type="hidden" name="token" value="T">
 <input type="hidden" name="event" value="N">
 <input type="hidden" name="message" value="7">
 <input type="hidden" name="editor" value="5">
+<div class="buttons" role="group" aria-labelledby="t7">
 <button name="action" value="o:r1:a" class="plain" aria-pressed="true">A (your answer)</button>
 <button name="action" value="o:r1:b" class="primary">B</button>
+</div>
 </form>
 </article>"""
     )

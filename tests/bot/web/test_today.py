@@ -17,7 +17,7 @@ from bot.web.chat import WHERE
 from tests.bot.conftest import Room
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser
-from tests.bot.web.quiz_chat import opens, who_is
+from tests.bot.web.quiz_chat import opens, plays, who_is
 
 
 def value_of(page: str, option: str) -> str:
@@ -120,6 +120,18 @@ async def test_an_answer_after_the_close_is_not_taken(room: Room, member: Browse
     assert "Your answer is saved." not in answer.text
     assert "No question is open" in answer.text
     assert "The next question comes in" in answer.text
+
+
+async def test_the_latest_result_and_what_to_practice_follow(room: Room, member: Browser) -> None:
+    page = (await member.opens(member.home)).text
+    assert "How you did is here once" in page and "No card is due." in page
+    await plays(room, [], [who_is(member)])
+    page = (await member.opens(member.home)).text
+    assert '<span class="mark bad">Not right</span>' in page and "(2, 3)" in page and "Monday 2 March" in page
+    found = re.search(r'href="([^"]*/question/[^"]*)">See why', page)
+    assert found and "swaps the two dimensions" in (await member.opens(found[1])).text
+    room.moving.advance(days=1)
+    assert "1 card due, about 1 minute." in (await member.opens(member.home)).text
 
 
 async def test_only_answers_are_taken(room: Room, member: Browser) -> None:
