@@ -188,8 +188,8 @@ const memory = () => `sent:${location.pathname}`;
 
 function sent(form) {
   const box = form.elements.text;
-  const before = JSON.parse(localStorage.getItem(memory()) ?? "[]").filter((one) => one !== box.value);
-  localStorage.setItem(memory(), JSON.stringify([...before, box.value].slice(-SENT)));
+  const before = kept.read(memory()).filter((one) => one !== box.value);
+  kept.write(memory(), [...before, box.value].slice(-SENT));
   form.reset();
   box.dispatchEvent(new Event("input"));
   box.focus({ preventScroll: true });
@@ -238,7 +238,7 @@ function compose(box) {
   });
   box.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
-    const history = JSON.parse(localStorage.getItem(memory()) ?? "[]");
+    const history = kept.read(memory());
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     // In a text of several lines, the arrows move within it.
     const browsing = back > 0 || !box.value.includes("\n");

@@ -15,8 +15,8 @@
   let token = "";
   let before = null; // what had the focus
 
-  const recent = () => JSON.parse(localStorage.getItem(memory) ?? "[]");
-  const remember = (text) => localStorage.setItem(memory, JSON.stringify([text, ...recent().filter((one) => one !== text)].slice(0, 5)));
+  const recent = () => kept.read(memory);
+  const remember = (text) => kept.write(memory, [text, ...recent().filter((one) => one !== text)].slice(0, 5));
 
   function open() {
     if (bar.open) return box.select();

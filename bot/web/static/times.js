@@ -1,4 +1,5 @@
-// Shows times in the zone of the reader's machine. Without this file each names the zone it is in.
+// What every page shares: times in the zone of the reader's machine (without this file each names its zone), and lists
+// that the browser keeps.
 "use strict";
 
 // data-local says how: `dated` with the day, `time` without, `message` without it if that is today, `day` the day alone.
@@ -18,5 +19,23 @@ function localizeTimes(root) {
     time.title = at.toLocaleString();
   }
 }
+
+// Lists that the browser keeps, such as commands that were run; without storage they are empty.
+const kept = {
+  read(name) {
+    try {
+      return JSON.parse(localStorage.getItem(name) ?? "[]");
+    } catch {
+      return [];
+    }
+  },
+  write(name, list) {
+    try {
+      localStorage.setItem(name, JSON.stringify(list));
+    } catch {
+      // Private windows may have no storage.
+    }
+  },
+};
 
 localizeTimes(document);
