@@ -180,7 +180,7 @@ def test_a_form_with_every_kind_of_field() -> None:
         (
             TextField("one", "One `line`", 'a"b', "Such as `3`."),
             TextField("more", "More", "\n<x>", lines=4, required=False, max_length=9),
-            PickField("pick", "Which?", (("a", "**A**"), ("b", "B")), ("b",)),
+            PickField("pick", "Which?", (("a", "_A_"), ("b", "B")), ("b",)),
             PickField("any", "Any?", (("c", "C"),), several=True),
         ),
         submit="Answer",
@@ -207,12 +207,12 @@ autocomplete="off" required aria-describedby="f7-one-hint">
 </div>
 <fieldset>
 <legend>Which?</legend>
-<label class="pick"><input type="radio" name="v:pick" value="a" required> <span><strong>A</strong></span></label>
-<label class="pick"><input type="radio" name="v:pick" value="b" checked required> <span>B</span></label>
+<label class="pick"><input type="radio" name="v:pick" value="a" data-key="1" required> <span><em>A</em></span></label>
+<label class="pick"><input type="radio" name="v:pick" value="b" checked data-key="2" required> <span>B</span></label>
 </fieldset>
 <fieldset>
 <legend>Any?</legend>
-<label class="pick"><input type="checkbox" name="v:any" value="c"> <span>C</span></label>
+<label class="pick"><input type="checkbox" name="v:any" value="c" data-key="1"> <span>C</span></label>
 </fieldset>
 <div class="buttons">
 <button name="action" value="f:r1" class="primary">Answer</button>
