@@ -18,6 +18,8 @@ from service.wire import QuickAnswers, SimilarAnswers, SimilarPair
 
 PERIOD = timedelta(days=180)
 """How far back rounds are compared."""
+SHOWN = 20
+"""Pairs and members that are listed at most."""
 LEAST_QUICK = 5
 """Right answers within the thinking time that a member must have to be listed."""
 
@@ -35,6 +37,7 @@ async def view_similarity(session: AsyncSession, caller: Caller, now: datetime) 
         level=rules.LEVEL,
         least_shared=rules.LEAST_SHARED,
         least_wrong=rules.LEAST_WRONG,
+        found=len(found.pairs),
         pairs=tuple(
             SimilarPair(
                 first=names[pair.first],
@@ -45,8 +48,8 @@ async def view_similarity(session: AsyncSession, caller: Caller, now: datetime) 
                 expected=pair.expected,
                 chance=pair.chance,
             )
-            for pair in found.pairs
+            for pair in found.pairs[:SHOWN]
         ),
         within_s=within_s,
-        quick=tuple(QuickAnswers(name=one.name, right=one.right, quick=one.quick) for one in quick),
+        quick=tuple(QuickAnswers(name=one.name, right=one.right, quick=one.quick) for one in quick[:SHOWN]),
     )

@@ -40,8 +40,9 @@ class SimilarAnswers(Model):
     """Chance that any pair is listed if all members answer on their own."""
     least_shared: int
     least_wrong: int
+    found: int = 0
+    """Number of pairs that stand out; `pairs` has the most striking ones."""
     pairs: tuple[SimilarPair, ...] = ()
-    """Most striking first."""
     within_s: float
     """Thinking time, seconds."""
     quick: tuple[QuickAnswers, ...] = ()

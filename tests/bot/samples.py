@@ -23,6 +23,7 @@ from bot.core.text import (
     results,
     reveals,
     review,
+    similarity,
     sprints,
     suggestions,
 )
@@ -90,6 +91,7 @@ from service.wire import (
     QuestionsCheck,
     QuestionSuggested,
     QuestionView,
+    QuickAnswers,
     RankChange,
     ReminderNote,
     ReportedQuestion,
@@ -107,6 +109,8 @@ from service.wire import (
     SeasonView,
     SessionProgress,
     SettledReport,
+    SimilarAnswers,
+    SimilarPair,
     SlotsCheck,
     SprintAnnouncement,
     SprintPodium,
@@ -513,6 +517,12 @@ DUEL_OVER = DUEL.model_copy(
 )
 LADDER_ROW = LadderRow(rank=1, name="Bob <b>", rating=1043, duels=3, wins=2, draws=1)
 
+SIMILAR = SimilarAnswers(
+    days=180, compared=300, level=0.01, least_shared=20, least_wrong=6, within_s=15, found=21,
+    pairs=20 * (SimilarPair(first="*Ann*", second="W" * 60, shared=40, wrong=12, same=11, expected=4.2, chance=1e-12),),
+    quick=(QuickAnswers(name="Bob <b>", right=20, quick=6),),
+)  # fmt: skip
+
 GALLERY: dict[str, Card | Form] = {
     "question": outbox_card(QUESTION_POST),
     "question posted late": outbox_card(QUESTION_POST.model_copy(update={"late_minutes": 25})),
@@ -881,6 +891,7 @@ GALLERY: dict[str, Card | Form] = {
     ),
     "ladder none": duels.ladder_card(Ladder()),
     **TOURNAMENTS,
+    "similar answers": similarity.similarity_card(SIMILAR),
     "board crowded": boards.board_card(CROWDED),
     "board drawn": drawn(boards.board_card(CROWDED)),
     "pages": Card(

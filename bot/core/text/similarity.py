@@ -23,13 +23,13 @@ def similarity_card(found: SimilarAnswers) -> Card:
             for one in found.pairs
         )
         columns = ("Member", "Member", "Shared", "Same when both wrong", "By chance", "Odds")
-        blocks.append(Table(columns, rows, "Pairs", (2, 3, 4)))
+        blocks.append(Table(columns, rows, "The most striking pairs", (2, 3, 4)))
     if found.quick:
         cells = tuple((one.name, str(one.quick), str(one.right)) for one in found.quick)
         caption = f"Right answers within {found.within_s:.0f} seconds"
         blocks.append(Table(("Member", "Within", "All right answers"), cells, caption, (1, 2)))
     blocks += [Text(_MEANING), Small(_method(found))]
-    summary = f"{plural(len(found.pairs), 'pair')} of {found.compared:,} listed."
+    summary = f"{plural(found.found, 'pair')} of {found.compared:,} stand out."
     return Card("Answers that agree", summary, tuple(blocks))
 
 
@@ -45,13 +45,13 @@ def _pairs_words(found: SimilarAnswers) -> str:
             f"No two members have enough in common yet: {found.least_shared} choice questions that both answered, "
             f"{found.least_wrong} of them wrongly."
         )
-    if not found.pairs:
+    if not found.found:
         return (
             f"Of {plural(found.compared, 'pair')} of members, none agrees on wrong options more than chance explains."
         )
     return (
-        f"Of {plural(found.compared, 'pair')} of members, {len(found.pairs)} "
-        f"{'agrees' if len(found.pairs) == 1 else 'agree'} on wrong options more often than chance explains."
+        f"Of {plural(found.compared, 'pair')} of members, {found.found} "
+        f"{'agrees' if found.found == 1 else 'agree'} on wrong options more often than chance explains."
     )
 
 

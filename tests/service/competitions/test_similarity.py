@@ -31,7 +31,7 @@ async def played(stage: Stage) -> Stage:
 async def test_pairs_that_agree_and_fast_answers_are_listed(played: Stage) -> None:
     found = await view_similarity(played.session, await played.caller("Boss", admin=True), played.now)
     assert [(pair.first, pair.second, pair.shared, pair.same) for pair in found.pairs] == [("Ada", "Bob", 24, 24)]
-    assert found.pairs[0].expected < 16 and found.pairs[0].chance < 0.01 and found.compared == 66
+    assert found.found == 1 and found.pairs[0].expected < 16 and found.pairs[0].chance < 0.01 and found.compared == 66
     assert [(one.name, one.quick, one.right) for one in found.quick] == [("Bob", 6, 24)]
 
 

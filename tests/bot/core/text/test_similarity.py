@@ -18,7 +18,7 @@ def words(found: SimilarAnswers) -> str:
 
 def test_the_card_states_the_rate_and_accuses_nobody() -> None:
     found = NOTHING.model_copy(
-        update={"compared": 66, "pairs": (PAIR,), "quick": (QuickAnswers(name="Cy", right=20, quick=6),)}
+        update={"compared": 66, "found": 1, "pairs": (PAIR,), "quick": (QuickAnswers(name="Cy", right=20, quick=6),)}
     )
     text = words(found)
     assert "Of 66 pairs of members, 1 agrees on wrong options more often than chance explains." in text
