@@ -14,13 +14,17 @@ import random
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
+import psycopg
 import typer
 import tzlocal
+from psycopg.sql import SQL
+from psycopg.sql import Literal as SqlLiteral
 from pydantic import SecretStr
+from sqlalchemy import select, update
 
 from bot.all_in_one import Chat, import_bank, run_with_chat, step, zone_name
 from bot.cli import WEB_CHAT
@@ -36,9 +40,10 @@ from service.config import read_settings
 from service.logs import log_to
 from service.process import CommandFailed, lock_folder, make_folder, now, out
 from service.store import migrations, questions
-from service.store.session import start_postgres
-from service.store.tables import Round
-from service.wire import AnswerInput, Confidence, QuestionRef, ScheduleSpec, Who
+from service.store.session import libpq_url, start_postgres
+from service.store.sprint_tables import Sprint, SprintQuestion
+from service.store.tables import Base, Round
+from service.wire import AnswerInput, Confidence, QuestionRef, ScheduleSpec, TournamentPlan, Who
 
 DATA: Final = Path(".dailygrad-demo")
 FILLED: Final = "demo-filled"
@@ -52,6 +57,16 @@ _DIFFICULTY: Final = {"mid": -1.0, "senior": -0.2, "principal": 0.6, None: -0.2}
 """How hard a level is in the mean, on the scale of the members' abilities: both equal is an even chance."""
 _AT_ONCE: Final = 8
 """Answers under way at the same time."""
+DAYS_OF_WEEK, TOURNAMENT_DAYS = 7, 14
+"""Days of the tournament that is over, and of the one that still runs."""
+SPRINT_QUESTIONS, SPRINT_SECONDS = 3, 20
+SPRINT_STEP = 5.0
+"""Time that passes between two looks at the sprint, seconds."""
+_SPRINT_TIMES: Final = (
+    (Base.metadata.tables["sprint"], ("until", "started_at")),
+    (Base.metadata.tables["sprint_question"], ("opened_at", "closes_at")),
+    (Base.metadata.tables["sprint_answer"], ("at",)),
+)
 _COMPLAINTS: Final = ("Two options look right to me.", "Which version of PyTorch is this about?")
 
 demo_command = typer.Typer()
@@ -125,6 +140,8 @@ async def fill(data: Path, demo: Demo, until: datetime) -> None:
     postgres = await step("PostgreSQL started", asyncio.to_thread(start_postgres, data / "postgres"))
     try:
         await asyncio.to_thread(migrations.upgrade, postgres.url)
+        # Thousands of small transactions would each wait for the disk. A demo that is interrupted is deleted anyway.
+        await asyncio.to_thread(_set_commit, postgres.url, "off")
         token = SecretStr(secrets.token_urlsafe(32))
         settings = read_settings(database_url=postgres.url, service_token=token, sandbox_socket=None)
         first = until - timedelta(weeks=demo.weeks)
@@ -134,9 +151,16 @@ async def fill(data: Path, demo: Demo, until: datetime) -> None:
             with contextlib.closing(ChatStore(data / WEB_CHAT)) as store:
                 team = Team(service, client, store, demo)
                 await step(f"{plural(demo.weeks, 'week')} played by {demo.members} members", team.play(until))
-                (data / FILLED).write_text(team.lead.id)
+        await asyncio.to_thread(_set_commit, postgres.url, "on")
+        (data / FILLED).write_text(team.lead.id)
     finally:
         await asyncio.to_thread(postgres.stop)
+
+
+def _set_commit(url: str, mode: Literal["on", "off"]) -> None:
+    """Sets whether commits of new connections wait for the disk."""
+    with psycopg.connect(libpq_url(url), autocommit=True) as connection:
+        connection.execute(SQL("alter role current_user set synchronous_commit = {}").format(SqlLiteral(mode)))
 
 
 class Team:
@@ -151,6 +175,7 @@ class Team:
         self._weeks = demo.weeks
         self._dispatcher = Dispatcher(client, WebChat(store, self._clock))
         self._events = 0
+        self._tournaments = 0
         self.lead: Person = store.join(LEAD)
         self.players = [self._player(store.join(name)) for name in NAMES[: demo.members]]
         self._lead = Player(who_of(self.lead), 0.9, 0.95, 40)
@@ -172,7 +197,15 @@ class Team:
         await self._client.season_start(self._lead.who, self._event(), "Demo season")
         for player in (self._lead, *self.players):
             await self._client.join(player.who, WHERE)
+        # One that still runs at the end, and before it one that is over, if there is time for both.
+        tournaments = {max(0, len(slots) - TOURNAMENT_DAYS // 2 - 1): TOURNAMENT_DAYS}
+        if self._weeks > 2:
+            tournaments[1] = DAYS_OF_WEEK
         for day, slot in enumerate(slots):
+            if day in tournaments:
+                await self._plan_tournament(slot.date() + timedelta(days=1), tournaments[day])
+            if slot == last:
+                await self._play_sprint()
             await self._play_day(slot, until if slot == last else None)
             if day % 7 == 3:
                 await self._play_duel()
@@ -240,6 +273,58 @@ class Team:
                 given = AnswerInput(options=(self._random.choice(options),)) if options else AnswerInput(text="2")
                 at = self._clock.at + timedelta(seconds=self._random.uniform(5, 60))
                 view = (await self._client.duel_answer(player.who, self._event(), ref, given, at)).duel
+
+    async def _plan_tournament(self, first_day: date, days: int) -> None:
+        """Plans a tournament of two random teams, which most members join; the daily rounds play it."""
+        self._tournaments += 1
+        plan = TournamentPlan(title=f"Cup {self._tournaments}", first_day=first_day, days=days)
+        await self._client.tournament_plan(self._lead.who, self._event(), WHERE, plan)
+        for player in self.players:
+            if self._random.random() < 0.8:
+                await self._client.tournament_join(player.who, self._event())
+
+    async def _play_sprint(self) -> None:
+        """Plays a sprint with half of the members.
+
+        The database's clock times sprints, so time passes by moving what is stored of this one into the past.
+        """
+        await self._client.sprint_start(self._lead.who, self._event(), WHERE, SPRINT_QUESTIONS, SPRINT_SECONDS)
+        here = self._random.sample(self.players, max(2, len(self.players) // 2))
+        answered: set[int] = set()
+        while True:
+            await self._advance()
+            async with self._service.sessions() as session:
+                sprint = (await session.scalars(select(Sprint).order_by(Sprint.id.desc()).limit(1))).one()
+                asked = await session.scalar(
+                    select(SprintQuestion).where(
+                        SprintQuestion.opened_at.is_not(None), SprintQuestion.settled_at.is_(None)
+                    )
+                )
+            if sprint.ended_at is not None:
+                return
+            if asked is not None and asked.id not in answered:
+                answered.add(asked.id)
+                await self._answer_sprint(str(QuestionRef("sprint", asked.id)), asked.version_id, here)
+            await self._pass_time(SPRINT_STEP)
+
+    async def _answer_sprint(self, ref: str, version_id: int, here: list[Player]) -> None:
+        async with self._service.sessions() as session:
+            question = (await questions.get_version(session, version_id)).question
+        difficulty = _DIFFICULTY[question.level]
+        for player in here:
+            await self._pass_time(self._random.uniform(0.1, 1.2))
+            chance = 1 / (1 + math.exp(difficulty - player.ability))
+            given = self._answer_to(question, right=self._random.random() < chance, chance=chance)
+            await self._client.answer(
+                player.who, WHERE, self._event(), ref, given.model_copy(update={"confidence": None}), self._clock.at
+            )
+
+    async def _pass_time(self, seconds: float) -> None:
+        """Moves every instant that is stored of the running sprint into the past."""
+        async with self._service.sessions.begin() as session:
+            for table, names in _SPRINT_TIMES:
+                columns = {name: table.c[name] - timedelta(seconds=seconds) for name in names}
+                await session.execute(update(table).values(columns))
 
     async def _read(self, ref: str) -> Question:
         """Returns the question of a round, with its key."""

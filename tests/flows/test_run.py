@@ -171,6 +171,8 @@ def test_a_demo_is_played_once_and_opened_as_its_lead(data: Path) -> None:
         assert first.stop() == []
     assert played["closed"] == 6 and played["open"] == 1
     assert played["answered"] >= 6 and played["members"] == 6 and played["duels"] == 1
+    assert (played["sprints"], played["sprint questions"], played["tournaments"]) == (1, 3, 1)
+    assert played["sprint answers"] >= 3 and played["calibrated"] >= 1
     assert played["different"] == 0 < played["compared"], "the board is the sum of the ledger, as after real play"
     with running(data, *words, command="demo") as second:
         second.wait_for("ready after")
@@ -192,6 +194,11 @@ def _played(data: Path) -> dict[str, int]:
         "answered": "select count(*) from standing",
         "members": "select count(distinct member_id) from identity",  # four, the lead, and who starts Dailygrad
         "duels": "select count(*) from duel where ended_at is not null",
+        "sprints": "select count(*) from sprint where ended_at is not null",
+        "sprint questions": "select count(*) from sprint_question where settled_at is not null",
+        "sprint answers": "select count(*) from sprint_answer where points is not null",
+        "tournaments": "select count(*) from tournament",
+        "calibrated": "select count(*) from item_difficulty",
         "compared": compared,
         "different": f"{compared} where kept.points is distinct from each.points",
     }
