@@ -98,7 +98,8 @@ async def judge_answer(
             prepared = sandbox.ahead.take(challenge) if sandbox.ahead else None
             seed = prepared.seed if prepared is not None else seed
             verdict = await grade_code(turn, version.question.task, code, seed, prepared)
-        if sandbox.ahead and verdict.verdict != "system error":
+        # An open question will have more answers. One that is practiced rarely has another one soon.
+        if sandbox.ahead and answer.round_id is not None and verdict.verdict != "system error":
             sandbox.ahead.prepare(challenge)
     # A missing GPU will not appear within a minute, so do not retry.
     if verdict.verdict == "system error" and not last and not verdict.note:

@@ -15,7 +15,7 @@ from service.config import Settings
 from service.store.tables import VerdictRow
 from service.wire import AnswerInput, QuestionPost
 from tests.conftest import TOKEN, Clock
-from tests.service.daily_channel import DailyChannel, code
+from tests.service.daily_channel import DAILY, DailyChannel, code
 
 pytestmark = pytest.mark.sandbox
 
@@ -26,10 +26,12 @@ class Recording:
 
     client: SandboxClient
     cases: dict[str, list[bytes]] = dataclasses.field(default_factory=dict)
+    prepared: int = 0
     references: asyncio.Semaphore = dataclasses.field(default_factory=lambda: asyncio.Semaphore(0))
 
     async def run(self, run: Run) -> Outcome:
         self.cases.setdefault(run.role, []).append(run.cases)
+        self.prepared += run.id == "prepared"
         outcome = await self.client.run(run)
         if run.role == "reference":
             self.references.release()
@@ -57,7 +59,23 @@ async def test_a_later_answer_takes_one_run_with_cases_of_its_own(
                 await seen.references.acquire()  # her own, and the one prepared for the next
         verdicts = await daily.rows(VerdictRow)
     assert [row.verdict for row in verdicts] == ["accepted"] * 3
+    assert seen.prepared >= 2 * 2
     assert len({row.detail["seed"] for row in verdicts}) == 3
     answers, references = seen.cases["answer"], seen.cases["reference"]
     assert answers == references[:3]
     assert len(set(answers)) == 3
+
+
+async def test_an_answer_in_practice_prepares_nothing(settings: Settings, clock: Clock, sandbox: SandboxClient) -> None:
+    seen = Recording(sandbox)
+    async with build(settings, clock, seen).running() as service:
+        daily = DailyChannel(service, ServiceClient.inside(service.api, TOKEN))
+        await daily.bank(code())
+        form = await daily.client.practice(daily.who(), DAILY)
+        assert form is not None
+        for given in ("return 3 * x", "return 2 * x"):
+            await daily.answer(form.ref, AnswerInput(code=f"def double(x):\n    {given}\n"))
+            await service.jobs.run_pending()
+        verdicts = await daily.rows(VerdictRow)
+    assert [row.verdict for row in verdicts] == ["wrong", "accepted"]
+    assert seen.prepared == 0
