@@ -122,7 +122,7 @@ async def view_month(
     nothing. Refused if the schedule could never post."""
     row = (await _find(session, caller, schedule_id))[0] if schedule_id is not None else None
     spec = changes.apply(ScheduleSpec.model_validate(row.spec) if row else ScheduleSpec())
-    if changes.model_fields_set or row is None:
+    if changes.model_fields_set:
         spec = await validate(session, caller, spec, now)
     first = month.replace(day=1)
     days = _days(first, (first + 31 * _DAY).replace(day=1))

@@ -10,7 +10,15 @@ from service.rounds import planning, schedules
 from service.store.members import Caller
 from service.store.schedules import find_schedule
 from service.store.tables import Schedule
-from service.wire import InvalidTimetable, NoSlotAhead, NotFound, ScheduleChanges, ScheduleDay, ScheduleSpec
+from service.wire import (
+    InvalidTimetable,
+    NoSlotAhead,
+    NotFound,
+    NothingFits,
+    ScheduleChanges,
+    ScheduleDay,
+    ScheduleSpec,
+)
 from tests.service.refusals import refused
 from tests.service.scenes import NOON, Stage, question
 
@@ -129,6 +137,14 @@ async def test_a_skipped_day_can_have_its_question_again(stage: Stage, admin: Ca
     await schedules.skip(stage.session, admin, row.id, date(2026, 3, 6), stage.now)
     await schedules.unskip(stage.session, admin, row.id, date(2026, 3, 6), stage.now)
     assert (await month(stage, admin, row))[6].state == "planned"
+
+
+async def test_a_new_schedule_has_a_calendar_before_there_is_a_bank(stage: Stage) -> None:
+    boss = await stage.caller("Boss", admin=True)
+    new = await planning.view_month(stage.session, boss, None, MARCH, NOTHING, stage.now)
+    assert {day.state for day in new.days} == {"none", "planned"}
+    with refused(NothingFits(needs_gpu=False)):
+        await planning.view_month(stage.session, boss, None, MARCH, ScheduleChanges(at=time(18)), stage.now)
 
 
 async def test_nobody_else_sees_the_plan(stage: Stage, admin: Caller) -> None:

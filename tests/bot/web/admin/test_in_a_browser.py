@@ -11,7 +11,7 @@ from bot.web import WebChat, build
 from service.wire import Who
 from tests.bot.conftest import Room
 from tests.bot.web.admin.test_review import SUGGESTION
-from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
+from tests.bot.web.chromium import Windows, axe_script, needs_chromium, opened_chromium, served
 from tests.bot.web.quiz_chat import OPERATOR, called, plays
 
 PAGES = (
@@ -56,6 +56,8 @@ async def test_every_page_is_accessible(room: Room, quiz_chat: WebChat, width: i
             await ann.page.goto(f"{address}/m/{member}/admin{path}")
             await expect(ann.page.get_by_role("heading", name=heading, level=1)).to_be_visible()
             assert await ann.audit() == [], path
+            if axe_script() is not None:
+                assert await ann.axe() == [], path
             assert len(await ann.page.content()) < 100_000, path
             await ann.shoot(f"admin{path.replace('/', '-').partition('?')[0]}-{width}")
         assert windows.complaints() == []
