@@ -36,7 +36,7 @@ class TournamentPlan(Model):
     late: bool = True
     """Whether members can join after the start."""
     balance: TournamentBalance = "points"
-    schedules: Annotated[tuple[int, ...], Field(max_length=20)] = ()
+    schedules: Annotated[tuple[Annotated[int, Field(ge=1, lt=2**63)], ...], Field(max_length=20)] = ()
     """Schedules whose daily rounds count; those of the channel if empty."""
 
 

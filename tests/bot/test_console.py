@@ -173,7 +173,7 @@ async def test_a_form_can_be_left_and_lists_what_may_follow(client: ServiceClien
         "The document\nMarkdown, CSV",
         "Type a number from 1 to 2, or 0 to leave the form.",
         "The form is closed; nothing was sent.",
-        "/quiz practice │",
+        "/quiz practice   │",
     )
 
 
@@ -224,7 +224,7 @@ async def test_messages_come_while_nothing_is_typed(client: ServiceClient, servi
         await run_console(client, clock=clock, lines=lines(), write=write, store=store)
     post = next(text for text in said if "Question for" in text)
     assert post.startswith("\n── (#daily) ──\nQuestion for Monday 2 March")
-    assert post.endswith("[1] Answer\n\nAnn> ")
+    assert post.endswith("[1] Answer   [2] Hint\n\nAnn> ")
     assert "/as Ann" not in "".join(said[1:])
 
 

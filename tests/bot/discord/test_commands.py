@@ -77,7 +77,11 @@ def test_admin_commands_need_manage_server() -> None:
     by_name = {one["name"]: one for one in application_commands()}
     assert by_name["quiz-admin"]["default_member_permissions"] == 1 << 5
     assert "default_member_permissions" not in by_name["quiz"]
-    assert all(one["contexts"] == [0] for one in by_name.values())
+    assert {name: one["contexts"] for name, one in by_name.items()} == {
+        "quiz": [0, 1, 2],
+        "quiz-admin": [0],
+        "Answer with this": [0],
+    }
 
 
 def test_required_options_match_required_arguments() -> None:

@@ -235,7 +235,7 @@ def test_a_late_refusal_keeps_the_members_input() -> None:
     again = refilled_view(payload, CARD)
     assert wrong_in_view(again) == ("", [])
     assert again["private_metadata"] == view["private_metadata"]
-    assert again["blocks"][0]["elements"][0]["text"] == "In short."
+    assert (again["blocks"][0]["type"], again["blocks"][0]["text"]["text"]) == ("alert", "In short.")
     assert [block["element"].get("initial_value") for block in again["blocks"][-2:]] == ["mine", None]
     assert again["blocks"][-1]["element"]["initial_options"] == options[1:]
 

@@ -65,6 +65,8 @@ class Described:
         yield Field(path, place, schema)
         if "items" in schema:
             yield from self._within(path, (*place, "[]"), schema["items"])
+        if schema.get("type") == "object":
+            yield from self._within(path, (*place, "{}"), schema["additionalProperties"])
 
     def sample(self, schema: Schema) -> Any:
         """Returns the smallest valid value."""
@@ -73,8 +75,9 @@ class Described:
             return schema["enum"][0] if "enum" in schema else schema["const"]
         match schema["type"]:
             case "object":
-                needed = {"who", "where"} & set(schema["properties"]) | set(schema.get("required", ()))
-                return {name: self.sample(schema["properties"][name]) for name in needed}
+                known = schema.get("properties", {})
+                needed = {"who", "where"} & set(known) | set(schema.get("required", ()))
+                return {name: self.sample(known[name]) for name in needed}
             case "string" if "pattern" in schema:
                 return "r1"
             case "string" if "format" in schema and schema["format"] != "password":
@@ -103,12 +106,12 @@ class Described:
         body: dict[str, Any] = copy.deepcopy(self.sample(self.bodies[field.path]))
         if "who" in body:
             body["who"] |= {"platform": "web", "workspace": "home", "admin": True}
-        *way, last = [name for name in field.place if name != "[]"]
+        *way, last = [name for name in field.place if name not in ("[]", "{}")]
         at, schema = body, self._found(self.bodies[field.path])
         for name in way:
             schema = self._found(schema["properties"][name])
             at = at.setdefault(name, self.sample(schema))
-        at[last] = [value] if field.place[-1] == "[]" else value
+        at[last] = {"[]": [value], "{}": {"x": value}}.get(field.place[-1], value)
         return body
 
     def edges(self, field: Field) -> Iterator[tuple[Any, Any]]:
@@ -123,6 +126,11 @@ class Described:
         if "maxItems" in schema:
             one = self.sample(schema["items"])
             yield [one] * schema["maxItems"], [one] * (schema["maxItems"] + 1)
+        if "maxProperties" in schema:
+            many = {
+                str(number): self.sample(schema["additionalProperties"]) for number in range(schema["maxProperties"])
+            }
+            yield many, {**many, "more": self.sample(schema["additionalProperties"])}
         number, step = (int, 1) if schema.get("type") == "integer" else (float, 0.5)
         for name, inside, beyond in (("maximum", 0, step), ("exclusiveMaximum", -step, 0), ("minimum", 0, -step)):
             if name in schema:
@@ -137,6 +145,8 @@ def is_bounded(schema: Schema) -> bool:
             return bool(ends) or schema.get("format") in ("date", "date-time", "time")
         case "array":
             return "maxItems" in schema
+        case "object":
+            return "maxProperties" in schema and "additionalProperties" in schema
         case "integer" | "number":
             return "minimum" in schema and bool({"maximum", "exclusiveMaximum"} & set(schema))
         case kind:
