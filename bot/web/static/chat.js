@@ -198,6 +198,7 @@ function sent(form) {
 function compose(box) {
   const shown = document.getElementById("suggestions");
   let found = []; // completions of what is typed
+  let offered = ""; // the text that they are for
   let back = 0; // how many messages back the box shows; 0 for what is being written
   let written = "";
 
@@ -228,7 +229,9 @@ function compose(box) {
     const text = box.value;
     if (!text.startsWith("/") || text.includes("\n")) return offer([]);
     const answer = await fetch(`${box.dataset.complete}?text=${encodeURIComponent(text)}`).catch(() => null);
-    if (answer?.ok && box.value === text) offer(await answer.json());
+    if (!answer?.ok || box.value !== text) return;
+    offer(await answer.json());
+    offered = text;
   };
 
   box.addEventListener("input", () => {
@@ -236,7 +239,7 @@ function compose(box) {
     fit();
     look();
   });
-  box.addEventListener("keydown", (event) => {
+  box.addEventListener("keydown", async (event) => {
     if (event.isComposing) return;
     const history = kept.read(memory());
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
@@ -247,7 +250,9 @@ function compose(box) {
       box.form.requestSubmit();
     } else if (event.key === "Tab" && !event.shiftKey && found.length) {
       event.preventDefault();
-      complete(found[0]);
+      // Somebody may type faster than the completions arrive.
+      if (offered !== box.value) await look();
+      if (found.length) complete(found[0]);
     } else if (event.key === "Escape") offer([]);
     else if (step && browsing && back + step >= 0 && back + step <= history.length && history.length) {
       event.preventDefault();

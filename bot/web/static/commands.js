@@ -12,6 +12,7 @@
   const memory = `recent:${bar.dataset.member}`;
   let offers = []; // what is listed
   let chosen = 0; // index of the offer that Enter runs; -1 for none
+  let listed = null; // the text that they are for
   let token = "";
   let before = null; // what had the focus
 
@@ -41,6 +42,7 @@
     const found = await answer.json();
     if (box.value !== text) return;
     token = found.token;
+    listed = text;
     const known = text.trim() ? [] : recent().map((one) => ({ text: one, about: "", runs: true, recent: true }));
     const names = new Set(known.map((one) => one.text));
     listOffers(known.concat(found.offers.filter((one) => !names.has(one.text))));
@@ -152,7 +154,7 @@
     clear();
     look();
   });
-  box.addEventListener("keydown", (event) => {
+  box.addEventListener("keydown", async (event) => {
     if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && offers.length) {
@@ -160,9 +162,12 @@
       choose((chosen + step + offers.length) % offers.length);
     } else if (event.key === "Tab" && !event.shiftKey && offers[chosen] && offers[chosen].text !== box.value.trim()) {
       event.preventDefault();
-      complete(chosen);
+      if (listed !== box.value) await look();
+      if (offers[chosen]) complete(chosen);
     } else if (event.key === "Enter") {
       event.preventDefault();
+      // Somebody may type faster than the offers arrive.
+      if (listed !== box.value) await look();
       const typed = box.value.trim();
       // Arguments that no list can offer are sent as typed.
       if (offers[chosen]) take(chosen);
