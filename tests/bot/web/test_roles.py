@@ -99,9 +99,11 @@ ROWS = {
     "GET /e/{token}": (404, 200, 200, 200, 200),
     "POST /e/{token}/submit": (404, 403, 403, 200, 200),
     "POST /e/{token}/highlight": (404, 403, 403, 200, 200),
+    "GET /m/{member}/tournament": MEMBERS,
     "GET /m/{member}/events": MEMBERS,
+    "GET /m/{member}/tournament/events": MEMBERS,
 }
-"""The stream of news comes last: here the chat is closed before, so that it ends."""
+"""The streams come last: here the chat is closed before, so that it ends."""
 
 
 @dataclass
