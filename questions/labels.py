@@ -122,7 +122,7 @@ _OPENS = re.compile(
 _EDGES = re.compile(r"^[^\w]+|[^\w]+$")
 _KEY_LIST = re.compile(
     r"(?:[\w'’]+[ ]){0,2}?(?:answer[ ](?:key|sheet)s?|answers|solutions|key$|clave(?:[ ]de[ ]respuestas)?"
-    r"|respuestas|respostas"
+    r"|respuestas|respostas|solucionario|soluciones|soluç[õo]es|solutionnaire"
     r"|gabarito|réponses|corrig[ée]s?|lösungen|antworten|soluzioni|risposte|antwoorden|odpowiedzi|ответы"
     r"|відповіді|ключ"
     r"|cevap(?:lar|[ ]anahtarı)|kunci[ ]jawaban|đáp[ ]án|参考答案|參考答案|答案|正解|解答|정답"

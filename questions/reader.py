@@ -24,6 +24,7 @@ from questions.formats.table import NAME as CSV
 from questions.ids import with_ids
 from questions.model import Bank, Question
 from questions.patterns import Inferred, read_patterns
+from questions.patterns.key_lists import find_key_lists
 from questions.recipes import LONGEST_RECIPE, InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.source import Finding, Source, Span, open_source
 from questions.unread import unread_findings
@@ -108,7 +109,8 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     findings = [*encoding, *text_findings(document), *found]
     findings = [*_told_of_fences(findings, dialects), *_without_consequences(check_bank(bank, source), findings, bank)]
     if "native" not in dialects:
-        findings += unread_findings(document.without(questions), questions)
+        keys = ((one.first, one.last) for one in find_key_lists(document))
+        findings += unread_findings(document.without(questions).without_lists(keys), questions)
     findings.sort(key=lambda finding: (finding.span, finding.code))
     return Reading(bank, tuple(findings), _study(source, questions, found), source, explanation)
 

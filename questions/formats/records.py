@@ -221,6 +221,9 @@ _OPTION_TEXT = (
     "name",
     "choice",
 )
+_GENERIC = ("text", "title", "front", "statement", "query", "q", "stem", "prompt")
+_ASKING = frozenset(_WORDS["question"]) - frozenset(_GENERIC)
+"""Names of fields that hold a question, whatever else a record has."""
 _LETTERED = re.compile(
     r"(?:option|choice|answer|opci[oó]n|antwort|alternativa|réponse)?[ ]?(?P<letter>[a-h]|[1-8])", re.IGNORECASE
 )
@@ -236,6 +239,11 @@ class Record:
     options: tuple[Any, ...]
     letters: tuple[str, ...]
     """Letters of the options in the data; empty if they have none."""
+
+    @property
+    def has_key(self) -> bool:
+        """Whether it has options or an answer."""
+        return bool(self.options) or any(role in self.values for role in ("correct", "wrong", "index"))
 
 
 def sniff(source: Source) -> bool:
@@ -286,7 +294,7 @@ def _lists(value: Any, depth: int, left: list[int]) -> Iterator[list[Record]]:
                 yield from _lists(one, depth + 1, left)
     elif isinstance(value, dict):
         alone = _record(value) if depth == 0 else None
-        if alone is not None and alone.values["_question"] not in ("title", "text"):
+        if alone is not None and alone.has_key and alone.values["_question"] not in ("title", "text"):
             yield [alone]
             return
         if len(value) > 1 and all(isinstance(one, dict) for one in value.values()):
@@ -333,9 +341,9 @@ def _record(data: dict[Any, Any]) -> Record | None:
     if len(lettered) > 1 and not options:
         letters = tuple(sorted(lettered))
         options = tuple(lettered[letter] for letter in letters)
-    if not options and not any(role in values for role in ("correct", "wrong", "index")):
-        return None
-    return Record(values, options, letters)
+    record = Record(values, options, letters)
+    # A list of questions alone is read as unanswered ones, but only from a field that is named so.
+    return record if record.has_key or values["_question"] in _ASKING else None
 
 
 def _role(name: str, lists: dict[str, Any]) -> str:

@@ -42,6 +42,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     if recipe is not None:
         draft = read_named_tables(document, recipe) if recipe.columns else read_recipe(document, recipe)
         return Inferred(draft, (RECIPE,), (recipe.explain(len(draft.questions)),))
+    whole = document
     draft = read_front_matter(document)
     names = [FRONT_MATTER] if draft.questions else []
     document = document.without(draft.questions)
@@ -75,7 +76,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     for here in drafts:
         draft.questions += here.questions
         draft.findings += here.findings
-    draft = _keyed(document, draft, lists)
+    draft = _keyed(whole, draft, lists)
     draft.findings += swallowed_findings(first_starts, won, draft.questions)
     names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-2].questions else [])
     explanation = tuple(candidate.explain() for candidate in won)

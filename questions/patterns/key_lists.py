@@ -1,7 +1,7 @@
 """Reads lists of keys: `Answer Key`, `1. b`, at the end of a chapter or document, and gives each to its question.
 
-A key is given by number to the questions before the list. One that fits two questions, or none of the options of its
-question, is given to nobody.
+A key is given by number to the questions before the list. Where numbers begin again in each section, the list repeats
+the sections' titles. A key that fits two questions, or none of the options of its question, is given to nobody.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from questions.blocks import plain
 from questions.labels import announces_keys, is_placeholder
 from questions.patterns.keys import key_of
 from questions.patterns.options import FoundOption
@@ -49,6 +50,12 @@ class KeyList:
     last: int
     keys: tuple[tuple[str, str, int], ...]
     """Number, text and line of each."""
+    sections: tuple[tuple[int, str], ...] = ()
+    """Line and title of each heading inside."""
+
+    def section_of(self, line: int) -> str:
+        """Returns the title above a line of the list; empty if there is none."""
+        return next((title for first, title in reversed(self.sections) if first < line), "")
 
 
 def find_key_lists(document: Document) -> tuple[KeyList, ...]:
@@ -64,7 +71,7 @@ def find_key_lists(document: Document) -> tuple[KeyList, ...]:
         if _mostly_ask(keys):
             continue
         if len(keys) >= _FEWEST and (short * 2 >= len(keys) or (len(titles) == 1 and len(keys) > _FEWEST)):
-            found.append(KeyList(heading.first, last, keys))
+            found.append(KeyList(heading.first, last, keys, tuple(_sections(document, heading.last + 1, last))))
     for fold in _innermost(document.layout.folds):
         keys = tuple(_keys(document, fold.body[0], fold.body[1]))
         short = sum(_SHORT_KEY.fullmatch(text.partition("\n")[0]) is not None for _, text, _ in keys)
@@ -100,6 +107,29 @@ def _end(document: Document, heading: Block) -> int:
         b.first for b in document.blocks if b.kind == "heading" and b.first > heading.first and b.level <= heading.level
     )
     return next(following, len(document.source.lines) + 1) - 1
+
+
+def _sections(document: Document, first: int, last: int) -> Iterator[tuple[int, str]]:
+    """Yields the line and the title of each heading between two lines."""
+    for block in document.blocks:
+        if block.kind == "heading" and first <= block.first <= last:
+            yield block.first, _title(block)
+
+
+def _title(heading: Block) -> str:
+    return plain(heading.text).strip().casefold()
+
+
+def _titles_above(document: Document, lines: list[int]) -> Iterator[frozenset[str]]:
+    """Yields the titles of all headings that each of these lines, in ascending order, stands under."""
+    headings = [block for block in document.blocks if block.kind == "heading"]
+    above: list[Block] = []
+    index = 0
+    for line in lines:
+        while index < len(headings) and headings[index].first < line:
+            above = [one for one in above if one.level < headings[index].level] + [headings[index]]
+            index += 1
+        yield frozenset(map(_title, above))
 
 
 def _in_line(document: Document, first: int, last: int) -> Iterator[KeyList]:
@@ -144,8 +174,10 @@ def _keys(document: Document, first: int, last: int) -> Iterator[tuple[str, str,
 def with_keys(
     document: Document, questions: list[Question], lists: tuple[KeyList, ...]
 ) -> tuple[list[Question], list[Finding]]:
-    """Returns the questions with the keys of the lists, and findings about keys that could not be given."""
+    """Returns the questions, which come in the order of their lines, with the keys of the lists, and findings about
+    keys that could not be given."""
     found = list(questions)
+    titles = list(_titles_above(document, [question.place.line for question in questions]))
     findings: list[Finding] = []
     before = 0
     for one in lists:
@@ -155,6 +187,8 @@ def with_keys(
                 scope.setdefault(question.number, []).append(index)
         for number, text, line in one.keys:
             places = scope.get(number, [])
+            if len(places) > 1 and (section := one.section_of(line)):
+                places = [place for place in places if section in titles[place]]
             if len(places) == 1:
                 found[places[0]] = _answered(found[places[0]], text)
             else:

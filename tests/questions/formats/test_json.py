@@ -114,3 +114,17 @@ def test_questions_of_others_are_found_six_levels_deep(wrapped: Callable[[Any], 
         data = wrapped(data)
     assert len(read(json.dumps(data)).bank.questions) == 2
     assert len(read(json.dumps(wrapped(data))).bank.questions) == 0
+
+
+def test_a_list_of_questions_alone_is_read_as_unanswered_ones() -> None:
+    reading = read(json.dumps([{"level": "Basics", "question": "What is a view?"}, {"question": "What is a stride?"}]))
+    assert [(question.prompt, question.answered) for question in reading.bank.questions] == [
+        ("What is a view?", False),
+        ("What is a stride?", False),
+    ]
+    assert [finding.code for finding in reading.findings] == ["Q604", "Q604"]
+
+
+@pytest.mark.parametrize("field", ["title", "text", "query", "prompt"])
+def test_records_with_some_text_ask_nothing(field: str) -> None:
+    assert read(json.dumps([{field: "What is new?"}, {field: "What is next?"}])).bank.questions == ()
