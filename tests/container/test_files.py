@@ -51,7 +51,7 @@ def test_the_worker_alone_reaches_the_sandbox_and_the_service_the_worker() -> No
 def test_every_setting_is_one_that_the_process_reads(service: str) -> None:
     known = names_of(BotSettings) if service in BOTS else names_of(Settings)
     known |= {"discord": names_of(DiscordSettings), "slack": names_of(SlackSettings)}.get(service, set())
-    assert set(given(service)) <= known | {FILE_VARIABLE}
+    assert set(given(service)) <= known | {FILE_VARIABLE, "FORWARDED_ALLOW_IPS"}  # read by uvicorn
 
 
 def test_every_variable_of_an_operator_is_explained_and_none_is_explained_in_vain() -> None:
@@ -70,7 +70,9 @@ def test_what_is_explained_is_what_holds_where_it_is_not_given() -> None:
 
 def test_only_this_machine_reaches_a_port_and_no_metrics_are_published() -> None:
     ports = {name: one["ports"] for name, one in SERVICES.items() if "ports" in one}
-    assert set(ports) == {"web", "slack", "grafana"}
+    assert set(ports) == {"web", "slack", "grafana", "caddy"}
+    # Caddy is there to be reached: it serves TLS.
+    assert ports.pop("caddy") == ["${HTTPS_ADDRESS:-0.0.0.0:443}:443", "${HTTP_ADDRESS:-0.0.0.0:80}:80"]
     for published in ports.values():
         (port,) = published
         assert re.fullmatch(r"\$\{[A-Z]+_ADDRESS:-127\.0\.0\.1:\d+\}:\d+", port)
@@ -85,7 +87,7 @@ def test_every_container_is_confined(service: str) -> None:
     assert "no-new-privileges:true" in one["security_opt"]
     assert 0 < one["pids_limit"] <= 512
     assert one["mem_limit"]
-    assert service == "postgres" or one["user"].split(":")[0] not in ("", "0")
+    assert service in ("postgres", "caddy") or one["user"].split(":")[0] not in ("", "0")
     assert "privileged" not in one
     assert one["logging"]["options"] == {"max-size": "10m", "max-file": "3"}
 
@@ -99,7 +101,7 @@ def test_each_kind_of_traffic_has_a_network_and_only_one_reaches_other_machines(
     assert on_network("calls") == {"service", *BOTS, "prometheus"}
     assert on_network("runs") == {"service", "worker", "prometheus"}
     assert on_network("metrics") == {"prometheus", "grafana", "alertmanager", "postgres-exporter"}
-    assert on_network("edge") == {*BOTS, "grafana", "alertmanager"}
+    assert on_network("edge") == {*BOTS, "grafana", "alertmanager", "caddy"}
     assert {name for name, one in WHOLE["networks"].items() if one != {"internal": True}} == {"edge"}
     without = {name for name, one in SERVICES.items() if "networks" not in one}
     assert without == {"keys", "sandbox", "sandbox-gpu"}
@@ -125,7 +127,7 @@ def test_each_part_mounts_its_own_keys_and_nothing_mounts_them_all() -> None:
     assert mounted["keys"] == {"keys", *(f"{whose}-keys" for whose in own.values())}
 
 
-@pytest.mark.parametrize("profile", ["discord", "slack", "gpu", "monitoring"])
+@pytest.mark.parametrize("profile", ["discord", "slack", "gpu", "monitoring", "tls"])
 def test_compose_itself_reads_it(profile: str) -> None:
     words = compose()
     if words is None:
