@@ -23,6 +23,7 @@ MEMBERS = (
     ("/quiz board improved all", "most improved"),
     ("/quiz board ladder", "Nobody has finished a duel yet"),
     ("/quiz duel", "Your rating is"),
+    ("/quiz tournament", "There has been no tournament yet"),
     ("/quiz me", "How much"),
     ("/quiz notify", "Your notifications"),
     ("/quiz notify reminders on", "reminders on"),
@@ -53,6 +54,9 @@ ADMINS = (
     ("/quiz-admin close-now", "Closed"),
     ("/quiz-admin schedule share 1", "already posts to this channel"),
     ("/quiz-admin schedule unshare 1", "the only channel of schedule 1"),
+    ("/quiz-admin tournament new Cup teams:captains", "Tournament planned"),
+    ("/quiz-admin tournament captain Ann", "Ann"),
+    ("/quiz-admin tournament cancel", "called off"),
     ("/quiz-admin schedule remove 1", "Schedule removed"),
     ("/quiz-admin sprint 2 15 tensors", "Sprint started"),
     ("/quiz-admin sprint stop", "Sprint stopped"),
@@ -76,6 +80,7 @@ ADMINS = (
     ("/quiz-admin review me", "sent to you privately"),
     ("/quiz-admin digest", "The week from"),
     ("/quiz-admin review answers", "No open answers are waiting"),
+    ("/quiz-admin review similarity", "Answers that agree"),
     ("/quiz-admin review credit 1 50", "There is no closed open answer"),
     ("/quiz-admin member restore Ann 2026-03-02", "no longer breaks the streak"),
     ("/quiz-admin member adjust Ann 5 well said", "gets 5 points"),
@@ -143,6 +148,11 @@ async def test_every_button(workspace: Workspace) -> None:
     board = await workspace.types(ann, "/quiz board", "This week")
     month = await hands.presses(ann, board, "Month", "This month")
     await hands.presses(ann, month, "Rookies", "rookies")
+    # A tournament of teams.
+    planned = await workspace.types(boss, "/quiz-admin tournament new Cup", "Tournament planned")
+    shown = await hands.presses(boss, planned, "See the tournament", "Cup")
+    joined = await hands.presses(boss, shown, "Join", "You are in")
+    await hands.presses(boss, joined, "Leave", "You left the tournament")
     # Practice, by button and by marking one's own words.
     await workspace.only("one-right")
     card = await workspace.types(ann, "/quiz practice", "torch.zeros(2, 3)")
