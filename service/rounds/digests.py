@@ -7,6 +7,7 @@ from datetime import date, datetime, time, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import get_zone
+from service.domain.mastery import area_of
 from service.rounds import mastery
 from service.rounds.review import notify_moderators
 from service.store import digests as rows
@@ -90,7 +91,7 @@ async def make_digest(session: AsyncSession, workspace_id: int, zone: str, monda
         answers=totals.answers,
         right=totals.right,
         hardest=hardest and DigestQuestion(question=hardest.name, answers=hardest.answers, right=hardest.right),
-        weakest=tuple([_view_topic(one, known.get(one.name)) for one in weakest]),
+        weakest=tuple([_view_topic(one, known.get(area_of(one.name))) for one in weakest]),
         reports=await rows.count_open_reports(session, workspace_id),
     )
 

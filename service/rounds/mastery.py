@@ -11,7 +11,7 @@ from datetime import datetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calibration import Difficulty, Scale
-from service.domain.mastery import Floats, Mastery, TopicAnswer, estimate_team, estimate_topics, weigh_ability
+from service.domain.mastery import Floats, Mastery, TopicAnswer, area_of, estimate_team, estimate_topics, weigh_ability
 from service.rounds.calibration import MAX_ANSWERS, PERIOD
 from service.store import calibrations
 from service.store.members import Caller, merged_ids
@@ -37,7 +37,7 @@ async def estimate_member(
     known = await calibrations.list_difficulties(session, caller.workspace_id)
     found = [
         TopicAnswer(
-            one.topic,
+            area_of(one.topic),
             known[one.question_id, one.version][0]
             if (one.question_id, one.version) in known
             else scale.predict(one.level, one.topic),
@@ -67,7 +67,7 @@ async def view_team(session: AsyncSession, workspace_id: int) -> dict[str, Topic
         return {}
     topics: dict[str, list[tuple[Difficulty, int]]] = defaultdict(list)
     for topic, difficulty, answers in await calibrations.list_topic_difficulties(session, workspace_id, LEAST_MEMBERS):
-        topics[topic].append((difficulty, answers))
+        topics[area_of(topic)].append((difficulty, answers))
     found = {}
     for topic, items in topics.items():
         middle, low, high = estimate_team(calibration.scale, topic, [difficulty for difficulty, _ in items])

@@ -12,6 +12,7 @@ from sqlalchemy import Select, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import KINDS, LEVELS
+from service.domain.mastery import area_of
 from service.domain.selection import ScheduleFilter, choose_question
 from service.errors import Refused
 from service.rounds import mastery, schedules
@@ -69,7 +70,7 @@ async def pick_next(
     weak = {one.topic for one in topics if one.is_weak}
     left = [candidate for candidate in known if candidate.id in unseen]
     chosen = choose_question(
-        [candidate for candidate in left if candidate.topic in weak] or left,
+        [candidate for candidate in left if area_of(candidate.topic) in weak] or left,
         latest,
         ScheduleFilter(memory_days=0),
         f"practice {caller.member_id}",

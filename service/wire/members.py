@@ -44,6 +44,7 @@ class TopicMastery(Model):
     """How well a member, or the average member of a team, knows a topic."""
 
     topic: str
+    """The first step of the topics' paths, such as `autograd` of `autograd/hooks`."""
     answers: int
     """First answers to its questions in the last year."""
     right: float

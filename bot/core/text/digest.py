@@ -69,5 +69,9 @@ def _blocks(digest: WeekDigest) -> tuple[Block, ...]:
 
 
 def _topic(topic: DigestTopic) -> str:
-    known = "" if topic.low is None else f"; the team knows {mastery_words(topic.low, topic.high)}"
+    known = (
+        ""
+        if topic.low is None
+        else f"; the team knows {mastery_words(topic.low, topic.high)} of {code_words(topic.topic.partition('/')[0])}"
+    )
     return f"{code_words(topic.topic)} ({percent(topic.right)} of {plural(topic.answers, 'answer')}{known})"

@@ -92,7 +92,11 @@ def topics_card(topics: tuple[TopicCount, ...], known: TopicsKnown = TopicsKnown
         return Card("Topics", "There are no questions yet.", (Text(text),))
     mine, team = ({one.topic: mastery_words(one.low, one.high) for one in each} for each in (known.mine, known.team))
     rows = tuple(
-        (one.topic or "without a topic", str(one.questions), mine.get(one.topic, ""), team.get(one.topic, ""))
+        (
+            one.topic or "without a topic",
+            str(one.questions),
+            *(each.get(one.topic.partition("/")[0], "") for each in (mine, team)),
+        )
         for one in topics
     )
     total = sum(one.questions for one in topics)

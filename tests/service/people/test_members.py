@@ -76,7 +76,7 @@ class TestMe:
             cards_due=1,
             topics=(
                 TopicMastery(topic="autograd", answers=1, right=0.5),
-                TopicMastery(topic="tensors/memory", answers=1, right=1.0),
+                TopicMastery(topic="tensors", answers=1, right=1.0),
             ),
             weeks=((MONDAY, 15, 2, 0.75),),
         )
