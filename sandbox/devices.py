@@ -11,7 +11,7 @@ from sandbox import wire
 
 @dataclass(frozen=True, slots=True)
 class ChildDevice:
-    """A device for children that import torch themselves, with the device files and the driver they need."""
+    """A device for children, with the device files and the driver they need."""
 
     name: wire.Device = "cpu"
     title: str = ""
@@ -25,7 +25,7 @@ class ChildDevice:
     index: int = 0
     """NVML index."""
     driver: str = ""
-    """Library whose `cuInit` starts the driver, before torch is imported."""
+    """Library whose `cuInit` starts the driver."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ChildDevice:
@@ -37,4 +37,4 @@ DRIVER_MB = 1024
 """Memory a driver may take while a run lasts, beyond what it took at start: it loads kernels lazily. MB."""
 
 CPU = ChildDevice()
-"""No GPU: a child that imports torch itself, confined like one on a GPU. Used to test the GPU code path without one."""
+"""No GPU: a child confined like one on a GPU. Used to test the GPU code path without one."""

@@ -12,7 +12,7 @@ import re
 import time
 
 from sandbox.host.executors import Executor
-from sandbox.host.pool import ChildPool
+from sandbox.host.pool import ChildPool, end_tasks
 from sandbox.host.process import Child
 from sandbox.wire import Run
 
@@ -41,8 +41,6 @@ class CompilerExecutor(Executor):
         self._taking = 0
         self._used = 0.0
         self._needed = asyncio.Event()
-        self.filling: asyncio.Task[None] | None = None
-        """The task that keeps the pool filled, until it has ended."""
 
     async def take(self, disk_mb: int) -> Child:
         """Returns a child for one run, as `ChildPool.take`, and starts the pool if needed."""
@@ -58,13 +56,11 @@ class CompilerExecutor(Executor):
         """Keeps children ready while runs come, until cancelled."""
         while True:
             await self._needed.wait()
-            self.filling = filling = asyncio.create_task(self.pool.keep_filled())
+            filling = asyncio.create_task(self.pool.keep_filled())
             try:
                 await self._wait_until_idle(filling)
             finally:
-                filling.cancel()
-                await asyncio.gather(filling, return_exceptions=True)
-                self.filling = None
+                await end_tasks([filling])
 
     async def _wait_until_idle(self, filling: asyncio.Task[None]) -> None:
         """Returns when no run has come for a while. Its last child may still be running then: it is killed."""

@@ -1,6 +1,6 @@
 """Executors carry out runs: one for the CPU with its pool of children, and one per GPU, which takes one run at a time.
 
-Trusted. A GPU's children import torch themselves (`sandbox.inside.gpu_child`). They are started when the first run for
+Trusted. A GPU's children have a zygote of their own (`sandbox.inside.gpu_child`). It is started when the first run for
 a GPU arrives, so that a sandbox that is never asked for a GPU takes none of its memory.
 """
 
@@ -19,8 +19,9 @@ from pathlib import Path
 from sandbox.causes import MemoryExceeded
 from sandbox.devices import DRIVER_MB, ChildDevice
 from sandbox.host.gpu import GpuInventory, Nvml, NvmlError, library_paths
+from sandbox.host.gpu_faults import GpuFaults, describe_fault, is_fatal
 from sandbox.host.pair import execute_pair
-from sandbox.host.pool import ChildPool, PoolSettings
+from sandbox.host.pool import ChildPool, PoolSettings, end_tasks
 from sandbox.host.process import Child
 from sandbox.host.running import execute
 from sandbox.queue import AsyncQueue, FairQueue
@@ -67,24 +68,48 @@ class GpuUnavailable(Exception):
 class GpuExecutor(Executor):
     """Carries out one run at a time on one GPU, watches its memory, and waits for the child to end before the next."""
 
-    def __init__(self, device: ChildDevice, pool: ChildPool, read_memory: ReadGpuMemory | None) -> None:
+    def __init__(
+        self,
+        device: ChildDevice,
+        pool: ChildPool,
+        read_memory: ReadGpuMemory | None,
+        read_faults: Callable[[], list[int]] | None = None,
+    ) -> None:
         super().__init__(pool)
         self.device = device
         self.busy = False
         self.lost = ""
         """Why the GPU could not be reached at the last check, or ""."""
         self._read_memory = read_memory
+        self._read_faults = read_faults
+        self._fault = ""
+        """A fault after which the GPU cannot be used until the machine's owner has acted, or ""."""
 
     async def check(self) -> None:
-        """Looks whether the GPU can still be reached: its device files, which a container can lose, and NVML."""
+        """Looks whether the GPU can still be reached and is sound. Reports each fault, and the loss, once."""
+        before, self.lost = self.lost, await self._find_loss()
+        if self.lost and self.lost != before:
+            self.pool.report(self.lost)
+
+    async def _find_loss(self) -> str:
+        """Checks the device files, which a container can lose, and asks NVML. Returns why it is lost, or ""."""
         try:
             await asyncio.to_thread(_open_nodes, self.device)
             if self._read_memory is not None:
                 await asyncio.to_thread(self._read_memory)
+            if self._read_faults is not None:
+                self._note_faults(await asyncio.to_thread(self._read_faults))
         except (NvmlError, OSError) as problem:
-            self.lost = f"{self.device.title} was lost: {problem}"
-        else:
-            self.lost = ""
+            return self._fault or f"{self.device.title} was lost: {problem}"
+        return self._fault
+
+    def _note_faults(self, xids: list[int]) -> None:
+        for xid in xids:
+            text = f"{self.device.title}: {describe_fault(xid)}"
+            if is_fatal(xid):
+                self._fault = self._fault or text
+            else:
+                self.pool.report(text)
 
     async def take(self, disk_mb: int) -> Child:
         """Returns a child for one run. Raises GpuUnavailable if the last attempt to start a child failed."""
@@ -147,10 +172,12 @@ class GpuExecutors:
         self._used = time.monotonic()
         """When a run last needed a GPU."""
         self.executors = [
-            GpuExecutor(device, ChildPool(children, report), _memory_reader(device))
+            GpuExecutor(device, ChildPool(children, report), _memory_reader(device), _fault_reader(device, report))
             for device in gpus.devices
             if bwrap
-            for children in [PoolSettings(bwrap=bwrap, parked=_PARKED, disk_mb=disk_mb, device=device)]
+            for children in [
+                PoolSettings(bwrap=bwrap, parked=_PARKED, disk_mb=disk_mb, device=device, spawn_at_once=_PARKED)
+            ]
         ]
         self.queue = AsyncQueue(FairQueue(len(self.executors), _MAX_WAITING), time.monotonic)
         self._needed = asyncio.Event()
@@ -169,7 +196,7 @@ class GpuExecutors:
                     await asyncio.gather(*(executor.check() for executor in self.executors))
                     await self._wait_for_change(filling)
             finally:
-                await _end(filling)
+                await end_tasks(filling)
 
     async def _wait_for_change(self, filling: list[asyncio.Task[None]]) -> None:
         """Waits until a GPU is needed or no longer needed, or it is time for the next check."""
@@ -229,25 +256,12 @@ class GpuExecutors:
         return [executor.pool for executor in self.executors]
 
 
-async def _end(tasks: list[asyncio.Task[None]]) -> None:
-    """Cancels tasks once and waits until they have ended, even if it is cancelled itself: they stop processes."""
-    for task in tasks:
-        task.cancel()
-    cancelled: asyncio.CancelledError | None = None
-    while running := [task for task in tasks if not task.done()]:
-        try:
-            await asyncio.wait(running)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-
-
 def _open_nodes(device: ChildDevice) -> None:
     """Opens every device file. Raises OSError with the cure if one cannot be opened any more."""
     for node in device.nodes:
         try:
-            os.close(os.open(node, os.O_RDWR | os.O_CLOEXEC))
+            # The files that give access to a MIG slice can be read only.
+            os.close(os.open(node, (os.O_RDONLY if "/nvidia-caps/" in node else os.O_RDWR) | os.O_CLOEXEC))
         except OSError as problem:
             cure = "restart the sandbox; a container that loses it at each systemctl daemon-reload needs CDI"
             raise OSError(f"{node} cannot be opened ({problem.strerror}): {cure}") from None
@@ -261,7 +275,18 @@ def _memory_reader(device: ChildDevice) -> ReadGpuMemory | None:
     """Returns a reader of a GPU's memory, or None for the CPU. Raises NvmlError."""
     if device.name != "cuda":
         return None
-    return functools.partial(Nvml(library_paths(device.libraries)).memory_mb, device.index)
+    return functools.partial(Nvml(library_paths(device.libraries)).memory_mb, device.index, device.uuid)
+
+
+def _fault_reader(device: ChildDevice, report: Callable[[str], None]) -> Callable[[], list[int]] | None:
+    """Returns a reader of a GPU's critical errors, or None for the CPU and for a driver that does not report them."""
+    if device.name != "cuda":
+        return None
+    try:
+        return GpuFaults.of(device).read
+    except NvmlError as problem:
+        report(f"{device.title}: its errors (Xid, ECC) are not watched: {problem}")
+        return None
 
 
 _WATCH_SECONDS = 0.05

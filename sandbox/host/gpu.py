@@ -6,6 +6,7 @@ Signatures: NVIDIA's NVML reference, `nvml.h`.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
@@ -23,6 +24,7 @@ _OPTIONAL_NODES = ("nvidia-uvm-tools",)
 _DRIVER_FOLDERS = ("usr/local/nvidia/lib64", "run/opengl-driver/lib", "usr/lib/wsl/lib")
 """Where a driver's libraries may be, if not in the system's library folders."""
 _GPU_NODE = re.compile(r"nvidia[0-9]+")
+_MINOR = re.compile(r"^DeviceFileMinor:\s*([0-9]+)$", re.MULTILINE)
 _CUDA_VERSION = re.compile(r"^cuda\b[^=]*=\s*(?:None|['\"](?P<version>[^'\"]+)['\"])", re.MULTILINE)
 
 
@@ -73,7 +75,7 @@ def find_gpus(choice: str = "all", root: Path = Path("/"), torch: Path | None = 
         return GpuInventory(summary=str(problem))
     finally:
         nvml.close()
-    devices = tuple(_device(card, folders, root) for card, reason in cards if not reason)
+    devices = tuple(device for card, reason in cards if not reason for device in _devices(card, folders, root))
     reasons = [f"{card.title}: {reason}" for card, reason in cards if reason]
     return GpuInventory(devices, "; ".join([*(device.title for device in devices), *reasons]) or "NVML knows of none")
 
@@ -115,7 +117,7 @@ def _check_torch_build(torch: Path) -> str:
     except OSError as problem:
         raise _NoGpu(f"torch's build cannot be read: {problem}") from None
     if match is None or not match["version"]:
-        raise _NoGpu("this torch is built for the CPU: install one for CUDA (sandbox/README.md, GPU)")
+        raise _NoGpu("this torch is built for the CPU: install one for CUDA (docs/gpu.md)")
     return match["version"]
 
 
@@ -134,24 +136,51 @@ def _unusable_reason(card: GpuCard, choice: str, root: Path) -> str:
     node = root / f"dev/nvidia{card.minor}"
     if choice != "all" and str(card.index) not in choice.split(","):
         return f"not among --gpus {choice}"
-    if card.mig:
-        return "it is in MIG mode, and only whole GPUs are used: nvidia-smi -mig 0"
+    if card.mig and not card.slices:
+        return "it is in MIG mode and has no slices: nvidia-smi mig -cgi 0 -C, or nvidia-smi -mig 0 for the whole GPU"
     if not os.access(node, os.R_OK | os.W_OK):
         return f"/dev/nvidia{card.minor} is missing or may not be opened by user {os.getuid()}"
+    for name in [name for piece in card.slices for name in _slice_nodes(card, piece, root)]:
+        if not os.access(root / "dev" / name, os.R_OK):
+            return f"/dev/{name} of a slice is missing or may not be read by user {os.getuid()}"
     return ""
 
 
-def _device(card: GpuCard, folders: tuple[str, ...], root: Path) -> ChildDevice:
-    optional = (name for name in _OPTIONAL_NODES if (root / "dev" / name).exists())
-    nodes = tuple(f"/dev/{name}" for name in (f"nvidia{card.minor}", *_CONTROL_NODES, *optional))
-    title = f"{card.title}, {card.memory_mb / 1024:.0f} GB"
+def _devices(card: GpuCard, folders: tuple[str, ...], root: Path) -> list[ChildDevice]:
+    """Returns a GPU as one device, or each of its MIG slices, whose memory and cores the hardware keeps apart."""
+    optional = tuple(name for name in _OPTIONAL_NODES if (root / "dev" / name).exists())
+    common = (f"nvidia{card.minor}", *_CONTROL_NODES, *optional)
     libraries = tuple(f"/{folder}" for folder in folders)
-    return ChildDevice("cuda", title, card.uuid, nodes, libraries, card.index, _CUDA_LIBRARY)
+    parts = [(piece.title, piece.memory_mb, piece.uuid, _slice_nodes(card, piece, root)) for piece in card.slices]
+    return [
+        ChildDevice(
+            "cuda",
+            f"{title}, {memory_mb / 1024:.0f} GB",
+            uuid,
+            tuple(f"/dev/{name}" for name in (*common, *nodes)),
+            libraries,
+            card.index,
+            _CUDA_LIBRARY,
+        )
+        for title, memory_mb, uuid, nodes in parts or [(card.title, card.memory_mb, card.uuid, ())]
+    ]
+
+
+def _slice_nodes(card: GpuCard, piece: GpuSlice, root: Path) -> tuple[str, ...]:
+    """Returns the device files, below /dev, that give access to a slice. The driver lists their numbers in /proc."""
+    folder = root / f"proc/driver/nvidia/capabilities/gpu{card.minor}/mig/gi{piece.instance}"
+    found = []
+    for path in (folder / "access", folder / f"ci{piece.compute_instance}/access"):
+        with contextlib.suppress(OSError):
+            found += _MINOR.findall(path.read_text())
+    return tuple(f"nvidia-caps/nvidia-cap{minor}" for minor in found)
 
 
 _TEXT_BYTES = 96
 """Size of a name or UUID buffer (NVML_DEVICE_NAME_V2_BUFFER_SIZE, NVML_DEVICE_UUID_V2_BUFFER_SIZE)."""
-_NOT_SUPPORTED = 3
+_NOT_SUPPORTED, _NOT_FOUND = 3, 6
+_SLICE = "MIG-"
+"""Start of the UUID of a MIG slice."""
 
 
 def library_paths(folders: Sequence[str]) -> tuple[str, ...]:
@@ -161,6 +190,18 @@ def library_paths(folders: Sequence[str]) -> tuple[str, ...]:
 
 class NvmlError(RuntimeError):
     """NVML is missing or a call failed. The message names the call and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSlice:
+    """A MIG slice (a compute instance) as NVML reports it."""
+
+    uuid: str
+    title: str
+    memory_mb: int
+    instance: int
+    """Number of its GPU instance."""
+    compute_instance: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +217,8 @@ class GpuCard:
     memory_mb: int
     mig: bool
     """Whether MIG mode is on, in which nothing can use the whole GPU."""
+    slices: tuple[GpuSlice, ...] = ()
+    """Its MIG slices."""
 
 
 class _Memory(ctypes.Structure):
@@ -189,70 +232,98 @@ class Nvml:
 
     def __init__(self, paths: Sequence[str] = (NVML_LIBRARY,)) -> None:
         self._library = _load_first(paths)
-        self._call("nvmlInit_v2")
+        self.call("nvmlInit_v2")
 
     def close(self) -> None:
         """Shuts NVML down."""
-        self._call("nvmlShutdown")
+        self.call("nvmlShutdown")
 
     def driver(self) -> str:
         """Returns the driver's version."""
         text = ctypes.create_string_buffer(_TEXT_BYTES)
-        self._call("nvmlSystemGetDriverVersion", text, ctypes.c_uint(_TEXT_BYTES))
+        self.call("nvmlSystemGetDriverVersion", text, ctypes.c_uint(_TEXT_BYTES))
         return text.value.decode(errors="replace")
 
     def cuda_version(self) -> int:
         """Returns the newest CUDA version that the driver supports, as 1000 * major + 10 * minor."""
         version = ctypes.c_int()
-        self._call("nvmlSystemGetCudaDriverVersion_v2", ctypes.byref(version))
+        self.call("nvmlSystemGetCudaDriverVersion_v2", ctypes.byref(version))
         return version.value
 
     def cards(self) -> list[GpuCard]:
         """Returns every GPU this process may see."""
         count = ctypes.c_uint()
-        self._call("nvmlDeviceGetCount_v2", ctypes.byref(count))
+        self.call("nvmlDeviceGetCount_v2", ctypes.byref(count))
         return [self._card(index) for index in range(count.value)]
 
-    def memory_mb(self, index: int) -> tuple[float, float]:
-        """Returns a GPU's used memory, by all processes together, and its total memory."""
-        memory = self._memory(self._handle(index))
+    def memory_mb(self, index: int, uuid: str = "") -> tuple[float, float]:
+        """Returns the used memory, by all processes together, and the total memory of a GPU, or of its slice `uuid`."""
+        memory = self._memory(self._slice_handle(uuid) if uuid.startswith(_SLICE) else self.handle(index))
         return float(memory.used / (1 << 20)), float(memory.total / (1 << 20))
 
     def _card(self, index: int) -> GpuCard:
-        handle, minor = self._handle(index), ctypes.c_uint()
-        self._call("nvmlDeviceGetMinorNumber", handle, ctypes.byref(minor))
+        handle, minor = self.handle(index), ctypes.c_uint()
+        self.call("nvmlDeviceGetMinorNumber", handle, ctypes.byref(minor))
         total = self._memory(handle).total >> 20
         name, uuid = self._text("nvmlDeviceGetName", handle), self._text("nvmlDeviceGetUUID", handle)
-        return GpuCard(index, minor.value, uuid, name, total, self._mig(handle))
+        mig = self._mig(handle)
+        return GpuCard(index, minor.value, uuid, name, total, mig, self._slices(handle) if mig else ())
 
-    def _handle(self, index: int) -> ctypes.c_void_p:
+    def _slices(self, handle: ctypes.c_void_p) -> tuple[GpuSlice, ...]:
+        most, found = ctypes.c_uint(), []
+        self.call("nvmlDeviceGetMaxMigDeviceCount", handle, ctypes.byref(most))
+        for number in range(most.value):
+            piece = ctypes.c_void_p()
+            arguments = handle, ctypes.c_uint(number), ctypes.byref(piece)
+            self.call("nvmlDeviceGetMigDeviceHandleByIndex", *arguments, allowed=(_NOT_FOUND,))
+            if piece.value is not None:
+                found.append(self._slice(piece))
+        return tuple(found)
+
+    def _slice(self, piece: ctypes.c_void_p) -> GpuSlice:
+        instance, compute_instance = ctypes.c_uint(), ctypes.c_uint()
+        self.call("nvmlDeviceGetGpuInstanceId", piece, ctypes.byref(instance))
+        self.call("nvmlDeviceGetComputeInstanceId", piece, ctypes.byref(compute_instance))
+        name, uuid = self._text("nvmlDeviceGetName", piece), self._text("nvmlDeviceGetUUID", piece)
+        memory_mb = self._memory(piece).total >> 20
+        return GpuSlice(uuid, name, memory_mb, instance.value, compute_instance.value)
+
+    def _slice_handle(self, uuid: str) -> ctypes.c_void_p:
         handle = ctypes.c_void_p()
-        self._call("nvmlDeviceGetHandleByIndex_v2", ctypes.c_uint(index), ctypes.byref(handle))
+        self.call("nvmlDeviceGetHandleByUUID", ctypes.c_char_p(uuid.encode()), ctypes.byref(handle))
+        return handle
+
+    def handle(self, index: int) -> ctypes.c_void_p:
+        """Returns NVML's handle of a GPU."""
+        handle = ctypes.c_void_p()
+        self.call("nvmlDeviceGetHandleByIndex_v2", ctypes.c_uint(index), ctypes.byref(handle))
         return handle
 
     def _memory(self, handle: ctypes.c_void_p) -> _Memory:
         memory = _Memory()
-        self._call("nvmlDeviceGetMemoryInfo", handle, ctypes.byref(memory))
+        self.call("nvmlDeviceGetMemoryInfo", handle, ctypes.byref(memory))
         return memory
 
     def _text(self, function: str, handle: ctypes.c_void_p) -> str:
         text = ctypes.create_string_buffer(_TEXT_BYTES)
-        self._call(function, handle, text, ctypes.c_uint(_TEXT_BYTES))
+        self.call(function, handle, text, ctypes.c_uint(_TEXT_BYTES))
         return text.value.decode(errors="replace")
 
     def _mig(self, handle: ctypes.c_void_p) -> bool:
         now, after_reset = ctypes.c_uint(), ctypes.c_uint()
         modes = ctypes.byref(now), ctypes.byref(after_reset)
-        self._call("nvmlDeviceGetMigMode", handle, *modes, allowed=(_NOT_SUPPORTED,))
+        self.call("nvmlDeviceGetMigMode", handle, *modes, allowed=(_NOT_SUPPORTED,))
         return now.value == 1
 
-    def _call(self, name: str, *arguments: object, allowed: tuple[int, ...] = ()) -> None:
+    def call(self, name: str, *arguments: object, allowed: tuple[int, ...] = ()) -> int:
+        """Calls a function of the library. Returns its status, which is 0 or one of those `allowed`."""
         function = getattr(self._library, name, None)
         if function is None:
             raise NvmlError(f"{name} is missing in {NVML_LIBRARY}: the driver is too old")
-        status = function(*arguments)
+        status = int(function(*arguments))
         if status != 0 and status not in allowed:
             raise NvmlError(f"{name}: {self._error_text(status)}")
+        return status
 
     def _error_text(self, status: int) -> str:
         describe = getattr(self._library, "nvmlErrorString", None)

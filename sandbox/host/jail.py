@@ -193,7 +193,7 @@ def zygote_command(
 ) -> list[str]:
     """Returns the zygote's own command, to be run in the jail or, with the weaker isolation, without one.
 
-    With a `device`, it is the zygote whose children import torch themselves and compute on that device. `own_pids`
+    With a `device`, it is the zygote whose children compute on that device. `own_pids`
     says whether they get PID namespaces of their own. With `compiler`, it is the zygote that holds torch's compiler.
     """
     home = _JAIL_HOME if jailed else str(Path(runtime.package).parent)

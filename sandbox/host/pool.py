@@ -45,7 +45,7 @@ class PoolSettings:
     """Number of children kept parked when it is quiet."""
     disk_mb: int
     device: ChildDevice | None = None
-    """Device that the children compute on, if not the CPU. Each then imports torch itself."""
+    """Device that the children compute on, if not the CPU."""
     spawn_at_once: int = 1
     """Number of children started at the same time. Each mostly needs CPU time of its own."""
     cgroup_parent: CgroupParent | None = None
@@ -207,6 +207,20 @@ class ChildPool:
         return self.parked.append(child)
 
 
+async def end_tasks(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancels tasks and waits until they have cleaned up, even if the caller is cancelled meanwhile."""
+    for task in tasks:
+        task.cancel()
+    cancelled = False
+    while not all(task.done() for task in tasks):
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError
+
+
 async def _remove_cgroups(cgroups: list[Cgroup]) -> None:
     """Removes control groups as their processes end. The next supervisor removes what is left after some seconds."""
     for _ in range(300):
@@ -220,7 +234,7 @@ _START_SECONDS = 120.0
 """Maximum time for a zygote to start: importing torch takes long on a cold disk."""
 _SPAWN_SECONDS = 20.0
 _DEVICE_SPAWN_SECONDS = 120.0
-"""Maximum time to start a child that imports torch itself."""
+"""Maximum time to start a child that starts a GPU's driver."""
 _MESSAGE_BYTES = 8192
 _PACKAGE_FOLDER = str(Path(__file__).resolve().parents[2])
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from sandbox.host.launch import main; main()"
@@ -261,7 +275,7 @@ class Zygote:
     async def start(cls, bwrap: str | None, device: ChildDevice | None = None, *, compiler: bool = False) -> Zygote:
         """Starts a zygote and waits until it can fork. Raises ZygoteDied with its error output.
 
-        With a `device`, the zygote holds no torch: each child imports it and creates its own context on that device.
+        With a `device`, each child creates its own context on that device.
         With `compiler`, it holds torch's compiler too.
         """
         own_end, zygote_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -1,8 +1,9 @@
-"""Zygote for children on a GPU: forks children that hold nothing yet. Each imports torch and creates its own context.
+"""Zygote for children on a GPU: imports torch and starts no driver. Each child creates its own context.
 
-CUDA cannot be forked. Anything that starts its driver leaves handles, mappings and threads that only the process that
-made them may use, so each run on a GPU has a process in which only Python had been started. In a zygote with a CUDA
-build of torch and a visible GPU, these calls would break every child (`POISONS` has them for a test):
+CUDA cannot be forked once its driver was started: that leaves handles, mappings and threads that only the process that
+made them may use. Before, it can. So this zygote imports torch and warms up without a backward pass, which saves each
+child seconds, and makes sure that it still has one thread. With a visible GPU, these calls would break every child
+(`POISONS` has them for a test):
 
 - `torch.cuda.init()`, `.cuda()`, `device="cuda"`, `pin_memory()`, `torch.cuda.get_device_properties()`,
   `get_arch_list()`, bfloat16 checks, `torch.compile`: the child gets "Cannot re-initialize CUDA in forked subprocess";
@@ -21,6 +22,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import functools
+import gc
 import json
 import os
 import shutil
@@ -37,7 +39,7 @@ from sandbox import linux
 from sandbox.devices import ChildDevice
 from sandbox.inside import confine, seccomp
 from sandbox.inside.confine import SCRATCH, Confinement
-from sandbox.inside.zygote import CONTROL_FD, ForkServer, send_message
+from sandbox.inside.zygote import CONTROL_FD, ForkServer, send_message, use_huge_pages
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -67,11 +69,42 @@ def main() -> NoReturn:
     options = json.loads(sys.argv[1])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     device = ChildDevice.from_json(options["device"])
+    versions = load_torch()
     control = socket.socket(fileno=CONTROL_FD)
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
-    send_message(control, {"ready": {}})
+    send_message(control, {"ready": versions})
     options |= {"user": os.getuid(), "group": os.getgid()}
     ForkServer(control, options, functools.partial(run_gpu_child, device=device)).serve()
+
+
+def load_torch() -> dict[str, str]:
+    """Imports torch and what it loads lazily. Returns the versions. Raises RuntimeError if that started the driver."""
+    gc.disable()
+    import numpy
+    import torch
+
+    from sandbox.inside import child, walls
+    from sandbox.inside.deferred_compiler import defer_compiler
+
+    walls.replace_silent_failures()
+    defer_compiler()
+    torch.set_num_threads(1)
+    use_full_precision()
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU(), torch.nn.LayerNorm(4))
+    torch.optim.SGD(model.parameters(), lr=0.1)
+    torch.nn.functional.cross_entropy(model(torch.randn(2, 4)), torch.tensor([0, 1]))
+    torch.func.vmap(torch.sin)(torch.ones(2))
+    list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(2))))
+    child.seed_generators(0)
+    if len(list(Path("/proc/self/task").iterdir())) != 1 or torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        raise RuntimeError(
+            "importing torch started a GPU's driver or a thread: a fork of this process could not use it"
+        )
+    gc.collect()
+    gc.enable()
+    gc.freeze()
+    use_huge_pages()
+    return {"torch": torch.__version__, "numpy": numpy.__version__}
 
 
 def run_gpu_child(confinement: Confinement, device: ChildDevice) -> NoReturn:
@@ -79,11 +112,8 @@ def run_gpu_child(confinement: Confinement, device: ChildDevice) -> NoReturn:
     try:
         cover_folders = confine_before_driver(confinement, device)
         start_driver(device.driver)
-        from sandbox.inside import child, walls
-
-        walls.replace_silent_failures()
+        from sandbox.inside import child
     except BaseException as problem:
-        # Sent without `child`, which may be the module that could not be imported.
         message = repr(problem).encode()[:4000]
         os.write(_RESULTS_FD, struct.pack("<IB", len(message), ord("X")) + message)
         os._exit(71)
@@ -107,15 +137,13 @@ def start_driver(library: str) -> None:
     error = int(ctypes.CDLL(library).cuInit(0))
     if error != 0:
         refused = "; the driver needs a system call or a file that it was refused" if error == _OPERATING_SYSTEM else ""
-        raise RuntimeError(f"cuInit: error {error}{refused} (docs/sandbox.md, GPU)")
+        raise RuntimeError(f"cuInit: error {error}{refused} (docs/gpu.md)")
 
 
 def _warm_up(child: ModuleType, device: str) -> None:
     """Creates the context and loads what most answers need, so that no answer pays these seconds."""
     import torch
 
-    torch.set_num_threads(1)
-    use_full_precision()
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU(), torch.nn.LayerNorm(4)).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     targets = torch.tensor([0, 1], device=device)

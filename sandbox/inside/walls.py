@@ -51,7 +51,11 @@ _WALL_OF_TEXT: tuple[tuple[str, Wall], ...] = (
     ("basic_ios::clear: iostream error", "disk"),
     ("inline_container.cc", "disk"),
     ("to a (local) address", "distributed"),
+    ("Failed to find C compiler", "compiler"),  # Triton
+    ("Ninja is required to load C++ extensions", "compiler"),
 )
+_COMPILING = ("/triton/", "/torch/_inductor/", "/torch/utils/cpp_extension.py")
+"""Parts of the paths of files that start a compiler."""
 _OUT_OF_MEMORY = ("can't allocate memory", "CUDA out of memory", "Cannot allocate memory", "std::bad_alloc")
 _ASKED_BYTES = re.compile(r"tried to allocate ([0-9]{1,20}) bytes")
 _ASKED_UNITS = re.compile(r"(?:Tried|Unable) to allocate ([0-9.]{1,20}) ([KMGT]iB)")
@@ -103,6 +107,8 @@ def _wall_of(problem: BaseException) -> Wall | None:
     if (type(problem).__module__, type(problem).__name__) == ("sqlite3", "OperationalError"):
         code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
         return "locks" if code in _SQLITE_LOCK_ERRORS else None
+    if isinstance(problem, ModuleNotFoundError) and problem.name == "triton":
+        return "compiler"
     if isinstance(problem, OSError):
         return _wall_of_os_error(problem)
     if isinstance(problem, RuntimeError):
@@ -125,6 +131,8 @@ def _wall_of_os_error(problem: OSError) -> Wall | None:
 
 def _wall_of_place(problem: BaseException) -> Wall | None:
     frames = list(traceback.walk_tb(problem.__traceback__))
+    if any(part in frame.f_code.co_filename for frame, _ in frames for part in _COMPILING):
+        return "compiler"
     for frame, _ in reversed(frames):
         for part, wall in _WALL_OF_FILE:
             if part in frame.f_code.co_filename:

@@ -40,7 +40,7 @@ def serve(options: dict[str, Any]) -> NoReturn:
     """Warms up, reports that it is ready, and forks children until the supervisor has gone."""
     # Importing allocates much and frees little: without the collector it takes a fifth less time.
     gc.disable()
-    # Not imported at the top: `sandbox.inside.gpu_child` uses this module without torch.
+    # Not imported at the top: these seconds belong to the start, and `sandbox.inside.gpu_child` has its own.
     import numpy
     import torch
 

@@ -105,6 +105,15 @@ def test_the_sandbox_with_a_gpu_is_as_hard_as_the_other() -> None:
     assert gpu["environment"] == {"NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}
 
 
+def test_the_gpu_can_be_given_as_a_cdi_device_and_nothing_else_changes() -> None:
+    text = (Path(seccomp.__file__).parents[2] / "docker-compose.cdi.yml").read_text()
+    assert "devices: !override" in text
+    devices = [{"driver": "cdi", "device_ids": ["nvidia.com/gpu=all"], "capabilities": ["gpu"]}]
+    changed = {"deploy": {"resources": {"reservations": {"devices": devices}}}}
+    # Compose's tag for replacing a list rather than adding to it, which other readers of YAML do not know.
+    assert yaml.safe_load(text.replace("!override", "")) == {"services": {"sandbox-gpu": changed}}
+
+
 def test_sockets_are_unix_or_netlink_and_clone3_makes_libc_fall_back() -> None:
     assert allowed(always=False) == {"socket", "socketpair"}
     families = [rule["args"][0]["value"] for rule in PROFILE["syscalls"] if "args" in rule]

@@ -242,6 +242,22 @@ print(model[0].weight.grad.shape)
     assert outcome.cpu_ms < 400
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise ModuleNotFoundError(\"No module named 'triton'\", name='triton')",
+        "raise RuntimeError('Failed to find C compiler. Please specify via CC environment variable.')",
+        # As Triton and torch start one: a call that is refused, in a file of theirs.
+        "exec(compile('import os; os.execv(\"/bin/true\", [\"ptxas\"])', '/packages/triton/compiler.py', 'exec'))",
+        "from torch.utils.cpp_extension import load_inline\nload_inline('x', 'int f() { return 1; }', functions='f')",
+    ],
+)
+async def test_what_needs_a_compiler_is_told_so(client: SandboxClient, code: str) -> None:
+    outcome = await run(client, code, limits=Limits(wall_ms=20_000, cpu_ms=20_000))
+    assert isinstance(outcome.cause, WallHit), outcome
+    assert outcome.cause.wall == "compiler", outcome
+
+
 async def test_compilation_that_cannot_work_is_refused_at_once(client: SandboxClient) -> None:
     outcome = await run(client, "import torch\nf = torch.compile(torch.sin)\nf(torch.ones(1))")
     assert (outcome.status, outcome.cause) == ("denied", WallHit("compiler", 2))

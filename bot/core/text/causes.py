@@ -78,7 +78,7 @@ def wall_words(wall: Wall, limit: int) -> str:
             return f"At most {limit:,} MB of files here. Keep the data in memory, for example in `io.BytesIO`."
         case "compiler":
             return (
-                "No compiler here, which `torch.compile` needs by default. "
+                "No compiler here, which Triton kernels and C++ extensions need, and `torch.compile` by default. "
                 "Use `backend='eager'` or `backend='aot_eager'`."
             )
         case "call":

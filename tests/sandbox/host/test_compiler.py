@@ -55,9 +55,6 @@ async def test_its_children_end_when_nobody_uses_them() -> None:
         assert child.meter is not None
         assert await gone([child.meter.pid])
         child.close()
-        while found.filling is not None:
-            await asyncio.wait([found.filling])
-            await asyncio.sleep(0)
     finally:
         keeping.cancel()
         await asyncio.gather(keeping, return_exceptions=True)

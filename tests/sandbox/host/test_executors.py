@@ -220,3 +220,25 @@ async def test_a_gpu_on_which_no_child_starts_is_reported_and_the_cpu_goes_on(un
     # Known by now: nobody waits for another attempt.
     again = await client.run(Run("x", "pass", device="cuda"))
     assert (again.refused, again.queue_ms) == ("device", 0.0)
+
+
+async def test_a_child_has_torch_from_its_zygote_and_two_are_made_at_once() -> None:
+    async with pool_of_one() as pool:
+        child = await pool.take(16)
+        try:
+            # Importing torch takes a second; the rest of the way a fraction of that.
+            assert child.baseline["cpu_ms"] < 500
+            assert set(pool.versions) == {"torch", "numpy"}
+        finally:
+            child.close()
+    (executor,) = GpuExecutors(GpuInventory((CPU,), "x"), jail.probe(weaker=False).bwrap, 16, print).executors
+    assert executor.pool.settings.spawn_at_once == executor.pool.settings.parked == 2
+
+
+def test_a_zygote_that_has_started_a_driver_refuses_to_fork() -> None:
+    code = (
+        "import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+        "from sandbox.inside import gpu_child; gpu_child.load_torch()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert "RuntimeError: importing torch started a GPU's driver or a thread" in done.stderr

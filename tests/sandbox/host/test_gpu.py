@@ -47,9 +47,49 @@ def test_a_gpu_is_found_with_what_its_children_need(machine: Path) -> None:
     assert (device.name, device.title, device.uuid, device.index) == ("cuda", "Double 0, 24 GB", "GPU-00000000", 0)
     assert device.nodes == ("/dev/nvidia4", "/dev/nvidiactl", "/dev/nvidia-uvm")
     assert (device.libraries, device.driver) == (("/usr/local/nvidia/lib64",), "libcuda.so.1")
-    assert (
-        found.summary == "Double 0, 24 GB; Double 1: it is in MIG mode, and only whole GPUs are used: nvidia-smi -mig 0"
+    assert found.summary == (
+        "Double 0, 24 GB; Double 1: it is in MIG mode and has no slices: nvidia-smi mig -cgi 0 -C, "
+        "or nvidia-smi -mig 0 for the whole GPU"
     )
+
+
+@pytest.fixture
+def sliced(machine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The machine, whose second GPU has two MIG slices."""
+    monkeypatch.setenv("NVML_DOUBLE_SLICES", "2")
+    (machine / "dev/nvidia-caps").mkdir()
+    for instance, minors in ((7, (66, 67)), (8, (75, 76))):
+        folder = machine / f"proc/driver/nvidia/capabilities/gpu5/mig/gi{instance}"
+        (folder / "ci0").mkdir(parents=True)
+        for path, minor in zip((folder, folder / "ci0"), minors, strict=True):
+            (path / "access").write_text(f"DeviceFileMinor: {minor}\nDeviceFileMode: 292\nDeviceFileModify: 1\n")
+            (machine / f"dev/nvidia-caps/nvidia-cap{minor}").touch()
+    return machine
+
+
+def test_each_mig_slice_is_a_device_with_its_own_files(sliced: Path) -> None:
+    found = find_gpus("all", sliced, sliced / "torch")
+    whole, first, second = found.devices
+    assert whole.uuid == "GPU-00000000"
+    assert (first.title, first.uuid, first.index) == ("Double 1 MIG 1g.6gb, 6 GB", "MIG-00000002", 1)
+    common = ("/dev/nvidia5", "/dev/nvidiactl", "/dev/nvidia-uvm")
+    assert first.nodes == (*common, "/dev/nvidia-caps/nvidia-cap66", "/dev/nvidia-caps/nvidia-cap67")
+    assert second.nodes == (*common, "/dev/nvidia-caps/nvidia-cap75", "/dev/nvidia-caps/nvidia-cap76")
+    assert find_gpus("1", sliced, sliced / "torch").devices == (first, second)
+
+
+def test_a_slice_whose_files_are_missing_is_named(sliced: Path) -> None:
+    (sliced / "dev/nvidia-caps/nvidia-cap76").unlink()
+    found = find_gpus("all", sliced, sliced / "torch")
+    assert [device.index for device in found.devices] == [0]
+    assert "Double 1: /dev/nvidia-caps/nvidia-cap76 of a slice is missing or may not be read" in found.summary
+
+
+def test_the_memory_of_a_slice_is_its_own(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NVML_DOUBLE_SLICES", "2")
+    nvml = Nvml([str(library)])
+    assert (nvml.memory_mb(1, "MIG-00000003")[1], nvml.memory_mb(1, "GPU-00000001")[1]) == (6144.0, 24576.0)
+    nvml.close()
 
 
 def test_one_that_was_not_chosen_is_left_alone(machine: Path) -> None:

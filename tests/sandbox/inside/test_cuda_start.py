@@ -147,5 +147,5 @@ try:
 except RuntimeError as problem:
     print(problem)
 """
-    said = "cuInit: error 304; the driver needs a system call or a file that it was refused (docs/sandbox.md, GPU)"
+    said = "cuInit: error 304; the driver needs a system call or a file that it was refused (docs/gpu.md)"
     assert alone(program, tmp_path) == [said]
