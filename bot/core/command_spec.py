@@ -339,7 +339,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz("answer", "Answer today's question, or change your answer."),
     _quiz(
         "practice",
-        "Practice: cards that are due, then weak topics, then new ones.",
+        "Practice: due cards, then weak topics, then new ones.",
         Argument("topic", WORD, "Only this topic."),
         Argument("level", LEVEL, "Only this level."),
         Argument("kind", KIND, "Only this kind of question.", named=True),
@@ -370,7 +370,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("member", MEMBER, "Whom a captain picks."),
     ),
     _quiz("me", "Your points, streak, cards and weak topics."),
-    _quiz("topics", "What there are questions about, and what you and your team know."),
+    _quiz("topics", "The topics, and what you and your team know of each."),
     _quiz("explain", "The answer to a past question, and why.", _QUESTION),
     _quiz(
         "report",
