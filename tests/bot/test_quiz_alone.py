@@ -109,7 +109,7 @@ async def test_examples_need_code(alone: Quiz) -> None:
 
 async def test_help_needs_no_service(alone: Quiz) -> None:
     dialog = Dialog(alone, lambda: NOW, DAILY)
-    assert "/quiz practice │" in await dialog.types(ANN, "/quiz")
+    assert "/quiz practice   │" in await dialog.types(ANN, "/quiz")
     assert "/quiz board [PERIOD] [TOPIC] [CONTEST] [all]" in await dialog.types(ANN, "/quiz help board")
     assert "/quiz board [PERIOD]" in await dialog.types(ANN, "/quiz help /quiz board")
     assert "schedule post-now" not in await dialog.types(ANN, "/quiz help")

@@ -107,7 +107,7 @@ async def test_code_is_not_submitted_for_other_kinds_of_question(room: Room, ann
 
 
 async def test_words_get_the_day_and_without_a_question_the_help(room: Room, ann: Who) -> None:
-    assert "/quiz practice │" in await room.does(sent(room, ann, "hello"))
+    assert "/quiz practice   │" in await room.does(sent(room, ann, "hello"))
     await room.opens("one-right")
     assert "Today's question" in await room.does(sent(room, ann, "hello"))
     assert "Today's question" in await room.does(sent(room, ann, "hello", where=PRIVATE))
