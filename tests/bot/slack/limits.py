@@ -34,6 +34,7 @@ LIMITS = {
     "private_metadata": (3000, "@slack/types: ModalView"),
     "label of an input": (2000, "@slack/types: InputBlock"),
     "typed text": (3000, "docs: plain_text_input"),
+    "files of an input": (10, "docs: file_input"),
     "options of a group": (10, "@slack/types: RadioButtons, Checkboxes"),
     "options of a menu": (100, "@slack/types: StaticSelect"),
     "text of an option": (75, "@slack/types: PlainTextOption"),
@@ -114,6 +115,9 @@ def _wrong_in_block(block: dict[str, Any]) -> Iterator[str]:
 def _wrong_in_input(element: dict[str, Any]) -> Iterator[str]:
     if element["type"] == "plain_text_input":
         yield from _within("typed text", max(element["max_length"], units(element.get("initial_value", ""))))
+        return
+    if element["type"] == "file_input":
+        yield from _within("files of an input", element["max_files"])
         return
     group = element["type"] in ("radio_buttons", "checkboxes")
     yield from _within("options of a group" if group else "options of a menu", len(element["options"]))

@@ -136,6 +136,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/question": row(THEIR_QUESTION, ref=lambda team: f"r{team.closed_round}"),
     "POST /v1/question/prove": row(NO_SANDBOX, ref=lambda team: f"r{team.closed_round}"),
     "POST /v1/topics": row(OWN),
+    "POST /v1/mastery": row(OWN),
     "POST /v1/rules": row(OWN),
     "POST /v1/privacy": row(OWN),
     "POST /v1/notifications": row(OWN),
