@@ -228,7 +228,9 @@ def _input(block: dict[str, Any], id: str) -> Markup:
         rows = _join_slack(_slack_option(option, element, id) for option in element["options"])
         return Markup('<fieldset class="sl-input"><legend>{}</legend>{}{}</fieldset>').format(label, rows, hint)
     value = element.get("initial_value", "")
-    if element["multiline"]:
+    if element["type"] == "file_input":
+        typed = Markup('<input id="{}" type="file" disabled>').format(id)
+    elif element.get("multiline"):
         typed = Markup('<textarea id="{}" readonly rows="6">\n{}</textarea>').format(id, value)
     else:
         typed = Markup('<input id="{}" readonly value="{}">').format(id, value)

@@ -147,6 +147,8 @@ def _slack_text(scene: Scene) -> str:
 def _input(element: dict[str, Any]) -> list[str]:
     if "options" in element:
         return [f"( ) {option['text']['text']}" for option in element["options"]]
+    if element["type"] == "file_input":
+        return ["[Upload a file]"]
     return [str(element.get("initial_value", "")) or "________"]
 
 
