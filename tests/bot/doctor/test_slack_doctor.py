@@ -72,7 +72,8 @@ async def test_missing_scopes_are_named_with_their_purpose(clinic: Clinic) -> No
     found = await clinic.broken()
     assert [one.text for one in found] == [
         "scopes: files:write is missing in acme; needed for pictures of formulas and distributions",
-        "scopes: users:read is missing in acme; needed for names on the boards, and who is an admin",
+        "scopes: users:read is missing in acme; needed for names on the boards, who is an admin, and the time "
+        "zone that a schedule starts with",
     ]
     assert all("Reinstall to Workspace" in one.cure for one in found)
 
