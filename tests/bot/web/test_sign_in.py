@@ -68,6 +68,7 @@ async def test_a_link_ends(room: Room, member: Browser, other: Browser) -> None:
 
 async def test_nobody_makes_a_link_for_another(member: Browser, other: Browser) -> None:
     await other.join("Bob")
+    await other.opens(f"/m/{other.member}/me")
     made = await other.http.post(f"/m/{member.member}/sign-in", data={"token": other.hidden("token")})
     assert made.status_code == 403 and "/sign-in/" not in made.text
     without = await member.http.post(f"/m/{member.member}/sign-in", data={"token": "x"})
