@@ -88,7 +88,7 @@ class SlackMember(Member):
         view = await until(self._form, SEEN_S)
         if view is None:
             return "unknown"
-        (name,) = view.fields
+        name, *_ = view.fields  # a form for code takes a file too
         before, made = len(slack.world.ephemerals), time()
         sent = await slack.submit_view(user, {name: given})
         act = self._write(slot, _event(sent), given, right, made)

@@ -14,7 +14,10 @@ import psutil
 
 def below(pid: int) -> list[int]:
     """Returns the processes that descend from `pid`, parents first. They may end at any time."""
-    return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+    try:
+        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
 
 
 def alive(pids: list[int]) -> list[int]:

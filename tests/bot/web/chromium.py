@@ -117,10 +117,11 @@ needs_axe = pytest.mark.skipif(axe_script() is None, reason="axe-playwright-pyth
 class Window:
     """One browser window of its own: a member's cookies, and everything the browser complained about."""
 
-    def __init__(self, context: BrowserContext, page: Page, address: str) -> None:
+    def __init__(self, context: BrowserContext, page: Page, address: str, *, scripts: bool = True) -> None:
         self.context = context
         self.page = page
         self.address = address
+        self.scripts = scripts
         self.complaints: list[str] = []
         page.set_default_timeout(PATIENCE_MS)
         page.on(
@@ -144,9 +145,12 @@ class Window:
         return self.page.url.split("/m/")[1].split("/")[0]
 
     async def types(self, text: str) -> None:
-        """Types into the message box and presses Enter."""
+        """Types into the message box and sends it: by Enter, or where scripts are off, by the button."""
         await self.page.get_by_label("Message or command").fill(text)
-        await self.page.keyboard.press("Enter")
+        if self.scripts:
+            await self.page.keyboard.press("Enter")
+        else:
+            await self.page.get_by_role("button", name="Send").click()
 
     async def said(self, text: str, *, private: bool | None = None) -> None:
         """Waits until a message contains the text."""
@@ -211,7 +215,7 @@ class Windows:
             locale="en-GB",
             timezone_id=zone,
         )
-        self.opened.append(Window(context, await context.new_page(), self.address))
+        self.opened.append(Window(context, await context.new_page(), self.address, scripts=scripts))
         return self.opened[-1]
 
     async def close(self) -> None:
