@@ -34,7 +34,8 @@ def test_a_backup_is_the_same_on_an_empty_engine(whole: Whole, measured: Report)
     assert int(before["question"].split("|")[0]) > 100
     made = whole.tried("run", "--rm", "--no-deps", "-T", "service", "backup", "-")
     assert made.returncode == 0, made.stderr.decode()
-    assert contents(whole) == before
+    # Only when the backup was made is new.
+    assert contents(whole) | {"maintenance": before["maintenance"]} == before
     with project("restored") as other:
         other.compose("up", "--detach", "--wait", "--no-build", "postgres")
         done = other.tried("run", "--rm", "--no-deps", "-T", "service", "restore", "-", stdin=made.stdout)
