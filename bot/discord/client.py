@@ -24,7 +24,7 @@ from bot.core.quiz import Quiz
 from bot.discord.access import DiscordChannelAccess
 from bot.discord.commands import MANAGE_SERVER, Autocompleter, register_commands
 from bot.discord.greeting import Greeter
-from bot.discord.handler import ClockSkew, InteractionHandler
+from bot.discord.handler import MODAL_WAIT_S, ClockSkew, InteractionHandler
 from bot.discord.interactions import RawInteraction
 from bot.discord.platform import DiscordPlatform
 from bot.discord.presence import Presence
@@ -242,7 +242,7 @@ class DiscordApp:
     """The gateway client together with everything that answers its events.
 
     `steady` is a monotonic clock, seconds. `links` lets code questions link to the web editor, `pictures` illustrates
-    cards, and `shard_count` saves asking Discord for it.
+    cards, and `shard_count` saves asking Discord for it. A reply that may open a modal may take `modal_wait_s` seconds.
     """
 
     def __init__(
@@ -255,6 +255,7 @@ class DiscordApp:
         shard_count: int | None = None,
         links: Links | None = None,
         pictures: Pictures | None = None,
+        modal_wait_s: float = MODAL_WAIT_S,
     ) -> None:
         self.bot = DiscordBot(shard_count=shard_count, trace=RateLimiter().trace())
         self.replies = Replies()
@@ -273,6 +274,7 @@ class DiscordApp:
             find_home=lambda member: client.member_home("discord", member),
             clock=clock,
             clock_skew=ClockSkew(steady),
+            modal_wait_s=modal_wait_s,
         )
         self.greeter = Greeter(self.bot, answer, journal, self.platform, clock)
         self.bot.handle = self.handler.handle

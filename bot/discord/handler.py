@@ -85,7 +85,8 @@ _HOME_TIMEOUT_S: Final = 1.0
 TOO_LATE_S: Final = 2.5
 """Delay after which a first response is not attempted, seconds. Discord allows three, including the way there."""
 _SAMPLES: Final = 64
-_MODAL_TIMEOUT_S: Final = 1.5
+MODAL_WAIT_S: Final = 1.5
+"""Time a reply that may open a modal may take before it is acknowledged without one, seconds."""
 # For replies that open no modal: a card that is ready this soon needs no "thinking…" first.
 _CARD_TIMEOUT_S: Final = 0.2
 # If Discord no longer knows an interaction younger than this, another process has answered it.
@@ -162,6 +163,7 @@ class InteractionHandler:
     find_home: FindHome
     clock: Callable[[], datetime]
     clock_skew: ClockSkew
+    modal_wait_s: float = MODAL_WAIT_S
     order: CommandOrder = field(default_factory=CommandOrder)
 
     async def handle(self, raw: RawInteraction) -> None:
@@ -239,7 +241,7 @@ class InteractionHandler:
                 _LOG.warning("%s arrived %.1f s late", case.event.id, delay)
                 LATE.labels("discord").inc()
                 raise UnknownInteraction
-            patience = _reply_timeout(case.event)
+            patience = _reply_timeout(case.event, self.modal_wait_s)
             if patience or isinstance(case.event, Command):
                 # A command takes its turn now: acknowledgements may overtake one another.
                 handling = asyncio.create_task(self._reply_to(case))
@@ -369,11 +371,11 @@ def as_card(content: Card | Form) -> Card:
     return content if isinstance(content, Card) else form_card(content, opening_id(content.action))
 
 
-def _reply_timeout(event: Event) -> float:
+def _reply_timeout(event: Event, modal_wait_s: float) -> float:
     """Returns how long to wait for a reply before acknowledging: a modal is only accepted as the first response."""
     if isinstance(event, Command):
         opens = event.text == "run" or event.text.startswith(_MODAL_COMMANDS)
-        return _MODAL_TIMEOUT_S if opens else 0.0
+        return modal_wait_s if opens else 0.0
     if isinstance(event, Press):
         try:
             action = actions.decode(event.action)
@@ -381,7 +383,7 @@ def _reply_timeout(event: Event) -> float:
             return 0.0
         if isinstance(action, actions.OpenCard):
             return _CARD_TIMEOUT_S
-        return _MODAL_TIMEOUT_S if isinstance(action, _MODAL_ACTIONS) else 0.0
+        return modal_wait_s if isinstance(action, _MODAL_ACTIONS) else 0.0
     return 0.0
 
 

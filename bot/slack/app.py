@@ -172,7 +172,8 @@ def build(
     answer = pictures.with_answers(quiz) if pictures else quiz
     # By HTTP, a load balancer hands events to any replica; a socket gets its own.
     inbox: Inbox = SharedInbox(client, journal) if settings.mode is Mode.http else LocalInbox(journal)
-    handler = SlackHandler(answer, people, Replies(web, tokens), FileFetcher(web, tokens), inbox)
+    replies, files = Replies(web, tokens), FileFetcher(web, tokens)
+    handler = SlackHandler(answer, people, replies, files, inbox, view_wait_s=settings.view_wait_s)
     secret = settings.signing_secret.get_secret_value() if settings.signing_secret else ""
     receiver = SlackReceiver(web, tokens, inbox, handler, client, people, clock, secret)
     platform = SlackPlatform(web, tokens, clock, RateLimiter(time.monotonic))

@@ -31,9 +31,6 @@ from bot.slack.route import IncomingEvent, Route, route_from
 from service.tracing import correlate
 
 _LOG = logging.getLogger(__name__)
-# A trigger lives three seconds. A form that is ready within this time, seconds, is opened directly; otherwise a waiting
-# view is opened first and updated when the form is ready.
-_OPEN_TIMEOUT_S = 0.5
 # A submission must be acknowledged within three seconds, and only the acknowledgement can show errors on its fields.
 _ACK_TIMEOUT_S = 2.0
 Body = dict[str, Any]
@@ -76,16 +73,28 @@ _ADMIN_ACTIONS = frozenset(
 
 
 class SlackHandler:
-    """Answers events, each in a task of its own, so that a shutdown can wait for them."""
+    """Answers events, each in a task of its own, so that a shutdown can wait for them.
+
+    A form that is ready within `view_wait_s` seconds is opened directly; otherwise a waiting view is opened first and
+    updated when the form is ready.
+    """
 
     def __init__(
-        self, answer: Answer, people: MemberDirectory, replies: Replies, files: FileFetcher, inbox: Inbox
+        self,
+        answer: Answer,
+        people: MemberDirectory,
+        replies: Replies,
+        files: FileFetcher,
+        inbox: Inbox,
+        *,
+        view_wait_s: float,
     ) -> None:
         self._answer = answer
         self._people = people
         self._replies = replies
         self._files = files
         self._inbox = inbox
+        self._view_wait_s = view_wait_s
         self._order = CommandOrder()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -159,7 +168,7 @@ class SlackHandler:
         try:
             waiting = None
             if route.trigger and may_need_view(incoming):
-                ready, _ = await asyncio.wait({replying}, timeout=_OPEN_TIMEOUT_S)
+                ready, _ = await asyncio.wait({replying}, timeout=self._view_wait_s)
                 if not ready and (waiting := await self._replies.open_view(route, waiting_view())) is None:
                     # A trigger opens one view, within three seconds: a second attempt would be refused.
                     incoming = replace(incoming, route=replace(route, trigger=""))

@@ -26,6 +26,7 @@ _ENVIRONMENT = {
     "managers": "DAILYGRAD_SLACK_MANAGERS",
     "quiet_s": "DAILYGRAD_SLACK_QUIET_S",
     "ping_s": "DAILYGRAD_SLACK_PING_S",
+    "view_wait_s": "DAILYGRAD_SLACK_VIEW_WAIT_S",
     "data": "DAILYGRAD_DATA",
 }
 
@@ -65,6 +66,8 @@ class SlackSettings(BaseSettings):
     """Socket Mode: silence after which the connection is replaced, seconds."""
     ping_s: float = Field(5, gt=0, validation_alias=_ENVIRONMENT["ping_s"])
     """Socket Mode: ping interval, seconds. A connection that misses four pings is replaced."""
+    view_wait_s: float = Field(0.5, ge=0, lt=3, validation_alias=_ENVIRONMENT["view_wait_s"])
+    """Time a reply may take before a waiting view is opened for it, seconds. A trigger lives three seconds."""
     data: Path = Field(Path(".dailygrad"), validation_alias=_ENVIRONMENT["data"])
 
     @classmethod

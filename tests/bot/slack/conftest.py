@@ -215,6 +215,12 @@ async def slack() -> AsyncIterator[SlackDouble]:
 
 
 @pytest.fixture
+def view_wait_s() -> float:
+    """Time before a waiting view is opened, seconds: long, so that a slow machine does not change what members see."""
+    return 2.4
+
+
+@pytest.fixture
 async def workspace(
     slack: SlackDouble,
     client: ServiceClient,
@@ -222,12 +228,13 @@ async def workspace(
     clock: Clock,
     tmp_path: Path,
     request: pytest.FixtureRequest,
+    view_wait_s: float,
 ) -> AsyncIterator[Workspace]:
     """A workspace with the running bot and an imported bank."""
     team = slack.team()
     boss, ann, bob = slack.user(team, "Boss", admin=True), slack.user(team, "Ann"), slack.user(team, "Bob")
     daily = slack.channel(team, "daily", boss, ann, bob)
-    settings = settings_of(slack.environment(team), tmp_path)
+    settings = settings_of(slack.environment(team), tmp_path, DAILYGRAD_SLACK_VIEW_WAIT_S=view_wait_s)
     name = request.node.name.removeprefix("test_")
     scene = Workspace(slack, team, boss, ann, bob, daily, client, service, clock, settings, Transcript(name))
     view = await client.bank_import(scene.who(boss), fresh(), BANK.name, BANK.read_text(encoding="utf-8"), True)

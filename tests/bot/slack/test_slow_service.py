@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from datetime import time
 
+import pytest
+
 from service.wire import ScheduleSpec
 from tests.bot.slack.conftest import Workspace
 from tests.databases import tables_locked
 from tests.doubles.slack.surfaces import View
 
 MEMBERS_TABLES = ("member", "identity", "round", "answer", "inbox")
+
+
+@pytest.fixture
+def view_wait_s() -> float:
+    return 0.5
 
 
 async def test_a_late_refusal_restores_the_form(workspace: Workspace, database_url: str) -> None:
