@@ -88,3 +88,16 @@ def test_a_release_has_the_images_of_both_machines_signed_and_described() -> Non
     assert "cosign sign --yes --recursive" in signing
     assert "cosign attest --yes --type cyclonedx" in signing
     assert jobs["sign"]["permissions"]["id-token"] == "write"
+
+
+def test_ci_has_every_program_without_which_tests_are_skipped() -> None:
+    skipped = re.compile(r"(?:skipif\(.*|^[A-Z]+ = )shutil\.which\(\"(\w+)\"\)", re.MULTILINE)
+    files = (ROOT / "tests").rglob("test_*.py")
+    needed = {name for path in files for name in skipped.findall(path.read_text(encoding="utf-8"))} - {"unshare"}
+    assert needed >= {"caddy", "promtool"}
+    assert needed <= set(
+        re.findall(r"^    install (\w+) ", (ROOT / ".ci/run").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    packages = {"promtool": "prometheus"}
+    installed = " ".join(step.get("run", "") for step in read("test.yml")["jobs"]["test"]["steps"])
+    assert {packages.get(name, name) for name in needed} <= set(installed.split())
