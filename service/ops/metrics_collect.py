@@ -123,6 +123,8 @@ def of_database(looked_up: tuple[Measures, int] | None, now: datetime) -> Iterat
         yield _gauge("backup_age_seconds", "Since the last `dailygrad backup`.", _age(backup, now))
     if (retention := found.maintained.get(RETENTION)) is not None:
         yield _gauge("retention_age_seconds", "Since old rows were last deleted.", _age(retention, now))
+    if found.archived is not None:
+        yield _gauge("wal_archived_age_seconds", "Since WAL was last archived.", _age(found.archived, now))
 
 
 def of_pool(engine: AsyncEngine) -> Iterator[Metric]:

@@ -61,6 +61,8 @@ class Measures:
     """Whether a worker holds the leader lock."""
     maintained: Mapping[str, datetime] = field(default_factory=dict)
     """When each task of maintenance was last done."""
+    archived: datetime | None = None
+    """When the server last archived WAL, or its start if it has not yet; None where it archives none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ async def collect_measures(session: AsyncSession, now: datetime, grace: timedelt
         troubles=await _troubles(session),
         led=await has_leader(session, leader),
         maintained=await list_done(session),
+        archived=await session.scalar(text(_ARCHIVED)),
     )
 
 
@@ -323,6 +326,10 @@ _ANSWERS = """
     select count(distinct answer.id), min(answer.at)
     from procrastinate_jobs job join answer on answer.id = (job.args ->> 'answer_id')::bigint
     where job.task_name = 'judge_answer' and job.status in ('todo', 'doing')
+"""
+_ARCHIVED = """
+    select coalesce(last_archived_time, pg_postmaster_start_time())
+    from pg_stat_archiver where current_setting('archive_mode') <> 'off'
 """
 _OF_ONE = "answer.member_id in (select id from member where workspace_id = :workspace)"
 _LED = """

@@ -17,8 +17,9 @@ from service.config import Settings
 from service.healthcheck import FILE_VARIABLE
 from tests.container.engine import ROOT, compose
 
-TEXT = (ROOT / "docker-compose.yml").read_text()
-WHOLE: dict[str, Any] = yaml.safe_load(TEXT)
+POINT_IN_TIME = "deploy/point-in-time.yml"
+WHOLE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+TEXT = (ROOT / "docker-compose.yml").read_text() + (ROOT / POINT_IN_TIME).read_text()
 SERVICES: dict[str, Any] = WHOLE["services"]
 EXAMPLE = (ROOT / ".env.example").read_text()
 BOTS = ("web", "discord", "slack")
@@ -127,17 +128,36 @@ def test_each_part_mounts_its_own_keys_and_nothing_mounts_them_all() -> None:
     assert mounted["keys"] == {"keys", *(f"{whose}-keys" for whose in own.values())}
 
 
-@pytest.mark.parametrize("profile", ["discord", "slack", "gpu", "monitoring", "tls"])
-def test_compose_itself_reads_it(profile: str) -> None:
-    words = compose()
-    if words is None:
+def read_by_compose(*words: str) -> dict[str, Any]:
+    """Returns the services as Compose itself reads them."""
+    command = compose()
+    if command is None:
         pytest.skip("no docker compose is installed here")
     done = subprocess.run(
-        [*words, "-f", "docker-compose.yml", "--profile", profile, "config", "--format", "json"],
+        [*command, "-f", "docker-compose.yml", *words, "config", "--format", "json"],
         capture_output=True,
         text=True,
         check=False,
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["services"]) > 6
+    services: dict[str, Any] = json.loads(done.stdout)["services"]
+    return services
+
+
+@pytest.mark.parametrize("profile", ["discord", "slack", "gpu", "monitoring", "tls"])
+def test_compose_itself_reads_it(profile: str) -> None:
+    assert len(read_by_compose("--profile", profile)) > 6
+
+
+def test_wal_archiving_adds_to_the_database_and_takes_nothing_away() -> None:
+    plain, archiving = read_by_compose()["postgres"], read_by_compose("-f", POINT_IN_TIME)["postgres"]
+    mounted = {one["target"] for one in archiving["volumes"]}
+    assert mounted - {one["target"] for one in plain["volumes"]} == {"/point_in_time.sh", "/archive"}
+    assert 'archive_command=sh /point_in_time.sh wal "%p" %f' in archiving["command"]
+    assert archiving["entrypoint"][2].endswith('exec docker-entrypoint.sh "$$@"')
+    changed = {"command", "entrypoint", "environment", "volumes"}
+    assert {name: one for name, one in plain.items() if name not in changed} == {
+        name: one for name, one in archiving.items() if name not in changed
+    }
+    assert plain["environment"].items() <= archiving["environment"].items()

@@ -16,7 +16,9 @@ from service.credentials import MIN_TOKEN_LENGTH
 from tests.docs.pages import DOCS, PAGES, ROOT, name_of, rows_of, section_of, text_of
 
 PAGE = DOCS / "settings.md"
-COMPOSE = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+COMPOSE = "".join(
+    (ROOT / name).read_text(encoding="utf-8") for name in ("docker-compose.yml", "deploy/point-in-time.yml")
+)
 BOTS = ("Every bot", "Web editor", "Web chat")
 
 

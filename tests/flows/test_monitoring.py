@@ -77,9 +77,9 @@ async def test_the_processes_tell_what_is_asked(backend: Backend, bots: Bots, da
 
     told = set[str]().union(*map(names, pages.values()))
     asked = {each.metric for expression in expressions() for each in asked_by(expression)}
-    # PostgreSQL's own come from its exporter, and the age of a backup once there is one.
+    # PostgreSQL's own come from its exporter, and ages of backups once there are some.
     left = {metric for metric in asked - told if not metric.startswith("pg_")}
-    assert left == {"up", "dailygrad_backup_age_seconds"}
+    assert left == {"up", "dailygrad_backup_age_seconds", "dailygrad_wal_archived_age_seconds"}
     assert "dailygrad_posts_overdue" in names(pages["service"]) & names(pages["worker"])
     assert "dailygrad_http_requests_total" in names(pages["service"])
     for bot in ("web", "slack"):

@@ -55,10 +55,8 @@ def looked_up() -> Iterator[Metric]:
     """Collects every gauge, with data for each."""
     queue = QueueMeasure("web", 1, NOON)
     jobs = [JobMeasure("judge_answer", "todo", 1, NOON)]
-    yield from of_database(
-        (Measures([queue], queue, queue, jobs, 1, 1, 0, [("late", 1)], True, {"backup": NOON, "retention": NOON}), 0),
-        NOON,
-    )
+    done = {"backup": NOON, "retention": NOON}
+    yield from of_database((Measures([queue], queue, queue, jobs, 1, 1, 0, [("late", 1)], True, done, NOON), 0), NOON)
     yield from of_sandbox(Health(1, 0, 0, "full", ()))
     yield from of_pool(create_async_engine("postgresql+psycopg://"))
 
