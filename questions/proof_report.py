@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from questions.model import Kind
 
 MutantState = Literal["noticed", "survived", "equivalent"]
+GpuProofState = Literal["proved", "proved before", "not yet proved"]
+"""`proved`: on a GPU in this run. `proved before`: no GPU was there, and the document names an earlier proof of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,16 @@ def mutation_score(mutants: Sequence[Mutant]) -> MutationScore:
 
 
 @dataclass(frozen=True, slots=True)
+class GpuProof:
+    """A question for a GPU, and whether one has proved it."""
+
+    question: str
+    state: GpuProofState
+    fingerprint: str = ""
+    """What the document has to say from now on, if a GPU proved it in this run."""
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentProofs:
     """The proof results of one document."""
 
@@ -67,6 +79,8 @@ class DocumentProofs:
     parts: tuple[tuple[str, str], ...] = ()
     """Names of the parts that hold, with details; for a wrong solution, what rejected it."""
     mutants: tuple[Mutant, ...] = ()
+    gpu: tuple[GpuProof, ...] = ()
+    """Questions for a GPU whose reference holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +116,7 @@ def proof_report_text(proving: ProofReport) -> Text:
         text.append(_sums([document])).append("\n")
         for question, names in _equivalent(document):
             text.append(f"  {question}: no drawn case distinguishes {'; '.join(names)}\n")
+        text.append(_gpu_lines(document))
     for trouble in proving.troubles:
         text.append("could not run: ", "bold").append(f"{trouble}\n")
     text.append("\ntotal: ", "bold")
@@ -146,6 +161,18 @@ def _equivalent(document: DocumentProofs) -> list[tuple[str, list[str]]]:
     return list(found.items())
 
 
+def _gpu_lines(document: DocumentProofs) -> str:
+    """Says which questions a GPU proved, and which still wait for one."""
+    new = [f"  {one.question}: proved on a GPU; write `- gpu_proof: {one.fingerprint}` under its Limits\n"
+           for one in document.gpu if one.fingerprint]  # fmt: skip
+    return "".join(new) + (f"  {waiting}\n" if (waiting := _without_gpu(document.gpu)) else "")
+
+
+def _without_gpu(proofs: Sequence[GpuProof]) -> str:
+    waiting = [one.question for one in proofs if one.state == "not yet proved"]
+    return f"not yet proved on a GPU ({len(waiting)}): {', '.join(waiting)}" if waiting else ""
+
+
 def _versions(proving: ProofReport) -> str:
     return ", ".join(f"{name} {version}" for name, version in sorted(proving.versions.items(), reverse=True))
 
@@ -176,6 +203,7 @@ def proof_report_json(proving: ProofReport) -> str:
                     "programs": one.programs,
                     "proved": [{"name": name, "said": said} for name, said in one.parts],
                     "findings": [dataclasses.asdict(found) for found in one.findings],
+                    "gpu": [dataclasses.asdict(proof) for proof in one.gpu],
                     "mutation": _score_data(one.mutants),
                     "survived": [dataclasses.asdict(mutant) for mutant in one.mutants if mutant.state == "survived"],
                     "equivalent": [
@@ -199,5 +227,7 @@ def proof_report_github(proving: ProofReport) -> str:
     """Returns the findings as workflow commands, with the torch version as a notice."""
     lines = [finding_github(found, one.source) for one in proving.documents for found in one.findings]
     lines += [f"::warning title=could not run::{' '.join(trouble.split())}" for trouble in proving.troubles]
+    if waiting := _without_gpu([proof for one in proving.documents for proof in one.gpu]):
+        lines.append(f"::notice title=GPU::{waiting}")
     lines.append(f"::notice title=proved::{_sums(proving.documents)}, with {_versions(proving)}")
     return "\n".join(lines)

@@ -40,6 +40,7 @@ _BOX = re.compile(r"\[(?P<mark>[ xX])\](?:[ ]+|$)")
 _ID = re.compile(r"\{(?P<id>[A-Za-z0-9][A-Za-z0-9_-]*)\}(?:[ ]+|$)")
 _LITERAL = re.compile(r"(?<!`)(`++)(?P<text>.+?)(?<!`)\1(?!`)", re.DOTALL)
 _DEVICE = re.compile(rf"device[ ]*:[ ]*(?P<value>{'|'.join(DEVICES)})")
+_GPU_PROOF = re.compile(r"gpu_proof[ ]*:[ ]*(?P<value>none|[0-9a-f]{12})")
 _LIMIT = re.compile(r"(?P<name>[a-z_]+)[ ]*:[ ]*(?P<value>[0-9][0-9_.eE+-]*)")
 _URL = re.compile(r"https?://[^\s<>)\]]+")
 _DASH = " — "
@@ -154,10 +155,13 @@ def with_limits(document: Document, draft: Draft, part: Part | None, task: CodeT
         "wall_ms": task.wall_ms,
         "memory_mb": task.memory_mb,
     }
-    device = task.device
+    device, gpu_proof = task.device, task.gpu_proof
     for text, line in bullets(document, draft, part):
         if named := _DEVICE.fullmatch(plain(text)):
             device = cast(Device, named["value"])
+            continue
+        if named := _GPU_PROOF.fullmatch(plain(text)):
+            gpu_proof = named["value"].removeprefix("none")
             continue
         found = _LIMIT.fullmatch(plain(text))
         number = _number(found["value"]) if found else None
@@ -171,6 +175,7 @@ def with_limits(document: Document, draft: Draft, part: Part | None, task: CodeT
         wall_ms=int(values["wall_ms"]),
         memory_mb=int(values["memory_mb"]),
         device=device,
+        gpu_proof=gpu_proof,
     )
 
 

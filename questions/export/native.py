@@ -20,6 +20,8 @@ from questions.dialects.native import split_reason
 from questions.document import open_document
 from questions.export.common import escape_line, escape_text, fence_text
 from questions.formats.markdown import fence
+from questions.gpu_proofs import NONE as NO_GPU_PROOF
+from questions.gpu_proofs import without_stale_proof
 from questions.model import SourceLocation, Tolerance
 from questions.recipes import parse_recipe
 from questions.source import Source, open_source
@@ -125,6 +127,7 @@ def _limits(task: CodeTask) -> Iterator[str]:
             yield f"`{name}: {value!r}`"
     if task.device != "cpu":
         yield f"`device: {task.device}`"
+        yield f"`gpu_proof: {task.gpu_proof or NO_GPU_PROOF}`"
 
 
 def _literal(answer: str, languages: _Languages) -> str:
@@ -199,7 +202,11 @@ def storable(question: Question) -> Question:
         links=tuple(link for link in question.links if _URL.fullmatch(link)),
         tags=tuple(tag for word in question.tags if (tag := " ".join(word.replace(",", " ").split()))),
         topic=" ".join(question.topic.split()),
-        **{"options": tuple(map(_option, question.options)), **empty},
+        **{
+            "options": tuple(map(_option, question.options)),
+            "task": question.task and without_stale_proof(question.task),
+            **empty,
+        },
     )
 
 

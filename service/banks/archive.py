@@ -10,6 +10,7 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from questions.gpu_proofs import lacks_gpu_proof
 from questions.model import Question
 from service.banks.item_statistics import PERIOD, sum_item
 from service.domain.item_statistics import wilson_interval
@@ -132,6 +133,8 @@ async def view_question(session: AsyncSession, caller: Caller, ref: str, now: da
         ),
         suggested_by=await suggestions.find_credit(session, version.question_id),
         provable=is_provable(question),
+        device=question.task.device if question.task else "cpu",
+        gpu_proof=not lacks_gpu_proof(question.task),
         zone=_zone(schedule),
     )
 

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from questions.drivers import read_facts
 from questions.facts import with_harness
+from questions.gpu_proofs import gpu_fingerprint
 from questions.model import CodeTask, Question, defined, parse_python
 from questions.mutants import ReferenceMutant, reference_mutants
 from questions.proof_report import Mutant, MutantState
@@ -173,7 +174,10 @@ async def prove_task(question: Question, task: CodeTask, sandbox: Runs, *, mutat
 async def _reference(question: Question, task: CodeTask, sandbox: Runs, seed: int) -> ProofCheck:
     judged = await judge_task(task, task.reference, sandbox, seed)
     holds = judged.verdict == "accepted"
-    return _judged(question, "reference", task.reference, judged, holds, "" if holds else _why(judged))
+    check = _judged(question, "reference", task.reference, judged, holds, "" if holds else _why(judged))
+    # Without a GPU the verdict is the CPU's, and says so in its note.
+    on_gpu = holds and task.device != "cpu" and not judged.note
+    return replace(check, gpu_fingerprint=gpu_fingerprint(task) if on_gpu else "")
 
 
 async def _wrong(question: Question, task: CodeTask, at: int, sandbox: Runs, seed: int) -> ProofCheck:

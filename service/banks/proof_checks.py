@@ -29,6 +29,8 @@ class ProofCheck:
     at: str = ""
     """Text of the question to point at, instead of the program."""
     mutants: tuple[Mutant, ...] = ()
+    gpu_fingerprint: str = ""
+    """Fingerprint of the task, if a GPU judged its reference and accepted it."""
 
 
 async def run_twice(sandbox: Runs, run: Run) -> Outcome:

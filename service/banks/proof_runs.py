@@ -97,6 +97,7 @@ async def _run_reference(question: Question, sandbox: Runs) -> ProofRun:
         holds=judged.verdict == "accepted",
         passed=sum(case.verdict == "accepted" for case in judged.cases),
         cases=len(judged.cases),
+        note=judged.note,
         problem="" if judged.verdict in ("accepted", "system error") else judged.message[-LONGEST:],
         ours=judged.verdict == "system error",
     )

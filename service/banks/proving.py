@@ -15,7 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from questions import Finding, Question, Reading
 from questions.facts import FAMILY_ENTRY, FAMILY_PROGRAM, facts_program
 from questions.families import ENTRY, InvalidVariant, variant_questions, variants_program
-from questions.proof_report import DocumentProofs, Mutant, ProofReport
+from questions.gpu_proofs import lacks_gpu_proof
+from questions.proof_report import DocumentProofs, GpuProof, Mutant, ProofReport
 from questions.proofs import FailedPart, describe_failure, proofs_of
 from questions.snippets import (
     Attempt,
@@ -77,6 +78,7 @@ class ProofOutcome:
     """Checks of a question that hold: name and remark."""
     trouble: str = ""
     mutants: tuple[Mutant, ...] = ()
+    gpu: tuple[GpuProof, ...] = ()
 
 
 Work = Callable[[Runs], Awaitable[ProofOutcome]]
@@ -129,7 +131,8 @@ def collect_results(
         held, programs = sum(one.held for one in own), sum(one.programs for one in own)
         parts = tuple(part for one in own for part in one.parts)
         mutants = tuple(mutant for one in own for mutant in one.mutants)
-        documents.append(DocumentProofs(reading.source, tuple(findings), held, programs, parts, mutants))
+        gpu = tuple(sorted((proof for one in own for proof in one.gpu), key=lambda proof: proof.question))
+        documents.append(DocumentProofs(reading.source, tuple(findings), held, programs, parts, mutants, gpu))
     return ProofReport(tuple(documents), versions, seconds, tuple(one.trouble for one in found if one.trouble))
 
 
@@ -151,9 +154,21 @@ def _question_work(document: int, reading: Reading, question: Question, mutation
         trouble = next((f"{one.name}: {one.trouble}" for one in proved if one.trouble), "")
         parts = tuple((one.name, one.said) for one in proved if one.holds)
         mutants = tuple(mutant for one in proved for mutant in one.mutants)
-        return ProofOutcome(document, findings, len(parts), trouble=trouble, parts=parts, mutants=mutants)
+        gpu = _gpu_proofs(question, proved)
+        return ProofOutcome(document, findings, len(parts), trouble=trouble, parts=parts, mutants=mutants, gpu=gpu)
 
     return work
+
+
+def _gpu_proofs(question: Question, proved: Sequence[ProofCheck]) -> tuple[GpuProof, ...]:
+    """Returns whether a GPU has proved a question that is for one, if all of its proof holds."""
+    task = question.task
+    if task is None or task.device == "cpu" or not all(one.holds for one in proved):
+        return ()
+    fingerprint = next((one.gpu_fingerprint for one in proved if one.gpu_fingerprint), "")
+    if not fingerprint:
+        return (GpuProof(question.id, "not yet proved" if lacks_gpu_proof(task) else "proved before"),)
+    return (GpuProof(question.id, "proved", fingerprint if task.gpu_proof != fingerprint else ""),)
 
 
 async def prove_question(question: Question, sandbox: Runs, *, mutation: bool = True) -> list[ProofCheck]:

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from questions.model import Kind
+from questions.model import Device, Kind
+from sandbox.causes import GpuNote
 from service.wire.base import Model, Ref, Short, Verdict
 from service.wire.item_statistics import ItemStatistics
 from service.wire.questions import AnswerInput, QuestionView, RoundResult
@@ -78,6 +79,10 @@ class QuestionPage(Model):
     suggested_by: str = ""
     provable: bool = False
     """Whether there is something to run."""
+    device: Device = "cpu"
+    """Where answers to a code question are judged."""
+    gpu_proof: bool = True
+    """Whether a GPU has proved it, if it is for one."""
     zone: str = "UTC"
 
 
@@ -106,6 +111,8 @@ class ProofRun(Model):
     """Cases of a code question."""
     problem: str = ""
     """The end of the traceback, if the program failed."""
+    note: GpuNote = ""
+    """What the lack of a GPU meant."""
     ours: bool = False
     """Whether the sandbox failed, which says nothing about the key."""
     wall_ms: float = 0.0

@@ -59,7 +59,7 @@ def code(id_: str = "double", **more: object) -> Question:
         ),
         wrong=(Wrong("adds one", "def double(x):\n    return x + 1\n"),),
     )
-    return _made(id_, "code", task=task, **more)
+    return _made(id_, "code", **{"task": task, **more})
 
 
 def _made(id_: str, kind: str, **more: object) -> Question:

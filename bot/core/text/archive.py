@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.core.actions import PracticeFilter
 from bot.core.markup import escape
+from bot.core.text.causes import gpu_words
 from bot.core.text.questions import lettered
 from bot.core.text.results import verdict_title
 from bot.core.text.reveals import points_line, rank_line, share_line, streak_line
@@ -154,8 +155,16 @@ def source(page: QuestionPage) -> tuple[tuple[str, str], ...]:
         ("License", escape(key.question.licence)),
         ("Suggested by", escape(page.suggested_by)),
         ("Id", code_words(key.question.id)),
+        ("Judged on", _judged_on(page)),
     )
     return tuple(row for row in rows if row[1])
+
+
+def _judged_on(page: QuestionPage) -> str:
+    if page.device == "cpu":
+        return ""
+    where = "CPU and GPU" if page.device == "both" else "GPU"
+    return where if page.gpu_proof else f"{where}; not yet proved on a GPU"
 
 
 def practice_filter(page: QuestionPage) -> PracticeFilter:
@@ -194,4 +203,5 @@ def fact_words(holds: bool | None) -> str:
 
 def timing(run: ProofRun) -> str:
     """Says where and how long it ran."""
-    return joined("Run just now in the sandbox", f"{run.wall_ms:,.0f} ms" if run.wall_ms else "")
+    took = f"{run.wall_ms:,.0f} ms" if run.wall_ms else ""
+    return joined("Run just now in the sandbox", took, gpu_words(run.note).removesuffix("."))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from bot.core.text.archive import source
+from questions.gpu_proofs import gpu_fingerprint
 from questions.model import Question
 from sandbox.client import SandboxClient
 from service.app import build
@@ -125,6 +128,28 @@ async def test_discrimination_and_reports_are_for_moderators(daily: DailyChannel
     same = {"rounds", "answers", "judged", "right", "right_low", "right_high", "wrong", "wrong_beats_right"}
     assert member.model_dump(include=same) == admin.model_dump(include=same)
     assert member.wrong is not None and member.wrong.text == "`x.clone()`" and member.wrong_beats_right
+
+
+async def test_the_page_of_a_question_for_a_gpu_says_until_when_none_has_proved_it(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    task = code().task
+    assert task is not None
+    both = replace(task, device="both")
+    banks = {
+        "CPU and GPU; not yet proved on a GPU": both,
+        "CPU and GPU": replace(both, gpu_proof=gpu_fingerprint(both)),
+        None: task,
+    }
+    for said, one in banks.items():
+        await daily.bank(code(task=one))
+        if not await looks(daily):
+            await daily.schedule()
+            clock.advance(hours=1)
+            await asks(daily, clock)
+        (ref,) = await looks(daily)
+        page = await daily.client.question_page(daily.who(), ref)
+        assert dict(source(page)).get("Judged on") == said
 
 
 async def test_a_search_and_a_page_take_the_same_statements_for_one_round_as_for_many(
