@@ -89,10 +89,20 @@ class Settings(BaseSettings):
     """How long admins' actions are kept; by default for ever."""
     retention_failed_jobs_days: int = Field(default=30, ge=0)
     """How long jobs that failed are kept."""
+    retention_answer_text_days: int = Field(default=0, ge=0)
+    """How long the text and code of answers are kept, 30 days at least; by default for ever. Points and statistics
+    stay."""
     traces_url: str = ""
     """Address of an OTLP collector that gets traces over HTTP, such as http://collector:4318; none are made without."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level of log messages that are written."""
+
+    @field_validator("retention_answer_text_days")
+    @classmethod
+    def _check_answer_text(cls, days: int) -> int:
+        if 0 < days < 30:
+            raise ValueError("answers are marked and corrected for weeks: keep their text for 30 days, or 0 for ever")
+        return days
 
     @field_validator("database_url")
     @classmethod
@@ -179,13 +189,14 @@ class Settings(BaseSettings):
         return make_url(self.database_url).set(password=password).render_as_string(hide_password=False)
 
     @property
-    def retention_days(self) -> dict[Literal["inbox", "outbox", "audit", "failed_jobs"], int]:
+    def retention_days(self) -> dict[Literal["inbox", "outbox", "audit", "failed_jobs", "answer_text"], int]:
         """Returns how long each kind of row is kept, days; 0 is for ever."""
         return {
             "inbox": self.retention_inbox_days,
             "outbox": self.retention_outbox_days,
             "audit": self.retention_audit_days,
             "failed_jobs": self.retention_failed_jobs_days,
+            "answer_text": self.retention_answer_text_days,
         }
 
     @property

@@ -161,7 +161,7 @@ async def answer_question(
     answered_at = max(row.shown_at, min(at, now))
     in_time = answered_at <= closes_at(row.shown_at, duel.ends_at)
     if in_time:
-        row.given, row.answered_at = kept.model_dump(mode="json", exclude_none=True), answered_at
+        row.given, row.answered_at = kept.model_dump(mode="json", exclude_defaults=True), answered_at
         row.correct = grade_answer(version.question, kept).credit == 1
         await session.flush()
     await _settle(session, duel, now, answered_by=side)

@@ -145,7 +145,9 @@ async def submit_answer(
         raise Refused(SprintRefused(why="closed"))
     version = await questions.get_version(session, asked.question.version_id)
     given = validate_answer(version.question, given)
-    changed = await rows.save_answer(session, caller, asked.question, given.model_dump(mode="json"))
+    changed = await rows.save_answer(
+        session, caller, asked.question, given.model_dump(mode="json", exclude={"cleared"})
+    )
     return AnswerResult(
         status="changed" if changed else "recorded", ref=ref, given=given, closes_at=asked.question.closes_at
     )

@@ -98,9 +98,9 @@ def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _given(answer: dict[str, Any]) -> str:
-    return "; ".join(
-        _text(value) for name, value in answer["given"].items() if value is not None and name != "practicing"
-    )
+    kept = {name: value for name, value in answer["given"].items() if name not in ("practicing", "cleared")}
+    said = "; ".join(_text(value) for value in kept.values() if value is not None)
+    return "(deleted after the time for which it is kept)" if answer["given"].get("cleared") else said
 
 
 def _text(value: Any) -> str:

@@ -174,7 +174,7 @@ async def _correct_round(
     graded = [
         (entry, grade_answer(fixed.question, AnswerInput.model_validate(entry.answer.given)))
         for entry in await answers.list_entries(session, round_.id)
-        if entry.member.forgotten_at is None
+        if entry.member.forgotten_at is None and not entry.answer.given.get("cleared")
     ]
     graded = [(entry, verdict) for entry, verdict in graded if verdict.verdict != "system error"]
     await answers.save_verdicts(session, [(entry.answer, verdict) for entry, verdict in graded], now, fixed.id)

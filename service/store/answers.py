@@ -57,7 +57,7 @@ async def append(
         version_id=version_id,
         number=0 if round_id is None else mine.scalar_subquery(),
         event_id=submitted.event_id,
-        given=submitted.given.model_dump(mode="json"),
+        given=submitted.given.model_dump(mode="json", exclude={"cleared"}),
         name=caller.name,
         at=submitted.at,
         chat_id=caller.chat_id,

@@ -169,7 +169,7 @@ def _has_credit() -> Any:
 
 
 def _closed(query: Select[*tuple[Any, ...]], workspace_id: int) -> Select[*tuple[Any, ...]]:
-    """Restricts a query to the current answers to open questions of the workspace's closed rounds."""
+    """Restricts a query to the current answers to open questions of the workspace's closed rounds that can be read."""
     return (
         query.select_from(AnswerRow)
         .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
@@ -178,4 +178,5 @@ def _closed(query: Select[*tuple[Any, ...]], workspace_id: int) -> Select[*tuple
         .join(Schedule, Schedule.id == Round.schedule_id)
         .join(QuestionVersion, and_(QuestionVersion.id == Round.version_id, QuestionVersion.kind == "open"))
         .where(Schedule.workspace_id == workspace_id, Round.closed_at.is_not(None), Member.forgotten_at.is_(None))
+        .where(AnswerRow.given["cleared"].is_(None))
     )

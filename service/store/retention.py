@@ -1,7 +1,7 @@
 """Deletes old rows in small batches, and remembers when maintenance was last done.
 
-Nothing that earns points or that members can look up is deleted: answers, verdicts, the ledger and the messages of
-rounds stay.
+Nothing that earns points is deleted: answers, verdicts, the ledger and the messages of rounds stay. Of old answers, the
+text and code are cleared if the settings say so.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column
 
+from service.store.session import allow_forgetting
 from service.store.tables import Base
 
-Kind = Literal["inbox", "outbox", "audit", "failed_jobs"]
+Kind = Literal["inbox", "outbox", "audit", "failed_jobs", "answer_text"]
 BATCH: Final = 2_000
-"""Rows deleted in one transaction, at most."""
+"""Rows that one statement deletes or clears, at most."""
 RETENTION: Final = "retention"
 BACKUP: Final = "backup"
+
+# ruff: noqa: S608 - only constant expressions are formatted into statements, never values
 
 # Duplicates of an event come within hours, from a chat that got no reply.
 _INBOX = """
@@ -45,11 +48,45 @@ _FAILED_JOBS = """
         group by job.id having max(event.at) < :before limit :most
     )
 """
-_STATEMENTS: Final[dict[Kind, str]] = {
-    "inbox": _INBOX,
-    "outbox": _OUTBOX,
-    "audit": _AUDIT,
-    "failed_jobs": _FAILED_JOBS,
+_CLEARED = """ given - 'text' - 'code' || '{"text": null, "code": null, "cleared": true}' """
+_WRITTEN = "coalesce(given ->> 'text', given ->> 'code') is not null"
+# Answers that count in a round and have no verdict yet are needed for it. Verdicts repeat what was written and printed.
+_ANSWERS = f"""
+    with old as (
+        select id from answer
+        where {_WRITTEN} and at < :before
+        and not exists (select from round where round.id = answer.round_id and round.closed_at is null)
+        and (not exists (select from standing where answer_id = answer.id)
+             or exists (select from verdict where answer_id = answer.id))
+        order by at limit :most for update skip locked
+    ), judged as (
+        update verdict set detail = detail || '{{"judged": "", "stdout": "", "message": ""}}' || jsonb_build_object(
+            'cases', coalesce((
+                select jsonb_agg(one || '{{"got": "", "message": ""}}' order by place)
+                from jsonb_array_elements(detail -> 'cases') with ordinality each (one, place)
+            ), '[]'))
+        from old where verdict.answer_id = old.id and detail <> '{{}}'
+    )
+    update answer set given = {_CLEARED} from old where answer.id = old.id
+"""
+_SPRINTS = f"""
+    update sprint_answer set given = {_CLEARED} where (question_id, member_id) in (
+        select question_id, member_id from sprint_answer
+        where {_WRITTEN} and at < :before and credit is not null limit :most for update skip locked
+    )
+"""
+_DUELS = f"""
+    update duel_turn set given = {_CLEARED} where (question_id, side) in (
+        select question_id, side from duel_turn where {_WRITTEN} and answered_at < :before
+        limit :most for update skip locked
+    )
+"""
+_STATEMENTS: Final[dict[Kind, tuple[str, ...]]] = {
+    "inbox": (_INBOX,),
+    "outbox": (_OUTBOX,),
+    "audit": (_AUDIT,),
+    "failed_jobs": (_FAILED_JOBS,),
+    "answer_text": (_ANSWERS, _SPRINTS, _DUELS),
 }
 
 
@@ -62,12 +99,17 @@ class Maintenance(Base):
 
 
 async def delete_old(session: AsyncSession, kind: Kind, before: datetime) -> int:
-    """Deletes a batch of rows of that kind from before then. Returns their number."""
+    """Deletes or clears a batch of rows of that kind from before then. Returns their number."""
     if kind == "audit":
         # Until the transaction ends; the table refuses every other change.
         await session.execute(text("select set_config('dailygrad.retiring', 'on', true)"))
-    deleted = await session.execute(text(_STATEMENTS[kind]), {"before": before, "most": BATCH})
-    return int(getattr(deleted, "rowcount", 0))
+    if kind == "answer_text":
+        await allow_forgetting(session)
+    deleted = 0
+    for statement in _STATEMENTS[kind]:
+        done = await session.execute(text(statement), {"before": before, "most": BATCH})
+        deleted += int(getattr(done, "rowcount", 0))
+    return deleted
 
 
 async def record_done(session: AsyncSession, task: str, now: datetime) -> None:

@@ -320,6 +320,10 @@ class AnswerRow(Base):
         UniqueConstraint("member_id", "chat_id", "event_id", postgresql_nulls_not_distinct=True),
         UniqueConstraint("round_id", "member_id", "number"),
         UniqueConstraint("id", "round_id"),
+        # What retention has not cleared yet.
+        Index(
+            "ix_answer_text", "at", postgresql_where=text("coalesce(given ->> 'text', given ->> 'code') is not null")
+        ),
     )
     id: Mapped[int] = new_id()
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"))

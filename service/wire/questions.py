@@ -78,6 +78,8 @@ class AnswerInput(Model):
     """Kept only where the round's schedule asks for it."""
     practicing: Short | None = None
     """What the member practices, as the bot writes it. Kept for code in practice: it comes back with the verdict."""
+    cleared: bool = False
+    """Whether the text or code was deleted after the time for which it is kept. Ignored in what bots send."""
 
 
 class ExampleView(Model):

@@ -6,7 +6,7 @@ from bot.core.actions import PracticeFilter
 from bot.core.markup import escape
 from bot.core.text.causes import gpu_words
 from bot.core.text.questions import lettered
-from bot.core.text.results import verdict_title
+from bot.core.text.results import CLEARED, verdict_title
 from bot.core.text.reveals import points_line, rank_line, share_line, streak_line
 from bot.core.text.words import brief_markdown, code_words, joined, percent, plural, sentence
 from service.wire import (
@@ -83,6 +83,8 @@ def own_sentence(result: RoundResult) -> str:
         chosen = [option for option in result.key.options if option.id in result.given.options]
         said = "; ".join(_chosen(option) for option in chosen)
         return f"You chose {said}" if said else "You chose nothing."
+    if result.given.cleared:
+        return CLEARED
     if result.key.question.kind == "code":
         return "Your code is below."
     return ""

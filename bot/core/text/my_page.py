@@ -213,6 +213,8 @@ def said(one: PastRound) -> str:
         return f"You chose {and_list(chosen)}" if chosen else "You chose nothing"
     if one.question.kind == "code":
         return "You submitted code"
+    if one.given.cleared:
+        return "What you wrote was deleted after the time for which it is kept"
     return f"You answered {brief_markdown(one.given.text or '')}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from bot.core.actions import (
     NO_FILTER,
@@ -139,6 +140,9 @@ def explain_card(explained: Explanation) -> Card:
     )
 
 
+CLEARED: Final = "What you wrote was deleted: answers are kept for a limited time here. Your points stay."
+
+
 def own_answer_blocks(
     key: AnswerKey, given: AnswerInput | None, verdict: VerdictView | None, *, letters: bool = False
 ) -> tuple[Block, ...]:
@@ -154,6 +158,8 @@ def own_answer_blocks(
         chosen = [option for option in key.options if option.id in given.options]
         lines = [led(f"{head} You chose{seen.get(option.id, '')}:", option.text) for option in chosen]
         return tuple(Text(text) for text in lines or [head])
+    if given.cleared:
+        return (Text(f"{head} {CLEARED}"),)
     text, language = (given.code, "python") if given.code is not None else (given.text or "", "")
     passed = _verdict_sentence(verdict) if verdict and verdict.cases else ""
     return (Text(f"{head} {passed or 'You answered:'}"), Code(text, language))

@@ -289,6 +289,8 @@ def _create_answers() -> None:
         ),
         sa.UniqueConstraint("round_id", "member_id", "number", name="uq_answer_round_id_member_id_number"),
     )
+    written = sa.text("coalesce(given ->> 'text', given ->> 'code') is not null")
+    op.create_index("ix_answer_text", "answer", ["at"], postgresql_where=written)
     op.create_table(
         "standing",
         sa.Column("round_id", sa.BigInteger(), nullable=False),
