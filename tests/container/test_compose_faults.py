@@ -156,7 +156,11 @@ def test_a_process_that_hangs_is_killed_and_started_again(whole: Whole, measured
             "DATABASE_URL=",
             "DATABASE_URL: it is not set; set it to postgresql://user:password@host:5432/name.",
         ),
-        ("worker", "DAILYGRAD_SANDBOX_SOCKET=", "DAILYGRAD_RELAY_PORT is set but DAILYGRAD_SANDBOX_SOCKET is not"),
+        (
+            "worker",
+            "DAILYGRAD_SANDBOX_SOCKET=",
+            "DAILYGRAD_RELAY_PORT is set but DAILYGRAD_SANDBOX_SOCKET and _URL are not",
+        ),
         ("service", "DATABASE_PASSWORD_FILE=/none", "/none cannot be read (No such file or directory)"),
         ("web", "DAILYGRAD_LINK_SECRET_FILE=/none", "/none, which cannot be read (No such file or directory)"),
     ],
