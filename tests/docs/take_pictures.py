@@ -1,6 +1,7 @@
-"""Makes docs/images/round.webp, the animation in the README: `make pictures`.
+"""Makes the README's pictures of the web: `make pictures`.
 
-Starts `dailygrad run` on a temporary folder and plays a round with four members in Debian's chromium.
+An animation of a round: `dailygrad run` on a temporary folder, played by four members in Debian's chromium. And pages
+of the team of `dailygrad demo`, as its lead sees them.
 """
 
 from __future__ import annotations
@@ -13,27 +14,37 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).parents[2]
 BANK = Path(__file__).parent / "pictures.md"
-ANIMATION = ROOT / "docs" / "images" / "round.webp"
+IMAGES = ROOT / "docs" / "images"
+ANIMATION = IMAGES / "round.webp"
 WIDTH, HEIGHT = 760, 700
 ANSWERS = {"Grace": "It raises", "Alan": "It returns", "Zoë": "It raises"}
 SECONDS = {"question": 2.5, "answer": 2.5, "reveal": 4.0, "board": 3.0}
 """Time that each scene is shown in the animation."""
+PAGES: dict[str, tuple[str, Literal["light", "dark"]]] = {
+    "board": ("board?period=season", "light"),
+    "me": ("me", "dark"),
+    "tournament": ("tournament", "dark"),
+    "schedule": ("admin/schedules/1", "light"),
+}
+"""Pages of the demo, and the scheme each is shown in."""
+PAGE_SIZE = 1000, 720
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[str]:
-    """Yields the URL of a web chat with the complete service."""
+def running(words: Sequence[str]) -> Iterator[str]:
+    """Yields the URL that a command of Dailygrad prints: of its web chat, or for signing in to the demo."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DAILYGRAD_", "DATABASE_"))}
     process = subprocess.Popen(
-        [sys.executable, "-m", "dailygrad", "run", "--bank", str(BANK), "--data", str(folder), "--port", "8899"],
+        [sys.executable, "-m", "dailygrad", *words, "--port", "8899"],
         cwd=ROOT,
         env={**kept, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "200", "TZ": "UTC"},
         stdout=subprocess.PIPE,
@@ -41,7 +52,7 @@ def running(folder: Path) -> Iterator[str]:
     )
     assert process.stdout
     try:
-        yield next(found[0] for line in process.stdout if (found := re.search(r"http://[\d.:]+", line)))
+        yield next(found[0] for line in process.stdout if (found := re.search(r"http://[\w.:/-]+", line)))
     finally:
         process.terminate()
         process.wait(30)
@@ -102,10 +113,27 @@ def play(browser: Browser, address: str) -> dict[str, Image.Image]:
     return shown
 
 
+def save_pages(browser: Browser, address: str) -> None:
+    """Saves pictures of the demo's pages; `address` signs its lead in."""
+    width, height = PAGE_SIZE
+    page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce", locale="en-US")
+    page.goto(address)
+    page.get_by_role("button", name="Continue as").click()
+    page.get_by_role("heading", name="Question of the day").wait_for()
+    today = page.url
+    for name, (path, scheme) in PAGES.items():
+        page.emulate_media(color_scheme=scheme)
+        page.goto(today.replace("today", path), wait_until="networkidle")
+        Image.open(io.BytesIO(page.screenshot())).convert("RGB").save(IMAGES / f"web-{name}.webp", quality=85, method=6)
+
+
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, running(Path(folder)) as address:
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        shown = play(browser, address)
+        with running(["run", "--bank", str(BANK), "--data", f"{folder}/round"]) as address:
+            shown = play(browser, address)
+        with running(["demo", "--data", f"{folder}/demo"]) as address:
+            save_pages(browser, address)
         browser.close()
     first, *rest = shown.values()
     durations = [int(SECONDS[name] * 1000) for name in shown]

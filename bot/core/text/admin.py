@@ -48,9 +48,9 @@ def plan_words(spec: ScheduleSpec) -> str:
     """Describes a schedule in one sentence. Markdown."""
     parts = [
         f"{spec.at:%H:%M} ({spec.zone}), {rhythm_words(spec)}, open for {minutes_words(spec.open_minutes)}",
-        _only("level", spec.levels),
-        _only("kind", spec.kinds),
-        _only("topic", [escape(topic) for topic in spec.topics]),
+        _only("of level", spec.levels),
+        _only("of kind", spec.kinds),
+        _only("on", [escape(topic) for topic in spec.topics]),
         f"public holidays of {escape(spec.country)} kept" if spec.country else "",
         "with a bonus for speed" if spec.speed_bonus else "",
         "asks how sure members are" if spec.confidence else "",
@@ -82,7 +82,7 @@ def _month_days_words(days: Sequence[int]) -> str:
 
 
 def _only(what: str, wanted: Sequence[str]) -> str:
-    return f"only {what} {and_list(wanted, 'or')}" if wanted else ""
+    return f"only questions {what} {and_list(wanted, 'or')}" if wanted else ""
 
 
 def _next_words(view: ScheduleView, most: int = 3) -> str:

@@ -401,7 +401,7 @@ async def test_members_are_not_admins(room: Room, ann: Who) -> None:
 async def test_schedules_are_made_changed_and_removed(room: Room) -> None:
     boss = room.boss
     said = await room.types(boss, "/quiz-admin schedule add 09:30 mon-fri Europe/Berlin open:4h level:mid,senior")
-    assert "09:30 (Europe/Berlin), Monday to Friday, open for 4 hours;\nonly level mid or senior." in said
+    assert "09:30 (Europe/Berlin), Monday to Friday, open for 4 hours;\nonly questions of level mid or senior." in said
     assert "Next: Monday 2 March, 09:30 (Europe/Berlin)" in said
     assert "open for 4 hours" in await room.types(boss, "/quiz-admin schedule edit 1 10:00")
     assert "Say what to change" in await room.types(boss, "/quiz-admin schedule edit 1")
