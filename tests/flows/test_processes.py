@@ -40,7 +40,7 @@ ROOT = Path(__file__).parent.parent.parent
 BANK = ROOT / "tests" / "bot" / "fixtures" / "room.md"
 TOKEN = "a-token-the-operator-made"
 HERE = Where(channel="daily", name="daily")
-PATIENCE = 60.0
+PATIENCE = 180.0
 UNREACHABLE = "postgresql://nobody@127.0.0.1:1/nothing"
 EVERY_DAY = tuple(range(7))
 ENDED_S = 8

@@ -31,7 +31,7 @@ from tests.machine import free_port
 pytestmark = pytest.mark.timeout(300)
 
 ROOT = Path(__file__).parent.parent.parent
-PATIENCE = 90.0
+PATIENCE = 300.0
 T = TypeVar("T")
 
 

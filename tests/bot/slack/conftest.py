@@ -208,16 +208,22 @@ def fresh() -> str:
 
 
 @pytest.fixture
-async def slack() -> AsyncIterator[SlackDouble]:
+def deadline_s() -> float:
+    """Time the double gives a reply, seconds: more than Slack's three, so that a slow machine breaks no test."""
+    return 15.0
+
+
+@pytest.fixture
+async def slack(deadline_s: float) -> AsyncIterator[SlackDouble]:
     """A running Slack double with our manifest."""
-    async with slack_double(manifest=app_manifest()) as double:
+    async with slack_double(manifest=app_manifest(), deadline_s=deadline_s) as double:
         yield double
 
 
 @pytest.fixture
 def view_wait_s() -> float:
     """Time before a waiting view is opened, seconds: long, so that a slow machine does not change what members see."""
-    return 2.4
+    return 2.9
 
 
 @pytest.fixture

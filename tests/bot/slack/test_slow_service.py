@@ -15,6 +15,11 @@ MEMBERS_TABLES = ("member", "identity", "round", "answer", "inbox")
 
 
 @pytest.fixture
+def deadline_s() -> float:
+    return 3.0
+
+
+@pytest.fixture
 def view_wait_s() -> float:
     return 0.5
 

@@ -13,8 +13,6 @@ from tests.doubles.slack.world import World
 Kind = Literal["slash_commands", "interactive", "events_api"]
 Outcome = Literal["waiting", "acked", "operation_timeout", "dispatch_failed"]
 
-ACK_S = 3.0
-"""Deadline of an acknowledgement, real seconds."""
 RETRIES_S = (0.0, 60.0, 300.0)
 """Slack seconds before each retry of an event."""
 
@@ -63,7 +61,7 @@ class Post:
         delivery.began = self.world.clock.real()
         log.add("delivered", id=delivery.id, what=delivery.kind, event=delivery.event_id, attempt=delivery.attempt)
         try:
-            async with asyncio.timeout(ACK_S):
+            async with asyncio.timeout(self.world.deadline_s):
                 reply = None if self._is_lost(delivery) else await self.transport.deliver(delivery)
         except TimeoutError:
             delivery.outcome = "operation_timeout"

@@ -138,12 +138,20 @@ def _never() -> Entry:
 
 @asynccontextmanager
 async def slack_double(
-    *, factor: float = 1.0, seed: int = 1, limits: bool = True, manifest: Body | None = None
+    *,
+    factor: float = 1.0,
+    seed: int = 1,
+    limits: bool = True,
+    manifest: Body | None = None,
+    deadline_s: float = 3.0,
 ) -> AsyncIterator[SlackDouble]:
-    """Runs a Slack. Limits, lifetimes and retries pass `factor` times faster than real time."""
+    """Runs a Slack. Limits, lifetimes and retries pass `factor` times faster than real time.
+
+    Deliveries are acknowledged, and triggers used, within `deadline_s` seconds.
+    """
     clock = Clock(factor)
     log = Log(clock)
-    world, faults = World(App(), clock, log), Faults()
+    world, faults = World(App(), clock, log, deadline_s=deadline_s), Faults()
     if manifest is not None:
         world.app.read_manifest(manifest)
     sockets = Sockets(world, random.Random(seed))

@@ -9,7 +9,6 @@ from tests.doubles.slack.api_views import view_body
 from tests.doubles.slack.surfaces import Body, Control, Ephemeral, Message, Shown, View
 from tests.doubles.slack.world import Channel, ReplyUrl, Trigger, User, World
 
-TRIGGER_S = 3.0
 REPLY_URL_S = 1800.0
 Value = str | list[str] | list[Body] | None
 
@@ -28,9 +27,9 @@ def base(world: World, user: User) -> Body:
 
 
 def trigger(world: World, user: User, view: str = "") -> str:
-    """Creates a trigger, which allows to open a view within three seconds."""
+    """Creates a trigger, which allows to open a view for a while."""
     id_ = f"{secrets.token_hex(5)}.{user.team}.{secrets.token_hex(8)}"
-    world.triggers[id_] = Trigger(user, world.clock.real() + TRIGGER_S, view)
+    world.triggers[id_] = Trigger(user, world.clock.real() + world.deadline_s, view)
     return id_
 
 

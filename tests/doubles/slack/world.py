@@ -203,6 +203,8 @@ class World:
     check_every: int = 1
     """Share of messages checked against Slack's types, which takes milliseconds: one in this many."""
     bodies: int = 0
+    deadline_s: float = 3.0
+    """Time to acknowledge a delivery, and to open a view with a trigger, seconds. Slack's own is three."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def new_id(self, letter: str) -> str:
