@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
@@ -26,7 +27,7 @@ from tests.doubles.slack import oracle
 from tests.doubles.slack.double import slack_double
 from tests.doubles.slack.surfaces import Message, Shown, View
 from tests.doubles.slack.world import User
-from tests.faults.backend import Backend, Bots, backend_running, boss_of
+from tests.faults.backend import TOKEN, TOKEN_KEY, Backend, Bots, backend_running, boss_of
 from tests.faults.discord_faults import team_ready
 from tests.machine import free_port
 
@@ -34,14 +35,14 @@ QUESTION, ANSWER = "the-shape", "(2,)"
 
 
 async def on_slack(url: str, plan: RushPlan) -> Rush:
-    """Measures the rush on Slack: by signed HTTP, with the service in this process and the bot in one of its own."""
+    """Measures the rush on Slack: by signed HTTP, with the service and the bot as processes of their own."""
     report = Rush("Slack", plan)
     with tempfile.TemporaryDirectory(prefix="dailygrad-rush-") as folder:
         async with (
             backend_running(url) as backend,
             slack_double(factor=plan.faster, manifest=app_manifest("https://quiz.example.org")) as slack,
         ):
-            bots, port = Bots(backend, Path(folder)), free_port()
+            bots, port = await _apart(backend, Path(folder), url), free_port()
             slack.by_http(f"http://127.0.0.1:{port}")
             team = slack.team("rush")
             people = [slack.user(team, f"Member {number:03}") for number in range(plan.members)]
@@ -62,23 +63,24 @@ async def on_slack(url: str, plan: RushPlan) -> Rush:
                 report.question_s = perf_counter() - due
                 (post,) = slack.world.messages(room)
 
-                def form(user: User) -> Shown | None:
-                    seen: tuple[Shown, ...] = (*slack.private(user), *slack.world.stack(user))
-                    return next((one for one in seen if "A Python literal" in one.words), None)
+                def sees(user: User, words: str) -> Shown | None:
+                    private = (one for one in reversed(slack.world.ephemerals[-100:]) if one.user == user.id)
+                    seen: tuple[Shown, ...] = (*private, *slack.world.stack(user))
+                    return next((one for one in seen if words in one.words), None)
 
                 async def answers(number: int) -> None:
                     user = people[number]
                     begun = perf_counter()
                     assert isinstance(post, Message)
                     await slack.click(user, post, "Answer")
-                    shown = await slack.until(lambda: form(user), what=f"a form for {user.name}")
+                    shown = await slack.until(lambda: sees(user, "A Python literal"), what=f"a form for {user.name}")
                     assert shown is not None
                     report.shown["window" if isinstance(shown, View) else "message"] += 1
                     if isinstance(shown, View):
                         await slack.submit_view(user, {"text": ANSWER})
                     else:
                         await slack.click(user, shown, "Answer", values={"text": ANSWER})
-                    await slack.until(lambda: _confirmed(slack.seen(user)), what=f"a receipt for {user.name}")
+                    await slack.until(lambda: sees(user, "is recorded"), what=f"a receipt for {user.name}")
                     report.answered.append(perf_counter() - begun)
 
                 async def administers() -> None:
@@ -96,11 +98,11 @@ async def on_slack(url: str, plan: RushPlan) -> Rush:
 
 
 async def on_discord(url: str, plan: RushPlan) -> Rush:
-    """Measures the rush on Discord, with the service in this process and the bot in one of its own."""
+    """Measures the rush on Discord, with the service and the bot as processes of their own."""
     report = Rush("Discord", plan)
     with tempfile.TemporaryDirectory(prefix="dailygrad-rush-") as folder:
         async with backend_running(url) as backend:
-            bots = Bots(backend, Path(folder))
+            bots = await _apart(backend, Path(folder), url)
             async with team_ready(backend, bots, QUESTION, pace=plan.faster) as team:
                 double, people = team.double, [Member(f"Member {number:03}") for number in range(plan.members)]
                 chief = next(one for one in team.guild.members.values() if str(one.id) == team.boss.member)
@@ -138,8 +140,13 @@ async def _names_right(backend: Backend, names: list[str]) -> int:
         return int(await session.scalar(known) or 0)
 
 
-def _confirmed(seen: list[Shown]) -> bool:
-    return any("is recorded" in one.words for one in seen)
+async def _apart(backend: Backend, folder: Path, url: str) -> Bots:
+    """Starts a service of its own for the bots, so that the chat's double does not slow it down."""
+    bots = Bots(backend, folder)
+    settings = {"DATABASE_URL": url, "DAILYGRAD_PORT": "0", "DAILYGRAD_TOKEN_KEY": TOKEN_KEY}
+    served = await bots.start("serve", DAILYGRAD_SERVICE_TOKEN=TOKEN, **settings)
+    bots.backend = replace(backend, url=f"http://{(await served.says(r'listens on ([0-9.:]+)'))[1]}")
+    return bots
 
 
 def main() -> None:
