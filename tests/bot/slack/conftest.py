@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import time
 from itertools import count
-from os import environ
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from service.app import Service
 from service.client import ServiceClient
 from service.wire import ScheduleSpec, Where, Who
 from tests.bot.conftest import BANK, QUESTIONS
+from tests.bot.slack.transcript import Transcript
 from tests.conftest import MONDAY, Clock
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.payloads import Value
@@ -29,27 +29,6 @@ from tests.doubles.slack.surfaces import Message, Shown, View, words_of
 from tests.doubles.slack.world import Channel, Team, User
 
 _numbers = count(1)
-
-
-@dataclass
-class Transcript:
-    """A readable record of a test, written to the folder DAILYGRAD_TRANSCRIPTS."""
-
-    name: str
-    lines: list[str] = field(default_factory=list)
-
-    def did(self, user: User, what: str) -> None:
-        self.lines.append(f"\n## {user.name}: {what}\n")
-
-    def saw(self, how: str, shown: Shown) -> None:
-        self.lines.append(f"*{how}*\n\n```text\n{said(shown)}\n```\n")
-
-    def write(self) -> None:
-        folder = environ.get("DAILYGRAD_TRANSCRIPTS")
-        if folder and self.lines:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            text = f"# {self.name}\n" + "\n".join(self.lines)
-            (Path(folder) / f"slack-{self.name}.md").write_text(text, encoding="utf-8")
 
 
 def said(shown: Shown) -> str:
@@ -133,7 +112,8 @@ class Workspace:
         """Closes the round; returns its reveal."""
         self.moving.advance(hours=7)
         await self.works()
-        reveal = await self.slack.sees(self.ann, "The answer")
+        # The line in the channel says "The answer: …".
+        reveal = await self.slack.sees(self.ann, "The answer\n")
         assert isinstance(reveal, Message)
         return reveal
 
@@ -153,7 +133,7 @@ class Workspace:
 
     async def types(self, user: User, line: str, words: str) -> Shown:
         """Types a command in the channel; returns the new message with these words."""
-        self.transcript.did(user, f"`{line}`")
+        self.transcript.did(user, f"types `{line}`")
         before = self.looks(user)
         name, _, text = line.partition(" ")
         sent = await self.slack.slash(user, self.daily, name, text)
@@ -164,7 +144,7 @@ class Workspace:
         self, user: User, shown: Shown, label: str, words: str, values: Mapping[str, Value] | None = None
     ) -> Shown:
         """Clicks a button by label or action; returns the new message or view with these words."""
-        self.transcript.did(user, f"presses [{shown.control(label).label}]")
+        self.transcript.did(user, f"presses `[{shown.control(label).label}]`{_filled(shown, values)}")
         before = self.looks(user)
         sent = await self.slack.click(user, shown, label, values=values)
         assert sent.acked
@@ -172,7 +152,7 @@ class Workspace:
 
     async def fills(self, user: User, values: Mapping[str, Value], words: str) -> Shown:
         """Submits the top view; returns the new message or view with these words."""
-        self.transcript.did(user, f"submits {json.dumps(values, ensure_ascii=False)}")
+        self.transcript.did(user, f"submits{_filled(self.slack.modal(user), values)}")
         before = self.looks(user)
         sent = await self.slack.submit_view(user, values)
         assert sent.acked
@@ -191,7 +171,7 @@ class Workspace:
 
         shown = await self.slack.until(found, what=f"{words!r}")
         assert shown is not None
-        self.transcript.saw(type(shown).__name__, shown)
+        self.transcript.saw(user, self.team, shown)
         return shown
 
     def last(self, user: User) -> Shown:
@@ -201,6 +181,20 @@ class Workspace:
 
 def _look(shown: Shown) -> tuple[int, str]:
     return id(shown), json.dumps(shown.blocks)
+
+
+def _filled(shown: Shown, values: Mapping[str, Value] | None) -> str:
+    """Returns what a person filled in, as Markdown."""
+    texts = [_typed(shown.fields[name].element, value) for name, value in (values or {}).items()]
+    if any("\n" in text for text in texts):
+        return "".join(f"\n\n```\n{text.rstrip()}\n```" for text in texts)
+    return "".join(f" `{text}`" for text in texts)
+
+
+def _typed(element: Mapping[str, Any], value: Value) -> str:
+    labels = {option["value"]: option["text"]["text"] for option in element.get("options", ())}
+    picked = value if isinstance(value, list) else [value]
+    return ", ".join(labels.get(one, one) if isinstance(one, str) else str(one and one["name"]) for one in picked)
 
 
 def fresh() -> str:
