@@ -333,8 +333,14 @@ class _IllustratedPlatform:
 class Pictures:
     """Adds pictures to cards. Create one per bot process and close it at the end."""
 
-    def __init__(self, *, wait_s: float = _WAIT_S, draw_s: float = _DRAW_S, kept: int = _KEPT) -> None:
-        """Limits the wait for a card's pictures, the time of one drawing, and the number of cached pictures."""
+    def __init__(
+        self, *, charts: bool = True, wait_s: float = _WAIT_S, draw_s: float = _DRAW_S, kept: int = _KEPT
+    ) -> None:
+        """Limits the wait for a card's pictures, the time of one drawing, and the number of cached pictures.
+
+        Without `charts`, only formulas are drawn: the chat shows tables of its own.
+        """
+        self._charts = charts
         self._wait_s = wait_s
         self._most = kept
         self._kept: OrderedDict[Drawing, bytes | None] = OrderedDict()
@@ -355,7 +361,8 @@ class Pictures:
         draw is returned unchanged.
         """
         try:
-            drawings = drawings_of(card) if self._possible else ()
+            found = drawings_of(card) if self._possible else ()
+            drawings = tuple(one for one in found if self._charts or isinstance(one, FormulaDrawing))
             if not drawings:
                 return card
             drawn: dict[Drawing, bytes] = {}

@@ -60,6 +60,7 @@ from bot.slack.replies import Replies
 from bot.slack.route import IncomingEvent, Route
 from bot.slack.settings import Mode, SlackSettings
 from bot.slack.socket import WatchedSocket
+from bot.slack.uploads import Uploads
 from bot.slack.web_api import DEAD_TOKEN_CODES, SlackWeb, error_code
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.process import make_folder
@@ -149,7 +150,8 @@ async def serve(
         # Events and the outbox of one app: another on the same service, such as staging's, has its own.
         client.application = only.bot_id if only else settings.client_id
         journal = stack.enter_context(contextlib.closing(Journal(settings.data / JOURNAL)))
-        pictures = Pictures()
+        # Slack has tables of its own, which need no upload.
+        pictures = Pictures(charts=False)
         stack.push_async_callback(pictures.close)
         slack = build(settings, client, clock, web, journal, only, links, pictures)
         await run(slack, stop)
@@ -167,16 +169,17 @@ def build(
 ) -> SlackApp:
     """Builds the objects. `links` lets code questions link to the web editor; `pictures` illustrates cards."""
     tokens = InstallationTokens(client, clock, only)
+    uploads = Uploads(web)
     people = MemberDirectory(web, tokens, clock, settings.manager_ids)
     quiz = Quiz(client, links, SlackChannelAccess(web, tokens, people)).handle
     answer = pictures.with_answers(quiz) if pictures else quiz
     # By HTTP, a load balancer hands events to any replica; a socket gets its own.
     inbox: Inbox = SharedInbox(client, journal) if settings.mode is Mode.http else LocalInbox(journal)
-    replies, files = Replies(web, tokens), FileFetcher(web, tokens)
+    replies, files = Replies(web, tokens, uploads), FileFetcher(web, tokens)
     handler = SlackHandler(answer, people, replies, files, inbox, view_wait_s=settings.view_wait_s)
     secret = settings.signing_secret.get_secret_value() if settings.signing_secret else ""
     receiver = SlackReceiver(web, tokens, inbox, handler, client, people, clock, secret)
-    platform = SlackPlatform(web, tokens, clock, RateLimiter(time.monotonic))
+    platform = SlackPlatform(web, tokens, clock, RateLimiter(time.monotonic), uploads)
     socket = None
     if settings.app_token is not None:
         app_token = settings.app_token.get_secret_value()

@@ -37,7 +37,7 @@ WHY: Final = {
     "chat:write": "posting questions and answers",
     "commands": "/quiz and /quiz-admin",
     "files:read": "answers as .py files, in forms and messages",
-    "files:write": "pictures of formulas and distributions",
+    "files:write": "pictures of formulas",
     "groups:history": "the same as channels:history, in private channels it was invited to",
     "groups:read": "the same as channels:read, in private channels",
     "im:history": "direct messages to the bot",

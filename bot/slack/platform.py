@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
-from aiohttp import ClientError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -17,14 +15,11 @@ from bot.core.cards import Card
 from bot.core.dispatcher import DeliveryDelayed, Target
 from bot.slack.auth import InstallationTokens
 from bot.slack.rate_limit import RateLimiter
-from bot.slack.render import bodies, picture_numbers, pictures, with_uploads
+from bot.slack.uploads import Uploads
 from bot.slack.web_api import DEAD_TOKEN_CODES, SlackWeb, classify_error, error_code, retry_after
 from service.wire import Platform as PlatformName
 
-_LOG = logging.getLogger(__name__)
 Body = dict[str, Any]
-Send = Callable[[Body], Awaitable[Any]]
-Sent = TypeVar("Sent")
 EVENT_TYPE = "dailygrad_post"
 # Longest wait for a turn, seconds; a message with a later turn returns to the outbox.
 _MAX_WAIT_S = 6.0
@@ -33,8 +28,6 @@ _PAGES, _PAGE = 10, 100
 _MAX_ENTRIES = 10_000
 _NOT_EDITED = ("mrkdwn", "unfurl_links", "unfurl_media")
 """Arguments of `chat.postMessage` that `chat.update` does not have."""
-# Pauses, seconds: Slack processes an upload before a message may show it (java-slack-sdk#1349, python-sdk#1658).
-_PROCESSING_PAUSES_S = (0.5, 1.0, 2.0)
 
 
 class PartlyPosted(Exception):
@@ -52,8 +45,10 @@ class SlackPlatform:
         tokens: InstallationTokens,
         clock: Callable[[], datetime],
         limiter: RateLimiter,
+        uploads: Uploads,
     ) -> None:
         self._web = web
+        self._uploads = uploads
         self._tokens = tokens
         self._clock = clock
         self._limiter = limiter
@@ -66,7 +61,7 @@ class SlackPlatform:
         try:
             client = await self._client(target)
             channel = await self._channel(client, target)
-            made = await uploaded_bodies(self._web, str(client.token), card)
+            made = await self._uploads.bodies(client, target.workspace, card)
             keys = part_keys(key, len(made))
             for part, body in zip(keys, made, strict=True):
                 if part not in posted:
@@ -88,14 +83,14 @@ class SlackPlatform:
         """
         try:
             client = await self._client(target)
-            made = await uploaded_bodies(self._web, str(client.token), card)
+            made = await self._uploads.bodies(client, target.workspace, card)
             if len(made) > 1:
                 return
             channel, _, ts = ref.partition("/")
             # Metadata are what `find` recognizes the message by.
             call = {"channel": channel, "ts": ts, **made[0], "metadata": _metadata(key, 1)}
             call = {name: value for name, value in call.items() if name not in _NOT_EDITED}
-            await send_with_pictures(lambda body: client.chat_update(**body), call)
+            await self._uploads.send(client, target.workspace, lambda body: client.chat_update(**body), call)
         except Exception as error:
             raise await self._classify(target, error) from error
 
@@ -128,7 +123,7 @@ class SlackPlatform:
             await asyncio.sleep(wait)
         reply = {"thread_ts": thread, "reply_broadcast": target.broadcast} if thread else {}
         call = {"channel": channel, **body, **reply}
-        response = await send_with_pictures(lambda shown_body: self._paced(client, team, shown_body), call)
+        response = await self._uploads.send(client, team, lambda shown: self._paced(client, team, shown), call)
         return str(response["ts"])
 
     async def _paced(self, client: AsyncWebClient, team: str, call: dict[str, Any]) -> Any:
@@ -217,71 +212,3 @@ def _thread(target: Target, channel: str) -> str:
     """Returns the `ts` of the thread to reply in; empty for a reference to another channel."""
     posted, _, ts = (target.reply_to or "").partition("/")
     return ts if posted == channel else ""
-
-
-# Pictures: uploaded first, then shown by their file ids; alt texts where that fails
-
-
-async def uploaded_bodies(web: SlackWeb, token: str, card: Card) -> list[Body]:
-    """Returns the bodies of a card with its pictures uploaded; a failed upload is replaced by its alt text."""
-    made = bodies(card)
-    pngs = pictures(card)
-    if not pngs:
-        return made
-    alts = _alts(made)
-    client = web.client(token)
-    files: dict[int, str] = {}
-    for number, png in enumerate(pngs):
-        try:
-            files[number] = await _uploaded(web, client, png, alts.get(number, ""))
-        except (SlackApiError, ClientError, TimeoutError) as error:
-            if isinstance(error, SlackApiError) and retry_after(error) is not None:
-                raise
-            _LOG.warning("cannot upload a picture, using its alt text: %s", error)
-    return [
-        with_uploads(body, files) if all(number in files for number in picture_numbers(body)) else with_alt_texts(body)
-        for body in made
-    ]
-
-
-async def send_with_pictures(
-    send: Callable[[Body], Awaitable[Sent]], body: Body, pauses: Sequence[float] = _PROCESSING_PAUSES_S
-) -> Sent:
-    """Sends a body, waiting for pictures that Slack is still processing; in the end with their alt texts instead."""
-    for pause in pauses if has_pictures(body) else ():
-        try:
-            return await send(body)
-        except SlackApiError as error:
-            if error_code(error) not in ("invalid_blocks", "invalid_blocks_format", "file_not_found"):
-                raise
-            await asyncio.sleep(pause)
-    return await send(with_alt_texts(body) if has_pictures(body) else body)
-
-
-def has_pictures(body: Body) -> bool:
-    """Returns whether a body contains a picture."""
-    return any(block["type"] == "image" for block in body["blocks"])
-
-
-def with_alt_texts(body: Body) -> Body:
-    """Returns the body with alt texts in place of its pictures."""
-    return {**body, "blocks": [_said(block) if block["type"] == "image" else block for block in body["blocks"]]}
-
-
-def _said(block: Body) -> Body:
-    text = {"type": "text", "text": block["alt_text"]}
-    return {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [text]}]}
-
-
-def _alts(made: Sequence[Body]) -> dict[int, str]:
-    images = [block for body in made for block in body["blocks"] if block["type"] == "image"]
-    return {number: str(block["alt_text"]) for number, block in enumerate(images)}
-
-
-async def _uploaded(web: SlackWeb, client: AsyncWebClient, png: bytes, alt: str) -> str:
-    """Uploads a PNG and returns the file's id. Only the app sees it until a message shows it."""
-    given = await client.files_getUploadURLExternal(filename="picture.png", length=len(png), alt_txt=alt[:1000])
-    await web.upload(str(given["upload_url"]), png)
-    file = str(given["file_id"])
-    await client.files_completeUploadExternal(files=[{"id": file, "title": "picture.png"}])
-    return file

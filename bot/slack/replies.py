@@ -15,9 +15,9 @@ from bot.core.cards import Card, Form
 from bot.core.limits import SLACK
 from bot.core.rendering import line_of
 from bot.slack.auth import InstallationTokens
-from bot.slack.platform import send_with_pictures, uploaded_bodies
 from bot.slack.render import bodies, context, pictures
 from bot.slack.route import Route, write_metadata
+from bot.slack.uploads import Uploads
 from bot.slack.views import message_form, view
 from bot.slack.web_api import NotInstalled, RespondFailed, SlackWeb, error_code, retry_after
 from service.client import ServiceRefused, ServiceUnavailable
@@ -37,16 +37,16 @@ REPLY_ERRORS = (SlackApiError, ClientError, TimeoutError, NotInstalled, ServiceU
 class Replies:
     """Sends private cards and views to a member."""
 
-    def __init__(self, web: SlackWeb, tokens: InstallationTokens) -> None:
+    def __init__(self, web: SlackWeb, tokens: InstallationTokens, uploads: Uploads) -> None:
         self._web = web
         self._tokens = tokens
+        self._uploads = uploads
 
     async def send_card(self, route: Route, card: Card, *, replaces: bool = False) -> None:
         """Shows a card to the member only; with `replaces`, in place of the private card they clicked on."""
         made = bodies(card)
         if pictures(card):
-            client = await self._client(route)
-            made = await uploaded_bodies(self._web, str(client.token), card)
+            made = await self._uploads.bodies(await self._client(route), route.team, card)
         replaces = replaces and bool(route.own)
         for number, body in enumerate(made):
             # In a thread, a reply by URL would appear in the channel.
@@ -100,6 +100,7 @@ class Replies:
         except RespondFailed as error:
             _LOG.info("response_url failed, replying with the bot token: %s", error)
             return False
+        self._uploads.mark_shown(route.team, body)
         return True
 
     async def _post_ephemeral(self, route: Route, body: Body) -> None:
@@ -109,7 +110,7 @@ class Replies:
             if route.thread:
                 call["thread_ts"] = route.thread
             try:
-                await send_with_pictures(lambda ready: client.chat_postEphemeral(**ready), call)
+                await self._uploads.send(client, route.team, lambda ready: client.chat_postEphemeral(**ready), call)
                 return
             except SlackApiError as error:
                 if error_code(error) not in _NOT_THERE:
@@ -124,7 +125,7 @@ class Replies:
         call: Body = {"channel": channel, **body}
         if route.direct and route.thread:
             call["thread_ts"] = route.thread
-        await send_with_pictures(lambda ready: client.chat_postMessage(**ready), call)
+        await self._uploads.send(client, route.team, lambda ready: client.chat_postMessage(**ready), call)
 
     async def _client(self, route: Route, *, retries: bool = True) -> AsyncWebClient:
         installation = await self._tokens.find(route.team, route.enterprise)

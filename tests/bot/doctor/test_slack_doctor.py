@@ -71,7 +71,7 @@ async def test_missing_scopes_are_named_with_their_purpose(clinic: Clinic) -> No
     clinic.slack.world.tokens[clinic.slack.bot_token(clinic.team)].scopes = kept
     found = await clinic.broken()
     assert [one.text for one in found] == [
-        "scopes: files:write is missing in acme; needed for pictures of formulas and distributions",
+        "scopes: files:write is missing in acme; needed for pictures of formulas",
         "scopes: users:read is missing in acme; needed for names on the boards, who is an admin, and the time "
         "zone that a schedule starts with",
     ]

@@ -69,6 +69,13 @@ def painters() -> list[psutil.Process]:
     return found
 
 
+async def test_a_chat_with_tables_of_its_own_gets_no_pictures_of_them() -> None:
+    """Three views of one board uploaded three files to Slack."""
+    made = Pictures(charts=False)
+    assert await made.illustrated(BOARD) is BOARD
+    await made.close()
+
+
 async def test_a_card_gets_its_pictures_and_keeps_its_buttons(pictures: Pictures) -> None:
     found = await pictures.illustrated(BOARD)
     (picture,) = [block for block in found.blocks if isinstance(block, Picture)]

@@ -20,11 +20,12 @@ from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused
 from bot.slack.auth import consent_url
 from bot.slack.manifest import BOT_SCOPES, WHY, app_manifest, main
 from bot.slack.people import is_slack_url
-from bot.slack.platform import has_pictures, part_keys, with_alt_texts
+from bot.slack.platform import part_keys
 from bot.slack.render import bodies
 from bot.slack.replies import card_view, field_errors, form_view, home_view, refilled_view, reply_view, waiting_view
 from bot.slack.route import Route, read_metadata
 from bot.slack.settings import Mode, SlackSettings
+from bot.slack.uploads import has_pictures, with_alt_texts
 from bot.slack.web_api import NotInstalled, classify_error
 from tests.bot.samples import GALLERY
 from tests.bot.slack.limits import wrong_in_message

@@ -16,6 +16,7 @@ from bot.slack.auth import InstallationTokens, TokenRejected, single_installatio
 from bot.slack.people import AdminUnknown, MemberDirectory
 from bot.slack.platform import PartlyPosted, SlackPlatform
 from bot.slack.rate_limit import RateLimit, RateLimiter
+from bot.slack.uploads import Uploads
 from bot.slack.web_api import SlackWeb
 from service.client import ServiceClient
 from service.wire import Who
@@ -60,9 +61,8 @@ async def post(slack: SlackDouble, clock: Clock) -> AsyncIterator[Post]:
     slack.limits.on = False
     async with SlackWeb(slack.api_url) as web, ServiceClient.over_http("http://127.0.0.1:9", "nobody") as nobody:
         tokens = InstallationTokens(nobody, clock, await single_installation(web, SecretStr(slack.bot_token(team))))
-        platform = SlackPlatform(
-            web, tokens, clock, RateLimiter(lambda: 0.0, RateLimit(1000, 1000), RateLimit(1000, 1000))
-        )
+        limiter = RateLimiter(lambda: 0.0, RateLimit(1000, 1000), RateLimit(1000, 1000))
+        platform = SlackPlatform(web, tokens, clock, limiter, Uploads(web, pauses=(0, 0, 0)))
         yield Post(slack, team, ann, daily, web, tokens, platform, clock)
 
 
@@ -161,6 +161,41 @@ async def test_a_picture_is_uploaded_with_its_alt_text(post: Post) -> None:
     post.slack.must_be_well()
 
 
+async def test_a_picture_that_is_shown_again_is_uploaded_once(post: Post) -> None:
+    for key in ("one", "two", "three"):
+        card = Card("Formula", "In short.", (Picture(PNG, f"The softmax, {key}."),))
+        await post.platform.post(post.target, card, key)
+    assert post.slack.log.count("file") == 1
+    other = Card("Formula", "In short.", (Picture(PNG + b"1", "Another."),))
+    await post.platform.post(post.target, other, "four")
+    assert post.slack.log.count("file") == 2
+
+
+async def test_a_picture_that_was_deleted_is_uploaded_again(post: Post) -> None:
+    """An admin may delete files, and a workspace may drop old ones."""
+    card = Card("Formula", "In short.", (Picture(PNG, "The softmax."),))
+    ref = await post.platform.post(post.target, card, "one")
+    shown = image_in(post.there[0])
+    del post.slack.world.files[shown]
+    await post.platform.post(post.target, card, "two")
+    again = image_in(post.there[1])
+    assert again != shown and post.slack.world.contents[again] == PNG
+    assert post.slack.log.count("file") == 2
+    del post.slack.world.files[again]
+    await post.platform.edit(post.target, card, ref, "one")
+    assert post.there[0].edited == 1 and image_in(post.there[0]) not in (shown, again)
+    post.slack.fail("files.getUploadURLExternal", "error", code="missing_scope", times=9)
+    del post.slack.world.files[image_in(post.there[0])]
+    await post.platform.post(post.target, card, "three")
+    assert "The softmax." in post.there[2].words and post.slack.log.count("file") == 3
+
+
+def image_in(message: Message) -> str:
+    """Returns the id of the file in a message."""
+    (image,) = [block for block in message.blocks if block["type"] == "image"]
+    return str(image["slack_file"]["id"])
+
+
 async def test_a_failed_upload_becomes_its_alt_text(post: Post) -> None:
     post.slack.fail("files.getUploadURLExternal", "error", code="missing_scope")
     card = Card("Board", "In short.", (Picture(PNG, "Ann leads by two."),))
@@ -195,7 +230,7 @@ async def test_uncertain_failures_are_passed_on(post: Post) -> None:
 
 async def test_an_unreachable_slack_is_retried_later(clock: Clock, post: Post) -> None:
     async with SlackWeb("http://127.0.0.1:9/api/") as away:
-        platform = SlackPlatform(away, post.tokens, clock, RateLimiter(lambda: 0.0))
+        platform = SlackPlatform(away, post.tokens, clock, RateLimiter(lambda: 0.0), Uploads(away))
         with pytest.raises(DeliveryDelayed):
             await platform.post(post.target, CARD, "k")
 

@@ -16,6 +16,7 @@ from bot.core.cards import Card, Text
 from bot.slack.auth import InstallationTokens, single_installation
 from bot.slack.replies import Replies, waiting_view
 from bot.slack.route import Route
+from bot.slack.uploads import Uploads
 from bot.slack.web_api import RateLimitRetry, SlackWeb
 from service.client import ServiceClient
 from tests.conftest import Clock
@@ -44,7 +45,8 @@ async def scene(slack: SlackDouble, clock: Clock) -> AsyncIterator[Scene]:
     slack.limits.on = False
     async with SlackWeb(slack.api_url) as web, ServiceClient.over_http("http://127.0.0.1:9", "nobody") as nobody:
         tokens = InstallationTokens(nobody, clock, await single_installation(web, SecretStr(slack.bot_token(team))))
-        yield Scene(slack, Replies(web, tokens), Route(team=team.id, user=ann.id, channel=daily.id, trigger="1.2"))
+        route = Route(team=team.id, user=ann.id, channel=daily.id, trigger="1.2")
+        yield Scene(slack, Replies(web, tokens, Uploads(web)), route)
 
 
 async def test_a_reply_is_repeated_after_a_short_wait(scene: Scene) -> None:
