@@ -13,12 +13,12 @@ from starlette.routing import Route
 from bot.core.text import boards as text
 from bot.core.text.boards import BoardChoice
 from bot.core.text.members import rules_card
-from bot.core.text.refusals import UNAVAILABLE, plain_refusal
+from bot.core.text.refusals import plain_refusal
 from bot.web.chat import WHERE, Clock, who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem, cleaned
-from service.client import ServiceRefused, ServiceUnavailable
+from bot.web.security import MemberCookies, RequestProblem, cleaned, refusals_as_pages
+from service.client import ServiceRefused
 from service.wire import Board, Contest, Period, Rules, TopicCount, Where, Who
 
 ROWS = 20
@@ -59,13 +59,9 @@ class BoardPage:
         """Shows the board that the query names."""
         person = self._cookies.person(request)
         choice, who = _asked_for(request), who_of(person)
-        try:
+        with refusals_as_pages():
             topics, rules = await asyncio.gather(self._client.topics(who), self._client.rules(who))
             board = await self._board(who, choice)
-        except ServiceUnavailable:
-            raise RequestProblem(503, *UNAVAILABLE) from None
-        except ServiceRefused as refused:
-            raise RequestProblem(409, *plain_refusal(refused.refusal)) from None
         html = page(
             "board.html",
             **self._navigation.variables(person, "board"),

@@ -10,13 +10,11 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from bot.core.text import my_page as text
-from bot.core.text.refusals import UNAVAILABLE, plain_refusal
 from bot.core.text.words import day_words
 from bot.web.chat import who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem
-from service.client import ServiceRefused, ServiceUnavailable
+from bot.web.security import MemberCookies, refusals_as_pages
 from service.wire import History, Me, Who
 
 
@@ -41,12 +39,8 @@ class MePage:
         """Shows the page to its member. Changes nothing."""
         person = self._cookies.person(request)
         who = who_of(person)
-        try:
+        with refusals_as_pages():
             me, history = await asyncio.gather(self._client.me(who), self._client.history(who))
-        except ServiceRefused as refused:
-            raise RequestProblem(409, *plain_refusal(refused.refusal)) from None
-        except ServiceUnavailable:
-            raise RequestProblem(503, *UNAVAILABLE) from None
         html = page(
             "me.html",
             **self._navigation.variables(person, "me"),

@@ -135,14 +135,14 @@ class RequestProblem(HTTPException):
 
 
 @contextmanager
-def refusals_as_pages() -> Iterator[None]:
-    """Turns what the service's client raises into a RequestProblem."""
+def refusals_as_pages(status: int = 409) -> Iterator[None]:
+    """Turns what the service's client raises into a RequestProblem; `status` is that of a refusal."""
     try:
         yield
     except ServiceUnavailable:
         raise RequestProblem(503, *UNAVAILABLE) from None
     except ServiceRefused as refused:
-        raise RequestProblem(409, *plain_refusal(refused.refusal)) from None
+        raise RequestProblem(status, *plain_refusal(refused.refusal)) from None
 
 
 class MemberCookies:

@@ -17,13 +17,11 @@ from bot.core.dispatcher import Answer
 from bot.core.events import Submit
 from bot.core.text import today as text
 from bot.core.text.questions import answer_form, example_blocks, question_blocks
-from bot.core.text.refusals import UNAVAILABLE, plain_refusal
 from bot.web.chat import WHERE, Clock, Values, is_editor, who_of, with_values
 from bot.web.navigation import Navigation
 from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem, event_id, text_of, values_of
+from bot.web.security import MemberCookies, RequestProblem, event_id, refusals_as_pages, text_of, values_of
 from bot.web.store import Person
-from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import AskForm, History, PracticeSession, TodayView, Where, Who
 
 
@@ -88,16 +86,12 @@ class TodayPage:
         self, person: Person, reply: Reply | None = None, action: str = "", values: Values | None = None
     ) -> Response:
         who, now = who_of(person), self._clock()
-        try:
+        with refusals_as_pages():
             today, history, practice = await asyncio.gather(
                 self._client.today(who, WHERE), self._client.history(who), self._client.practice_session(who)
             )
             # Only a question that is opened has its examples.
             asks = [await self._client.ask(who, WHERE, ask.ref) for ask in today.forms]
-        except ServiceRefused as refused:
-            raise RequestProblem(409, *plain_refusal(refused.refusal)) from None
-        except ServiceUnavailable:
-            raise RequestProblem(503, *UNAVAILABLE) from None
         questions = [_open_question(ask, now) for ask in asks]
         if values:
             questions = [

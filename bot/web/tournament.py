@@ -12,19 +12,19 @@ from starlette.routing import Route
 
 from bot.core.actions import JoinTournament, LeaveTournament, encode
 from bot.core.text import tournaments as text
-from bot.core.text.refusals import UNAVAILABLE, plain_refusal
 from bot.web.chat import who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem, cleaned
+from bot.web.security import MemberCookies, RequestProblem, cleaned, refusals_as_pages
 from bot.web.store import Person
 from service.client import ServiceRefused, ServiceUnavailable
-from service.wire import NotFound, TournamentView, Who
+from service.wire import Named, NotFound, TournamentView, Who
 
 PACE_S = 15.0
 """Seconds between two looks at the tournament, of each open page."""
 PING_S = 15
 LONGEST_TITLE = 60
+FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 
 Pause = Callable[[float], Awaitable[bool]]
 """Waits this many seconds; returns False if the stream has to end."""
@@ -53,14 +53,8 @@ class TournamentPage:
         """Shows the newest tournament, or the one that the query names. Changes nothing."""
         person = self._cookies.person(request)
         title = _title(request)
-        try:
-            view: TournamentView | None = await self._client.tournament(who_of(person), title)
-        except ServiceRefused as refused:
-            if title or not isinstance(refused.refusal, NotFound):
-                raise RequestProblem(404, *plain_refusal(refused.refusal)) from None
-            view = None
-        except ServiceUnavailable:
-            raise RequestProblem(503, *UNAVAILABLE) from None
+        with refusals_as_pages(404):
+            view = await self._find(person, title)
         html = page(
             "tournament.html",
             **self._navigation.variables(person, "board"),
@@ -72,6 +66,15 @@ class TournamentPage:
         )
         return HTMLResponse(html)
 
+    async def _find(self, person: Person, title: str) -> TournamentView | None:
+        """Returns the tournament; None if none is named and there has been none."""
+        try:
+            return isolate_names(await self._client.tournament(who_of(person), title))
+        except ServiceRefused as refused:
+            if title or not isinstance(refused.refusal, NotFound):
+                raise
+            return None
+
     async def events(self, request: Request) -> Response:
         """Streams the state whenever it changes, until the tournament is over."""
         person = self._cookies.person(request)
@@ -81,7 +84,7 @@ class TournamentPage:
         shown, open_ = None, True
         while open_:
             try:
-                view = await self._client.tournament(who_of(person), title)
+                view = await self._find(person, title)
             except (ServiceRefused, ServiceUnavailable):
                 view = None  # the next look may find it
             if view is not None:
@@ -92,6 +95,27 @@ class TournamentPage:
                 if view.state not in ("joining", "running"):
                     return
             open_ = await self._pause(PACE_S)
+
+
+def isolate_names(view: TournamentView) -> TournamentView:
+    """Returns the view with each name isolated, so that none changes the direction of what is beside it.
+
+    Sentences of several names are text, in which the isolates of Unicode do what `<bdi>` does.
+    """
+
+    def isolated(person: Named) -> Named:
+        return Named(name=f"{FIRST_STRONG_ISOLATE}{person.name}{POP_ISOLATE}")
+
+    teams = tuple(
+        team.model_copy(
+            update={
+                "captain": team.captain and isolated(team.captain),
+                "named": tuple(map(isolated, team.named)),
+            }
+        )
+        for team in view.teams
+    )
+    return view.model_copy(update={"teams": teams})
 
 
 def state_html(view: TournamentView) -> str:

@@ -9,9 +9,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.text import audit as text
-from bot.web.admin.frame import AdminFrame, explained, number_of
+from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import who_of
-from bot.web.security import cleaned
+from bot.web.security import cleaned, refusals_as_pages
 
 PAGE = 50
 """Actions on a page."""
@@ -30,7 +30,7 @@ class AuditPage:
         action = query.get("action", "")
         action = action if action in dict(text.ACTIONS) else ""
         by, before = cleaned(query.get("by", ""))[:80].strip(), number_of(query.get("before", ""))
-        with explained():
+        with refusals_as_pages():
             # One more than is shown, which tells whether there is a next page.
             found = await self._frame.client.audit(who, PAGE + 1, before or None, action, by)
         shown = found[:PAGE]

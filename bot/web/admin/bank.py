@@ -13,9 +13,9 @@ from starlette.routing import Route
 from bot.core.text import bank_pages as text
 from bot.core.text import review_pages
 from bot.core.text.admin_pages import Done
-from bot.web.admin.frame import AdminFrame, explained
+from bot.web.admin.frame import AdminFrame
 from bot.web.chat import who_of
-from bot.web.security import RequestProblem, cleaned, text_of, with_documents
+from bot.web.security import RequestProblem, cleaned, refusals_as_pages, text_of, with_documents
 from service.wire import PACKED, Generated, ImportView, QuestionFilter
 
 BASE = "/m/{member}/admin/bank"
@@ -41,7 +41,7 @@ class BankPages:
     async def browse(self, request: Request) -> Response:
         """Shows the questions that the query asks for."""
         who, wanted = who_of(self._frame.admin(request)), _asked_for(request)
-        with explained():
+        with refusals_as_pages():
             found, banks, topics = await asyncio.gather(
                 self._client.bank_questions(who, wanted), self._client.bank_list(who), self._client.topics(who)
             )
@@ -62,7 +62,7 @@ class BankPages:
         """Approves generated questions, or says what imports do with them."""
         who, fields, event = await self._frame.posted(request)
         action = text_of(fields, "action")
-        with explained():
+        with refusals_as_pages():
             if action == "approve":
                 await self._client.bank_approve(who, event, text_of(fields, "question")[:LONGEST] or "all")
                 return self._frame.after(request, "/bank?state=waiting", "approved")
@@ -77,7 +77,7 @@ class BankPages:
         id_ = request.query_params.get("id", "")[:LONGEST]
         if not id_:
             raise RequestProblem(404, *text.NO_QUESTION)
-        with explained():
+        with refusals_as_pages():
             view = await self._client.bank_question(who, id_)
         return self._frame.show(
             request,
@@ -96,7 +96,7 @@ class BankPages:
         id_, action = text_of(fields, "question")[:LONGEST], text_of(fields, "action")
         if not id_ or action not in ("retire", "restore"):
             raise RequestProblem(422, *text.UNKNOWN_ACTION)
-        with explained():
+        with refusals_as_pages():
             await self._client.bank_retire(who, event, id_, action == "retire")
         done: Done = "retired" if action == "retire" else "restored"
         return self._frame.after(request, f"/bank/question?id={quote(id_, safe='')}", done)
@@ -114,7 +114,7 @@ class BankPages:
         if not typed["name"] or not typed["text"].strip():
             return self._form(request, typed, None, problem=text.NOTHING_GIVEN)
         apply = text_of(fields, "action") == "import"
-        with explained():
+        with refusals_as_pages():
             view = await self._client.bank_import(who, event, typed["name"], typed["text"], apply, typed["recipe"])
         if view.applied:
             return self._frame.after(request, f"/bank?{urlencode({'bank': view.name})}", "imported")

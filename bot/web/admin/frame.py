@@ -1,9 +1,7 @@
-"""What the admin pages share: who may open them, their navigation, refusals as pages, and what a form leads to."""
+"""What the admin pages share: who may open them, their navigation, and what a form leads to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,13 +10,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from bot.core.text.admin_pages import Done, done_words
-from bot.core.text.refusals import UNAVAILABLE, plain_refusal
 from bot.web.chat import Clock, who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, event_id
 from bot.web.store import ChatStore, Person
-from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.client import ServiceClient
 from service.wire import Who
 
 Section = Literal["overview", "review", "schedules", "bank", "statistics", "seasons", "members", "audit"]
@@ -81,17 +78,6 @@ class AdminFrame:
         mark = "&" if "?" in where else "?"
         target = f"/m/{request.path_params['member']}/admin{where}{mark}done={done}"
         return RedirectResponse(f"{target}#{fragment}" if fragment else target, 303)
-
-
-@contextmanager
-def explained() -> Iterator[None]:
-    """Turns refusals of the service into pages that say why."""
-    try:
-        yield
-    except ServiceRefused as refused:
-        raise RequestProblem(409, *plain_refusal(refused.refusal)) from None
-    except ServiceUnavailable:
-        raise RequestProblem(503, *UNAVAILABLE) from None
 
 
 def number_of(text: str) -> int:

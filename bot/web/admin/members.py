@@ -7,9 +7,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.text import member_lists as text
-from bot.web.admin.frame import AdminFrame, explained, number_of
+from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import who_of
-from bot.web.security import RequestProblem, cleaned, text_of
+from bot.web.security import RequestProblem, cleaned, refusals_as_pages, text_of
 from bot.web.store import Person
 from service.wire import MemberRow
 
@@ -28,7 +28,7 @@ class MembersPage:
         """Shows the members that the query asks for."""
         who, query = who_of(self._frame.admin(request)), request.query_params
         wanted, page = cleaned(query.get("text", ""))[:80].strip(), number_of(query.get("page", ""))
-        with explained():
+        with refusals_as_pages():
             found = await self._client.members(who, wanted, min(max(page, 1), 10_000))
         rows = [(row, self._person(row)) for row in found.members]
         return self._frame.show(
@@ -55,7 +55,7 @@ class MembersPage:
         action, member = text_of(fields, "action"), text_of(fields, "id")[:200]
         if not member or action not in text.CHANGES:
             raise RequestProblem(422, *text.UNKNOWN_ACTION)
-        with explained():
+        with refusals_as_pages():
             if action in ("hide", "show"):
                 await self._client.member_hide(who, event, member, action == "hide")
                 return self._frame.after(request, "/members", "hidden" if action == "hide" else "unhidden")

@@ -7,8 +7,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.text import overview as text
-from bot.web.admin.frame import AdminFrame, explained
+from bot.web.admin.frame import AdminFrame
 from bot.web.chat import who_of
+from bot.web.security import refusals_as_pages
 
 
 class OverviewPage:
@@ -21,7 +22,7 @@ class OverviewPage:
     async def show(self, request: Request) -> Response:
         """Shows the overview. Changes nothing."""
         person = self._frame.admin(request)
-        with explained():
+        with refusals_as_pages():
             found = await self._frame.client.overview(who_of(person))
         return self._frame.show(
             request,

@@ -12,9 +12,9 @@ from starlette.routing import Route
 
 from bot.core.text import review_pages as text
 from bot.core.text.admin_pages import Done
-from bot.web.admin.frame import AdminFrame, explained, number_of
+from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import who_of
-from bot.web.security import RequestProblem, text_of
+from bot.web.security import RequestProblem, refusals_as_pages, text_of
 from service.wire import LONGEST_SUGGESTION, Who, digest_of
 
 LONGEST_EDIT = 50_000
@@ -44,7 +44,7 @@ class ReviewPages:
     async def queue(self, request: Request) -> Response:
         """Shows what waits, and the latest settled reports."""
         who = who_of(self._frame.admin(request))
-        with explained():
+        with refusals_as_pages():
             reports, suggestions, answers = await asyncio.gather(
                 self._client.reports(who), self._client.suggestions(who), self._client.open_answers(who)
             )
@@ -65,7 +65,7 @@ class ReviewPages:
         percent = text_of(fields, "percent").strip().rstrip("%")
         if not percent.isdecimal() or int(percent[:4]) > 100:
             raise RequestProblem(422, *text.NO_PERCENT)
-        with explained():
+        with refusals_as_pages():
             await self._client.open_answer_credit(who, event, _number(fields, "answer"), int(percent))
         return self._frame.after(request, "/review#answers", "credited")
 
@@ -74,7 +74,7 @@ class ReviewPages:
     async def report(self, request: Request) -> Response:
         """Shows a report beside the question that it is about."""
         who = who_of(self._frame.admin(request))
-        with explained():
+        with refusals_as_pages():
             view = await self._client.report_view(who, _in_path(request))
         return self._frame.show(
             request,
@@ -90,7 +90,7 @@ class ReviewPages:
         """Settles a report, or retires its question."""
         who, fields, event = await self._frame.posted(request)
         number, action, reason = _in_path(request), text_of(fields, "action"), text_of(fields, "reason")
-        with explained():
+        with refusals_as_pages():
             if action in ("dismissed", "fixed"):
                 await self._client.report_settle(who, event, number, action, reason[: text.LONGEST_REASON])  # type: ignore[arg-type]
                 return self._frame.after(request, "/review#reports", "settled")
@@ -107,7 +107,7 @@ class ReviewPages:
         return await self._suggestion(request, who_of(self._frame.admin(request)))
 
     async def _suggestion(self, request: Request, who: Who) -> Response:
-        with explained():
+        with refusals_as_pages():
             view = await self._client.suggestion_view(who, _in_path(request))
         return self._frame.show(
             request,
@@ -125,7 +125,7 @@ class ReviewPages:
         who, fields, event = await self._frame.posted(request)
         number, action = _in_path(request), text_of(fields, "action")
         done: Done
-        with explained():
+        with refusals_as_pages():
             if action == "accept":
                 await self._client.suggestion_accept(who, event, number, text_of(fields, "seen")[:200])
                 done = "accepted"
@@ -149,7 +149,7 @@ class ReviewPages:
         question, report = request.query_params.get("question", "")[:200], request.query_params.get("report", "")
         if not question:
             raise RequestProblem(422, *text.NO_QUESTION)
-        with explained():
+        with refusals_as_pages():
             source = await self._client.question_source(who, question)
         return self._edited(request, question, source.text, number_of(report), None)
 
@@ -160,7 +160,7 @@ class ReviewPages:
         report, apply = _number(fields, "report"), text_of(fields, "action") == "apply"
         if not question:
             raise RequestProblem(422, *text.NO_QUESTION)
-        with explained():
+        with refusals_as_pages():
             view = await self._client.question_edit(who, event, question, written, apply)
         if not view.applied:
             return self._edited(request, question, written, report, view)

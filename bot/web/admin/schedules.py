@@ -18,9 +18,9 @@ from bot.core.text.admin_pages import Done
 from bot.core.text.questions import question_card
 from bot.core.text.refusals import plain_refusal
 from bot.core.text.words import local
-from bot.web.admin.frame import AdminFrame, explained, number_of
+from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import CHANNEL, WHERE, who_of
-from bot.web.security import RequestProblem, text_of
+from bot.web.security import RequestProblem, refusals_as_pages, text_of
 from service.client import ServiceRefused
 from service.wire import (
     Kind,
@@ -59,7 +59,7 @@ class SchedulePages:
     async def list(self, request: Request) -> Response:
         """Lists the schedules."""
         who = who_of(self._frame.admin(request))
-        with explained():
+        with refusals_as_pages():
             views, low = await self._client.schedule_list(who), await self._client.bank_low(who)
         left = {one.schedule: one.left for one in low}
         return self._frame.show(
@@ -69,7 +69,7 @@ class SchedulePages:
     async def show(self, request: Request) -> Response:
         """Shows a month of a schedule, or of a new one, with its settings."""
         who = who_of(self._frame.admin(request))
-        with explained():
+        with refusals_as_pages():
             view = await self._view(request, who)
             month = _asked_month(request, view, self._frame.clock())
             found = await self._client.schedule_month(who, view.id if view else None, month, ScheduleChanges())
@@ -81,13 +81,13 @@ class SchedulePages:
         """Previews or saves the settings, or pauses, skips and so on."""
         who, fields, event = await self._frame.posted(request)
         action = text_of(fields, "action")
-        with explained():
+        with refusals_as_pages():
             view = await self._view(request, who)
         if action in ("preview", "save"):
             return await self._set(request, who, view, fields, event)
         if view is None:
             raise RequestProblem(422, *text.UNKNOWN_ACTION)
-        with explained():
+        with refusals_as_pages():
             path, done = await self._act(who, view, action, fields, event)
         return self._frame.after(request, path, done)
 
@@ -133,7 +133,7 @@ class SchedulePages:
         except ServiceRefused as refused:
             problem = plain_refusal(refused.refusal)[1]
         if found is None:
-            with explained():
+            with refusals_as_pages():
                 found = await self._client.schedule_month(who, view.id if view else None, month, ScheduleChanges())
         return await self._page(request, who, view, found, typed=typed, problem=problem, was=text_of(fields, "was"))
 
@@ -150,7 +150,7 @@ class SchedulePages:
         problem: str = "",
         was: str = "",
     ) -> Response:
-        with explained():
+        with refusals_as_pages():
             topics = await self._client.topics(who)
         spec = view.spec if view else ScheduleSpec()
         return self._frame.show(

@@ -7,9 +7,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.text import seasons as text
-from bot.web.admin.frame import AdminFrame, explained
+from bot.web.admin.frame import AdminFrame
 from bot.web.chat import who_of
-from bot.web.security import RequestProblem, text_of
+from bot.web.security import RequestProblem, refusals_as_pages, text_of
 
 PATH = "/m/{member}/admin/seasons"
 
@@ -25,7 +25,7 @@ class SeasonsPage:
     async def show(self, request: Request) -> Response:
         """Shows the running season and those before it."""
         who = who_of(self._frame.admin(request))
-        with explained():
+        with refusals_as_pages():
             seasons = await self._client.season_list(who)
         running = next((one for one in seasons if one.ends_at is None), None)
         ended = [one for one in seasons if one is not running]
@@ -35,7 +35,7 @@ class SeasonsPage:
         """Starts or ends a season."""
         who, fields, event = await self._frame.posted(request)
         action, name = text_of(fields, "action"), text_of(fields, "name").strip()[: text.LONGEST_NAME]
-        with explained():
+        with refusals_as_pages():
             if action == "end":
                 await self._client.season_end(who, event)
                 return self._frame.after(request, "/seasons", "ended")

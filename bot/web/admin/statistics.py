@@ -7,8 +7,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.text import item_statistics as text
-from bot.web.admin.frame import AdminFrame, explained
+from bot.web.admin.frame import AdminFrame
 from bot.web.chat import who_of
+from bot.web.security import refusals_as_pages
 
 
 class StatisticsPage:
@@ -21,7 +22,7 @@ class StatisticsPage:
     async def show(self, request: Request) -> Response:
         """Shows the lists."""
         who = who_of(self._frame.admin(request))
-        with explained():
+        with refusals_as_pages():
             view = await self._frame.client.bank_statistics(who)
         lists = [one for one in view.lists if one.items]
         return self._frame.show(request, "statistics.html", "statistics", view=view, lists=lists, text=text)

@@ -15,9 +15,9 @@ from bot.web.chat import WHERE
 from bot.web.navigation import Navigation
 from bot.web.security import MemberCookies
 from bot.web.store import Person
-from bot.web.tournament import TournamentPage
+from bot.web.tournament import TournamentPage, isolate_names, state_html
 from service.client import ServiceUnavailable
-from service.wire import TournamentPlan, TournamentView, Who
+from service.wire import Named, TournamentPlan, TournamentView, Who
 from tests.bot.conftest import Room
 from tests.bot.tournament_samples import OVER, RUNNING
 from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
@@ -78,6 +78,13 @@ async def test_the_page_joins_and_shows_teams_days_and_the_archive(room: Room, m
     await room.service.tick()
     page = await shown(member, "?name=cup%20%3C1%3E")
     assert "the tournament." in page and "data-events" not in page and "tj:" not in page
+
+
+def test_a_name_does_not_change_the_direction_of_what_is_beside_it() -> None:
+    """Each name is isolated on its own, not the list by its first name."""
+    team = RUNNING.teams[0].model_copy(update={"named": (Named(name="עדה"), Named(name="Bob")), "members": 2})
+    page = state_html(isolate_names(RUNNING.model_copy(update={"teams": (team, *RUNNING.teams[1:])})))
+    assert "<dd>\u2068עדה\u2069 and \u2068Bob\u2069</dd>" in page and 'dir="auto"' not in page
 
 
 async def test_the_stream_sends_a_state_when_it_changes_and_ends_with_the_tournament(quiz_chat: WebChat) -> None:
