@@ -11,7 +11,6 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 import structlog
 from pydantic import TypeAdapter
@@ -76,7 +75,16 @@ async def claim_or_wait(
     """
     async with sessions.begin() as session:
         await applications.record_seen(session, platform, application, clock())
-    claim = partial(_claim_once, sessions, platform, application, clock, limit)
+
+    async def claim() -> tuple[Delivery, ...]:
+        async with sessions.begin() as session:
+            leased = await claim_messages(session, platform, clock(), limit, application)
+            if leased and stopping():
+                # Nobody would receive them, and they would wait for the end of their lease.
+                await session.rollback()
+                return ()
+            return leased
+
     found = await claim()
     if found or wait_s <= 0:
         return found
@@ -157,13 +165,6 @@ async def give_up_expired(session: AsyncSession, now: datetime, *kinds: str) -> 
     """Gives up messages that were not sent in time; with `kinds` only those."""
     for row in await outbox.lock_expired(session, now, *kinds):
         await _give_up(session, row, now)
-
-
-async def _claim_once(
-    sessions: Sessions, platform: Platform, application: str, clock: Callable[[], datetime], limit: int
-) -> tuple[Delivery, ...]:
-    async with sessions.begin() as session:
-        return await claim_messages(session, platform, clock(), limit, application)
 
 
 async def _lock_message(session: AsyncSession, delivery: int) -> Outbox:
