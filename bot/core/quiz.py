@@ -78,7 +78,9 @@ class ButtonHandler:
 
     async def _hint(self, event: Press, ref: str, *, take: bool) -> Said:
         bare, wanted = actions.split_ref(ref)
-        return questions.hint_card(await self._client.hint(event.who, event.where, bare, take), wanted)
+        hint = await self._client.hint(event.who, event.where, bare, take)
+        ask = await self._client.ask(event.who, event.where, bare)
+        return questions.hint_card(hint, questions.carrying(ask, wanted), event.at)
 
     async def _other(self, event: Press, action: actions.Action) -> Said:
         match action:

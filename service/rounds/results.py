@@ -15,7 +15,7 @@ from service.errors import Refused
 from service.rounds import leaderboard
 from service.rounds.ledger import LedgerPosting
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import answers, chats, ledger, markings, notifications, outbox, questions, rounds, schedules
+from service.store import answers, chats, duels, ledger, markings, notifications, outbox, questions, rounds, schedules
 from service.store.ledger import RoundPoints
 from service.store.members import Caller
 from service.store.questions import Version
@@ -29,6 +29,7 @@ from service.wire import (
     ResultNotReady,
     RoundResult,
     ScheduleSpec,
+    StillOpen,
 )
 
 SHOWN_UNASKED = "web"
@@ -36,7 +37,11 @@ SHOWN_UNASKED = "web"
 
 
 async def view_result(session: AsyncSession, caller: Caller, ref: str) -> RoundResult:
-    """Returns the caller's own result of a round. Refused before the round has closed."""
+    """Returns the caller's own result of a round.
+
+    Refused before the round has closed, and while its question is asked again in the workspace or in a duel of the
+    caller: the result has the key.
+    """
     reference = QuestionRef.parse(ref)
     found = None
     if reference.kind == "round":
@@ -47,6 +52,11 @@ async def view_result(session: AsyncSession, caller: Caller, ref: str) -> RoundR
     if round_.closed_at is None:
         zone = ScheduleSpec.model_validate(schedule.spec).zone
         raise Refused(ResultNotReady(closes_at=round_.closes_at, zone=zone))
+    question_id = (await graded_version(session, round_)).question_id
+    if await questions.is_asked_now(session, caller.workspace_id, question_id):
+        raise Refused(StillOpen())
+    if await duels.is_question_in_duel(session, caller.member_id, question_id):
+        raise Refused(StillOpen())
     return (await build_results(session, round_, schedule, [caller.member_id]))[caller.member_id]
 
 

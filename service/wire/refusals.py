@@ -146,7 +146,8 @@ class WrongKindOfAnswer(Model):
 
 
 class StillOpen(Model):
-    """The question is open in a round or in a duel of the member, so it can neither be practiced nor explained."""
+    """The question is open in a round or in a duel of the member, so it can neither be practiced nor explained, and no
+    earlier result of it is shown."""
 
     kind: Literal["still-open"] = "still-open"
 

@@ -597,10 +597,14 @@ GALLERY: dict[str, Card | Form] = {
         ANSWERED.model_copy(update={"asks_confidence": True}),
         NOW,
     ),
-    "an offered hint": questions.hint_card(HintView(ref="r12", cost=3, taken=False, kind="choice")),
-    "a hint": questions.hint_card(HintView(ref="r12", cost=3, taken=True, text="Count the *strides*.", kind="value")),
+    "an offered hint": questions.hint_card(HintView(ref="r12", cost=3, taken=False, kind="choice"), ASK, NOW),
+    "a hint": questions.hint_card(
+        HintView(ref="r12", cost=3, taken=True, text="Count the *strides*.", kind="value"),
+        ASK.model_copy(update={"question": VALUE}),
+        NOW,
+    ),
     "a hint that names a wrong option": questions.hint_card(
-        HintView(ref="r12", cost=3, taken=True, wrong=CHOICE.options[1], kind="choice", answered=True)
+        HintView(ref="r12", cost=3, taken=True, wrong=CHOICE.options[1], kind="choice", answered=True), ANSWERED, NOW
     ),
     "a post with a hint": questions.question_card(
         QUESTION_POST.model_copy(update={"question": CHOICE.model_copy(update={"hint": True})})

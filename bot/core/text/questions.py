@@ -116,24 +116,36 @@ def hint_buttons(ref: str, question: QuestionView) -> tuple[Button, ...]:
     return (Button("Hint", encode(Hint(ref, "ask"))),) if question.hint else ()
 
 
-def hint_card(hint: HintView, wanted: PracticeFilter = NO_FILTER) -> Card:
-    """Shows a hint, or says what it costs and asks whether to take it."""
-    ref = ref_with_filter(hint.ref, wanted)
-    answering = Button("Change my answer" if hint.answered else "Answer", encode(Open(ref)), "primary")
+def hint_card(hint: HintView, ask: AskForm, now: datetime) -> Card:
+    """Shows the question with its hint, or with what a hint costs; the answer can be given on the same card."""
+    by_letter = by_button(ask.ref, ask.question)
+    answering = Button(
+        "Change my answer" if hint.answered else "Answer", encode(opening(ask.ref, ask.question)), "primary"
+    )
+    buttons = option_buttons(ask) if by_letter else (answering,)
     if not hint.taken:
-        said = (
-            f"The hint costs {plural(hint.cost, 'point')} of what your answer to this question earns. A wrong answer "
-            "loses nothing."
-        )
-        taking = Button(f"Show the hint (-{hint.cost})", encode(Hint(ref, "take")))
-        return Card("A hint?", said, (Text(said),), (answering, taking))
-    block: tuple[Block, ...] = (Text(hint.text),)
-    if hint.wrong is not None:
-        block = (Text("This option is wrong:"), Options((Lettered(_BULLET, hint.wrong.text),)))
+        buttons += (Button(f"Show the hint (-{hint.cost})", encode(Hint(ask.ref, "take"))),)
+    rules = (Small(_rules_line(ask, now)),) if ask.closes_at else ()
+    asked = (*question_blocks(ask.question), *_options(ask), *(_chosen_line(ask) if by_letter else ()))
+    title = "Hint" if hint.taken else "A hint?"
+    summary = in_brief(hint.wrong.text if hint.wrong else hint.text or _offer(hint), 200)
+    return Card(title, f"{title} {summary}", (*asked, *_hint_blocks(hint), *rules, Small(about(ask.question))), buttons)
+
+
+def _offer(hint: HintView) -> str:
+    return (
+        f"The hint costs {plural(hint.cost, 'point')} of what your answer to this question earns. A wrong answer "
+        "loses nothing."
+    )
+
+
+def _hint_blocks(hint: HintView) -> tuple[Block, ...]:
+    if not hint.taken:
+        return (Text(f"**A hint?** {_offer(hint)}"),)
     cost = (Small(f"It costs {plural(hint.cost, 'point')} of what your answer earns."),) if hint.cost else ()
-    summary = in_brief(hint.wrong.text if hint.wrong else hint.text, 200)
-    about = "This option is wrong: " if hint.wrong else ""
-    return Card("Hint", f"Hint. {about}{summary}", (*block, *cost), (answering,))
+    if hint.wrong is not None:
+        return (Text("**Hint:** this option is wrong:"), Options((Lettered(_BULLET, hint.wrong.text),)), *cost)
+    return (Text("**Hint:**"), Text(hint.text), *cost)
 
 
 def post_title(post: QuestionPost) -> str:

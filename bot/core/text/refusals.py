@@ -252,8 +252,8 @@ def _answer(refusal: AnswerRefusal) -> Words:
             text = f"This is {article} {kind} question. Answer it with {_ANSWERS[kind]}."
             return "Wrong kind of answer", f"{text} {_UNCHANGED}"
         case StillOpen():
-            text = "This question is open in a round, a sprint or a duel of yours. `/quiz today` shows open rounds;"
-            return "Question still open", f"{text} practice the question once it is closed."
+            text = "This question is asked right now, in a round, a sprint or a duel of yours, so its answer is secret."
+            return "Question still open", f"{text} `/quiz today` shows open rounds. Come back when it is closed."
         case ResultNotReady(closes_at=closes_at, zone=zone):
             text = f"This round is open until {moment_markdown(closes_at, zone)}. Your result is here after that."
             return "No result yet", text

@@ -34,7 +34,7 @@ from bot.core.text.words import (
     moment_markdown,
     percent,
     plural,
-    sentence,
+    stopped,
     until_markdown,
     wait_words,
 )
@@ -103,7 +103,7 @@ def answer_in_brief(key: AnswerKey) -> str:
     right = [in_brief(option.text) for option in key.options if option.right]
     said = " and ".join(right) or ("" if key.question.kind == "code" else in_brief(key.answer))
     head = "The document says" if key.quoted else "The answer"
-    return f"{head}: {sentence(said)}" if said else "The round is closed."
+    return f"{head}: {stopped(said)}" if said else "The round is closed."
 
 
 def after_buttons(

@@ -126,6 +126,21 @@ async def test_the_posts_options_have_no_letters_and_its_buttons_follow_the_roun
     assert revealed.thread == "Monday 2 March · tensors" and not revealed.broadcast
 
 
+async def test_a_hint_is_added_to_the_question_which_can_be_answered_there(room: Room, ann: Who) -> None:
+    post = await room.opens("one-right")
+    room.sees(ann, post)
+    await room.presses(ann, "Answer")
+    await room.chooses(ann, "`(2, 3)`")
+    room.sees(ann, post)
+    for label in ("Hint", "Show the hint (-3)"):
+        shown = await room.presses(ann, label)
+        assert "What does torch.zeros(2, 3).t().shape give?" in shown and "Your current answer:" in shown
+        letters = [one.label[:1] for one in room.buttons(ann)][:3]
+        assert letters == ["A", "B", "C"], shown
+    assert "this option is wrong:" in shown and "It costs 3 points" in shown
+    assert "Your answer is changed" in await room.chooses(ann, "`(3, 2)`")
+
+
 async def test_an_open_answer_is_marked_shared_and_confirmed(room: Room, ann: Who, bob: Who) -> None:
     post = await room.opens("why-scale")
     for member, text in ((ann, "Tiny numbers turn into nothing."), (bob, "No idea at all.")):

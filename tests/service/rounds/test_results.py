@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import time, timedelta
 
 import pytest
 
 from service.store.tables import Outbox
-from service.wire import AnswerInput, QuestionGone, QuestionPost, RankChange, ResultNotReady, RoundResult
+from service.wire import (
+    AnswerInput,
+    QuestionGone,
+    QuestionPost,
+    RankChange,
+    ResultNotReady,
+    RoundResult,
+    StillOpen,
+    Where,
+)
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, post_code_question
 from tests.service.refusals import refused
@@ -53,6 +62,28 @@ async def test_a_result_is_only_ever_the_callers_own(daily: DailyChannel, clock:
     assert [result.verdict and result.verdict.credit for result in (ada, bob, eve)] == [0, 1, None]
     assert (eve.points, eve.streak, eve.rank.after) == (None, 0, None)
     assert "bob" not in ada.model_dump_json().lower() and "ada" not in eve.model_dump_json().lower()
+
+
+async def test_an_old_result_waits_while_its_question_is_asked_in_another_channel(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    await daily.bank(choice())
+    await daily.schedule(SPEC)
+    clock.now = NINE
+    first = await ask(daily)
+    await daily.answer(first, "b")
+    await close(daily, clock)
+    assert (await daily.client.result(daily.who(), first)).key.answer
+    other = Where(channel="other", name="#other")
+    await daily.schedule(SPEC.model_copy(update={"at": time(18)}), where=other)
+    clock.now = NINE.replace(hour=18)
+    again = await ask(daily)
+    assert again != first
+    for name in ("Ada", "Eve"):
+        with refused(StillOpen()):
+            await daily.client.result(daily.who(name), first)
+    await close(daily, clock)
+    assert (await daily.client.result(daily.who(), first)).given == AnswerInput(options=("b",))
 
 
 async def test_points_have_reasons(daily: DailyChannel, clock: Clock, ref: str) -> None:

@@ -360,8 +360,8 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         StillOpen(),
         "Question still open",
-        "This question is open in a round, a sprint or a duel of yours. `/quiz today` shows open rounds; practice the "
-        "question once it is closed.",
+        "This question is asked right now, in a round, a sprint or a duel of yours, so its answer is secret. "
+        "`/quiz today` shows open rounds. Come back when it is closed.",
     ),
     (
         ResultNotReady(closes_at=datetime(2026, 3, 6, 9, tzinfo=UTC), zone="Europe/Berlin"),
