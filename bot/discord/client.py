@@ -13,8 +13,6 @@ import aiohttp
 import discord
 import yarl
 from discord.abc import GuildChannel
-from discord.gateway import DiscordWebSocket
-from discord.http import Route
 
 from bot.core.dispatcher import Dispatcher
 from bot.core.journal import Journal
@@ -26,6 +24,7 @@ from bot.discord.commands import MANAGE_SERVER, Autocompleter, register_commands
 from bot.discord.greeting import Greeter
 from bot.discord.handler import MODAL_WAIT_S, ClockSkew, InteractionHandler
 from bot.discord.interactions import RawInteraction
+from bot.discord.library import DiscordWebSocket, Route
 from bot.discord.platform import DiscordPlatform
 from bot.discord.presence import Presence
 from bot.discord.rate_limit import RateLimiter
@@ -136,7 +135,7 @@ async def _update_commands(bot: discord.Client) -> None:
     try:
         for line in await register_commands(bot.http, str(bot.application_id)):
             _LOG.info("commands: %s", line)
-    except (discord.HTTPException, OSError) as error:
+    except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
         _LOG.warning(
             "the commands may be out of date, because Discord did not take the new ones (%s): run "
             "`dailygrad bot discord-sync`",

@@ -11,12 +11,12 @@ from functools import cache
 from typing import Any, Final
 from zoneinfo import available_timezones
 
-from discord.http import HTTPClient
-
 from bot.core import command_spec
 from bot.core.command_spec import Argument, Spec, specs_of
 from bot.core.limits import DISCORD
 from bot.core.rendering import short
+from bot.core.text.translations import translations_of
+from bot.discord.library import HTTPClient, Route
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Who
 
@@ -53,7 +53,12 @@ _FILES: Final[Mapping[tuple[str, ...], Sequence[Body]]] = {
     ("run",): [{**_FILE, "description": "The program as a .py file."}],
     ("bank", "import"): [{**_FILE, "description": "The document, for example Markdown."}, _CHECK],
 }
-_COMPARED_KEYS = ("type", "name", "description", "required", "autocomplete", "value", "contexts", "integration_types")
+WITH_TRANSLATIONS: Final[Mapping[str, str]] = {"with_localizations": "true"}
+"""Query of a request for the registered commands, which otherwise come without translations."""
+_COMPARED_KEYS = (
+    *("type", "name", "description", "description_localizations", "required", "autocomplete", "value"),
+    *("contexts", "integration_types"),
+)
 # Discord asks again at every letter, so do not wait for a slow service.
 _TIMEOUT_S = 1.0
 _CACHE_LIFETIME = timedelta(minutes=2)
@@ -63,10 +68,19 @@ _MAX_WORKSPACES = 256
 def application_commands() -> list[Body]:
     """Returns all commands, as the body of Discord's bulk overwrite."""
     return [
-        {**_chat_command("quiz"), **_ANYWHERE},
+        {**_translated(_chat_command("quiz")), **_ANYWHERE},
         {**_chat_command("quiz-admin"), **_GUILD_ONLY, "default_member_permissions": MANAGE_SERVER},
         {"type": MESSAGE, "name": ANSWER_WITH_THIS, **_GUILD_ONLY},
     ]
+
+
+def _translated(command: Body) -> Body:
+    """Returns a command, or an option of one, with the translations of its descriptions."""
+    found = translations_of(command["description"])
+    more: Body = {"description_localizations": found} if found else {}
+    if command.get("options"):
+        more["options"] = [_translated(option) for option in command["options"]]
+    return {**command, **more}
 
 
 def _chat_command(name: str) -> Body:
@@ -127,7 +141,9 @@ def _option(argument: Argument) -> Body:
 
 async def register_commands(http: HTTPClient, application: str) -> list[str]:
     """Registers the commands in one request; returns a line for each one added, changed or removed."""
-    before = await http.get_global_commands(application)
+    # The library's own call does not ask for the translations.
+    route = Route("GET", "/applications/{application_id}/commands", application_id=application)
+    before = await http.request(route, params=WITH_TRANSLATIONS)
     commands = application_commands()
     changed = describe_changes([dict(one) for one in before], commands)
     if changed:

@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import discord
-from discord.http import Route
 
 from bot.core.cards import Card
 from bot.core.dispatcher import Answer, DeliveryDelayed, DeliveryRefused, Target
 from bot.core.events import Added
 from bot.core.journal import Journal
 from bot.discord.handler import as_card
+from bot.discord.library import Route
 from bot.discord.platform import DiscordPlatform, can_post
 from service.wire import Where, Who
 

@@ -16,12 +16,12 @@ from io import BytesIO
 from typing import Any, Final
 
 import discord
-from discord.http import Route
 
 from bot.core.cards import Card, Link
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
 from bot.core.limits import DISCORD
 from bot.core.rendering import line_of
+from bot.discord.library import Route
 from bot.discord.render import (
     Body,
     KeyMatcher,

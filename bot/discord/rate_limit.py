@@ -18,7 +18,8 @@ from types import SimpleNamespace
 from typing import Final
 
 import aiohttp
-from discord.http import Route
+
+from bot.discord.library import Route
 
 GLOBAL_LIMIT: Final = 50
 """Global limit, requests per second; interaction endpoints do not count. Docs: topics/rate-limits."""

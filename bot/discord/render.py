@@ -37,6 +37,7 @@ from bot.core.cards import (
 from bot.core.limits import DISCORD
 from bot.core.markup import escape, parse
 from bot.core.markup.discord import ROOM, escaped, fenced, framed, join_parts, linked, to_discord
+from bot.core.markup.plain import cells
 from bot.core.markup.runs import units, visible
 from bot.core.rendering import bar_cells, bar_words, distinct, line_of, reachable, table_aligns, table_rows
 
@@ -53,6 +54,8 @@ _MAX_BUTTONS = 5 * DISCORD.row_buttons
 _STYLES = {"primary": 1, "plain": 2, "danger": 4}
 _OPENS_PAGE = 5
 _BAR_CELLS = 10
+_PHONE_CELLS: Final = 36
+"""Widest table, columns of text, that a phone shows without breaking its lines."""
 T = TypeVar("T")
 _DIGITS = string.digits + string.ascii_letters
 _SERVER_PREFIX = re.compile(r"@([0-9A-Za-z]{1,11})(?:\.([0-9A-Za-z]{1,11}))?\|(.*)", re.DOTALL)
@@ -203,7 +206,40 @@ def _table(table: Table) -> list[str]:
     lines = [_named(*row) for row in rows[1:]] if len(table.columns) == 2 and not table.numeric else []
     if lines and sum(units(line) + 1 for line in lines) <= ROOM:
         return [*caption, "\n".join(lines)]
+    records = _records(rows, table) if _width(rows) > _PHONE_CELLS else []
+    if records and all(units(line) <= ROOM // 2 for line in records):
+        return [*caption, *_joined_lines(records)]
     return [*caption, *framed(rows, table_aligns(table))]
+
+
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    """Returns how many columns of text a framed table takes."""
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    return sum(widths) + 3 * (len(widths) - 1)
+
+
+def _records(rows: Sequence[Sequence[str]], table: Table) -> list[str]:
+    """Returns each row as a line: its columns up to the first text as its name, then the others with their names."""
+    header, *body = rows
+    named = next((place for place in range(len(header)) if place not in table.numeric), 0) + 1
+    lines = []
+    for row in body:
+        name = ". ".join(escaped(cell) for cell in row[:named] if visible(cell))
+        others = [(word, cell) for word, cell in zip(header[named:], row[named:], strict=True) if visible(cell)]
+        facts = [f"{word}: {cell}" if visible(word) else cell for word, cell in others]
+        lines.append(" · ".join([f"**{name}**", *map(escaped, facts)]))
+    return lines
+
+
+def _joined_lines(lines: Iterable[str]) -> list[str]:
+    """Joins lines to as few texts as fit a message."""
+    texts: list[str] = []
+    for line in lines:
+        if texts and units(texts[-1]) + units(line) < ROOM:
+            texts[-1] += f"\n{line}"
+        else:
+            texts.append(line)
+    return texts
 
 
 def _named(name: str, words: str) -> str:

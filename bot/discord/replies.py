@@ -12,11 +12,10 @@ from typing import Any, Final
 
 import aiohttp
 import discord
-from discord.http import MultipartParameters
-from discord.webhook.async_ import async_context
 
 from bot.core.cards import Card
 from bot.core.metrics import count_responses
+from bot.discord.library import MultipartParameters, async_context
 from bot.discord.platform import UNKNOWN_MESSAGE, attached, multipart_form, renumber_attachments
 from bot.discord.render import EPHEMERAL, V2, Body, parts_of_card
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import httpx
 
 from bot.discord.access import NEEDED
-from bot.discord.commands import application_commands, describe_changes
+from bot.discord.commands import WITH_TRANSLATIONS, application_commands, describe_changes
 from bot.discord.settings import DiscordSettings
 from bot.doctor.checks import ChatUnreachable, CheckResult, clock_finding, place_name, places_of
 from service.client import ServiceClient
@@ -99,7 +99,7 @@ async def _examined(
         yield finding
     yield gateway_finding(await discord.get("/gateway/bot") or {})
     id = str(application.get("id", me.get("id")))
-    yield commands_finding(await discord.get(f"/applications/{id}/commands") or [])
+    yield commands_finding(await discord.get(f"/applications/{id}/commands", **WITH_TRANSLATIONS) or [])
     guilds = await _guilds(discord)
     link = install_link(id)
     named = ", ".join(str(guild["name"]) for guild in guilds[:5]) + (" …" if len(guilds) > 5 else "")

@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from bot.core import command_spec
 from bot.core.command_parser import read_command
-from bot.core.command_spec import COMMANDS
+from bot.core.command_spec import COMMANDS, specs_of
+from bot.core.text.translations import LOCALES, SAME, translated, translations_of
 from bot.discord.commands import application_commands, describe_changes, register_commands
 from tests.bot.discord.simulated import Simulated
 from tests.bot.rendering import discord_schema
+from tests.doubles.discord.bodies import LANGUAGES
 from tests.doubles.discord.checks import wrong_in_body, wrong_in_commands
 from tests.doubles.discord.samples import COMMANDS as COMMANDS_ROUTE
 from tests.external import needs_schemas
@@ -31,8 +34,12 @@ def options_of(command: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def characters(command: dict[str, Any]) -> int:
-    """Counts the characters limited to 8,000: names, descriptions and values of a command, its options and choices."""
-    own = sum(len(str(command.get(key, ""))) for key in ("name", "description", "value"))
+    """Counts the characters limited to 8,000: names, descriptions and values of a command, its options and choices.
+    Of a text and its translations, the longest counts."""
+    own = sum(
+        max(map(len, [str(command.get(key, "")), *command.get(f"{key}_localizations", {}).values()]))
+        for key in ("name", "description", "value")
+    )
     return own + sum(characters(part) for key in ("options", "choices") for part in command.get(key) or ())
 
 
@@ -60,6 +67,40 @@ def test_limits_beyond_the_schema_hold(command: dict[str, Any]) -> None:
         required = [bool(one.get("required")) for one in inner]
         assert required == sorted(required, reverse=True), f"{part['name']}: what is required comes first"
         assert not ("choices" in part and part.get("autocomplete")), part["name"]
+
+
+def test_every_description_of_a_members_command_is_translated_within_discords_limits() -> None:
+    quiz = next(one for one in CHAT if one["name"] == "quiz")
+    shown = [quiz, *options_of(quiz)]
+    assert {part["description"] for part in shown} == translated(), "no translation is missing or left over"
+    for part in shown:
+        texts = part["description_localizations"]
+        assert set(texts) == {*LOCALES, *SAME} <= set(LANGUAGES)
+        for locale, text in texts.items():
+            assert 1 <= len(text) <= 100 and "`" not in text, (locale, text)
+    assert characters(quiz) <= MOST_CHARACTERS
+
+
+def test_words_to_type_are_not_translated() -> None:
+    typed = [
+        (word, text)
+        for spec in specs_of("quiz")
+        for argument in spec.arguments
+        if argument.kind is not command_spec.SWITCH  # on Discord, it is true or false
+        for word in argument.kind.choices
+        if re.search(rf"\b{word}\b", argument.help)
+        for text in translations_of(argument.help).values()
+    ]
+    assert len(typed) > 50
+    assert [(word, text) for word, text in typed if word not in text] == []
+
+
+def test_a_changed_translation_is_noticed() -> None:
+    ours = application_commands()
+    other = copy.deepcopy(as_discord_returns(ours))
+    quiz = next(one for one in other if one["name"] == "quiz")
+    quiz["options"][0]["description_localizations"]["ja"] = "…"
+    assert describe_changes(other, ours) == ["changed /quiz"]
 
 
 def test_every_command_is_registered_and_no_other() -> None:

@@ -95,4 +95,4 @@ async def test_several_messages_of_one_reply_are_all_private(sim: Simulated) -> 
     listed = await sim.boss.slash(sim.channel, "quiz-admin schedule list")
     assert len(messages_of(listed)) > 1
     assert alone(listed)
-    assert "40 │" in said(listed)
+    assert "**40. " in said(listed)

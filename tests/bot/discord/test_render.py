@@ -60,6 +60,24 @@ def test_a_table_is_fenced_with_the_readers_row_marked() -> None:
     assert "Bob (you)" in text
 
 
+def test_a_table_wider_than_a_phone_becomes_lines() -> None:
+    columns = ("Rank", "Name", "Points", "Answers", "Right", "Streak")
+    rows = (("1", "Ann *x*", "80", "5", "100 %", "1"), ("2", "Bob", "9", "5", "", "0"))
+    text = said_in(bodies(card_of(Table(columns, rows, "Board", (0, 2, 3, 4, 5), 1))))
+    assert text == (
+        "## Title\n**Board**\n\n"
+        "**1. Ann \\*x\\*** · Points: 80 · Answers: 5 · Right: 100 % · Streak: 1\n"
+        "**2. Bob (you)** · Points: 9 · Answers: 5 · Streak: 0"
+    )
+
+
+def test_a_table_of_hundreds_of_rows_becomes_lines_of_several_messages() -> None:
+    rows = tuple((str(number), "x" * 40, "9") for number in range(400))
+    found = bodies(card_of(Table(("Rank", "Name", "Points"), rows, "", (0, 2))))
+    assert len(found) > 1 and [wrong for body in found for wrong in wrong_in_message(body)] == []
+    assert all(f"**{number}. " in said_in(found) for number in range(400))
+
+
 def test_a_two_column_text_table_becomes_lines() -> None:
     table = Table(("Command", "What it does"), (("/quiz *me*", "Your points."), ("", "More.")), "Commands")
     assert said_in(bodies(card_of(table))) == "## Title\n**Commands**\n\n**/quiz \\*me\\*** Your points.\nMore."

@@ -258,7 +258,13 @@ MODAL = shape(
 
 # Commands
 
-WORDS = nullable(shape({}, {}))
+LANGUAGES = (
+    *("ar", "bg", "cs", "da", "de", "el", "en-GB", "en-US", "es-419", "es-ES", "fi", "fr", "he", "hi", "hr", "hu"),
+    *("id", "it", "ja", "ko", "lt", "nl", "no", "pl", "pt-BR", "ro", "ru", "sv-SE", "th", "tr", "uk", "vi"),
+    *("zh-CN", "zh-TW"),
+)
+"""Docs: reference, locales."""
+WORDS = nullable(shape({}, dict.fromkeys(LANGUAGES, string(100, 1))))
 NAMED: Fields = {"name_localizations": WORDS, "description_localizations": WORDS}
 
 

@@ -68,8 +68,14 @@ async def put_commands(server: Server, call: Call) -> list[Json]:
 
 
 async def get_commands(server: Server, call: Call) -> list[Json]:
-    """Returns the application's commands."""
-    return server.world.commands.get(int(call.match.get("guild_id", 0)), [])
+    """Returns the application's commands, with their translations only on request."""
+    known = server.world.commands.get(int(call.match.get("guild_id", 0)), [])
+    return known if call.query.get("with_localizations") == "true" else [_untranslated(one) for one in known]
+
+
+def _untranslated(command: Json) -> Json:
+    kept = {key: part for key, part in command.items() if not key.endswith("_localizations")}
+    return {**kept, **({"options": [_untranslated(one) for one in kept["options"]]} if "options" in kept else {})}
 
 
 def _guild(server: Server, call: Call) -> Guild:
