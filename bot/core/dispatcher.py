@@ -10,6 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 from typing import Protocol
 
 from bot.core.cards import Card, Reply
@@ -96,7 +97,10 @@ Pause = Callable[[float], Awaitable[None]]
 
 
 class Dispatcher:
-    """Delivers one platform's messages, at most `at_once` concurrently. `pause` sleeps; tests replace it."""
+    """Delivers one platform's messages, at most `at_once` concurrently.
+
+    `pause` sleeps and `steady` is a monotonic clock, seconds; tests replace them.
+    """
 
     def __init__(
         self,
@@ -106,19 +110,21 @@ class Dispatcher:
         at_once: int = _AT_ONCE,
         wait_s: float = 20,
         pause: Pause = asyncio.sleep,
+        steady: Callable[[], float] = monotonic,
     ) -> None:
         self._client = client
         self._platform = platform
         self._at_once = at_once
         self._wait_s = wait_s
         self._pause = pause
+        self._steady = steady
         self._lanes: set[asyncio.Task[None]] = set()
         self._failing_since: float | None = None
 
     @property
     def failing_s(self) -> float:
         """Seconds for which the outbox could not be read; 0 while it can."""
-        return 0.0 if self._failing_since is None else asyncio.get_running_loop().time() - self._failing_since
+        return 0.0 if self._failing_since is None else self._steady() - self._failing_since
 
     async def run(self) -> None:
         """Runs until cancelled; then finishes the messages already claimed."""
@@ -132,7 +138,7 @@ class Dispatcher:
                 except (ServiceUnavailable, ServiceRefused) as error:
                     away += 1
                     if self._failing_since is None:
-                        self._failing_since = asyncio.get_running_loop().time()
+                        self._failing_since = self._steady()
                     seconds = min(30.0, 0.25 * 2 ** min(away, 10))
                     _LOG.warning("the outbox cannot be read (%s); trying again in %g s", error, seconds)
                     await self._pause(seconds)

@@ -197,3 +197,23 @@ async def test_an_unreachable_service_is_retried_ever_more_slowly() -> None:
             with pytest.raises(asyncio.CancelledError):
                 await Dispatcher(client, Wall(), pause=pause).run()
     assert pauses == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
+
+
+async def test_the_time_for_which_the_outbox_cannot_be_read_is_measured() -> None:
+    now = [100.0]
+    measured: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        measured.append(courier.failing_s)
+        now[0] += 60
+        if len(measured) == 4:
+            raise asyncio.CancelledError
+
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        async with ServiceClient.over_http(f"http://127.0.0.1:{unused.getsockname()[1]}", "token") as client:
+            courier = Dispatcher(client, Wall(), pause=pause, steady=lambda: now[0])
+            assert courier.failing_s == 0
+            with pytest.raises(asyncio.CancelledError):
+                await courier.run()
+    assert measured == [0, 60, 120, 180]

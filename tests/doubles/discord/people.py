@@ -242,8 +242,9 @@ class Discord(Server):
                 raise Impossible(f"/{' '.join(words)} is not registered")
             chain.append((word, level["type"]))
         _fit(level, options, words, partly=partly)
+        places = {one["name"]: one["type"] for one in level.get("options", ()) if one["type"] in (7, 8)}
         given = [
-            {"name": name, "type": kind, "value": value}
+            {"name": name, "type": places.get(name, kind), "value": value}
             for name, value in options.items()
             for kind in [6 if name in people else 11 if value in (uploaded or {}) else _OPTION_TYPES[type(value)]]
         ]
