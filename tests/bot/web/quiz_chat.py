@@ -35,9 +35,9 @@ def who_is(ann: Browser) -> Who:
     return Who(platform="web", workspace=WORKSPACE, member=ann.member, name="Ann", admin=True)
 
 
-def called(name: str) -> Who:
-    """A member of the web chat who has no browser."""
-    return Who(platform="web", workspace=WORKSPACE, member=name.lower(), name=name)
+def called(name: str, member: str = "") -> Who:
+    """A member of the web chat; without `member`, one who has no browser."""
+    return Who(platform="web", workspace=WORKSPACE, member=member or name.lower(), name=name)
 
 
 async def answer(room: Room, who: Who, *, right: bool, confidence: Confidence | None = None) -> None:
