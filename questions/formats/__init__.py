@@ -13,6 +13,7 @@ from questions.formats import (
     moodle,
     packages,
     pages,
+    plus_minus,
     qti,
     records,
     table,
@@ -61,6 +62,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(trivia.OPENTRIVIA, (), trivia.sniff_opentrivia, trivia.read_opentrivia),
     ImportFormat(text2qti.NAME, (), text2qti.sniff, text2qti.read),
     ImportFormat(gift.NAME, (".gift",), gift.sniff, gift.read),
+    ImportFormat(plus_minus.NAME, (), plus_minus.sniff, plus_minus.read),
     ImportFormat(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
     ImportFormat(line_blocks.NAME, (), line_blocks.sniff, line_blocks.read),
 )

@@ -575,12 +575,22 @@ def _place(said: Any, record: Record, texts: list[str], base: int | None) -> int
 
 def _flag(option: Any) -> bool | None:
     """Returns whether an option is marked as right; None if it has no mark."""
-    for key, value in option.items() if isinstance(option, dict) else ():
-        if _name(key) in _FLAGS and not (
-            isinstance(value, str) and value.casefold() not in ("true", "false", "yes", "no")
-        ):
-            return value.casefold() in ("true", "yes") if isinstance(value, str) else _is_positive(value)
-    return None
+    if not isinstance(option, dict):
+        return None
+    marks = {_name(key): mark for key, value in option.items() if _name(key) in _FLAGS for mark in _mark(value)}
+    text = _text_key(option)
+    # `answer: 4` beside `is_correct: false` is the option itself.
+    if text in marks and (len(marks) > 1 or not any(isinstance(value, bool) for value in option.values())):
+        del marks[text]
+    return next(iter(marks.values()), None)
+
+
+def _mark(value: Any) -> Iterator[bool]:
+    """Yields what a mark says, if it is one."""
+    if not isinstance(value, str):
+        yield _is_positive(value)
+    elif value.casefold() in ("true", "false", "yes", "no"):
+        yield value.casefold() in ("true", "yes")
 
 
 def _is_positive(value: Any) -> bool:
@@ -592,7 +602,13 @@ def _option_text(option: Any) -> str:
     if not isinstance(option, dict):
         return _text(option)
     named = {_name(key): value for key, value in option.items()}
-    return next((_text(named[key]) for key in _OPTION_TEXT if isinstance(named.get(key), str | int | float)), "")
+    return _text(named[key]) if (key := _text_key(option)) else ""
+
+
+def _text_key(option: dict[str, Any]) -> str:
+    """Returns the name of the field that holds an option's text."""
+    named = {_name(key): value for key, value in option.items()}
+    return next((key for key in _OPTION_TEXT if isinstance(named.get(key), str | int | float)), "")
 
 
 def _feedback(option: Any) -> str:

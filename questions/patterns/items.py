@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
@@ -19,7 +21,7 @@ from questions.patterns.answers import (
     without_promotion,
     without_rules,
 )
-from questions.patterns.options import find_choice, options_in
+from questions.patterns.options import bullet_options, bulleted_choice, find_choice, options_in
 from questions.patterns.starts import Start, column_of, text_of
 from questions.patterns.stems import ends_asking, level_of, level_under, reads_as_question, unbold
 from questions.source import Finding, trim
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from questions.document import Document, Draft
     from questions.model import Level
     from questions.patterns.inference import Candidate
-    from questions.patterns.options import KeyProblem
+    from questions.patterns.options import ChoiceParts, KeyProblem, OptionRun
     from questions.source import Source, Span
 
 
@@ -53,9 +55,19 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     labelled = candidate.reason == "answered" and any(start.answer for start in starts)
     mostly_labelled = candidate.kind == "heading" and _mostly_labelled(starts)
     mostly_bare = len(starts) > 4 and sum(not start.text for start in starts) * 10 >= len(starts) * 7
-    for start, following in zip(starts, [*starts[1:], None], strict=True):
-        limit = min(start.end, following.first - 1) if following else start.end
-        parts = _parts(document, start, limit, candidate, is_last=following is None, mostly_bare=mostly_bare)
+    read = [
+        _parts(
+            document,
+            start,
+            min(start.end, following.first - 1) if following else start.end,
+            candidate,
+            is_last=following is None,
+            mostly_bare=mostly_bare,
+        )
+        for start, following in zip(starts, [*starts[1:], None], strict=True)
+    ]
+    bulleted = bullets_offer([None if one.labelled else bullet_options(one.answer) for one in read])
+    for start, parts in zip(starts, read, strict=True):
         if mostly_labelled and not parts.labelled and parts.answer and _asks_in_its_text(start, parts):
             parts = parts._replace(prompt="\n\n".join((parts.prompt, parts.answer)), answer="")
         found = FoundQuestion(
@@ -71,6 +83,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
             links=start.stem.links,
             tags=parts.tags,
             offering=offering,
+            bulleted=bulleted,
             asked=_asking_lines(start),
         )
         add_question(document, draft, found)
@@ -80,6 +93,36 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     unsure = candidate.kind == "heading" and candidate.reason == "asking"
     if unsure and not any(ends_asking(start.stem.text) for start in starts):
         draft.findings.append(_unsure(document, candidate))
+
+
+_FEWEST_BULLETED = 5
+_REGULAR = 0.8
+"""Share of questions that must be alike for their bullets to be options."""
+_SHORT = 60
+"""Length up to which bullets without a mark can be options, in the middle of a document, characters."""
+
+
+def bullets_offer(found: list[tuple[OptionRun, str] | None]) -> bool:
+    """Returns whether the bullets below the questions of a document are options, not answers.
+
+    They are if most questions have some in bold and some not, or as many short ones as each other.
+    """
+    runs = [one[0] for one in found if one]
+    if len(runs) < _FEWEST_BULLETED or len(runs) < _REGULAR * len(found):
+        return False
+    marked = sum(0 < sum(option.marked for option in run.options) < len(run.options) for run in runs)
+    if marked >= _REGULAR * len(runs):
+        return True
+    count, times = Counter(len(run.options) for run in runs).most_common(1)[0]
+    texts = [option.text for run in runs for option in run.options]
+    sentences = sum(text.endswith((".", "。", ";")) or ": " in text for text in texts)
+    short = median(map(len, texts)) <= _SHORT and sentences * 5 < len(texts)
+    return (
+        short
+        and 3 <= count <= 6
+        and times >= _REGULAR * len(runs)
+        and not any(o.marked for r in runs for o in r.options)
+    )
 
 
 def _asking_lines(start: Start) -> tuple[int, int]:
@@ -335,6 +378,8 @@ class FoundQuestion:
     """Whether a label marks the start of the answer; otherwise options may come first."""
     offering: bool = False
     """Whether the questions around it have options."""
+    bulleted: bool = False
+    """Whether plain bullets below the questions around it are options."""
     asked: tuple[int, int] | None = None
     """The lines that ask, if not the first alone."""
 
@@ -363,7 +408,11 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     answer = without_promotion(found.answer)
     if is_placeholder(answer) or only_pictures(answer):
         answer = ""
-    choice = find_choice(found.prompt, answer, labelled=found.labelled, offering=found.offering)
+    bullets = bullet_options(answer) if found.bulleted and not found.labelled else None
+    if bullets:
+        choice: ChoiceParts | None = bulleted_choice(found.prompt, *bullets)
+    else:
+        choice = find_choice(found.prompt, answer, labelled=found.labelled, offering=found.offering)
     if choice:
         prompt = _OPTIONS_LABEL.sub("", choice.prompt).strip()
         question = replace(question, kind="choice", prompt=prompt, options=choice.options, why=choice.why)

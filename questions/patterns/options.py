@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -36,7 +37,9 @@ _BULLET = re.compile(r"[ \t]*(?:[-*+])[ \t]+(?P<rest>\S.*)")
 _INLINE = re.compile(r"(?:^|(?<=\s))[(（]?(?P<letter>[A-Ja-j])(?:[).](?=\s+\S)|[）．、](?=\s*\S))")
 _STOP = re.compile(r"[ \t]*(?:#{1,6}[ \t]|</?details\b|</?summary\b|(?:[-*_][ ]*){3,}$)", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(?P<mark>```+|~~~+)")
-_PREFIX = re.compile(r"[*_]{0,3}[(\[]?(?P<letter>[A-Ja-j])(?:[)\].:][*_]{0,3}(?:[ \t]+|$)|[ \t]*(?=\n|$))")
+_PREFIX = re.compile(r"[*_]{0,3}[(\[]?(?P<letter>[A-Ja-j])(?:[)\].:][*_]{0,3}(?:[ \t]+|(?=\n)|$)|[ \t]*(?=\n|$))")
+_LETTER_ALONE = re.compile(r"[*_`]{0,3}[A-Ja-j][.):]?[*_`]{0,3}[ ]*")
+_COMMENT = re.compile(r"[ \t]*<!--(?:(?!-->).){0,200}-->[ \t]*")
 _TRUTH_WORDS = (
     r"correct|right|true|answer|correct[ao]|verdader[ao]|richtig|wahr|exact|juste|vrai|giust[ao]|corrett[ao]"
     r"|vero|juist"
@@ -164,6 +167,38 @@ def bullets_in(lines: list[str]) -> OptionRun | None:
     return OptionRun("bullet", start, end, tuple(_found(_nth(i), text.strip(), False) for i, text in enumerate(texts)))
 
 
+_MARKED_BULLET = re.compile(r"(?P<mark>\*\*|__)(?P<text>.+)(?P=mark)[.;,]?[ ]*")
+_MOST_BULLETS = 10
+
+
+def bullet_options(text: str) -> tuple[OptionRun, str] | None:
+    """Returns bullets at the left edge, those in bold marked, and the quotes between them; None if other text is there.
+
+    Whether they are options is for the caller to say: only a document in which most questions have such bullets shows
+    it. A program below a bullet belongs to it.
+    """
+    options: list[FoundOption] = []
+    quotes: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        found = _FENCE.match(line)
+        if (fence or found) and options:
+            options[-1] = options[-1]._replace(text=f"{options[-1].text}\n{line}")
+            fence = _after_fence(fence, found["mark"]) if found else fence
+        elif line.startswith(("- ", "* ", "+ ")):
+            bold = _MARKED_BULLET.fullmatch(line[2:].strip())
+            shown = bold["text"] if bold else line[2:].strip()
+            options.append(FoundOption(_nth(len(options)), shown, bold is not None))
+        elif line.startswith(">") and options:
+            quotes.append(line)
+        elif line.strip():
+            return None
+    if not 2 <= len(options) <= _MOST_BULLETS:
+        return None
+    run = OptionRun("bullet", 0, len(text.split("\n")), tuple(one._replace(text=one.text.strip()) for one in options))
+    return run, "\n".join(quotes)
+
+
 def _after_fence(fence: str, mark: str) -> str:
     if not fence:
         return mark
@@ -244,7 +279,7 @@ def _goes_on(scan: _Scan, index: int) -> bool:
     line, first = scan.lines[index], scan.starts[0][1]
     if scan.fence or _FENCE.match(line):
         return _fenced(scan, index, first.indent)
-    if not line.strip():
+    if not line.strip() or _COMMENT.fullmatch(line):
         scan.blank = True
         return True
     this = _option_line(line)
@@ -252,11 +287,21 @@ def _goes_on(scan: _Scan, index: int) -> bool:
         if first.kind == "letter" and not _follows(scan, this.letter):
             return False
         scan.starts.append((index, this))
-    elif _STOP.match(line) or label_of(line) is not None or (scan.blank and _indent(line) <= first.indent):
+    elif (
+        _STOP.match(line)
+        or label_of(line) is not None
+        or (scan.blank and _indent(line) <= first.indent and not _shown_below(scan))
+    ):
         return False
     scan.blank = False
     scan.end = index + 1
     return True
+
+
+def _shown_below(scan: _Scan) -> bool:
+    """Returns whether the last option is a check box with a letter, and what the letter stands for is still to come."""
+    start, last = scan.starts[-1]
+    return last.kind == "box" and scan.end == start + 1 and _LETTER_ALONE.fullmatch(last.text) is not None
 
 
 def _follows(scan: _Scan, letter: str) -> bool:
@@ -284,9 +329,10 @@ def _gathered(scan: _Scan) -> OptionRun:
     options: list[FoundOption] = []
     lettered = _all_lettered([line.text for _, line in scan.starts])
     for number, ((start, line), end) in enumerate(zip(scan.starts, ends, strict=True)):
-        text = trim("\n".join((line.text, *_dedented(scan.lines[start + 1 : end], line.indent + 2))))
+        below = [one for one in scan.lines[start + 1 : end] if not _COMMENT.fullmatch(one)]
+        text = trim("\n".join((line.text, *_dedented(below, line.indent + 2))))
         if line.kind == "box" and lettered and (prefix := _PREFIX.match(text)):
-            text = trim(text[prefix.end() :]).strip()
+            text = textwrap.dedent(text[prefix.end() :].lstrip("\n")).strip()
         options.append(_found(line.letter or _nth(number), text, line.marked))
     kind, start = scan.starts[0][1].kind, scan.starts[0][0]
     bold = _the_one_in_bold(options, [line.bold for _, line in scan.starts])
@@ -386,10 +432,32 @@ def find_choice(
     below = lines[run.end :]
     key = key_below(below, run.options)
     rest = "" if key else trim("\n".join(below))
-    if key is None and rest and offering and not before and not _is_marked(run) and not _asks_inside(run):
-        return _unkeyed(prompt, run, rest)
+    shown = trim("\n".join(lines[: run.start]))
+    shows = not run.lead and _only_shows(shown)
+    if key is None and rest and offering and shows and not _is_marked(run) and not _asks_inside(run):
+        return _unkeyed(f"{prompt}\n\n{shown}".strip(), run, rest)
     offered = not rest and not before and (reads_as_question(prompt) or len(run.options) > 2)
     return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless and offered)
+
+
+def bulleted_choice(prompt: str, run: OptionRun, quotes: str) -> ChoiceParts:
+    """Returns the question with bullets as options: right are those in bold, unless all or none are."""
+    marked = {option.id for option in run.options if option.marked}
+    right = marked if len(marked) < len(run.options) else set()
+    options = tuple(Option(option.id, option.text, option.id in right) for option in run.options)
+    return ChoiceParts(prompt, options, quotes, ())
+
+
+def _only_shows(text: str) -> bool:
+    """Returns whether a text is only programs and pictures, which belong to the question."""
+    fence = ""
+    for line in text.split("\n"):
+        found = _FENCE.match(line)
+        if found:
+            fence = _after_fence(fence, found["mark"])
+        elif not fence and line.strip() and not line.startswith(("    ", "\t", "![", "<!--", "<img")):
+            return False
+    return True
 
 
 def _asks_inside(run: OptionRun) -> bool:

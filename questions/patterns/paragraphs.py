@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from questions.patterns.answers import without_footer, without_rules
 from questions.patterns.starts import Start
-from questions.patterns.stems import ends_asking, question_line, reads_as_question
+from questions.patterns.stems import ends_asking, numbered, question_line, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,8 +66,11 @@ def _asking(document: Document, stretch: Stretch, kind: str) -> list[tuple[int, 
 
 def _of_stretch(document: Document, stretch: Stretch, kind: str, *, listed: bool) -> Iterator[Start]:
     asking = _asking(document, stretch, kind)
-    ends = [index for index, _ in asking[1:]] + [len(stretch.blocks)]
-    for (index, lines), end in zip(asking, ends, strict=False):
+    if not asking:
+        return
+    above = [_numbered_above(document, stretch, index) for index, _ in asking]
+    ends = [index - (number is not None) for (index, _), number in zip(asking[1:], above[1:], strict=True)]
+    for (index, lines), number, end in zip(asking, above, [*ends, len(stretch.blocks)], strict=True):
         block = stretch.blocks[index]
         below = stretch.blocks[index + 1 : end]
         if listed and all(map(_is_title, below)):
@@ -75,21 +78,33 @@ def _of_stretch(document: Document, stretch: Stretch, kind: str, *, listed: bool
         free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
         last = block.first + lines - 1
         body = without_footer(without_rules(below[:free]), said=last < block.last)
+        stem = question_line("\n".join(block.text.split("\n")[:lines]))
+        if number is not None:
+            stem = stem._replace(number=number[0], text=f"{number[1]}\n\n{stem.text}")
         yield Start(
             "paragraph",
             0,
             stretch.first,
-            block.first,
+            stretch.blocks[index - 1].first if number is not None else block.first,
             last,
-            question_line("\n".join(block.text.split("\n")[:lines])),
+            stem,
             body[-1].last if body else block.last,
             stretch.headings,
             body,
             block=block,
-            above_first=index > 0,
+            above_first=index > (number is not None),
             own_last=block.last,
             document=document,
         )
+
+
+def _numbered_above(document: Document, stretch: Stretch, index: int) -> tuple[str, str] | None:
+    """Returns number and text of a numbered paragraph right above the one that asks, which leads to the question."""
+    block = stretch.blocks[index - 1] if index else None
+    if block is None or block.kind != "paragraph" or not document.free(block.first, block.last):
+        return None
+    number, text = numbered(block.text)
+    return (number, text) if number and not numbered(stretch.blocks[index].text)[0] else None
 
 
 def _is_title(block: Block) -> bool:

@@ -1,0 +1,185 @@
+"""Options that documents offer without letters: bullets, check boxes with a letter above a program, `+` and `-`."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from questions import Question, Reading, read_bank
+
+TOPICS = ("strides", "views", "dtypes", "broadcasting", "hooks", "streams")
+
+
+def read(text: str, name: str = "d.md") -> Reading:
+    reading = read_bank(dedent(text), name=name)
+    assert reading.unaccounted() == ()
+    return reading
+
+
+def shown(question: Question) -> str:
+    return " ".join(f"{'+' if option.right else '-'}{option.text}" for option in question.options)
+
+
+def test_short_bullets_below_every_question_are_options_without_a_key_and_no_answer() -> None:
+    rows = [
+        f"{n}. Which of these is about {topic}?\n- north\n- south\n- east\n- west" for n, topic in enumerate(TOPICS, 1)
+    ]
+    reading = read("\n".join(rows))
+    assert len(reading.bank.questions) == len(TOPICS)
+    assert {(one.kind, shown(one), one.answer) for one in reading.bank.questions} == {
+        ("choice", "-north -south -east -west", None)
+    }
+    assert [found.code for found in reading.findings] == ["Q101"] * len(TOPICS)
+
+
+@pytest.mark.parametrize(
+    "bullets",
+    [
+        "- It is stored once.\n- It is read often.\n- It is freed late.",
+        "- size: how many\n- stride: how far\n- offset: from where",
+        "- **one**\n- **two**\n- **three**",
+    ],
+)
+def test_bullets_that_say_something_stay_the_answer(bullets: str) -> None:
+    rows = [f"{n}. What do you know of {topic}?\n{bullets}" for n, topic in enumerate(TOPICS, 1)]
+    reading = read("\n".join(rows))
+    assert {(one.kind, bool(one.answer)) for one in reading.bank.questions} == {("open", True)}
+
+
+def test_bullets_of_different_number_stay_the_answer() -> None:
+    rows = [f"{n}. What belongs to {topic}?\n" + "- part\n" * n for n, topic in enumerate(TOPICS, 1)]
+    assert {one.kind for one in read("\n".join(rows)).bank.questions} == {"open"}
+
+
+def test_bold_bullets_among_others_are_the_key_and_quotes_between_them_explain() -> None:
+    rows = [
+        f"1 - We have seen {topic} in this lesson. There is more to know.\n\nWhat is true of {topic}?\n\n"
+        f"- nothing\n- __it copies {topic}__\n\n> Right! It has memory of its own.\n\n- __it is fast__\n- it is old\n"
+        for topic in TOPICS
+    ]
+    reading = read("\n".join(f"## Lesson {n}\n\n{row}" for n, row in enumerate(rows, 1)))
+    assert len(reading.bank.questions) == len(TOPICS)
+    first = reading.bank.questions[0]
+    assert first.prompt.startswith("We have seen strides") and first.prompt.endswith("What is true of strides?")
+    assert (first.kind, shown(first)) == ("choice", "-nothing +it copies strides +it is fast -it is old")
+    assert "memory of its own" in first.why
+
+
+BOXED = """\
+    #### Q1. Which call copies?
+
+    - [ ] view
+    - [x] clone
+
+    #### Q2. Which program prints 4?
+
+    - [x] A
+
+    <!---->
+
+        print(2 + 2)
+        print()
+
+    - [ ] B
+
+    <!---->
+
+        print(2 + 3)
+
+    #### Q3. What is left?
+
+    - [ ] a
+
+    ```text
+    one
+    ```
+
+    - [ ] b
+
+    nothing at all
+
+    - [x] c:
+
+    ```text
+    two
+    ```
+
+    #### Q4. Which of these is fast?
+
+        x = 1
+
+    - [ ] `one`
+    - [ ] `two`
+
+    See also:
+
+    1.  [a page](https://example.org/a)
+
+    #### Q5. Which is slow?
+
+    - [x] one
+    - [ ] two
+"""
+
+
+def test_a_letter_in_a_box_stands_for_what_is_below_it() -> None:
+    _, program, left, unkeyed, _ = read(BOXED).bank.questions
+    assert shown(program) == "+print(2 + 2)\nprint() -print(2 + 3)"
+    assert shown(left) == "-```text\none\n``` -nothing at all +```text\ntwo\n```"
+    assert (shown(unkeyed), unkeyed.answer) == ("-`one` -`two`", None), "a list of options answers nothing"
+
+
+def test_a_number_that_is_an_option_is_no_mark() -> None:
+    text = """\
+        - question: How many dimensions has a matrix?
+          answers:
+            - {answer: 3, is_correct: false}
+            - {answer: 2, is_correct: true}
+            - {answer: 1, is_correct: false}
+        - question: Is a vector one?
+          answers:
+            - {answer: true, is_correct: false}
+            - {answer: false, is_correct: true}
+        """
+    numbers, truth = read(text, "d.yaml").bank.questions
+    assert shown(numbers) == "-3 +2 -1"
+    assert [option.right for option in truth.options] == [False, True]
+
+
+PLUS_MINUS = """\
+Which of these copy?
++ clone
++ contiguous, sometimes
+- view
+(it shares the memory)
+- t
+
+A tensor has shape (2, 3).
+How many numbers does it hold?
++ 6
+- 5
+
+What frees it?
++ del
+"""
+
+
+def test_plus_and_minus_say_what_is_right() -> None:
+    more = "Which is a dtype?\n- list\n+ bool\n"
+    reading = read(PLUS_MINUS + more, "d.txt")
+    assert reading.bank.dialects == ("plus-minus",)
+    first, second, third, _ = reading.bank.questions
+    assert shown(first) == "+clone +contiguous, sometimes -view -t"
+    assert first.options[2].reason == "it shares the memory"
+    assert second.prompt.startswith("A tensor has shape (2, 3).") and second.prompt.endswith("does it hold?")
+    assert (third.options, third.answer) == ((), "del")
+
+
+def test_lists_in_markdown_and_prose_are_not_plus_and_minus() -> None:
+    for text in (
+        "# Notes\n\n" + PLUS_MINUS,
+        "Shopping\n+ milk\n+ bread\nWork\n+ mail\n+ calls\n",
+        "What?\n- a\n- b\nWhy?\n- c\n- d\n",
+    ):
+        assert "plus-minus" not in read(text, "d.txt").bank.dialects
