@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from bot.core.cards import Code, Small, TextField
 from bot.core.text import members, questions, results, words
 from bot.core.text.admin import rhythm_words
-from service.wire import RunResult, ScheduleSpec, TopicMastery, VerdictView
+from service.wire import OptionKey, RunResult, ScheduleSpec, TopicMastery, VerdictView
 from tests.bot.core.text.instants import read_aloud
-from tests.bot.samples import ME
+from tests.bot.samples import CHOICE_KEY, ME
 
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 
@@ -207,3 +207,10 @@ def test_a_run_reports_its_end_resources_and_place(result: RunResult, said: str)
 def test_a_verdict_shows_its_note() -> None:
     verdict = VerdictView(verdict="accepted", credit=1.0, note="no gpu")
     assert Small("Judged on the CPU: this sandbox has no GPU.") in results.verdict_blocks(verdict)
+
+
+def test_the_answer_in_brief_keeps_the_case_of_code() -> None:
+    key = CHOICE_KEY.model_copy(
+        update={"options": tuple(OptionKey(id=text, text=text, right=True) for text in ("`x[1:]`", "`x.t()`"))}
+    )
+    assert results.answer_in_brief(key) == "The answer: x[1:] and x.t()."
