@@ -156,7 +156,7 @@ async def local_settings(data: Path, sandbox: Path, stack: contextlib.AsyncExitS
 
 async def import_bank(service: Service, bank: Path | None) -> None:
     """Imports the bank and prints the results. Documents with errors are not imported."""
-    views = await step("Bank read", import_path(service.sessions, bank, now(), options=ImportOptions("use")))
+    views = await step("Bank read", import_path(service.sessions, bank, now(), options=ImportOptions()))
     for view in views:
         out.print(import_text(view, dry_run=False), markup=False, soft_wrap=True)
     if not any(view.applied for view in views):

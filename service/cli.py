@@ -150,8 +150,8 @@ def bank_import(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would happen to each question.")] = False,
     format: Annotated[str, typer.Option(help="text, or json with every question.")] = "text",
     generated: Annotated[
-        str, typer.Option(help="Choices generated from prose: use, hold (until `bank approve`) or none.")
-    ] = "use",
+        str, typer.Option(help="Choices generated from prose: none, hold (until `bank approve`) or use.")
+    ] = "none",
     question: QuestionPattern = "",
     answer: AnswerPattern = "",
     recipe: RecipeLines = None,

@@ -76,7 +76,7 @@ class Workspace(Base):
     id: Mapped[int] = new_id()
     name: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime]
-    generated: Mapped[str] = mapped_column(server_default="use")
+    generated: Mapped[str] = mapped_column(server_default="none")
     """How imports treat choices generated from a document's prose: `use`, `hold` until approved, or `none`."""
 
 

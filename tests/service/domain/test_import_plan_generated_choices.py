@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 
 from questions.generated_choices import SUFFIX
 from questions.reader import Reading, read_bank
 from service.banks import moderation
 from service.banks.import_history import undo_import
 from service.banks.imports import ImportOptions, import_bank
+from service.cli import bank_import
 from service.rounds.views import build_question_view
 from service.store import banks
 from service.store.questions import get_version
@@ -138,7 +140,12 @@ async def test_a_workspace_says_what_its_imports_do(stage: Stage) -> None:
     ada, bob = await stage.caller(), await stage.caller("Bob", workspace="other")
     await moderation.set_generated(stage.session, ada, "hold")
     assert await banks.get_generated_policy(stage.session, ada.workspace_id) == "hold"
-    assert await banks.get_generated_policy(stage.session, bob.workspace_id) == "use"
+    assert await banks.get_generated_policy(stage.session, bob.workspace_id) == "none", "off unless an admin wants them"
+
+
+def test_an_import_generates_none_unless_it_is_told_to() -> None:
+    assert ImportOptions().generated == "none"
+    assert inspect.signature(bank_import).parameters["generated"].default == "none"
 
 
 async def test_members_see_that_nobody_wrote_it(stage: Stage) -> None:

@@ -113,7 +113,7 @@ def _create_workspaces() -> None:
         id_column(),
         sa.Column("name", sa.String(), server_default="", nullable=False),
         sa.Column("created_at", INSTANT, nullable=False),
-        sa.Column("generated", sa.String(), server_default="use", nullable=False),
+        sa.Column("generated", sa.String(), server_default="none", nullable=False),
     )
     op.create_table(
         "chat",
