@@ -47,6 +47,7 @@ from bot.web.security import (
     values_of,
     with_documents,
 )
+from bot.web.sessions import SessionPages
 from bot.web.sign_in import SignInPages
 from bot.web.store import LAST_ID, Message, NameTaken, Person
 from bot.web.today import TodayPage
@@ -126,7 +127,7 @@ class WebApp:
         self._chat = chat
         self._answer = answer
         self._complete = complete
-        self._cookies = MemberCookies(chat.store)
+        self._cookies = MemberCookies(chat.store, chat.clock)
         self.operations = (
             OperationsPage(self._cookies, fetch_operations, who_of) if fetch_operations is not None else None
         )
@@ -149,6 +150,7 @@ class WebApp:
                 *me.routes,
                 *admin.routes,
             ]
+        self.sessions = SessionPages(self._cookies, chat.store, self._navigation, chat.clock)
         self.sign_in = SignInPages(self._cookies, chat.store, self._navigation, chat.clock, self._first_page)
 
     # Joining
@@ -235,11 +237,13 @@ class WebApp:
         person = self._cookies.person(request)
         query = request.query_params
         after = _number(request.headers.get("last-event-id") or query.get("after", ""))
-        return EventSourceResponse(self._news(person, after, _number(query.get("editor", ""))), ping=PING_S)
+        return EventSourceResponse(self._news(request, person, after, _number(query.get("editor", ""))), ping=PING_S)
 
-    async def _news(self, person: Person, after: int, editor: int) -> AsyncIterator[ServerSentEvent]:
+    async def _news(self, request: Request, person: Person, after: int, editor: int) -> AsyncIterator[ServerSentEvent]:
         token = self._cookies.token(person.id)
         async for message in self._chat.follow(person.id, after):
+            if person.id not in self._cookies.known(request):
+                return  # signed out meanwhile
             if not editor or _belongs(message, editor):
                 html = message_html(message, _base(person), token, editor)
                 yield ServerSentEvent(data=html, id=str(message.version))
@@ -345,6 +349,7 @@ def build(
         Route("/m/{member}/highlight", web.highlight, methods=["POST"]),
         *([Route("/m/{member}/operations", web.operations.show)] if web.operations is not None else ()),
         *web.sign_in.routes,
+        *web.sessions.routes,
         *web.pages,
         *(linked.routes if linked is not None else ()),
     ]

@@ -6,8 +6,9 @@ import hashlib
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -19,7 +20,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.core.text.refusals import UNAVAILABLE, plain_refusal
-from bot.web.store import ChatStore, Person
+from bot.web.store import ChatStore, Person, Session
 from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import PACKED
 
@@ -146,30 +147,39 @@ def refusals_as_pages(status: int = 409) -> Iterator[None]:
 
 
 class MemberCookies:
-    """Signed cookies that name the members a browser may act as.
+    """Signed cookies with the secrets of a browser's sessions: each lets it act as one member until it is ended.
 
     The store's secret signs them, so they survive a restart.
     """
 
-    def __init__(self, store: ChatStore) -> None:
+    def __init__(self, store: ChatStore, clock: Callable[[], datetime]) -> None:
         self._store = store
+        self._clock = clock
         secret = store.secret("session")
         # Cookies ignore ports, so two chats on one machine need different names.
         self.cookie = f"dailygrad_{hashlib.sha256(secret.encode()).hexdigest()[:8]}"
         self._people = URLSafeSerializer(secret, salt="people")
         self._tokens = URLSafeSerializer(secret, salt="csrf")
 
+    def sessions(self, request: Request) -> dict[str, Session]:
+        """Returns this browser's sessions by their secrets, oldest first."""
+        try:
+            codes = self._people.loads(request.cookies.get(self.cookie, ""))
+        except BadData:
+            return {}
+        known = [code for code in codes if isinstance(code, str)][:MAX_MEMBERS] if isinstance(codes, list) else []
+        return self._store.use_sessions(known, self._clock())
+
     def known(self, request: Request) -> list[str]:
         """Returns the ids of the members this browser joined as."""
-        try:
-            known = self._people.loads(request.cookies.get(self.cookie, ""))
-        except BadData:
-            return []
-        return [member for member in known if isinstance(member, str)] if isinstance(known, list) else []
+        return [session.person.id for session in self.sessions(request).values()]
 
     def grant(self, request: Request, response: Response, person: Person) -> None:
         """Adds a member to those this browser may act as."""
-        known = [*self.known(request), person.id][-MAX_MEMBERS:]
+        known = list(self.sessions(request))
+        if person.id not in self.known(request):
+            known.append(self._store.begin_session(person.id, request.headers.get("user-agent", ""), self._clock()))
+        known = known[-MAX_MEMBERS:]
         response.set_cookie(
             self.cookie,
             str(self._people.dumps(known)),
@@ -182,7 +192,8 @@ class MemberCookies:
     def person(self, request: Request) -> Person:
         """Returns the member of this page. Raises RequestProblem if this browser did not join as them."""
         member = request.path_params["member"]
-        person = self._store.person(member) if member in self.known(request) else None
+        mine = [session.person for session in self.sessions(request).values() if session.person.id == member]
+        person = mine[0] if mine else None
         if person is None:
             raise RequestProblem(
                 403, "Who are you?", "This page belongs to a member who has not joined in this browser."

@@ -10,8 +10,9 @@ import json
 import secrets
 import sqlite3
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.core.cards import Card, Form, as_data, from_data
@@ -44,12 +45,26 @@ create table if not exists message (
 ) strict;
 create index if not exists message_of_member on message (member, answers);
 create table if not exists sign_in (code text primary key, person text not null, until text not null) strict;
+create table if not exists session (
+    id integer primary key autoincrement, hash text not null unique, person text not null, agent text not null,
+    began text not null, used text not null
+) strict;
 create table if not exists secret (name text primary key, value text not null) strict;
 """
 
 COLUMNS = "id, version, channel, member, author, reply_to, answers, key is not null, content, at"
+SESSIONS = (
+    "select session.id, session.agent, session.began, session.used, person.id, person.name, person.admin, session.hash"
+    " from session join person on person.id = session.person"
+)
 SEEN = f"select {COLUMNS} from message where channel = ? and (member is null or member = ?) and version > ?"
 NEXT_VERSION = "(select coalesce(max(version), 0) + 1 from message)"
+
+
+SESSION_LIFETIME = timedelta(days=365)
+"""How long a browser stays signed in without being used."""
+USED_EVERY = timedelta(hours=1)
+"""How exactly the last use of a session is known."""
 
 
 class NameTaken(Exception):
@@ -63,6 +78,19 @@ class Person:
     id: str
     name: str
     admin: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A browser that may act as a person. Its secret is in the browser's cookie; only a hash is kept."""
+
+    id: int
+    person: Person
+    agent: str
+    """What the browser calls itself."""
+    began: datetime
+    used: datetime
+    """When it was last used, to the hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +154,48 @@ class ChatStore:
 
     def make_admin(self, member: str, admin: bool = True) -> None:
         self._db.execute("update person set admin = ? where id = ?", (int(admin), member))
+
+    # Sessions
+
+    def begin_session(self, member: str, agent: str, now: datetime) -> str:
+        """Returns the secret of a new session."""
+        code, at = secrets.token_urlsafe(18), _instant(now)
+        self._db.execute(
+            "insert into session (hash, person, agent, began, used) values (?, ?, ?, ?, ?)",
+            (_hashed(code), member, agent[:300], at, at),
+        )
+        self._db.execute("delete from session where used <= ?", (_instant(now - SESSION_LIFETIME),))
+        return code
+
+    def use_sessions(self, codes: Sequence[str], now: datetime) -> dict[str, Session]:
+        """Returns the sessions with these secrets that have not ended, by secret and in this order."""
+        by_hash = {_hashed(code): code for code in codes}
+        marks = ", ".join("?" * len(by_hash))
+        condition = f"session.hash in ({marks}) and used > ?"
+        rows = self._db.execute(
+            f"{SESSIONS} where {condition}", (*by_hash, _instant(now - SESSION_LIFETIME))
+        ).fetchall()
+        found = {by_hash[row[-1]]: _session(row) for row in rows}
+        if stale := [session.id for session in found.values() if session.used < now - USED_EVERY]:
+            marks = ", ".join("?" * len(stale))
+            self._db.execute(f"update session set used = ? where id in ({marks})", (_instant(now), *stale))
+        return {code: found[code] for code in codes if code in found}
+
+    def list_sessions(self, member: str | None, now: datetime, limit: int = 200) -> list[Session]:
+        """Returns the sessions of a person, or of everybody, the last used first."""
+        rows = self._db.execute(
+            f"{SESSIONS} where used > ? and ? in ('', person) order by used desc, session.id desc limit ?",
+            (_instant(now - SESSION_LIFETIME), member or "", limit),
+        ).fetchall()
+        return [_session(row) for row in rows]
+
+    def end_sessions(self, sessions: Sequence[int], member: str | None = None) -> int:
+        """Ends sessions, of that person only if one is given. Returns how many there were."""
+        marks = ", ".join("?" * len(sessions))
+        statement = f"delete from session where id in ({marks}) and ? in ('', person)"
+        return self._db.execute(statement, (*sessions, member or "")).rowcount
+
+    # Sign-in links
 
     def make_sign_in(self, member: str, until: datetime) -> str:
         """Returns the code of a new link that signs in a person, once before `until`. Only its hash is kept."""
@@ -258,6 +328,12 @@ def _instant(at: datetime) -> str:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _session(row: tuple[int, str, str, str, str, str, int, str]) -> Session:
+    number, agent, began, used, member, name, admin, _ = row
+    person = _person((member, name, admin))
+    return Session(number, person, agent, datetime.fromisoformat(began), datetime.fromisoformat(used))
 
 
 def _person(row: tuple[str, str, int]) -> Person:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 
 from bot.web.security import MemberCookies, RequestProblem, cleaned, event_id, text_of
 from bot.web.store import ChatStore, Person
+from tests.conftest import MONDAY
 
 ANN, BOB = Person("ann", "Ann", True), Person("bob", "Bob", False)
 
@@ -64,7 +65,7 @@ def test_a_field_that_is_missing_is_empty() -> None:
 def test_two_chats_on_one_machine_have_cookies_of_their_own() -> None:
     one, two = ChatStore(":memory:"), ChatStore(":memory:")
 
-    first, second, again = MemberCookies(one), MemberCookies(two), MemberCookies(one)
+    first, second, again = (MemberCookies(store, lambda: MONDAY) for store in (one, two, one))
 
     assert first.cookie == again.cookie != second.cookie
     assert first.token("ann") == again.token("ann") != second.token("ann")
@@ -75,7 +76,7 @@ def test_two_chats_on_one_machine_have_cookies_of_their_own() -> None:
 @pytest.mark.parametrize("cookie", ["", "x", "W10.x", "x" * 5000, '["ann"]'])
 def test_a_cookie_nobody_signed_knows_nobody(cookie: str) -> None:
     store = ChatStore(":memory:")
-    cookies = MemberCookies(store)
+    cookies = MemberCookies(store, lambda: MONDAY)
 
     assert cookies.known(request(cookie=f"{cookies.cookie}={cookie}")) == []
     store.close()

@@ -107,7 +107,7 @@ async def test_the_stream_sends_a_state_when_it_changes_and_ends_with_the_tourna
         pauses += 1
         return True
 
-    page = TournamentPage(MemberCookies(quiz_chat.store), Client(), Navigation(True, False), pause)
+    page = TournamentPage(MemberCookies(quiz_chat.store, quiz_chat.clock), Client(), Navigation(True, False), pause)
     states = [event.data async for event in page._states(Person("1", "Ann", False), "")]
     assert len(states) == 3 and looks == [] and pauses == 4
     assert "2 days played" not in str(states[0]) and "9 members joined" in str(states[1])

@@ -1,0 +1,171 @@
+"""Signed-in browsers: members list and sign out their own, admins everybody's; no secret is shown or kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from bot.core.command_parser import suggest
+from bot.core.quiz import Quiz
+from bot.core.text.sessions import browser
+from bot.web import WebChat, build
+from bot.web.store import ChatStore
+from tests.bot.conftest import Room
+from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
+from tests.bot.web.http_browser import Browser, MakeBrowser
+from tests.bot.web.test_sign_in import link_of, uses
+from tests.conftest import MONDAY
+
+PHONE = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36"
+
+
+@pytest.fixture
+async def phone(member: Browser) -> AsyncIterator[Browser]:
+    """Another browser, into which Ann's link signed her in."""
+    transport = httpx.ASGITransport(app=member.app)
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://localhost", headers={"User-Agent": PHONE}
+    ) as http:
+        phone = Browser(member.app, http)
+        path = await link_of(member)
+        await phone.opens(path)
+        phone.home = (await uses(phone, path)).headers["location"]
+        yield phone
+
+
+async def rows(browser: Browser) -> list[tuple[str, str]]:
+    """Opens the page; returns what it calls each browser, and its number."""
+    await browser.opens(f"/m/{browser.member}/sessions")
+    names = [re.sub("<[^>]+>", "", one).strip() for one in re.findall('<p class="asked">(.*?)</p>', browser.page)]
+    return list(zip(names, re.findall(r'name="session" value="(\d+)"', browser.page), strict=True))
+
+
+async def ends(browser: Browser, session: str) -> httpx.Response:
+    return await browser.http.post(
+        f"/m/{browser.member}/sessions", data={"token": browser.hidden("token"), "session": session}
+    )
+
+
+async def is_in(browser: Browser) -> bool:
+    return (await browser.http.get(browser.home)).status_code == 200
+
+
+async def test_a_member_signs_out_a_browser_that_is_lost(member: Browser, phone: Browser) -> None:
+    found = dict(await rows(member))
+    assert set(found) == {"Chrome on Android", "A browser This browser"}
+    assert await is_in(phone)
+    done = await ends(member, found["Chrome on Android"])
+    assert (done.status_code, done.headers["location"]) == (303, f"/m/{member.member}/sessions")
+    assert not await is_in(phone), "its cookie is worth nothing now"
+    assert await is_in(member) and len(await rows(member)) == 1
+    assert (await ends(member, found["Chrome on Android"])).status_code == 404
+
+
+async def test_all_others_are_signed_out_at_once(member: Browser, phone: Browser) -> None:
+    await rows(phone)
+    assert (await ends(phone, "others")).status_code == 303
+    assert await is_in(phone) and not await is_in(member)
+
+
+async def test_the_browser_itself_is_signed_out(member: Browser) -> None:
+    ((_, own),) = await rows(member)
+    done = await ends(member, own)
+    assert done.headers["location"] == "/" and not await is_in(member)
+    assert "Ann" not in (await member.opens("/")).text
+
+
+async def test_a_stream_ends_when_its_browser_is_signed_out(
+    quiz_chat: WebChat, member: Browser, phone: Browser
+) -> None:
+    phone.home = f"/m/{member.member}/"
+    stream = phone.listens()
+    quiz_chat.say(member.member, "Ann", "before", "e1")
+    first = await stream.next()
+    assert first is not None and "before" in first[1]
+    await ends(member, dict(await rows(member))["Chrome on Android"])
+    quiz_chat.say(member.member, "Ann", "for members only", "e2")
+    assert await stream.next() is None
+
+
+async def test_a_member_sees_and_ends_no_browser_of_another_and_an_admin_does(
+    ann: Browser, bob: Browser, new_browser: MakeBrowser
+) -> None:
+    eve = new_browser()
+    await eve.join("Eve")
+    assert [name for name, _ in await rows(bob)] == ["A browser This browser"]
+    of_all = dict(await rows(ann))
+    assert set(of_all) == {"A browser This browser", "Bob: A browser", "Eve: A browser"}
+    await rows(bob)
+    for session in of_all.values():
+        if session != dict(await rows(bob))["A browser This browser"]:
+            assert (await ends(bob, session)).status_code == 404
+    assert await is_in(eve) and await is_in(ann)
+    await rows(ann)
+    await ends(ann, of_all["Eve: A browser"])
+    assert not await is_in(eve) and await is_in(bob)
+
+
+@pytest.mark.parametrize("session", ["", "x", "-1", "1e9", "9" * 30, "²"])
+async def test_what_names_no_browser_is_refused(ann: Browser, session: str) -> None:
+    await rows(ann)
+    assert (await ends(ann, session)).status_code == 422
+    assert await is_in(ann)
+
+
+async def test_no_page_shows_a_secret(ann: Browser, bob: Browser) -> None:
+    (cookie,) = bob.http.cookies.values()
+    await rows(ann)
+    codes = re.findall(r"[\w-]{20,}", cookie)
+    assert codes and not any(code in ann.page for code in codes)
+
+
+def test_only_a_hash_is_kept_and_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
+    store = ChatStore(tmp_path / "chat")
+    ann = store.join("Ann")
+    code = store.begin_session(ann.id, PHONE, MONDAY)
+    assert code not in str(store._db.execute("select * from session").fetchall())
+    later = MONDAY + timedelta(days=364)
+    assert [one.person for one in store.use_sessions([code, "x"], later).values()] == [ann]
+    assert store.list_sessions(ann.id, later)[0].used == later
+    assert store.use_sessions([code], later + timedelta(days=364))
+    assert not store.use_sessions([code], later + timedelta(days=730))
+    assert not store.list_sessions(None, later + timedelta(days=730))
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        (PHONE, "Chrome on Android"),
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "Firefox on Linux"),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1", "Safari on an iPhone"),
+        ("Mozilla/5.0 (Windows NT 10.0) Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0", "Edge on Windows"),
+        ("curl/8", "A browser"),
+        ("<script>", "A browser"),
+    ],
+)
+def test_a_browser_is_named_in_words(agent: str, said: str) -> None:
+    assert browser(agent) == said
+
+
+@pytest.mark.browser
+@needs_chromium
+@pytest.mark.parametrize("width", [390, 1200])
+async def test_in_a_browser(room: Room, quiz_chat: WebChat, width: int) -> None:
+    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
+    async with opened_chromium() as chromium, served(app, quiz_chat.close) as address:
+        windows = Windows(chromium, address)
+        ann, bob = await windows.open(width=width), await windows.open(width=width)
+        await ann.join("Ann", heading="Question of the day")
+        await bob.join("Bob", heading="Question of the day")
+        await ann.page.get_by_role("link", name="Me", exact=True).click()
+        await ann.page.get_by_role("link", name="Signed-in browsers").click()
+        assert await ann.audit() == []
+        await ann.shoot(f"sessions-{width}")
+        await ann.page.get_by_role("button", name=re.compile("Sign out.*Bob, Chrome on Linux")).click()
+        await ann.page.get_by_text("Browsers of other members are shown here").wait_for()
