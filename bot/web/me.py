@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from bot.core.text import my_page as text
+from bot.core.text.reveals import rank_line
 from bot.core.text.words import day_words
 from bot.web.chat import who_of
 from bot.web.navigation import Navigation
@@ -50,5 +51,6 @@ class MePage:
             next_step=text.next_step(me),
             text=text,
             day_words=day_words,
+            rank_line=rank_line,
         )
         return HTMLResponse(html)

@@ -17,7 +17,7 @@ from service.rounds.views import build_question_view
 from service.store import answers, ledger, markings, questions, rounds, schedules
 from service.store.members import Caller
 from service.store.rounds import AskedRound
-from service.wire import AnswerInput, DayAnswers, History, PastRound, QuestionRef
+from service.wire import AnswerInput, DayAnswers, History, PastRound, QuestionRef, RankChange
 
 WEEKS = 17
 """Number of weeks, including the current one. Nothing older is read."""
@@ -81,11 +81,13 @@ async def _past_rounds(
     verdicts = await answers.latest_verdicts(session, answer_ids)
     confirmed = await markings.list_credits(session, answer_ids)
     versions = await questions.list_versions(session, {one.version_id for one in latest})
+    ranks = await answers.list_own_ranks(session, caller.member_id, [one.id for one in latest])
     found = []
     for one in latest:
         assert one.answer_id is not None, "only answered rounds are listed"
         ref, row = str(QuestionRef("round", one.id)), verdicts.get(one.answer_id)
         verdict = answers.read_verdict(row, confirmed.get(one.answer_id)) if row else None
+        before, after, total = ranks.get(one.id, (None, None, 0))
         found.append(
             PastRound(
                 ref=ref,
@@ -95,6 +97,7 @@ async def _past_rounds(
                 verdict=verdict.verdict if verdict else None,
                 credit=verdict.credit if verdict else None,
                 points=posted[one.id].points if one.id in posted else 0,
+                rank=RankChange(before=before, after=after, total=total),
             )
         )
     return tuple(found)

@@ -171,6 +171,20 @@ async def list_ranks(
     return {row[0]: (row[1], row[2], row[3] or 0) for row in await session.execute(query)}
 
 
+async def list_own_ranks(
+    session: AsyncSession, member_id: int, round_ids: Collection[int]
+) -> dict[int, tuple[int | None, int | None, int]]:
+    """Like `list_ranks`, of one member, by round."""
+    query = select(
+        CurrentAnswer.round_id, CurrentAnswer.rank_before, CurrentAnswer.rank_after, CurrentAnswer.ranked
+    ).where(
+        CurrentAnswer.round_id.in_(round_ids),
+        CurrentAnswer.member_id == member_id,
+        CurrentAnswer.ranked.is_not(None),
+    )
+    return {row[0]: (row[1], row[2], row[3] or 0) for row in await session.execute(query)}
+
+
 async def list_by_id(session: AsyncSession, answer_ids: Collection[int]) -> dict[int, AnswerRow]:
     """Returns these answers, by id."""
     return {row.id: row for row in await session.scalars(select(AnswerRow).where(AnswerRow.id.in_(answer_ids)))}

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from service.wire.base import Contest, Model, Period, Platform, Ref, Verdict
-from service.wire.questions import AnswerInput, Confidence, QuestionView
+from service.wire.questions import AnswerInput, Confidence, QuestionView, RankChange
 
 
 class BoardRow(Model):
@@ -111,6 +111,7 @@ class PastRound(Model):
     credit: float | None = None
     """Share that is right, 0 to 1. For an open answer the share that people confirmed; None without one."""
     points: int = 0
+    rank: RankChange = RankChange()
 
 
 class History(Model):

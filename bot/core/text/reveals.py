@@ -248,11 +248,11 @@ def streak_line(result: RoundResult) -> str:
     return f"**Streak:** {plural(result.streak, 'round')}{unchanged}" if result.streak else ""
 
 
-def rank_line(rank: RankChange) -> str:
-    """Says how the round changed the rank. Markdown."""
+def rank_line(rank: RankChange, week: str = "this week") -> str:
+    """Says how the round changed the rank on the board of `week`. Markdown."""
     if rank.after is None:
         return ""
-    place = f"**Rank:** {rank.after} of {rank.total} this week"
+    place = f"**Rank:** {rank.after} of {rank.total} {week}"
     if rank.before is None:
         return f"{place}, new on the board"
     if rank.before == rank.after:

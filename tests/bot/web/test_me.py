@@ -73,6 +73,7 @@ async def test_after_the_close_it_says_what_was_answered_and_how_right(
     page = await shown(member)
     assert re.search(rf"You chose <strong>[A-C]</strong> {re.escape('(3, 2)' if right else '(2, 3)')}", page)
     assert f'">{mark}</span>' in page
+    assert ("<strong>Rank:</strong> 1 of 3 that week, new on the board" in page) == right
     assert f"<title>Monday 2 March: {drawn}</title>" in page
     assert numbers(page)["right of 1 answer"] == ("100 %" if right else "0 %")
     assert "1 answer, too few to tell" in page

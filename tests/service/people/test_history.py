@@ -59,6 +59,8 @@ async def test_days_and_rounds_after_the_close(daily: DailyChannel, clock: Clock
         (2, ("a",), "accepted", 1, 10),
     ]
     assert [day.right for day in (await daily.client.history(daily.who("Bo"))).days] == [1, 1, 1]
+    # The rank on the board of the week: Ada is behind Bo by accuracy after the second day.
+    assert [(one.rank.before, one.rank.after, one.rank.total) for one in history.rounds] == [(1, 2, 2), (None, 1, 2)]
     # Rounds of a schedule that a member never answers are not theirs to miss.
     assert (await daily.client.history(daily.who("Cy"))).days == ()
 
