@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 import psycopg
 
@@ -25,6 +25,7 @@ from tests.chaos.processes import until, until_awaited
 from tests.faults.backend import TOKEN, TOKEN_KEY, Bot, Bots
 
 Part = Literal["service", "worker", "bot"]
+T = TypeVar("T")
 Outcome = Literal["counted", "late", "unknown"]
 """What a member was told: the answer counts, the time is up, or nothing."""
 
@@ -32,6 +33,8 @@ ACK_S = 3.0
 """Time after which a chat shows that a press failed, seconds."""
 READ_S = 10.0
 """Time after which a member presses again if nothing came, seconds. A killed bot takes along who only looked."""
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 20.0
+"""Time between two attempts: the first, and the longest, seconds."""
 PATIENCE_S = 240.0
 """Time after which a sprint that does not go on has failed, seconds."""
 LOOK_S = 0.05
@@ -246,14 +249,15 @@ class LiveSprint:
         if not self.plan.by_hand:
             await asyncio.sleep(Random(f"{member} {number}").uniform(0, 0.6 * self.plan.seconds))
         begun = monotonic()
-        outcome: Outcome = "unknown"
-        while outcome == "unknown" and not self._is_closed(number):
+
+        async def attempt() -> Outcome | None:
             card = await self.room.open_card(member, self._title(number))
-            if card is not None:
-                self.diary.tried.add((member, number))
-                outcome = await self.room.choose(member, card, self._option(member, number), member % 3 == 0)
-            if outcome == "unknown":
-                await asyncio.sleep(0.2)
+            if card is None:
+                return None
+            self.diary.tried.add((member, number))
+            return await self._choose(member, number, card)
+
+        outcome: Outcome = await self._patiently(attempt, number) or "unknown"
         self.diary.told[member, number] = outcome
         self.diary.done += 1
         if outcome == "counted":
@@ -261,16 +265,23 @@ class LiveSprint:
 
     async def _answer_late(self, member: int, number: int, bell: asyncio.Event) -> None:
         """Opens the card while there is time, and presses an option after the bell."""
-        card = None
-        while card is None and not self._is_closed(number):
-            card = await self.room.open_card(member, self._title(number))
+        card = await self._patiently(lambda: self.room.open_card(member, self._title(number)), number)
         await bell.wait()
         if card is not None:
-            option = self._option(member, number)
-            outcome: Outcome = "unknown"
-            while outcome == "unknown":
-                outcome = await self.room.choose(member, card, option, member % 3 == 0)
-            self.diary.told[member, number] = outcome
+            self.diary.told[member, number] = await self._choose(member, number, card) or "unknown"
+
+    async def _choose(self, member: int, number: int, card: object) -> Outcome | None:
+        """Presses an option; returns None if nothing said what came of it."""
+        outcome = await self.room.choose(member, card, self._option(member, number), member % 3 == 0)
+        return None if outcome == "unknown" else outcome
+
+    async def _patiently(self, attempt: Callable[[], Awaitable[T | None]], number: int) -> T | None:
+        """Repeats an attempt while the question is open, waiting longer each time, as people do."""
+        wait = FIRST_WAIT_S
+        while (found := await attempt()) is None and not self._is_closed(number):
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, LONGEST_WAIT_S)
+        return found
 
     def _option(self, member: int, number: int) -> str:
         """Returns the option that the member chooses: the sum, or one too many."""
