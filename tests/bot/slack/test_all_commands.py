@@ -156,9 +156,8 @@ async def test_every_button(workspace: Workspace) -> None:
     # Practice, by button and by marking one's own words.
     await workspace.only("one-right")
     card = await workspace.types(ann, "/quiz practice", "torch.zeros(2, 3)")
-    hint = await hands.presses(ann, card, "Hint", "This option is wrong")
-    card = await hands.presses(ann, hint, "Answer", "torch.zeros(2, 3)")
-    judged = await hands.presses(ann, card, "A", "swaps")
+    hint = await hands.presses(ann, card, "Hint", "this option is wrong")
+    judged = await hands.presses(ann, hint, "A", "swaps")
     await workspace.only("why-scale")
     await hands.presses(ann, judged, "Next card", "Why is the loss scaled")
     revealed = await hands.fills(ann, "underflow", text="Because.")
