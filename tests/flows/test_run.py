@@ -227,7 +227,7 @@ def test_the_console_is_a_transcript_and_leaves_by_itself(data: Path) -> None:
         assert run.process.wait(60) == 0
     said = "".join(run.printed)
     assert "You are Ann, an admin." in said
-    assert "only questions of kind choice, value or output" in " ".join(said.split())
+    assert "of kind choice, value or" in said
     assert "Your code\n" in said
 
 
