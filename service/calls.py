@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from functools import cache, partial, wraps
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeAlias, TypeVar, get_type_hints
@@ -52,6 +53,16 @@ async def with_retries(send: Callable[[], Awaitable[httpx.Response]], *, idempot
             reached = True
         await asyncio.sleep(delay)
     return await send()
+
+
+CALLS_AT_ONCE = 100
+"""Calls of one process that are under way at a time."""
+TURN_S = 10.0
+"""Time that a call waits for others to end, seconds."""
+
+
+class _NoTurn(Exception):
+    """Too many calls are under way."""
 
 
 T = TypeVar("T")
@@ -115,15 +126,20 @@ def call(path: str, *, repeatable: bool = False) -> Callable[[Method[P, T]], Met
 class CallSender:
     """Calls the service. Every call raises ServiceRefused or ServiceUnavailable, nothing else."""
 
-    def __init__(self, http: httpx.AsyncClient) -> None:
+    def __init__(self, http: httpx.AsyncClient, at_once: int | None = None) -> None:
         self._http = http
+        self._turns = None if at_once is None else asyncio.Semaphore(at_once)
         self.application = ""
         """The application of the chat platform that the bot runs as, once it is known."""
 
     @classmethod
     def over_http(cls, url: str, token: str | ServiceTokens) -> Self:
         """Returns a client of the service at `url`."""
-        return cls(httpx.AsyncClient(base_url=url, auth=_auth(token), timeout=httpx.Timeout(10, read=40)))
+        # Calls wait here and not in the library's pool: a call that is cancelled as it gets a connection there takes it
+        # along, and once all are gone, nothing reaches the service until the bot is restarted.
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+        http = httpx.AsyncClient(base_url=url, auth=_auth(token), timeout=httpx.Timeout(10, read=40), limits=limits)
+        return cls(http, CALLS_AT_ONCE)
 
     @classmethod
     def inside(cls, app: Any, token: str | ServiceTokens) -> Self:
@@ -150,14 +166,31 @@ class CallSender:
             headers[APPLICATION_HEADER] = self.application
         post = partial(self._http.post, f"/v1/{path}", json=_to_json(body), headers=headers)
         try:
-            response = await with_retries(post, idempotent=repeatable)
-        except httpx.HTTPError as error:
+            async with self._turn():
+                response = await with_retries(post, idempotent=repeatable)
+        except (httpx.HTTPError, _NoTurn) as error:
             raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
         if response.is_success:
             return answer.validate_json(response.content)
         if response.status_code >= 500:
             raise ServiceUnavailable(f"{path}: the service failed ({response.status_code})")
         raise ServiceRefused(_refusal(response))
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Waits until few enough calls are under way. Raises _NoTurn if that takes too long."""
+        if self._turns is None:
+            yield
+            return
+        try:
+            async with asyncio.timeout(TURN_S):
+                await self._turns.acquire()
+        except TimeoutError:
+            raise _NoTurn(f"{CALLS_AT_ONCE} calls have been under way for {TURN_S:g} s") from None
+        try:
+            yield
+        finally:
+            self._turns.release()
 
 
 def caller_header(who: Who) -> dict[str, str]:

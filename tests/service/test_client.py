@@ -9,8 +9,11 @@ from functools import partial
 
 import httpx
 import pytest
+from pydantic import TypeAdapter
 
+from service.calls import CALLS_AT_ONCE, CallSender
 from service.client import RETRY_DELAYS, with_retries
+from tests.conftest import TOKEN
 
 GONE = b""
 WELL = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -89,3 +92,37 @@ async def test_one_that_went_away_is_waited_for() -> None:
 
         assert (await with_retries(send, idempotent=True)).status_code == 200
         assert len(heard) == 2
+
+
+async def test_calls_given_up_while_they_wait_hold_up_no_later_ones() -> None:
+    """A killed service leaves hundreds of calls that are cancelled together, some of which have not had their turn."""
+    silent, waiting = True, asyncio.Semaphore(0)
+
+    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        waiting.release()
+        if not silent:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n7")
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(meet, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, CallSender.over_http(url, TOKEN) as caller:
+
+        async def calls() -> int:
+            return await caller.send("number", TypeAdapter(int), repeatable=True)
+
+        given_up = [asyncio.create_task(calls()) for _ in range(3 * CALLS_AT_ONCE)]
+        for _ in range(CALLS_AT_ONCE):
+            await waiting.acquire()
+        for one in given_up[:CALLS_AT_ONCE]:
+            one.cancel()
+        # The next ones have their turn now, and are given up before they connect.
+        for _ in range(2):
+            await asyncio.sleep(0)
+        for one in given_up[CALLS_AT_ONCE:]:
+            one.cancel()
+        await asyncio.gather(*given_up, return_exceptions=True)
+        silent = False
+        assert await asyncio.gather(*(calls() for _ in range(CALLS_AT_ONCE))) == [7] * CALLS_AT_ONCE
