@@ -165,6 +165,7 @@ async def test_in_a_browser(room: Room, quiz_chat: WebChat, width: int) -> None:
         await bob.join("Bob", heading="Question of the day")
         await ann.page.get_by_role("link", name="Me", exact=True).click()
         await ann.page.get_by_role("link", name="Signed-in browsers").click()
+        await ann.page.wait_for_url("**/sessions")  # with its styles
         assert await ann.audit() == []
         await ann.shoot(f"sessions-{width}")
         await ann.page.get_by_role("button", name=re.compile("Sign out.*Bob, Chrome on Linux")).click()
