@@ -43,7 +43,7 @@ HERE = Where(channel="daily", name="daily")
 PATIENCE = 180.0
 UNREACHABLE = "postgresql://nobody@127.0.0.1:1/nothing"
 EVERY_DAY = tuple(range(7))
-ENDED_S = 8
+ENDED_S = 20.0
 
 
 def environment(**settings: str) -> dict[str, str]:
