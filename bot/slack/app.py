@@ -129,7 +129,7 @@ class SlackApp:
 
     async def greet_installer(self, new: Installation) -> None:
         """Greets the person who installed the app."""
-        now, team = self.clock(), new.team or new.enterprise
+        now, team = self.clock(), new.team
         route = Route(team=team, enterprise=new.enterprise, user=new.installed_by)
         who = Who(platform="slack", workspace=team, member=new.installed_by, name=new.installed_by or "somebody")
         event = Added(f"slack:installed:{team}:{now.timestamp():.0f}", now, who, Where(channel=""))

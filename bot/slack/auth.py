@@ -55,6 +55,12 @@ _REASONS = {
 }
 
 
+ORG_WIDE = (
+    "Dailygrad cannot be installed for a whole organization. Install it in each workspace: choose the workspace on "
+    "Slack's page, not the organization"
+)
+
+
 class TokenRejected(Exception):
     """Slack rejects the configured token."""
 
@@ -83,13 +89,9 @@ class InstallationTokens:
     def cached(self, team: str, enterprise: str = "") -> Installation | None:
         """Returns the cached installation, without a request."""
         if self._single is not None:
-            return self._single if self._serves(team, enterprise) else None
+            return self._single if self._single.team == team else None
         found, since = self._found.get((team, enterprise), (None, self._clock()))
         return found if found is not None and self._clock() - since < _MAX_AGE else None
-
-    def _serves(self, team: str, enterprise: str) -> bool:
-        assert self._single is not None
-        return self._single.team in ("", team) or (bool(enterprise) and self._single.enterprise == enterprise)
 
     def remember(self, team: str, enterprise: str, found: Installation) -> None:
         self._found[team, enterprise] = (found, self._clock())
@@ -126,7 +128,7 @@ class CachedAuthorization(AsyncAuthorize):
         actor_team_id: str | None = None,
         actor_user_id: str | None = None,
     ) -> AuthorizeResult:
-        cached = self._tokens.cached(team_id or enterprise_id or "", enterprise_id or "")
+        cached = self._tokens.cached(team_id or "", enterprise_id or "")
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,
@@ -147,6 +149,8 @@ async def single_installation(web: SlackWeb, token: SecretStr) -> Installation:
                 "app's page, OAuth & Permissions"
             ) from None
         raise
+    if info.get("is_enterprise_install"):
+        raise TokenRejected(f"SLACK_BOT_TOKEN is of a whole organization. {ORG_WIDE}")
     return Installation(
         platform="slack",
         team=info.get("team_id") or "",
@@ -210,13 +214,16 @@ class InstallationStore(AsyncInstallationStore):
 
 
 def installation_from(given: Given) -> Installation:
-    """Converts an installation for the service. Raises BoltError if Slack gave no bot token."""
+    """Converts an installation for the service. Raises BoltError for one of a whole organization, whose one token
+    would serve many workspaces, and if Slack gave no bot token."""
+    if given.is_enterprise_install:
+        raise BoltError(ORG_WIDE)
     if not given.bot_token:
         raise BoltError("Slack gave no bot token")
     expires = given.bot_token_expires_at
     return Installation(
         platform="slack",
-        team="" if given.is_enterprise_install else given.team_id or "",
+        team=given.team_id or "",
         enterprise=given.enterprise_id or "",
         token=SecretStr(given.bot_token),
         refresh=SecretStr(given.bot_refresh_token) if given.bot_refresh_token else None,
@@ -226,7 +233,7 @@ def installation_from(given: Given) -> Installation:
         bot_user=given.bot_user_id or "",
         scopes=tuple(given.bot_scopes or ()),
         installed_by=given.user_id or "",
-        name=(given.team_name or given.enterprise_name or "")[:200],
+        name=(given.team_name or "")[:200],
     )
 
 

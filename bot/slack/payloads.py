@@ -83,9 +83,7 @@ def changed_member(body: Payload) -> Payload | None:
 
 def installed_in(context: AsyncBoltContext, body: Payload) -> tuple[str, str]:
     """Returns the workspace the app is installed in, and its enterprise; a shared channel's author may have others."""
-    # Bolt finds no team in the events of an app that is installed organization-wide; the body names one.
-    team = context.team_id or body.get("team_id") or context.enterprise_id
-    return str(team or ""), str(context.enterprise_id or "")
+    return str(context.team_id or body.get("team_id") or ""), str(context.enterprise_id or "")
 
 
 def _slash_command(request: AsyncBoltRequest, now: datetime) -> IncomingEvent:

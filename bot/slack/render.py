@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Link, Options, Picture, Small, Table, Text
@@ -17,11 +18,20 @@ from bot.core.markup import escape, parse, to_plain
 from bot.core.markup.parser import clean
 from bot.core.markup.plain import Style
 from bot.core.markup.runs import StyledRun, code_parts, units, visible
-from bot.core.markup.slack import Element, Grid, escaped, preformatted, section, table_block, table_lines, to_slack
+from bot.core.markup.slack import (
+    RULE,
+    Element,
+    Grid,
+    escaped,
+    preformatted,
+    section,
+    table_block,
+    table_lines,
+    to_slack,
+)
 from bot.core.rendering import bar_cells, bar_words, distinct, line_of, reachable, table_aligns, table_rows
 
 Body = dict[str, Any]
-Part = Body | Grid
 BlockBody = dict[str, Any]
 LINK = "link:"
 """Prefix of a link button's `action_id`: a click on it needs an acknowledgement and no reply."""
@@ -37,6 +47,17 @@ _PICTURE = "picture "
 _ELSEWHERE = " … The rest is in the message itself."
 
 
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A drawing in characters, and the words that a screen reader says in its place."""
+
+    block: Body
+    words: str
+
+
+Part = Body | Grid | Spoken
+
+
 def bodies(card: Card) -> list[Body]:
     """Returns the messages of a card, in order; the last has the buttons.
 
@@ -44,7 +65,11 @@ def bodies(card: Card) -> list[Body]:
     `picture_numbers(body)` lists, then send `with_uploads(body, …)`.
     """
     packs = _packed(
-        [*parts_of(_with_image_blocks(card.blocks)), *_mention(card), *actions_of(card.buttons, card.links)]
+        [
+            *parts_of(_with_image_blocks(card.blocks)),
+            *_mention(card),
+            *actions_of(card.buttons, card.links, card.blocks),
+        ]
     )
     title = line_of(card.title, SLACK.header)
     heads = [header(title), *(context(f"{title} · {place} of {len(packs)}") for place in range(2, len(packs) + 1))]
@@ -96,11 +121,11 @@ def _with_image_blocks(blocks: Iterable[Block]) -> Iterator[Block | Body]:
             yield block
 
 
-def _body(blocks: list[Body], summary: str) -> Body:
-    fallback = fallback_text(blocks)
+def _body(parts: list[Body | Spoken], summary: str) -> Body:
+    fallback = fallback_text(parts)
     return {
         "text": _fallback(f"{summary}\n\n{fallback}" if visible(summary) else fallback),
-        "blocks": blocks,
+        "blocks": [part.block if isinstance(part, Spoken) else part for part in parts],
         "mrkdwn": False,
         "unfurl_links": False,
         "unfurl_media": False,
@@ -149,7 +174,7 @@ def _part(block: Block) -> list[Part]:
         case Options(rows):
             return [part for row in rows for part in _option(row.letter, row.markdown)]
         case Bars(rows):
-            return [*rich([_bar(row) for row in rows])]
+            return [*spoken(rich([_bar(row) for row in rows]), "\n".join(" ".join(bar_words(row)) for row in rows))]
         case Table():
             return _table(block)
         case Picture(alt=alt):
@@ -222,13 +247,25 @@ def _table(table: Table) -> list[Part]:
     return [*caption, Grid(table_rows(table), table_aligns(table))]
 
 
-def _packed(parts: Iterable[Part]) -> list[list[Body]]:
+def spoken(blocks: Sequence[Body], words: str) -> list[Spoken]:
+    """Returns drawings in characters; the first says the words of all."""
+    return [Spoken(block, "" if place else words) for place, block in enumerate(blocks)]
+
+
+def drawn(part: Part) -> list[Body | Spoken]:
+    """Returns a part as blocks, a table as lines."""
+    if not isinstance(part, Grid):
+        return [part]
+    return [*spoken(rich(table_lines(part)), _rows(part.rows))]
+
+
+def _packed(parts: Iterable[Part]) -> list[list[Body | Spoken]]:
     """Distributes blocks over as few messages as possible. Slack allows one table block per message."""
-    packs: list[list[Body]] = [[]]
+    packs: list[list[Body | Spoken]] = [[]]
     used = 0
     for part in parts:
         for block in _resolved(part, packs[-1]):
-            size = byte_size(block)
+            size = byte_size(block.block if isinstance(block, Spoken) else block)
             if packs[-1] and (used + size > _MAX_BYTES or len(packs[-1]) >= _MAX_BLOCKS):
                 packs.append([])
                 used = 0
@@ -237,11 +274,10 @@ def _packed(parts: Iterable[Part]) -> list[list[Body]]:
     return packs
 
 
-def _resolved(part: Part, pack: Sequence[Body]) -> list[Body]:
-    if not isinstance(part, Grid):
-        return [part]
-    table = None if any(block["type"] == "table" for block in pack) else table_block(part)
-    return rich(table_lines(part)) if table is None else [table]
+def _resolved(part: Part, pack: Sequence[Body | Spoken]) -> list[Body | Spoken]:
+    taken = any(isinstance(block, dict) and block["type"] == "table" for block in pack)
+    table = table_block(part) if isinstance(part, Grid) and not taken else None
+    return drawn(part) if table is None else [table]
 
 
 def byte_size(data: Body) -> int:
@@ -249,16 +285,24 @@ def byte_size(data: Body) -> int:
     return len(json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
-def actions_of(buttons: Iterable[Button], links: Iterable[Link] = ()) -> list[Body]:
-    """Renders buttons, followed by link buttons."""
-    elements = [*map(_button, distinct(buttons)), *(_link(place, link) for place, link in enumerate(reachable(links)))]
+def actions_of(buttons: Iterable[Button], links: Iterable[Link] = (), around: Iterable[Block] = ()) -> list[Body]:
+    """Renders buttons, followed by link buttons.
+
+    The button of a letter is read aloud with its option, which is found in the blocks `around` it.
+    """
+    rows = [row for block in around if isinstance(block, Options) for row in block.rows]
+    options = {row.letter: " ".join(to_plain(parse(row.markdown), 10_000).split()) for row in rows}
+    elements = [
+        *(_button(button, options.get(button.label.partition(" ")[0], "")) for button in distinct(buttons)),
+        *(_link(place, link) for place, link in enumerate(reachable(links))),
+    ]
     return [
         {"type": "actions", "elements": elements[start : start + _MAX_ACTIONS]}
         for start in range(0, len(elements), _MAX_ACTIONS)
     ]
 
 
-def _button(button: Button) -> Body:
+def _button(button: Button, option: str) -> Body:
     # The current answer is highlighted, and its label says so too.
     style = "primary" if button.pressed else button.style
     return {
@@ -266,6 +310,7 @@ def _button(button: Button) -> Body:
         "text": plain(line_of(button.label, SLACK.button_label)),
         "action_id": button.action,
         "value": button.action,
+        **({"accessibility_label": line_of(f"{button.label}: {option}", SLACK.button_label)} if option else {}),
         **({} if style == "plain" else {"style": style}),
     }
 
@@ -278,12 +323,18 @@ def _link(place: int, link: Link) -> Body:
 # Fallback text, which notifications show and screen readers read
 
 
-def fallback_text(blocks: list[BlockBody]) -> str:
+def fallback_text(blocks: Iterable[BlockBody | Spoken]) -> str:
     """Returns the text of blocks, at least one line each; buttons are in brackets."""
     return "\n".join(line for block in blocks if (line := _block_text(block).strip()))
 
 
-def _block_text(block: BlockBody) -> str:
+def _rows(rows: Iterable[Iterable[str]]) -> str:
+    return "\n".join(" · ".join(" ".join(clean(cell).split()) for cell in row) for row in rows)
+
+
+def _block_text(block: BlockBody | Spoken) -> str:
+    if isinstance(block, Spoken):
+        return block.words
     match block["type"]:
         case "header":
             return str(block["text"]["text"])
@@ -292,7 +343,7 @@ def _block_text(block: BlockBody) -> str:
         case "rich_text":
             return "\n".join(_rich(element) for element in block["elements"])
         case "table":
-            return "\n".join(" · ".join(str(cell["text"]) for cell in row) for row in block["rows"])
+            return _rows([str(cell["text"]) for cell in row] for row in block["rows"])
         case "actions":
             return "   ".join(_pressed(element) for element in block["elements"])
         case "image":
@@ -317,7 +368,9 @@ def _rich(element: BlockBody) -> str:
 
 
 def _run(run: BlockBody) -> str:
-    text = str(run.get("text", run.get("url", "")))
+    text = str(run.get("text", run.get("fallback", run.get("url", ""))))
+    if text == RULE:
+        return ""
     if run["type"] == "link" and text != run["url"]:
         text = f"{text} ({run['url']})"
     # Plain text has no strikethrough, so say it: the words must not read as valid.

@@ -8,18 +8,18 @@ from bot.core.cards import Button, ChannelField, Field, Form, PickField, TextFie
 from bot.core.limits import SLACK
 from bot.core.markup.parser import clean
 from bot.core.markup.runs import units, visible
-from bot.core.markup.slack import Grid, table_lines
 from bot.core.rendering import line_of, long_options, short
 from bot.slack.render import (
     Body,
     Part,
+    Spoken,
     actions_of,
     byte_size,
     context,
+    drawn,
     header,
     parts_of,
     plain,
-    rich,
     text_parts,
 )
 
@@ -41,7 +41,7 @@ def view(form: Form) -> Body:
     A question that is too long is cut, with a note: see `fits_view`.
     """
     inputs = [block for field in form.fields for block in _field(field)]
-    extras = actions_of(form.extras, form.links)
+    extras = actions_of(form.extras, form.links, form.blocks)
     long = [field for field in form.fields if isinstance(field, PickField) and long_options(field, SLACK.option_label)]
     listed = [part for field in long for _, label in field.options for part in text_parts(label)]
     above = _fitting([*parts_of(form.blocks), *listed], _VIEW_BLOCKS - len(inputs) - len(extras))
@@ -82,7 +82,8 @@ def fits_view(form: Form) -> bool:
 
 def _fitting(parts: Iterable[Part], room: int) -> list[Body]:
     """Returns the blocks that fit in a view, tables as lines, with a note if some do not fit."""
-    blocks = [block for part in parts for block in (rich(table_lines(part)) if isinstance(part, Grid) else [part])]
+    shown = [block for part in parts for block in drawn(part)]
+    blocks = [one.block if isinstance(one, Spoken) else one for one in shown]
     kept: list[Body] = []
     used = 0
     for block in blocks:

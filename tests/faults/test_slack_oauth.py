@@ -106,6 +106,16 @@ async def test_a_forged_state_installs_nothing(hosted: Hosted) -> None:
     assert await hosted.kept() == []
 
 
+async def test_an_installation_of_a_whole_organization_is_refused(hosted: Hosted) -> None:
+    """Its one token would serve many workspaces; the page says to install the app in each."""
+    await hosted.start()
+    _, ann, _ = hosted.workspace("here")
+    hosted.slack.app.organization = "E1"
+    status, said = await hosted.installs(ann)
+    assert status >= 400 and "Install it in each workspace" in said
+    assert await hosted.kept() == []
+
+
 async def test_an_uninstalled_workspace_is_deleted(hosted: Hosted) -> None:
     """Row 19: after uninstalling, its tokens are deleted and nothing is sent there; the other workspace goes on."""
     await hosted.start()

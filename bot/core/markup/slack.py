@@ -29,6 +29,8 @@ _MAX_INDENT = 5
 _RUN_BYTES = 60
 _MAX_TABLE = 6000
 _EMPTY_CELL = "–"
+RULE = "─" * 15
+"""A line between paragraphs, as characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def _block(block: tree.Block, room: int) -> list[Element | Grid]:
             texts = tuple(tuple(words(runs_of(cell)) for cell in row) for row in (header, *rows))
             return [Grid(texts, aligns)]
         case tree.Rule():
-            return [section([StyledRun("───────────────")])]
+            return [section([StyledRun(RULE)])]
 
 
 def _paragraph(children: tree.Inlines, room: int) -> list[list[StyledRun]]:

@@ -234,12 +234,10 @@ def test_a_shared_channel_belongs_to_the_installed_workspace() -> None:
     assert installed_in(request(body).context, body) == ("T1", "")
 
 
-def test_an_organization_wide_installation_has_a_workspace_and_an_enterprise() -> None:
-    granted = {"team_id": None, "enterprise_id": "E1", "user_id": "UBOT", "is_bot": True, "is_enterprise_install": True}
+def test_a_workspace_of_an_organization_has_both_ids() -> None:
+    granted = {"team_id": "T1", "enterprise_id": "E1", "user_id": "UBOT", "is_bot": True}
     for body in (happened(type="app_home_opened", user="U1") | {"authorizations": [granted]}, SLASH):
         assert installed_in(request(body).context, body) == ("T1", "E1")
-    nameless = SLASH | {"team_id": None}
-    assert installed_in(request(nameless).context, nameless) == ("E1", "E1")
 
 
 def test_a_revoked_user_token_is_not_a_removal() -> None:

@@ -240,6 +240,12 @@ async def test_a_rejected_token_is_reported_at_the_start(post: Post) -> None:
         await single_installation(post.web, SecretStr("xoxb-wrong"))
 
 
+async def test_a_token_of_a_whole_organization_is_refused(post: Post) -> None:
+    post.slack.app.organization = "E1"
+    with pytest.raises(TokenRejected, match="Install it in each workspace"):
+        await single_installation(post.web, SecretStr(post.slack.bot_token(post.team)))
+
+
 def who(user: User) -> Who:
     return Who(platform="slack", workspace=user.team, member=user.id, name=user.id)
 

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 import json
 
-from bot.core.cards import Card, Code, Form, Lettered, Link, Options, PickField, Picture, Small, Table, Text, TextField
+from bot.core.cards import (
+    Bar,
+    Bars,
+    Button,
+    Card,
+    Code,
+    Form,
+    Lettered,
+    Link,
+    Options,
+    PickField,
+    Picture,
+    Small,
+    Table,
+    Text,
+    TextField,
+)
 from bot.core.markup import instant_markdown
 from bot.slack import bodies, fits_view, view
 from bot.slack.render import LINK, picture_numbers, with_uploads
@@ -61,6 +77,33 @@ def test_only_the_first_table_is_a_table_block() -> None:
     ]
     assert own["column_settings"][0]["align"] == "right"
     assert sum(part.get("type") == "rich_text_preformatted" for part in walk(body["blocks"])) == 1
+
+
+def test_the_fallback_text_has_words_for_what_is_drawn() -> None:
+    """A screen reader would spell out each character of a bar or of a table's borders."""
+    table = Table(("Rank", "Name"), (("1", "Ann"),))
+    bars = Bars((Bar("(3, 2)", 1, 0.5, "right"), Bar("(6,)", 1, 0.5, "wrong")))
+    until = Text(f"Open until {instant_markdown('noon', 1_772_438_400, dated=False)}.\n\n---\n\nAnswer.")
+    (body,) = bodies(card_of(table, table, bars, until))
+    assert wrong_in_message(body) == []
+    assert "█" in json.dumps(body["blocks"], ensure_ascii=False)
+    assert not any("\u2500" <= letter <= "\u259f" for letter in body["text"])
+    assert body["text"].count("Rank · Name\n1 · Ann") == 2
+    assert "1 (50 %) right: (3, 2)\n1 (50 %) wrong: (6,)" in body["text"]
+    assert "Open until noon." in body["text"]
+
+
+def test_the_button_of_a_letter_is_read_aloud_with_its_option() -> None:
+    rows = (Lettered("A", "It `copies`"), Lettered("B", "A *view* " * 20))
+    buttons = (Button("A (your answer)", "a", pressed=True), Button("B", "b"), Button("Hint", "c"))
+    card = Card("Your answer", "In short.", (Options(rows),), buttons)
+    (body,) = bodies(card)
+    assert wrong_in_message(body) == []
+    spoken = [button.get("accessibility_label") for button in body["blocks"][-1]["elements"]]
+    assert spoken[0] == "A (your answer): It copies" and spoken[2] is None
+    assert spoken[1].startswith("B: A view A view") and len(spoken[1]) <= 75
+    form = Form(card.title, "", (), card.blocks, extras=card.buttons)
+    assert [button.get("accessibility_label") for button in view(form)["blocks"][-1]["elements"]] == spoken
 
 
 def test_a_large_table_becomes_lines() -> None:

@@ -17,7 +17,8 @@ MAX_SOCKETS = 10
 @method("auth.test", tier=0)
 def auth_test(call: Call) -> Body:
     team = call.team
-    user = {"user": "dailygrad", "user_id": team.bot.id, "bot_id": team.bot_id, "is_enterprise_install": False}
+    org = call.world.app.organization
+    user = {"user": "dailygrad", "user_id": team.bot.id, "bot_id": team.bot_id, "is_enterprise_install": bool(org)}
     return {"url": f"https://{team.name}.slack.com/", "team": team.name, "team_id": team.id} | user
 
 
@@ -36,7 +37,7 @@ def users_info(call: Call) -> Body:
 
 @method("users.list", "users:read", tier=TIER_2, takes_json=False)
 def users_list(call: Call) -> Body:
-    users = sorted(call.team.users.values(), key=lambda user: user.id)
+    users = sorted((user for user in call.team.users.values() if not user.home), key=lambda user: user.id)
     start, size = int(str(call.args.get("cursor") or 0)), int(str(call.args.get("limit") or 200))
     after = str(start + size) if start + size < len(users) else ""
     members = [user.body() for user in users[start : start + size]]
@@ -138,6 +139,9 @@ def _granted(call: Call, team: Team, scopes: tuple[str, ...]) -> Body:
     about: dict[str, Any] = {"app_id": call.world.app.id, "team": {"id": team.id, "name": team.name}}
     kind = {"token_type": "bot", "access_token": token.value, "scope": ",".join(scopes), "bot_user_id": team.bot.id}
     lasting = {"refresh_token": again, "expires_in": TOKEN_LIFE_S} if again else {}
+    if org := call.world.app.organization:
+        whole = {"team": None, "enterprise": {"id": org, "name": "The organization"}, "is_enterprise_install": True}
+        return about | kind | lasting | whole
     return about | kind | lasting | {"enterprise": None, "is_enterprise_install": False}
 
 

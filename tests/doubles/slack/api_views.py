@@ -44,7 +44,13 @@ def view_body(world: World, view: View, state: Body | None = None) -> Body:
     names = ("type", "callback_id", "private_metadata", "title", "submit", "close", "notify_on_close", "external_id")
     fields = {name: view.body.get(name, "" if name in ("callback_id", "private_metadata") else None) for name in names}
     team = world.teams[view.team]
-    ids = {"id": view.id, "team_id": view.team, "root_view_id": view.root, "previous_view_id": view.previous or None}
+    home = team.users[view.user].home if view.user in team.users else ""
+    ids = {
+        "id": view.id,
+        "team_id": home or view.team,
+        "root_view_id": view.root,
+        "previous_view_id": view.previous or None,
+    }
     app = {"app_id": world.app.id, "app_installed_team_id": view.team, "bot_id": team.bot_id}
     return ids | app | fields | {"blocks": view.blocks, "hash": view.hash, "state": {"values": state or {}}}
 

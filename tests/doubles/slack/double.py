@@ -69,6 +69,12 @@ class SlackDouble(People):
         team.users[user.id] = user
         return user
 
+    def guest(self, team: Team, name: str) -> User:
+        """Adds a person of another workspace, who shares a channel with this one through Slack Connect."""
+        user = self.user(team, name)
+        user.home = self.world.new_id("T")
+        return user
+
     def channel(self, team: Team, name: str, *members: User, private: bool = False, bot: bool = True) -> Channel:
         """Adds a channel with these people, and with the app unless it is not invited."""
         ids = {user.id for user in members} | ({team.bot.id} if bot else set())

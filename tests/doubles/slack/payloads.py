@@ -13,12 +13,14 @@ REPLY_URL_S = 1800.0
 Value = str | list[str] | list[Body] | None
 
 
-def base(world: World, user: User) -> Body:
+def base(world: World, user: User, *, view: bool = False) -> Body:
+    """Returns what all payloads have. In those of a `view`, the workspace is a guest's own."""
     team = world.teams[user.team]
+    named = {"id": user.home, "domain": "elsewhere"} if view and user.home else {"id": team.id, "domain": team.name}
     names = {"username": user.name.lower(), "name": user.name.lower()}
     return {
-        "user": {"id": user.id, "team_id": team.id, **names},
-        "team": {"id": team.id, "domain": team.name},
+        "user": {"id": user.id, "team_id": user.home or team.id, **names},
+        "team": named,
         "api_app_id": world.app.id,
         "token": world.app.verification,
         "enterprise": None,
@@ -82,7 +84,7 @@ def pressed(world: World, user: User, shown: Message | Ephemeral, control: Contr
 
 def pressed_in_view(world: World, user: User, view: View, control: Control, chosen: Value, state: Body) -> Body:
     """Returns the payload of a button or menu of a modal or Home tab."""
-    return base(world, user) | {
+    return base(world, user, view=True) | {
         "type": "block_actions",
         "container": {"type": "view", "view_id": view.id},
         "trigger_id": trigger(world, user, view.id),
@@ -117,7 +119,7 @@ def picked_message(world: World, user: User, message: Message, callback: str, ur
 
 
 def submitted(world: World, user: User, view: View, state: Body) -> Body:
-    return base(world, user) | {
+    return base(world, user, view=True) | {
         "type": "view_submission",
         "trigger_id": trigger(world, user, view.id),
         "view": view_body(world, view, state),
@@ -126,7 +128,7 @@ def submitted(world: World, user: User, view: View, state: Body) -> Body:
 
 
 def closed(world: World, user: User, view: View, cleared: bool) -> Body:
-    return base(world, user) | {"type": "view_closed", "view": view_body(world, view), "is_cleared": cleared}
+    return base(world, user, view=True) | {"type": "view_closed", "view": view_body(world, view), "is_cleared": cleared}
 
 
 def event(world: World, team: str, event_id: str, inner: Body) -> Body:

@@ -33,6 +33,7 @@ class People:
 
     async def slash(self, user: User, channel: Channel, command: str, text: str = "") -> Delivery:
         """Types a slash command."""
+        assert not user.home, "Slack gives guests no commands of the app"
         assert command in self.world.app.commands, f"{command} is not a valid command: {self.world.app.commands}"
         url, leave = payloads.reply_url(self.world, self.server.base, user, channel, None)
         sent = await self._act("slash_commands", payloads.slash(self.world, user, channel, command, text, url), user)

@@ -78,6 +78,8 @@ class App:
     shortcuts: tuple[tuple[str, str], ...] = ()
     """Name and callback id of each message shortcut."""
     rotation: bool = False
+    organization: str = ""
+    """Id of the organization (Enterprise Grid) for which the app is installed as a whole; empty for workspaces."""
     request_url: str = ""
     """URL for signed requests; empty in Socket Mode."""
     redirect_url: str = ""
@@ -116,12 +118,14 @@ class User:
     admin: bool = False
     bot: bool = False
     zone: str = "Europe/Berlin"
+    home: str = ""
+    """Their own workspace, if they are a guest through Slack Connect."""
 
     def body(self) -> Body:
         profile = {"display_name": self.name, "real_name": self.name}
         flags = {"is_admin": self.admin, "is_owner": False, "is_bot": self.bot, "deleted": False}
         names = {"name": self.name.lower(), "real_name": self.name, "profile": profile, "tz": self.zone}
-        return {"id": self.id, "team_id": self.team, "tz_offset": 3600, **names, **flags}
+        return {"id": self.id, "team_id": self.home or self.team, "tz_offset": 3600, **names, **flags}
 
 
 @dataclass
