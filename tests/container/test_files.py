@@ -55,6 +55,14 @@ def test_every_setting_is_one_that_the_process_reads(service: str) -> None:
     assert set(given(service)) <= known | {FILE_VARIABLE, "FORWARDED_ALLOW_IPS"}  # read by uvicorn
 
 
+def test_the_worker_is_given_how_long_rows_are_kept_by_default_as_long_as_elsewhere() -> None:
+    kept = {name: field.default for name, field in Settings.model_fields.items() if name.startswith("retention_")}
+    assert len(kept) == 5
+    for name, days in kept.items():
+        variable = f"DAILYGRAD_{name.upper()}"
+        assert given("worker")[variable] == f"${{{variable}:-{days}}}"
+
+
 def test_every_variable_of_an_operator_is_explained_and_none_is_explained_in_vain() -> None:
     used = set(re.findall(r"\$\{(\w+)", TEXT))
     explained = set(re.findall(r"^(\w+)=", EXAMPLE, re.M))
