@@ -139,12 +139,14 @@ class OnSlack:
         if "Answer" not in post.labels:
             return None
         user, before = self.people[member], len(self.slack.world.ephemerals)
+        for view in self.slack.world.stack(user):
+            view.open = False  # a reply to an earlier press
         if not (await self.slack.click(user, post, "Answer")).acked:
             return None
 
         def card() -> Shown | None:
             new = (one for one in self.slack.world.ephemerals[before:] if one.user == user.id)
-            return next((one for one in (*new, *self.slack.world.stack(user)) if "A" in one.labels), None)
+            return next((one for one in (*new, *self.slack.world.stack(user)) if _label(one, "A")), None)
 
         await replied(lambda: card() is not None, lambda: True)
         return card()
@@ -152,8 +154,7 @@ class OnSlack:
     async def choose(self, member: int, card: object, option: str, twice: bool) -> Outcome:
         assert isinstance(card, Shown)
         user, before = self.people[member], len(self.slack.world.ephemerals)
-        letter = letter_of(card.words, option)
-        label = next((label for label in card.labels if label.split(" ")[0] == letter), None)
+        label = _label(card, letter_of(card.words, option))
         if label is None:
             return "unknown"
         sent = await self.slack.click(user, card, label)
@@ -163,10 +164,9 @@ class OnSlack:
             return "unknown"
 
         def said() -> Outcome:
-            beside = [one.words for one in self.slack.world.ephemerals[before:] if one.user == user.id]
-            return next(
-                (found for text in (card.words, *beside) if (found := read_outcome(text)) != "unknown"), "unknown"
-            )
+            new = [one for one in self.slack.world.ephemerals[before:] if one.user == user.id]
+            shown = (card, *new, *self.slack.world.stack(user))  # a view, if the reply took a while
+            return next((found for one in shown if (found := read_outcome(one.words)) != "unknown"), "unknown")
 
         await replied(lambda: said() != "unknown", lambda: True)
         return said()
@@ -180,6 +180,11 @@ class OnSlack:
 
     def members_by_id(self) -> dict[str, int]:
         return {user.id: number for number, user in enumerate(self.people)}
+
+
+def _label(card: Shown, letter: str | None) -> str | None:
+    """Returns the label of the option with this letter, which may say that it is the member's answer."""
+    return next((label for label in card.labels if label.split(" ")[0] == letter), None)
 
 
 async def on_discord(near: Backend, folder: Path, plan: SprintPlan) -> SprintReport:
