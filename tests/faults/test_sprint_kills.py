@@ -1,15 +1,14 @@
-"""A sprint on both chats while the service, the worker and the bot are killed: a small version of the benchmark, in
-which the bell rings once everybody has answered."""
+"""A sprint on Discord while the service, the worker and the bot are killed: a small version of the benchmark, which
+also plays it on Slack. The bell rings once everybody has answered."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
-from tests.bench.bench_sprint import on_discord, on_slack
-from tests.bench.live_sprint import Counted, Diary, SprintPlan, SprintReport, find_errors
+from tests.bench.bench_sprint import on_discord
+from tests.bench.live_sprint import Counted, Diary, SprintPlan, find_errors
 from tests.faults.backend import Backend
 
 PLAN = SprintPlan(members=40, questions=2, seconds=60, by_hand=True)
@@ -17,11 +16,8 @@ PLAN = SprintPlan(members=40, questions=2, seconds=60, by_hand=True)
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("play", [on_discord, on_slack])
-async def test_a_sprint_goes_on_and_counts_every_answer_once(
-    backend: Backend, tmp_path: Path, play: Callable[[Backend, Path, SprintPlan], Awaitable[SprintReport]]
-) -> None:
-    report = await play(backend, tmp_path, PLAN)
+async def test_a_sprint_goes_on_and_counts_every_answer_once(backend: Backend, tmp_path: Path) -> None:
+    report = await on_discord(backend, tmp_path, PLAN)
     assert report.wrong == [], report
     assert report.kills == 3
     assert report.counted == report.told == 72 and report.late, report
