@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing, suppress
 from functools import partial
 
 import httpx
@@ -97,14 +97,17 @@ async def test_one_that_went_away_is_waited_for() -> None:
 async def test_calls_given_up_while_they_wait_hold_up_no_later_ones() -> None:
     """A killed service leaves hundreds of calls that are cancelled together, some of which have not had their turn."""
     silent, waiting = True, asyncio.Semaphore(0)
+    met: set[asyncio.Task[None] | None] = set()
 
     async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        waiting.release()
-        if not silent:
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n7")
-        await reader.read()
-        writer.close()
+        met.add(asyncio.current_task())
+        # The caller may hang up at any time.
+        with suppress(asyncio.IncompleteReadError, ConnectionError), closing(writer):
+            await reader.readuntil(b"\r\n\r\n")
+            waiting.release()
+            if not silent:
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n7")
+            await reader.read()
 
     server = await asyncio.start_server(meet, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -126,3 +129,9 @@ async def test_calls_given_up_while_they_wait_hold_up_no_later_ones() -> None:
         await asyncio.gather(*given_up, return_exceptions=True)
         silent = False
         assert await asyncio.gather(*(calls() for _ in range(CALLS_AT_ONCE))) == [7] * CALLS_AT_ONCE
+    # Every connection is closed on this side too, those included that were accepted last.
+    for _ in range(10):
+        await asyncio.sleep(0)
+    await asyncio.gather(*(one for one in met if one is not None))
+    for _ in range(2):
+        await asyncio.sleep(0)
