@@ -151,7 +151,10 @@ function done(form, { message, html, editor }) {
     const tall = shown.offsetHeight > window.innerHeight * 0.6;
     return shown.scrollIntoView({ block: tall ? "start" : "end" });
   }
-  focusOn(document.getElementById("m" + message) ?? shown);
+  const reply = document.getElementById("m" + message) ?? shown;
+  // The stream may have brought it before, and the reader have moved on within it.
+  const within = reply !== document.activeElement && reply.contains(document.activeElement);
+  if (!within) focusOn(reply);
 }
 
 // Shows that a long document is being read, and for how long; returns a function that ends it.

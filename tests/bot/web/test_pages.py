@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from bot.core.cards import Card, Code, Form, Reply
 from bot.core.command_parser import suggest
@@ -146,6 +147,34 @@ async def test_a_press_that_replaces_keeps_the_focus_on_the_card(windows: Window
     assert await ann.page.locator(".message").count() == 1
     await ann.page.keyboard.press("Tab")
     await expect(ann.page.locator(".message button").first).to_be_focused()
+
+
+async def test_a_late_response_takes_no_focus_from_a_reply_that_the_stream_brought(
+    windows: Windows, chat: WebChat, desk: Desk
+) -> None:
+    desk.reply = Reply(GALLERY["recorded"], replaces=True)
+    ann = await shown(windows, chat, GALLERY["ask choice"])
+    released = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        if route.request.method == "POST":
+            response = await route.fetch()
+            await released.wait()
+            await route.fulfill(response=response)
+        else:
+            await route.continue_()
+
+    await ann.page.route("**/*", late)
+    await ann.page.get_by_role("button", name="B", exact=True).press("Enter")
+    await ann.said(GALLERY["recorded"].title, private=True)
+    await ann.page.keyboard.press("Tab")
+    first = ann.page.locator(".message button").first
+    await expect(first).to_be_focused()
+
+    async with ann.page.expect_event("requestfinished", lambda request: request.method == "POST"):
+        released.set()
+    await ann.page.evaluate("() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))")
+    await expect(first).to_be_focused()
 
 
 async def test_what_was_missed_comes_after_a_restart(tmp_path: Path, desk: Desk, browser: Browser) -> None:
