@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Select, func, literal, select, update
+from sqlalchemy import BigInteger, ColumnElement, Select, func, literal, select, update
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from service.store.members import Caller, merged_ids
 from service.store.tables import (
@@ -161,27 +162,24 @@ async def list_ranks(
     session: AsyncSession, round_id: int, member_ids: Collection[int]
 ) -> dict[int, tuple[int | None, int | None, int]]:
     """Returns the rank before, the rank after and the number ranked, of members with points for the round."""
-    query = select(
-        CurrentAnswer.member_id, CurrentAnswer.rank_before, CurrentAnswer.rank_after, CurrentAnswer.ranked
-    ).where(
-        CurrentAnswer.round_id == round_id,
-        CurrentAnswer.member_id.in_(member_ids),
-        CurrentAnswer.ranked.is_not(None),
-    )
-    return {row[0]: (row[1], row[2], row[3] or 0) for row in await session.execute(query)}
+    of_members = (CurrentAnswer.round_id == round_id, CurrentAnswer.member_id.in_(member_ids))
+    return await _ranks(session, CurrentAnswer.member_id, *of_members)
 
 
 async def list_own_ranks(
     session: AsyncSession, member_id: int, round_ids: Collection[int]
 ) -> dict[int, tuple[int | None, int | None, int]]:
     """Like `list_ranks`, of one member, by round."""
-    query = select(
-        CurrentAnswer.round_id, CurrentAnswer.rank_before, CurrentAnswer.rank_after, CurrentAnswer.ranked
-    ).where(
-        CurrentAnswer.round_id.in_(round_ids),
-        CurrentAnswer.member_id == member_id,
-        CurrentAnswer.ranked.is_not(None),
-    )
+    in_rounds = (CurrentAnswer.member_id == member_id, CurrentAnswer.round_id.in_(round_ids))
+    return await _ranks(session, CurrentAnswer.round_id, *in_rounds)
+
+
+async def _ranks(
+    session: AsyncSession, key: InstrumentedAttribute[int], *conditions: ColumnElement[bool]
+) -> dict[int, tuple[int | None, int | None, int]]:
+    """Returns ranks before and after with the number ranked, by `key`."""
+    columns = (key, CurrentAnswer.rank_before, CurrentAnswer.rank_after, CurrentAnswer.ranked)
+    query = select(*columns).where(*conditions, CurrentAnswer.ranked.is_not(None))
     return {row[0]: (row[1], row[2], row[3] or 0) for row in await session.execute(query)}
 
 
