@@ -23,6 +23,7 @@ from questions.formats.draft import (
     add_unanswered,
     topic_of,
 )
+from questions.formats.field_names import ASKING, FIELD_NAMES, FLAGS, OPTION_TEXT, ROLE_OF
 from questions.formats.markdown import from_tagged
 from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
@@ -37,193 +38,6 @@ NAME = "records"
 _DEEPEST = 6
 """Depth to which lists of questions are searched."""
 _SHORT = 60
-_WORDS: dict[str, tuple[str, ...]] = {
-    "question": (
-        *(
-            "question",
-            "question text",
-            "questiontext",
-            "prompt",
-            "stem",
-            "q",
-            "front",
-            "query",
-            "statement",
-            "text",
-            "title",
-        ),
-        *(
-            "pregunta",
-            "enunciado",
-            "pergunta",
-            "frage",
-            "domanda",
-            "vraag",
-            "pytanie",
-            "вопрос",
-            "soru",
-            "题目",
-            "问题",
-            "質問",
-            "問題",
-            "문제",
-            "질문",
-        ),
-    ),
-    "options": (
-        *(
-            "options",
-            "opts",
-            "op",
-            "choices",
-            "choice",
-            "answers",
-            "alternatives",
-            "responses",
-            "possible answers",
-            "answer options",
-            "variants",
-            "opciones",
-        ),
-        *(
-            "respuestas",
-            "alternativas",
-            "opções",
-            "réponses",
-            "propositions",
-            "antworten",
-            "risposte",
-            "варианты",
-            "şıklar",
-            "选项",
-            "選択肢",
-            "보기",
-        ),
-    ),
-    "wrong": ("incorrect answers", "incorrect", "wrong answers", "distractors", "wrong", "false"),
-    "correct": (
-        *(
-            "correct",
-            "correct answer",
-            "correct answers",
-            "correct option",
-            "correct options",
-            "correct choice",
-            "right answer",
-            "right",
-            "ok",
-        ),
-        *(
-            "answer",
-            "solution",
-            "key",
-            "answer key",
-            "back",
-            "answer text",
-            "respuesta",
-            "respuesta correcta",
-            "correcta",
-            "resposta",
-        ),
-        *(
-            "resposta correta",
-            "bonne réponse",
-            "réponse",
-            "richtig",
-            "antwort",
-            "lösung",
-            "risposta",
-            "ответ",
-            "cevap",
-            "答案",
-            "正确答案",
-            "正解",
-            "정답",
-            "답변",
-        ),
-    ),
-    "index": (
-        *(
-            "correct index",
-            "answer index",
-            "correct answer index",
-            "correct option index",
-            "solution index",
-            "right index",
-        ),
-        *("correct answer idx", "answer idx", "correct idx"),
-    ),
-    "why": (
-        *(
-            "explanation",
-            "detailed explanation",
-            "rationale",
-            "why",
-            "reason",
-            "feedback",
-            "general feedback",
-            "explain",
-            "comment",
-            "explicación",
-            "explicacion",
-        ),
-        *("explicação", "explication", "erklärung", "spiegazione", "объяснение", "açıklama", "解析", "解説", "해설"),
-    ),
-    "level": ("level", "difficulty", "nivel", "difficult", "niveau", "schwierigkeit", "уровень", "难度"),
-    "topic": (
-        "topic",
-        "category",
-        "subject",
-        "categoría",
-        "tema",
-        "kategorie",
-        "thema",
-        "catégorie",
-        "категория",
-        "分类",
-    ),
-    "tags": ("tags", "keywords", "labels"),
-    "id": ("id", "identifier", "uuid"),
-}
-_ROLE_OF = {word: role for role, words in _WORDS.items() for word in words}
-_FLAGS = frozenset(
-    (
-        "correct",
-        "is correct",
-        "iscorrect",
-        "right",
-        "is right",
-        "is answer",
-        "isanswer",
-        "valid",
-        "correcta",
-        "richtig",
-        "true",
-        "answer",
-        "weight",
-        "fraction",
-    )
-)
-_OPTION_TEXT = (
-    "text",
-    "code",
-    "answer",
-    "option",
-    "option text",
-    "option value",
-    "value",
-    "label",
-    "content",
-    "answer text",
-    "title",
-    "body",
-    "respuesta",
-    "name",
-    "choice",
-)
-_GENERIC = ("text", "title", "front", "statement", "query", "q", "stem", "prompt")
-_ASKING = frozenset(_WORDS["question"]) - frozenset(_GENERIC)
-"""Names of fields that hold a question, whatever else a record has."""
 _LETTERED = re.compile(
     r"(?:option|choice|answer|opci[oó]n|antwort|alternativa|réponse)?[ ]?(?P<letter>[a-h]|[1-8])", re.IGNORECASE
 )
@@ -320,7 +134,7 @@ def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
     values: dict[str, Any] = {}
     lettered: dict[str, Any] = {}
-    lists = {name: value for key, value in data.items() if (name := _name(key)) in _WORDS["options"]}
+    lists = {name: value for key, value in data.items() if (name := _name(key)) in FIELD_NAMES["options"]}
     for key, value in data.items():
         name = _name(key)
         role = _role(name, lists)
@@ -343,7 +157,7 @@ def _record(data: dict[Any, Any]) -> Record | None:
         options = tuple(lettered[letter] for letter in letters)
     record = Record(values, options, letters)
     # A list of questions alone is read as unanswered ones, but only from a field that is named so.
-    return record if record.has_key or values["_question"] in _ASKING else None
+    return record if record.has_key or values["_question"] in ASKING else None
 
 
 def _role(name: str, lists: dict[str, Any]) -> str:
@@ -354,12 +168,12 @@ def _role(name: str, lists: dict[str, Any]) -> str:
             return "right" if isinstance(offered, list | dict) else "options"
         if isinstance(lists.get("answers"), list) and len(lists) == 2 and not _overlap(offered, lists[name]):
             return "wrong"
-    return _ROLE_OF.get(name, "")
+    return ROLE_OF.get(name, "")
 
 
 def role_of(name: str) -> str:
     """Returns the role that a field has by its name; empty if the name is unknown."""
-    return "option" if _LETTERED.fullmatch(_name(name)) else _ROLE_OF.get(_name(name), "")
+    return "option" if _LETTERED.fullmatch(_name(name)) else ROLE_OF.get(_name(name), "")
 
 
 def _overlap(one: Any, two: Any) -> bool:
@@ -374,7 +188,7 @@ def _name(key: Any) -> str:
 
 
 def _rank(role: str, name: str) -> int:
-    words = _WORDS.get(role, ())
+    words = FIELD_NAMES.get(role, ())
     return words.index(name) if name in words else len(words) + (not name)
 
 
@@ -577,7 +391,7 @@ def _flag(option: Any) -> bool | None:
     """Returns whether an option is marked as right; None if it has no mark."""
     if not isinstance(option, dict):
         return None
-    marks = {_name(key): mark for key, value in option.items() if _name(key) in _FLAGS for mark in _mark(value)}
+    marks = {_name(key): mark for key, value in option.items() if _name(key) in FLAGS for mark in _mark(value)}
     text = _text_key(option)
     # `answer: 4` beside `is_correct: false` is the option itself.
     if text in marks and (len(marks) > 1 or not any(isinstance(value, bool) for value in option.values())):
@@ -608,7 +422,7 @@ def _option_text(option: Any) -> str:
 def _text_key(option: dict[str, Any]) -> str:
     """Returns the name of the field that holds an option's text."""
     named = {_name(key): value for key, value in option.items()}
-    return next((key for key in _OPTION_TEXT if isinstance(named.get(key), str | int | float)), "")
+    return next((key for key in OPTION_TEXT if isinstance(named.get(key), str | int | float)), "")
 
 
 def _feedback(option: Any) -> str:

@@ -1,0 +1,198 @@
+"""Names that people give the fields of questions in data: JSON, YAML and TOML, and the columns of tables."""
+
+from __future__ import annotations
+
+from typing import Final
+
+FIELD_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "question": (
+        *(
+            "question",
+            "question text",
+            "questiontext",
+            "prompt",
+            "stem",
+            "q",
+            "front",
+            "query",
+            "statement",
+            "text",
+            "title",
+        ),
+        *(
+            "pregunta",
+            "enunciado",
+            "pergunta",
+            "frage",
+            "domanda",
+            "vraag",
+            "pytanie",
+            "вопрос",
+            "soru",
+            "题目",
+            "问题",
+            "質問",
+            "問題",
+            "문제",
+            "질문",
+        ),
+    ),
+    "options": (
+        *(
+            "options",
+            "opts",
+            "op",
+            "choices",
+            "choice",
+            "answers",
+            "alternatives",
+            "responses",
+            "possible answers",
+            "answer options",
+            "variants",
+            "opciones",
+        ),
+        *(
+            "respuestas",
+            "alternativas",
+            "opções",
+            "réponses",
+            "propositions",
+            "antworten",
+            "risposte",
+            "варианты",
+            "şıklar",
+            "选项",
+            "選択肢",
+            "보기",
+        ),
+    ),
+    "wrong": ("incorrect answers", "incorrect", "wrong answers", "distractors", "wrong", "false"),
+    "correct": (
+        *(
+            "correct",
+            "correct answer",
+            "correct answers",
+            "correct option",
+            "correct options",
+            "correct choice",
+            "right answer",
+            "right",
+            "ok",
+        ),
+        *(
+            "answer",
+            "solution",
+            "key",
+            "answer key",
+            "back",
+            "answer text",
+            "respuesta",
+            "respuesta correcta",
+            "correcta",
+            "resposta",
+        ),
+        *(
+            "resposta correta",
+            "bonne réponse",
+            "réponse",
+            "richtig",
+            "antwort",
+            "lösung",
+            "risposta",
+            "ответ",
+            "cevap",
+            "答案",
+            "正确答案",
+            "正解",
+            "정답",
+            "답변",
+        ),
+    ),
+    "index": (
+        *(
+            "correct index",
+            "answer index",
+            "correct answer index",
+            "correct option index",
+            "solution index",
+            "right index",
+        ),
+        *("correct answer idx", "answer idx", "correct idx"),
+    ),
+    "why": (
+        *(
+            "explanation",
+            "detailed explanation",
+            "rationale",
+            "why",
+            "reason",
+            "feedback",
+            "general feedback",
+            "explain",
+            "comment",
+            "explicación",
+            "explicacion",
+        ),
+        *("explicação", "explication", "erklärung", "spiegazione", "объяснение", "açıklama", "解析", "解説", "해설"),
+    ),
+    "level": ("level", "difficulty", "nivel", "difficult", "niveau", "schwierigkeit", "уровень", "难度"),
+    "topic": (
+        "topic",
+        "category",
+        "subject",
+        "categoría",
+        "tema",
+        "kategorie",
+        "thema",
+        "catégorie",
+        "категория",
+        "分类",
+    ),
+    "tags": ("tags", "keywords", "labels"),
+    "id": ("id", "identifier", "uuid"),
+}
+"""Names of fields by role, in lower case and in the languages that documents come in."""
+ROLE_OF = {word: role for role, words in FIELD_NAMES.items() for word in words}
+"""The role of a field by its name in lower case."""
+FLAGS = frozenset(
+    (
+        "correct",
+        "is correct",
+        "iscorrect",
+        "right",
+        "is right",
+        "is answer",
+        "isanswer",
+        "valid",
+        "correcta",
+        "richtig",
+        "true",
+        "answer",
+        "weight",
+        "fraction",
+    )
+)
+"""Names of fields of an option that say whether it is right."""
+OPTION_TEXT = (
+    "text",
+    "code",
+    "answer",
+    "option",
+    "option text",
+    "option value",
+    "value",
+    "label",
+    "content",
+    "answer text",
+    "title",
+    "body",
+    "respuesta",
+    "name",
+    "choice",
+)
+"""Names of fields of an option with its text, the likeliest first."""
+GENERIC = ("text", "title", "front", "statement", "query", "q", "stem", "prompt")
+"""Names of fields that hold a question only where the rest of a record looks like one."""
+ASKING = frozenset(FIELD_NAMES["question"]) - frozenset(GENERIC)
+"""Names of fields that hold a question, whatever else a record has."""
