@@ -150,7 +150,7 @@ async def single_installation(web: SlackWeb, token: SecretStr) -> Installation:
             ) from None
         raise
     if info.get("is_enterprise_install"):
-        raise TokenRejected(f"SLACK_BOT_TOKEN is of a whole organization. {ORG_WIDE}")
+        raise TokenRejected(f"SLACK_BOT_TOKEN belongs to a whole organization. {ORG_WIDE}")
     return Installation(
         platform="slack",
         team=info.get("team_id") or "",
