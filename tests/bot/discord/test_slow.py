@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import time
 
 from bot.core.events import Press
@@ -21,6 +22,17 @@ async def test_a_choice_is_acknowledged_at_once_and_recorded(sim: Simulated, dat
         assert [taken.event.id for taken in sim.journal.unanswered()], "it is written down before it is answered"
     assert "Your answer is recorded" in said(await pressing)
     assert sim.journal.unanswered() == []
+
+
+async def test_a_modal_that_is_not_ready_in_time_is_offered_by_a_button(sim: Simulated, database_url: str) -> None:
+    post = await sim.opens("the-shape")
+    sim.app.handler = replace(sim.app.handler, modal_wait_s=0.2)
+    sim.app.bot.handle = sim.app.handler.handle
+    async with tables_locked(database_url, "member"):
+        pressing = asyncio.create_task(sim.ada.click(post, label="Answer"))
+        await sim.double.until(lambda: sim.double.bodies[-1][1].get("type") == 5, "acknowledged")
+    offered = await pressing
+    assert "What is `tuple(torch.ones(2, 3)" in said(offered) and labels(offered) == ["Write the answer"]
 
 
 async def test_a_late_modal_is_offered_by_a_button(sim: Simulated) -> None:
