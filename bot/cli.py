@@ -48,7 +48,7 @@ async def serve_web_chat(
         answer = Quiz(client).handle
         linked = web_chat.LinkedEditor(links.links, client, answer, now) if links.links is not None else None
         allowed = (*hosts, *hosts_of(links.link_url))
-        app = web_chat.build(chat, answer, suggest, allowed, linked, client.operations, client)
+        app = web_chat.build(chat, answer, suggest, allowed, linked, client.operations, client, links.limit_concurrency)
         async with dispatching(Dispatcher(client, chat)), serve_app(app, listener, chat.close):
             yield _address(listener)
 
@@ -61,7 +61,7 @@ async def serve_web_editor(
     if settings.links is None:
         raise CommandFailed("links are not configured: set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET")
     linked = web_chat.LinkedEditor(settings.links, client, Quiz(client).handle, now)
-    app = web_chat.build_editor(linked, (*hosts, *hosts_of(settings.link_url)))
+    app = web_chat.build_editor(linked, (*hosts, *hosts_of(settings.link_url)), settings.limit_concurrency)
     async with serve_app(app, listener, lambda: None):
         yield _address(listener)
 

@@ -10,6 +10,7 @@ from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.core.links import Links
+from service.concurrency import DEFAULT_LIMIT
 from service.credentials import MIN_TOKEN_LENGTH, ServiceTokens, TokenFile, parse_tokens
 from service.process import DATA, CommandFailed
 
@@ -31,6 +32,8 @@ class LinkSettings(BaseSettings):
     link_secret_file: Path | None = None
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Log level of this process."""
+    limit_concurrency: int = Field(default=DEFAULT_LIMIT, ge=1)
+    """Requests to the web chat at once, beyond which others are refused. Every open page of the channel is one."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

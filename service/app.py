@@ -159,7 +159,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         CallLimiter(monotonic),
     )
     alerts = Alerts(sessions, fair)
-    api = make_api(parts)
+    api = make_api(parts, settings.limit_concurrency)
     return Service(
         settings,
         clock,

@@ -13,6 +13,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from sandbox.tls import DEFAULT_PORT, Certificates
+from service.concurrency import DEFAULT_LIMIT
 from service.credentials import (
     KEY_COMMAND,
     MIN_TOKEN_LENGTH,
@@ -81,6 +82,8 @@ class Settings(BaseSettings):
     """Address to listen on."""
     port: int = Field(default=8000, ge=0, le=65535)
     """Port to listen on."""
+    limit_concurrency: int = Field(default=DEFAULT_LIMIT, ge=1)
+    """Calls at once, beyond which others are refused and repeated by their bots. Health checks are always answered."""
     retention_inbox_days: int = Field(default=30, ge=0)
     """How long replies to chats' events are kept, so that a repeated event gets the same one; 0 keeps them for ever."""
     retention_outbox_days: int = Field(default=365, ge=0)

@@ -83,6 +83,9 @@ REQUEST_SECONDS = Histogram(
     buckets=INTERACTIVE_BUCKETS,
     registry=REGISTRY,
 )
+OVERLOADED = Counter(
+    "dailygrad_http_overloaded", "Requests refused because too many were in progress.", registry=REGISTRY
+)
 SANDBOX_RUNS = Counter("dailygrad_sandbox_runs", "Sandbox runs by result.", ["status"], registry=REGISTRY)
 SANDBOX_REFUSED = Counter("dailygrad_sandbox_refused", "Sandbox runs that were refused.", ["why"], registry=REGISTRY)
 SANDBOX_SECONDS = Histogram(

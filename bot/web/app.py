@@ -53,6 +53,7 @@ from bot.web.store import LAST_ID, Message, NameTaken, Person
 from bot.web.today import TodayPage
 from bot.web.tournament import TournamentPage
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
+from service.concurrency import DEFAULT_LIMIT, RETRY_HEADER, ConcurrencyLimit
 from service.wire import Operations, Who
 
 # The operations page for admins of the web chat; read-only
@@ -328,11 +329,13 @@ def build(
     linked: LinkedEditor | None = None,
     fetch_operations: FetchOperations | None = None,
     client: ServiceClient | None = None,
+    limit: int = DEFAULT_LIMIT,
 ) -> ASGIApp:
     """Returns the web chat as an ASGI app, with the web editor if `linked` is given.
 
     `hosts` are its public names, see `SecurityMiddleware`. `fetch_operations` enables the admins' operations page,
-    and `client` the members' pages. Members then see today's question first.
+    and `client` the members' pages. Members then see today's question first. At most `limit` requests are worked on
+    at once.
     """
     web = WebApp(chat, answer, complete, fetch_operations, client)
     routes = [
@@ -353,16 +356,16 @@ def build(
         *web.pages,
         *(linked.routes if linked is not None else ()),
     ]
-    return site(routes, hosts)
+    return site(routes, hosts, limit)
 
 
-def build_editor(linked: LinkedEditor, hosts: Collection[str] = ()) -> ASGIApp:
+def build_editor(linked: LinkedEditor, hosts: Collection[str] = (), limit: int = DEFAULT_LIMIT) -> ASGIApp:
     """Returns an app with the web editor only, for teams on other chats."""
-    return site([Route("/", _editor_root), *linked.routes], hosts)
+    return site([Route("/", _editor_root), *linked.routes], hosts, limit)
 
 
-def site(routes: Sequence[BaseRoute], hosts: Collection[str]) -> ASGIApp:
-    """Returns an app with the routes, shared assets and security middleware."""
+def site(routes: Sequence[BaseRoute], hosts: Collection[str], limit: int = DEFAULT_LIMIT) -> ASGIApp:
+    """Returns an app with the routes, shared assets, security middleware and a limit of requests at once."""
     common = [
         Route("/healthz", lambda _: PlainTextResponse("ok")),
         Route("/highlight.css", lambda _: Response(code_colours(), media_type="text/css")),
@@ -371,7 +374,8 @@ def site(routes: Sequence[BaseRoute], hosts: Collection[str]) -> ASGIApp:
     app = Starlette(
         routes=[*routes, *common], exception_handlers={HTTPException: _problem_page, Exception: _fault_page}
     )
-    return SecurityMiddleware(app, hosts)
+    overloaded = PlainTextResponse("Too many people are here right now. Load the page again.", 503, RETRY_HEADER)
+    return SecurityMiddleware(ConcurrencyLimit(app, overloaded, limit), hosts)
 
 
 async def _editor_root(request: Request) -> Response:

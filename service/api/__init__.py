@@ -21,6 +21,7 @@ from service.api.http import (
     refuse_flood,
     service_only,
 )
+from service.concurrency import DEFAULT_LIMIT, ConcurrencyLimit
 from service.metrics import CONTENT_TYPE, exposition
 from service.ops import operations
 from service.ops.metrics_collect import CountedCalls, State
@@ -99,7 +100,7 @@ ROUTES = _routes()
 """Every route, shared by all applications of a process: FastAPI takes a quarter of a second to compile them."""
 
 
-def make_api(parts: ServiceParts) -> FastAPI:
+def make_api(parts: ServiceParts, limit_concurrency: int = DEFAULT_LIMIT) -> FastAPI:
     """Returns the ASGI application over `parts`."""
     app = FastAPI(title="Dailygrad question service", openapi_url=None, routes=ROUTES)
     app.state.parts = parts
@@ -108,4 +109,5 @@ def make_api(parts: ServiceParts) -> FastAPI:
     http.install(app)
     app.add_middleware(BodyLimit)
     app.add_middleware(CorrelationId)
+    app.add_middleware(ConcurrencyLimit, refusal=http.overloaded(), limit=limit_concurrency)
     return app

@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import spans, tracing
 from service.api.rate_limit import CallLimiter
+from service.concurrency import RETRY_HEADER
 from service.credentials import BotTokens, ServiceTokens, TokenCipher
 from service.errors import Refused
 from service.rounds.examples import Examples
@@ -383,6 +384,13 @@ def _answer(status: int, refusal: Refusal) -> JSONResponse:
 
 def _reject(status: int, code: str, message: str) -> JSONResponse:
     return _answer(status, CallRejected(code=code, message=message))
+
+
+def overloaded() -> JSONResponse:
+    """Returns the response to a call that comes while too many are in progress."""
+    response = _reject(503, "overloaded", "The service has too many calls in progress: try again in a second.")
+    response.headers.update(RETRY_HEADER)
+    return response
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:

@@ -59,8 +59,9 @@ def test_a_section_lists_the_fields_of_its_class_with_their_defaults(settings: A
             assert written[variable] == shown, variable
 
 
-def test_link_settings_are_those_of_the_web_editor_and_the_log() -> None:
-    assert set(fields_of(LinkSettings)) == set(documented("Web editor")) | {"DAILYGRAD_LOG_LEVEL"}
+def test_link_settings_are_those_of_the_web_editor_and_its_process() -> None:
+    shared = {"DAILYGRAD_LOG_LEVEL", "DAILYGRAD_LIMIT_CONCURRENCY"}
+    assert set(fields_of(LinkSettings)) == set(documented("Web editor")) | shared
 
 
 def test_variables_of_compose_are_documented_with_their_defaults() -> None:
