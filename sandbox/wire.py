@@ -124,6 +124,8 @@ class Outcome:
     queue_ms: float = 0.0
     device: Device = "cpu"
     """Device the run used."""
+    platform: str = ""
+    """Versions of torch and numpy, and the GPU if there was one: another platform may give other results."""
     isolation: Isolation = "full"
     results: bytes = b""
     """One encoded entry per finished case, in order, packed by `sandbox.values.join`: `("ok", value)`,

@@ -46,6 +46,13 @@ class Executor:
     def __init__(self, pool: ChildPool) -> None:
         self.pool = pool
 
+    @property
+    def platform(self) -> str:
+        """What computes, as `Outcome.platform`."""
+        versions = " ".join(f"{name} {version}" for name, version in self.pool.versions.items())
+        device = self.pool.settings.device
+        return f"{versions}, {device.title}" if device else versions
+
     async def take(self, disk_mb: int) -> Child:
         """Returns a child for one run, as `ChildPool.take`."""
         return await self.pool.take(disk_mb)

@@ -250,8 +250,10 @@ class Supervisor:
                 queue_ms = (time.monotonic() - arrived) * 1000
                 if run.driving == "pair":
                     answer, driver = children
-                    return await executor.execute_pair((answer, driver), run, self.host.isolation, queue_ms)
-                return await executor.execute(children[0], run, self.host.isolation, queue_ms)
+                    outcome = await executor.execute_pair((answer, driver), run, self.host.isolation, queue_ms)
+                else:
+                    outcome = await executor.execute(children[0], run, self.host.isolation, queue_ms)
+                return replace(outcome, platform=executor.platform)
             except ChildLost:
                 # It died while parked, and the zygote's message about it had not arrived yet.
                 executor.pool.refill()

@@ -119,7 +119,7 @@ class _Cases:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The cases of one judgement and the reference's outcome. Use it once: the seed of each judgement is secret."""
+    """The cases of one judgement and the reference's outcome."""
 
     challenge: Challenge
     seed: int
@@ -133,6 +133,11 @@ class Prepared:
     def reusable(self) -> bool:
         """Whether it can judge an answer that comes later. Growing cases need a reference run at the same time."""
         return not self.cases.growing
+
+    @property
+    def platform(self) -> str:
+        """What the reference's results were computed by, as `Outcome.platform`."""
+        return self.expected.platform
 
     @property
     def bytes(self) -> int:
@@ -149,37 +154,64 @@ async def prepare_judgement(client: Runs, challenge: Challenge, seed: int, *, id
     return Prepared(challenge, seed, cases, order, run, expected)
 
 
+class KeepsReferences(Protocol):
+    """Keeps preparations for the next judgement with the same seed, such as `reference_cache.ReferenceCache`."""
+
+    def get(self, challenge: Challenge, seed: int) -> Prepared | None: ...
+
+    def put(self, prepared: Prepared) -> None: ...
+
+    def drop(self, challenge: Challenge, seed: int) -> None: ...
+
+
 async def judge_code(
-    client: Runs, challenge: Challenge, answer: str, *, seed: int, id: str = "code", prepared: Prepared | None = None
+    client: Runs,
+    challenge: Challenge,
+    answer: str,
+    *,
+    seed: int,
+    id: str = "code",
+    references: KeepsReferences | None = None,
 ) -> Judgement:
     """Judges `answer`. The cases are drawn from `seed`, which is new and secret for each judgement, 128 bits.
 
-    `id` names the runs in logs. `prepared` is what was prepared from this seed, if anything. A fault in the cases
-    program or the reference is a `system error` with its cause.
+    `id` names the runs in logs. With `references`, the cases and the reference's results of an earlier judgement with
+    this seed are used again, and these are kept. A fault in the cases program or the reference is a `system error` with
+    its cause.
     """
-    if prepared is not None and (prepared.challenge, prepared.seed) != (challenge, seed):
-        raise ValueError("prepared for another challenge or seed")
-    if prepared is not None:
-        cases, order, run, expected = prepared.cases, prepared.order, replace(prepared.run, id=id), prepared.expected
-        outcome = await _run_answer(client, _of_answer(challenge, run, answer))
-    else:
-        try:
-            cases, order, run = await _draw_run(client, challenge, seed, id)
-        except NotJudgeable as problem:
-            return system_error(str(problem))
-        expected, outcome = await asyncio.gather(
-            _run_reference(client, challenge, run), _run_answer(client, _of_answer(challenge, run, answer))
-        )
+    prepared = references.get(challenge, seed) if references else None
+    if references and prepared is not None:
+        prepared = replace(prepared, challenge=challenge, run=replace(prepared.run, id=id))
+        outcome = await _run_answer(client, _of_answer(challenge, prepared.run, answer))
+        if outcome.status == "internal" or outcome.platform == prepared.platform:
+            return await _judge_outcome(client, prepared, answer, outcome)
+        references.drop(challenge, seed)
+    try:
+        cases, order, run = await _draw_run(client, challenge, seed, id)
+    except NotJudgeable as problem:
+        return system_error(str(problem))
+    expected, outcome = await asyncio.gather(
+        _run_reference(client, challenge, run), _run_answer(client, _of_answer(challenge, run, answer))
+    )
+    fresh = Prepared(challenge, seed, cases, order, run, expected)
+    if references and not _reference_fault(expected, len(cases.arguments)):
+        references.put(fresh)
+    return await _judge_outcome(client, fresh, answer, outcome)
+
+
+async def _judge_outcome(client: Runs, prepared: Prepared, answer: str, outcome: Outcome) -> Judgement:
+    """Compares the answer's outcome with the reference's, and judges it on the second device if there is one."""
+    challenge, cases, expected = prepared.challenge, prepared.cases, prepared.expected
     if "device" in (expected.refused, outcome.refused):
         return replace(system_error(expected.detail or outcome.detail), note="needs gpu")
     fault = _reference_fault(expected, len(cases.arguments))
     if fault:
         return system_error(fault)
-    judge = _Judge(challenge, cases, order, expected)
+    judge = _Judge(challenge, cases, prepared.order, expected)
     judgement = await judge.judge(outcome, challenge.tolerance)
     if challenge.device != "both" or judgement.verdict != "accepted":
         return judgement
-    outcome = await _run_answer(client, replace(_on_gpu(run), role="answer", code=answer))
+    outcome = await _run_answer(client, replace(_on_gpu(prepared.run), role="answer", code=answer))
     if outcome.refused == "device":
         return replace(judgement, note="no gpu")
     return _combine(judgement, await judge.judge(outcome, challenge.tolerance.for_second_device()))

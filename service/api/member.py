@@ -142,7 +142,7 @@ async def try_code(call: TheCall, who: TheCaller, ref: RefBody, code: CodeBody) 
         task = await submissions.get_code_task(session, caller, ref)
     # Outside any transaction, so that a slow program does not hold a database connection.
     async with sandbox.turn(caller.member_id, "free") as turn:
-        return await grading.try_examples(turn, task, code)
+        return await grading.try_examples(turn, task, code, sandbox.references)
 
 
 @router.post("/run")

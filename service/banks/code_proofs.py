@@ -8,9 +8,10 @@ drawn case is called equivalent and listed.
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -24,6 +25,7 @@ from questions.proofs import Part
 from sandbox.judging.challenge import Runs
 from sandbox.judging.comparison import DRAWS_KEY, NumberTolerance, brief, compare
 from sandbox.judging.judge import Judgement
+from sandbox.judging.reference_cache import ReferenceCache
 from sandbox.values import Caps, Value, decode, encode, split
 from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
 from service.banks.key_proofs import survivors
@@ -142,37 +144,25 @@ def _dailygrad_mutant(number, cases):
 """
 
 
-class _Remembering:
-    """A sandbox that runs the cases and the reference of a task once for the same seed."""
-
-    def __init__(self, sandbox: Runs) -> None:
-        self._sandbox = sandbox
-        self._outcomes: dict[Run, Outcome] = {}
-
-    async def run(self, run: Run) -> Outcome:
-        """Returns the outcome of a run, an earlier one if it may be repeated."""
-        if run.role not in ("cases", "reference"):
-            return await self._sandbox.run(run)
-        if run not in self._outcomes:
-            outcome = await self._sandbox.run(run)
-            if outcome.status != "ok":
-                return outcome
-            self._outcomes[run] = outcome
-        return self._outcomes[run]
+_Judge = Callable[[str], Awaitable[Judgement]]
+"""Judges a program as an answer to the task."""
 
 
 async def prove_task(question: Question, task: CodeTask, sandbox: Runs, *, mutation: bool = True) -> list[ProofCheck]:
     """Judges the reference and the wrong solutions of a task by its cases, and the reference by its oracle."""
-    remembering, seed = _Remembering(sandbox), secrets.randbits(128)
-    found = [await _reference(question, task, remembering, seed)]
-    found += [await _wrong(question, task, at, remembering, seed) for at in range(len(task.wrong))]
+    # The cases and the reference run once for all of them.
+    judge = functools.partial(
+        judge_task, task, sandbox=sandbox, seed=secrets.randbits(128), references=ReferenceCache()
+    )
+    found = [await _reference(question, task, judge)]
+    found += [await _wrong(question, task, at, judge) for at in range(len(task.wrong))]
     if not found[0].holds:
         return found
     return found + await _prove_reference(question, task, sandbox, mutation)
 
 
-async def _reference(question: Question, task: CodeTask, sandbox: Runs, seed: int) -> ProofCheck:
-    judged = await judge_task(task, task.reference, sandbox, seed)
+async def _reference(question: Question, task: CodeTask, judge: _Judge) -> ProofCheck:
+    judged = await judge(task.reference)
     holds = judged.verdict == "accepted"
     check = _judged(question, "reference", task.reference, judged, holds, "" if holds else _why(judged))
     # Without a GPU the verdict is the CPU's, and says so in its note.
@@ -180,9 +170,9 @@ async def _reference(question: Question, task: CodeTask, sandbox: Runs, seed: in
     return replace(check, gpu_fingerprint=gpu_fingerprint(task) if on_gpu else "")
 
 
-async def _wrong(question: Question, task: CodeTask, at: int, sandbox: Runs, seed: int) -> ProofCheck:
+async def _wrong(question: Question, task: CodeTask, at: int, judge: _Judge) -> ProofCheck:
     wrong = task.wrong[at]
-    judged = await judge_task(task, wrong.code, sandbox, seed)
+    judged = await judge(wrong.code)
     holds = judged.verdict not in ("accepted", "system error", "invalid")
     said = f"rejected: {_why(judged)}" if holds else f"no case rejects it: {_why(judged)}"
     check = _judged(question, "wrong", wrong.code, judged, holds, said)

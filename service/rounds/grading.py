@@ -14,9 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.drivers import read_facts
 from questions.model import CodeTask
-from sandbox.judging.challenge import Challenge, Prepared, Runs, judge_code
+from sandbox.judging.challenge import Challenge, Runs, judge_code
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
+from sandbox.judging.reference_cache import ReferenceCache
 from sandbox.wire import Limits, Outcome, Priority, Run
 from service.domain.scoring import credit_for_cases
 from service.domain.smart_text import undo_smart_text
@@ -40,6 +41,7 @@ _LOG = logging.getLogger(__name__)
 MILLISECOND = timedelta(milliseconds=1)
 # Without hidden cases the verdict and all output may be shown.
 NO_HIDDEN_CASES = "\n\ndef cases(rng):\n    return []\n\n\ndef growing(rng):\n    return []\n"
+_EXAMPLES_SEED = 0
 
 
 class NotJudged(Exception):
@@ -96,8 +98,8 @@ async def judge_answer(
         async with sandbox.turn(answer.member_id, priority) as turn:
             challenge = make_challenge(version.question.task)
             prepared = sandbox.ahead.take(challenge) if sandbox.ahead else None
-            seed = prepared.seed if prepared is not None else seed
-            verdict = await grade_code(turn, version.question.task, code, seed, prepared)
+            seed = prepared if prepared is not None else seed
+            verdict = await grade_code(turn, version.question.task, code, seed, sandbox.references)
         # An open question will have more answers. One that is practiced rarely has another one soon.
         if sandbox.ahead and answer.round_id is not None and verdict.verdict != "system error":
             sandbox.ahead.prepare(challenge)
@@ -116,11 +118,12 @@ async def judge_answer(
     log_event(_LOG, "answer judged", answer=answer_id, member=answer.member_id, ref=ref, status=verdict.verdict, ms=ms)
 
 
-async def try_examples(sandbox: Runs, task: CodeTask, code: str) -> VerdictView:
+async def try_examples(sandbox: Runs, task: CodeTask, code: str, references: ReferenceCache) -> VerdictView:
     """Judges `code` against the visible examples. Stores nothing."""
     visible = replace(task, cases=task.cases + NO_HIDDEN_CASES)
     watched = _RecordingSandbox(sandbox)
-    verdict = await grade_code(watched, visible, code, secrets.randbits(128))
+    # Always the same seed, so that the reference runs once: the examples do not depend on it, and hide nothing.
+    verdict = await grade_code(watched, visible, code, _EXAMPLES_SEED, references)
     if verdict.verdict == "system error":
         log.error("code could not be tried", cause=verdict.message)
         return _soften(verdict)
@@ -151,26 +154,34 @@ async def run_snippet(sandbox: Runs, code: str) -> RunResult:
 
 
 async def grade_code(
-    sandbox: Runs | None, task: CodeTask, code: str, seed: int, prepared: Prepared | None = None
+    sandbox: Runs | None, task: CodeTask, code: str, seed: int, references: ReferenceCache | None = None
 ) -> VerdictView:
     """Returns the verdict on `code` with cases drawn from `seed`; a system error without a sandbox.
 
-    `prepared` is what was prepared from this seed, if anything.
+    What `references` keeps from this seed is used again.
     """
     clean = undo_smart_text(code)
     if sandbox is None:
         return VerdictView(verdict="system error", credit=0.0, message="no sandbox is connected", judged=clean)
     watched = _RecordingSandbox(sandbox)
     id = current_event_id() or "code"
-    judgement = await judge_code(watched, make_challenge(task), clean, seed=seed, id=id, prepared=prepared)
+    judgement = await judge_code(watched, make_challenge(task), clean, seed=seed, id=id, references=references)
     if watched.outcome is not None:
         _log_run(watched.outcome)
     return _verdict_view(judgement, clean, watched.outcome)
 
 
-async def judge_task(task: CodeTask, code: str, sandbox: Runs, seed: int, *, id: str = "code") -> Judgement:
-    """Judges `code` as an answer to `task`. `seed` is new and secret, 128 bits; `id` names its runs in logs."""
-    return await judge_code(sandbox, make_challenge(task), code, seed=seed, id=id)
+async def judge_task(
+    task: CodeTask,
+    code: str,
+    sandbox: Runs,
+    seed: int,
+    *,
+    id: str = "code",
+    references: ReferenceCache | None = None,
+) -> Judgement:
+    """Judges `code` as an answer to `task`, as `judge_code`. `id` names its runs in logs."""
+    return await judge_code(sandbox, make_challenge(task), code, seed=seed, id=id, references=references)
 
 
 def make_challenge(task: CodeTask) -> Challenge:

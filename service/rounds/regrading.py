@@ -17,6 +17,7 @@ from sandbox.judging.challenge import Runs
 from service.rounds.grading import NotJudged, grade_code
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting, grade_answer
+from service.rounds.sandbox_turns import FairSandbox
 from service.store import answers, outbox, questions, rounds
 from service.store.boards import lock_boards
 from service.store.questions import Version
@@ -96,7 +97,7 @@ async def regrade_question(session: AsyncSession, version_id: int, now: datetime
 
 
 async def regrade_code(
-    sessions: Sessions, sandbox: Runs | None, version_id: int, clock: Callable[[], datetime], *, last: bool
+    sessions: Sessions, sandbox: FairSandbox | None, version_id: int, clock: Callable[[], datetime], *, last: bool
 ) -> None:
     """Judges every closed round of the question by this version and posts the differences, once.
 
@@ -185,7 +186,7 @@ async def _correct_round(
 
 async def _regrade_round(
     sessions: Sessions,
-    sandbox: Runs | None,
+    sandbox: FairSandbox | None,
     round_id: int,
     fixed: Version,
     clock: Callable[[], datetime],
@@ -197,7 +198,8 @@ async def _regrade_round(
     found: dict[int, tuple[VerdictView, int]] = {}
     for work in todo:
         assert fixed.question.task is not None, "only code questions are judged here"
-        verdict = work.standing or await grade_code(sandbox, fixed.question.task, work.code, work.seed)
+        references = sandbox.references if sandbox else None
+        verdict = work.standing or await grade_code(sandbox, fixed.question.task, work.code, work.seed, references)
         if verdict.verdict != "system error":
             found[work.answer_id] = verdict, work.seed
         elif last:

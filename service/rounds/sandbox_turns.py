@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sandbox.client import Health, SandboxUnreachable
 from sandbox.judging.ahead import JudgementsAhead
 from sandbox.judging.challenge import Runs
+from sandbox.judging.reference_cache import ReferenceCache
 from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Priority, Run
 from service import spans
@@ -45,7 +46,9 @@ class FairSandbox:
 
     def __init__(self, sandbox: SandboxPort, *, prepare_ahead: bool = False) -> None:
         self._sandbox = sandbox
-        self.ahead = JudgementsAhead(self) if prepare_ahead else None
+        self.references = ReferenceCache()
+        """What references returned in the latest judgements."""
+        self.ahead = JudgementsAhead(self, self.references) if prepare_ahead else None
         """The next judgements of the questions that are being answered."""
         # Each sandbox limits its own load. This queue only limits each member to one running and one waiting.
         self._queue = AsyncQueue(FairQueue(concurrency=sys.maxsize, max_waiting=sys.maxsize), time.monotonic)

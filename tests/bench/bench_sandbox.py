@@ -28,6 +28,7 @@ from sandbox.client import SandboxClient
 from sandbox.host.bubblewrap import find_bubblewrap
 from sandbox.judging.challenge import Challenge, judge_code, prepare_judgement
 from sandbox.judging.comparison import NumberTolerance
+from sandbox.judging.reference_cache import ReferenceCache
 from sandbox.wire import Limits, Run
 from tests.container.conftest import missing, running
 from tests.sandbox.attacks.worlds import EMBEDDED, become, opened
@@ -219,10 +220,11 @@ async def judged(client: SandboxClient) -> tuple[list[float], list[float]]:
         judgement = await judge_code(client, challenge, SOLUTION, seed=number)
         fresh.append((perf_counter() - start) * 1000)
         assert judgement.verdict == "accepted", judgement
-        prepared = await prepare_judgement(client, challenge, number)
+        references = ReferenceCache()
+        references.put(await prepare_judgement(client, challenge, number))
         await asyncio.sleep(0.1)
         start = perf_counter()
-        judgement = await judge_code(client, challenge, SOLUTION, seed=number, prepared=prepared)
+        judgement = await judge_code(client, challenge, SOLUTION, seed=number, references=references)
         later.append((perf_counter() - start) * 1000)
         assert judgement.verdict == "accepted", judgement
         await asyncio.sleep(0.1)

@@ -7,6 +7,7 @@ import pytest
 from sandbox.client import SandboxClient
 from sandbox.judging.ahead import JudgementsAhead
 from sandbox.judging.challenge import judge_code
+from sandbox.judging.reference_cache import ReferenceCache
 from sandbox.wire import Outcome, Run
 from tests.sandbox.judging.test_challenge import REFERENCE, RIGHT, challenge
 
@@ -30,8 +31,8 @@ class Recording:
         return await self.client.run(run)
 
 
-async def ahead_of(client: Recording, now: list[float], **changes: object) -> JudgementsAhead:
-    ahead = JudgementsAhead(client, lambda: now[0])
+async def ahead_of(client: Recording, references: ReferenceCache, **changes: object) -> JudgementsAhead:
+    ahead = JudgementsAhead(client, references)
     task = ahead.prepare(challenge(**changes))
     assert task is not None
     assert ahead.prepare(challenge(**changes)) is None  # it is being prepared
@@ -43,18 +44,19 @@ async def ahead_of(client: Recording, now: list[float], **changes: object) -> Ju
 async def test_the_judgement_is_that_of_its_seed_and_takes_one_run(
     client: SandboxClient, answer: str, verdict: str
 ) -> None:
-    seen = Recording(client)
-    prepared = (await ahead_of(seen, [0.0])).take(challenge())
-    assert prepared is not None
+    seen, references = Recording(client), ReferenceCache()
+    seed = (await ahead_of(seen, references)).take(challenge())
+    assert seed is not None
     seen.runs.clear()
-    judgement = await judge_code(seen, challenge(), answer, seed=prepared.seed, prepared=prepared)
+    judgement = await judge_code(seen, challenge(), answer, seed=seed, references=references)
     assert [run.role for run in seen.runs] == ["answer"]
     assert judgement.verdict == verdict
-    assert judgement == await judge_code(client, challenge(), answer, seed=prepared.seed)
+    assert judgement == await judge_code(client, challenge(), answer, seed=seed)
 
 
 async def test_each_is_used_once_and_has_a_seed_of_its_own(client: SandboxClient) -> None:
-    ahead = await ahead_of(Recording(client), [0.0])
+    references = ReferenceCache()
+    ahead = await ahead_of(Recording(client), references)
     assert ahead.prepare(challenge()) is None  # one is ready
     first = ahead.take(challenge())
     assert ahead.take(challenge()) is None
@@ -64,17 +66,9 @@ async def test_each_is_used_once_and_has_a_seed_of_its_own(client: SandboxClient
     second = ahead.take(challenge())
     assert first is not None
     assert second is not None
-    assert first.seed != second.seed
-    assert first.run.cases != second.run.cases
-    with pytest.raises(ValueError, match="another challenge or seed"):
-        await judge_code(client, challenge(), RIGHT, seed=first.seed, prepared=second)
-
-
-async def test_one_too_old_is_not_used(client: SandboxClient) -> None:
-    now = [0.0]
-    ahead = await ahead_of(Recording(client), now)
-    now[0] = 3600.0
-    assert ahead.take(challenge()) is None
+    assert first != second
+    kept = [references.get(challenge(), seed) for seed in (first, second)]
+    assert kept[0] and kept[1] and kept[0].run.cases != kept[1].run.cases
 
 
 @pytest.mark.parametrize(
@@ -86,11 +80,12 @@ async def test_one_too_old_is_not_used(client: SandboxClient) -> None:
     ],
 )
 async def test_some_are_not_kept(client: SandboxClient, changes: dict[str, object]) -> None:
-    assert (await ahead_of(Recording(client), [0.0], **changes)).take(challenge(**changes)) is None
+    ahead = await ahead_of(Recording(client), ReferenceCache(), **changes)
+    assert ahead.take(challenge(**changes)) is None
 
 
 async def test_what_is_kept_has_a_limit(client: SandboxClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    ahead = await ahead_of(Recording(client), [0.0])
+    ahead = await ahead_of(Recording(client), ReferenceCache())
     monkeypatch.setattr("sandbox.judging.ahead._MAX_CHALLENGES", 1)
     other = challenge(reference=REFERENCE + "\n")
     task = ahead.prepare(other)
