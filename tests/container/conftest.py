@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from xdist.workermanage import WorkerController
 
 from sandbox.client import SandboxClient
 from tests.container.engine import compose, said
@@ -98,6 +99,18 @@ _MEASURED = pytest.StashKey[Report]()
 def measured(pytestconfig: pytest.Config) -> Report:
     """Measurements that are shown at the end of the run."""
     return pytestconfig.stash.setdefault(_MEASURED, {})
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hands what one of several processes measured to the one that reports."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["measured"] = session.config.stash.get(_MEASURED, {})
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: WorkerController) -> None:
+    """Takes what one of several processes measured."""
+    node.config.stash.setdefault(_MEASURED, {}).update(getattr(node, "workeroutput", {}).get("measured", {}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

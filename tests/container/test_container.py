@@ -39,7 +39,9 @@ ATTACKS = {
 @pytest.mark.parametrize("attack", ATTACKS)
 async def test_an_attack_comes_to_nothing(container: Container, attack: str) -> None:
     code, status = ATTACKS[attack]
-    outcome = await container.client.run(Run(attack, code, limits=Limits(wall_ms=1500)))
+    # Only what is about time may run out of it, however slow the machine is.
+    limits = Limits(wall_ms=1500 if status == "time" else 20_000)
+    outcome = await container.client.run(Run(attack, code, limits=limits))
     assert (outcome.status, outcome.isolation) == (status, "full"), outcome
     again = await container.client.run(Run("after", "print(1)"))
     assert (again.status, again.stdout) == ("ok", "1\n")

@@ -117,5 +117,6 @@ if [ "$what" != built ]; then
 fi
 if [ "$what" = build ]; then exit; fi
 compose
-# `-- COMMAND` is run with the engine up in place of the tests.
-if [ "${1:-}" = -- ]; then shift && "$@"; else "$python" -m pytest tests/container "$@"; fi
+# `-- COMMAND` is run with the engine up in place of the tests. These wait most of the time, so two files run at once,
+# each with containers of its own.
+if [ "${1:-}" = -- ]; then shift && "$@"; else "$python" -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/container "$@"; fi
