@@ -79,7 +79,7 @@ def test_what_is_explained_is_what_holds_where_it_is_not_given() -> None:
 
 def test_only_this_machine_reaches_a_port_and_no_metrics_are_published() -> None:
     ports = {name: one["ports"] for name, one in SERVICES.items() if "ports" in one}
-    assert set(ports) == {"web", "slack", "grafana", "caddy"}
+    assert set(ports) == {"web", "slack", "grafana", "jaeger", "caddy"}
     # Caddy is there to be reached: it serves TLS.
     assert ports.pop("caddy") == ["${HTTPS_ADDRESS:-0.0.0.0:443}:443", "${HTTP_ADDRESS:-0.0.0.0:80}:80"]
     for published in ports.values():
@@ -107,10 +107,10 @@ def on_network(name: str) -> set[str]:
 
 def test_each_kind_of_traffic_has_a_network_and_only_one_reaches_other_machines() -> None:
     assert on_network("data") == {"postgres", "migrate", "service", "worker", "postgres-exporter"}
-    assert on_network("calls") == {"service", *BOTS, "prometheus"}
-    assert on_network("runs") == {"service", "worker", "prometheus"}
+    assert on_network("calls") == {"service", *BOTS, "prometheus", "jaeger"}
+    assert on_network("runs") == {"service", "worker", "prometheus", "jaeger"}
     assert on_network("metrics") == {"prometheus", "grafana", "alertmanager", "postgres-exporter"}
-    assert on_network("edge") == {*BOTS, "grafana", "alertmanager", "caddy"}
+    assert on_network("edge") == {*BOTS, "grafana", "alertmanager", "jaeger", "caddy"}
     assert {name for name, one in WHOLE["networks"].items() if one != {"internal": True}} == {"edge"}
     without = {name for name, one in SERVICES.items() if "networks" not in one}
     assert without == {"keys", "sandbox", "sandbox-gpu"}

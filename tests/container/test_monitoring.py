@@ -12,7 +12,7 @@ from tests.container.test_files import BOTS, SERVICES, WHOLE
 
 
 def test_monitored_targets_exist() -> None:
-    for name in ("prometheus", "grafana", "alertmanager", "postgres-exporter"):
+    for name in ("prometheus", "grafana", "alertmanager", "jaeger", "postgres-exporter"):
         assert SERVICES[name]["profiles"] == ["monitoring"]
         for volume in SERVICES[name]["volumes"]:
             source = re.sub(r"^\$\{\w+:-([^}]+)\}", r"\1", volume).split(":")[0]
@@ -41,6 +41,20 @@ def test_prometheus_asks_the_containers_by_their_names_and_ports() -> None:
     assert {port for _, port in asked} == {9100, 9187}
     (sent,) = [found for one in config["alerting"]["alertmanagers"] for found in one["dns_sd_configs"]]
     assert (sent["names"], sent["port"]) == (["alertmanager"], 9093)
+
+
+def test_every_process_reaches_the_receiver_of_traces() -> None:
+    config = yaml.safe_load((ROOT / "service/monitoring/jaeger.yml").read_text())
+    assert config["receivers"] == {"otlp": {"protocols": {"http": {"endpoint": "0.0.0.0:4318"}}}}
+    asked = config["extensions"]["jaeger_query"]
+    assert (asked["http"]["endpoint"], asked["grpc"]["endpoint"]) == ("0.0.0.0:16686", "127.0.0.1:16685")
+    jaeger = SERVICES["jaeger"]
+    assert jaeger["volumes"] == [f"./service/monitoring/jaeger.yml:{jaeger['command'][1]}:ro"]
+    for name in ("service", "worker", *BOTS):
+        assert SERVICES[name]["environment"]["DAILYGRAD_TRACES_URL"] == "${DAILYGRAD_TRACES_URL:-}"
+        assert set(SERVICES[name]["networks"]) & {"calls", "runs"} & set(jaeger["networks"])
+    example = (ROOT / ".env.example").read_text()
+    assert "http://jaeger:4318 " in example, "the receiver's name and port"
 
 
 def test_an_alert_reaches_somebody_by_its_severity() -> None:

@@ -1,4 +1,4 @@
-"""Logs of real processes at debug level, in normal operation and with failures.
+"""Logs and traces of real processes at debug level, in normal operation and with failures.
 
 They show the path of each event by its id, and contain no secrets and nothing that members wrote.
 """
@@ -33,6 +33,7 @@ from sandbox.client import SandboxClient
 from service.client import ServiceClient
 from service.tracing import EVENT_HEADER
 from service.wire import ScheduleSpec, Where, Who
+from tests.collector import Collector, attributes, running_collector
 from tests.doubles.discord import Discord
 from tests.doubles.discord import world as discord_world
 from tests.doubles.discord.faults import Cut, Status
@@ -68,6 +69,7 @@ class Team:
     parts: Parts
     slack: SlackDouble
     discord: Discord
+    collector: Collector
     database_url: str
     port: int = field(default_factory=free_port)
     slack_port: int = field(default_factory=free_port)
@@ -100,8 +102,12 @@ class Team:
         return self.words[-1]
 
     def start(self, name: str, *words: str, **settings: str) -> Part:
-        """Starts a process at debug level."""
-        ours = {"DAILYGRAD_LOG_LEVEL": "debug", "DAILYGRAD_SERVICE_TOKEN": self.token}
+        """Starts a process at debug level that sends its traces."""
+        ours = {
+            "DAILYGRAD_LOG_LEVEL": "debug",
+            "DAILYGRAD_SERVICE_TOKEN": self.token,
+            "DAILYGRAD_TRACES_URL": self.collector.url,
+        }
         part = self.running[name] = self.parts.start(*words, **ours, **settings)
         return part
 
@@ -187,7 +193,8 @@ async def team(parts: Parts, database_url: str) -> AsyncIterator[Team]:
         slack_double(factor=10, manifest=app_manifest("https://quiz.example.org")) as slack,
         Discord() as discord,
     ):
-        yield Team(parts, slack, discord, database_url)
+        with running_collector() as collector:
+            yield Team(parts, slack, discord, collector, database_url)
         parts.clear()
 
 
@@ -265,6 +272,8 @@ async def test_logs_show_each_events_path_and_no_secret_or_member_text(team: Tea
     printed = team.printed
     assert leaks(printed, team.secrets()) == set()
     assert leaks(printed, team.words) == set()
+    for word in (*team.secrets(), *team.words):
+        assert word.encode() not in team.collector.received
     for event_id, bot in zip(events, ("slack", "discord"), strict=True):
         told = path_of(before, event_id)
         called = {("service", "call answered answer"), ("service", "call answered outbox/sent")}
@@ -273,8 +282,27 @@ async def test_logs_show_each_events_path_and_no_secret_or_member_text(team: Tea
         # On a busy machine a program may have to run again.
         elsewhere = [one for one in told if one[0] != "worker"]
         assert len(elsewhere) <= 10, f"one line for each station is enough: {elsewhere}"
+        check_trace(team.collector, event_id)
     polls = [line for line in before["service"].splitlines() if '"outbox/claim"' in line and '"http": 200' in line]
     assert polls == [], "who asks what waits is not told of"
+
+
+def check_trace(collector: Collector, event_id: str) -> None:
+    """Checks that an answer is one trace, from the press to the verdict's delivery, with every process in its place."""
+    found = collector.trace_of(event_id)
+    by_id = {span.span_id: f"{process}: {span.name}" for process, span in found}
+    above = {(f"{process}: {span.name}", by_id.get(span.parent_span_id, "")) for process, span in found}
+    worker = "dailygrad-worker"
+    assert above == {
+        ("dailygrad-bot: event", ""),
+        ("dailygrad-service: call", "dailygrad-bot: event"),
+        (f"{worker}: judge", "dailygrad-bot: event"),
+        (f"{worker}: run", f"{worker}: judge"),
+        (f"{worker}: sandbox queue", f"{worker}: run"),
+        (f"{worker}: sandbox run", f"{worker}: run"),
+        ("dailygrad-bot: deliver", "dailygrad-bot: event"),
+    }
+    assert {attributes(span)["event_id"] for _, span in found} == {event_id}
 
 
 async def answered_on_slack(team: Team, on: OnSlack) -> str:
