@@ -42,6 +42,7 @@ from service.rounds import regrading
 from service.rounds.sandbox_turns import FairSandbox
 from service.sandboxes import serve_relay
 from service.store import migrations
+from service.store.monitor_role import create_monitor_role
 from service.wire import BankLog, Generated, ImportChange, ImportView, NotFound, Refusal, Twin, UndoRefused, describe
 
 service_command = typer.Typer()
@@ -105,6 +106,8 @@ def migrate() -> None:
     """Upgrade the database in DATABASE_URL to this version."""
     settings = read_command_settings()
     migrations.upgrade(settings.database_url)
+    if settings.monitor_password_file is not None:
+        create_monitor_role(settings.database_url, settings.monitor_password)
     out.print(f"The database is at {migrations.newest()}")
 
 

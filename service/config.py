@@ -44,6 +44,8 @@ class Settings(BaseSettings):
         default=None, validation_alias=AliasChoices("DATABASE_PASSWORD_FILE", "DAILYGRAD_DATABASE_PASSWORD_FILE")
     )
     """File with the database password; it replaces the one in `database_url`."""
+    monitor_password_file: Path | None = None
+    """File with the password of the role `dailygrad_monitor`, which `migrate` creates for PostgreSQL's exporter."""
     service_token: SecretStr | None = Field(default=None, validate_default=False)
     """Token for every call, which services send to workers. During a rotation, several separated by commas, newest
     first. Set either this or `service_token_file`."""
@@ -209,6 +211,12 @@ class Settings(BaseSettings):
         if self.token_key is None and self.token_key_file is not None:
             given = _read("DAILYGRAD_TOKEN_KEY_FILE", self.token_key_file)
         return tuple(given.replace(",", " ").split())
+
+    @property
+    def monitor_password(self) -> str:
+        """Returns the password of the exporter's role. Raises ValueError if its file cannot be read."""
+        assert self.monitor_password_file is not None
+        return _read("DAILYGRAD_MONITOR_PASSWORD_FILE", self.monitor_password_file)
 
     @property
     def sandbox_paths(self) -> tuple[Path, ...]:

@@ -1,5 +1,5 @@
-"""`python -m service.keys STORE --service FOLDER --database FOLDER --bot PLATFORM=FOLDER...`: creates the secrets that
-the parts of one deployment share. Prints no secret.
+"""`python -m service.keys STORE --service FOLDER --database FOLDER --monitor FOLDER --bot PLATFORM=FOLDER...`: creates
+the secrets that the parts of one deployment share. Prints no secret.
 
 STORE keeps every secret and is mounted nowhere else; each other folder gets what its part needs. Existing secrets are
 kept: to change one, delete its file in STORE and run this again.
@@ -44,6 +44,8 @@ class Folders:
     store: Path
     service: Path
     database: Path | None = None
+    monitor: Path | None = None
+    """Folder of PostgreSQL's exporter."""
     bots: Mapping[str, Path] = field(default_factory=dict)
     """The folder of each platform's bots."""
 
@@ -56,6 +58,8 @@ class Folders:
     def kinds(self) -> dict[str, Callable[[], str]]:
         """Returns how to generate each secret, by name."""
         fixed = {"postgres_password": _random_token, "token_key": _encryption_key, "link_secret": _random_token}
+        if self.monitor is not None:
+            fixed["monitor_password"] = _random_token
         return fixed | dict.fromkeys(self.tokens, _random_token)
 
 
@@ -99,13 +103,15 @@ def _tokens(folders: Folders, name: str) -> tuple[str, ...]:
 
 
 def _give_service(folders: Folders) -> None:
-    """Copies to the service and the database what they need."""
+    """Copies to the service, the database and its exporter what they need."""
     for name in ("postgres_password", "token_key", ROTATED):
         _write(folders.service / name, (folders.store / name).read_text())
     bots = [f"{bot}={token}" for bot in folders.bots for token in _tokens(folders, ROTATED_BOT.format(bot))]
     _write(folders.service / "bot_tokens", "\n".join(bots))
     if folders.database is not None:
         _write(folders.database / "postgres_password", (folders.store / "postgres_password").read_text())
+    if folders.monitor is not None:
+        _write(folders.monitor / "monitor_password", (folders.store / "monitor_password").read_text())
 
 
 def _give_bots(folders: Folders) -> None:
@@ -138,6 +144,7 @@ def main() -> None:
     parser.add_argument("store", type=Path, metavar="STORE", help="the folder that keeps every secret")
     parser.add_argument("--service", type=Path, required=True, metavar="FOLDER", help="folder of services and workers")
     parser.add_argument("--database", type=Path, metavar="FOLDER", help="folder of PostgreSQL")
+    parser.add_argument("--monitor", type=Path, metavar="FOLDER", help="folder of PostgreSQL's exporter")
     parser.add_argument(
         "--bot",
         type=_bot_folder,
@@ -150,7 +157,8 @@ def main() -> None:
     step.add_argument("--rotate", action="store_true", help="add new tokens; the old ones stay valid")
     step.add_argument("--retire", action="store_true", help="remove all tokens but the newest")
     arguments = parser.parse_args()
-    folders = Folders(arguments.store, arguments.service, arguments.database, dict(arguments.bot))
+    bots = dict(arguments.bot)
+    folders = Folders(arguments.store, arguments.service, arguments.database, arguments.monitor, bots)
     created = make_keys(folders)
     message = f"Created: {', '.join(created)}" if created else "Every secret exists already"
     if arguments.rotate:

@@ -83,6 +83,19 @@ def test_each_container_has_its_own_secrets(whole: Whole, service: str, secrets:
     assert whole.compose("exec", "-T", service, "ls", "/run/keys").split() == secrets
 
 
+def test_the_exporters_role_has_its_password_and_reads_statistics_only(whole: Whole) -> None:
+    script = (
+        "import pathlib, psycopg; "
+        "password = pathlib.Path('/run/monitor/monitor_password').read_text(); "
+        "monitor = psycopg.connect('host=postgres dbname=dailygrad user=dailygrad_monitor', password=password); "
+        "print(monitor.execute('select count(*) > 10 from pg_stat_user_tables').fetchone()); "
+        "monitor.execute('select 1 from answer')"
+    )
+    ended = whole.tried("run", "--rm", "--no-deps", "-T", "--entrypoint", "python", "migrate", "-c", script)
+    assert ended.stdout.strip() == b"(True,)"
+    assert b"permission denied for table answer" in ended.stderr
+
+
 def test_the_web_bot_reaches_the_service_alone_and_as_the_web_only(whole: Whole) -> None:
     found = json.loads(whole.compose("exec", "-T", "web", "python", "-c", script("reached.py")))
     assert found == {"service": 200, "postgres": "unknown name", "worker": "unknown name", "slack tokens": 403}

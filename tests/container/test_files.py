@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from bot.settings import BotSettings
 from bot.slack.settings import SlackSettings
 from service.config import Settings
 from service.healthcheck import FILE_VARIABLE
+from service.store.monitor_role import MONITOR_ROLE
 from tests.container.engine import ROOT, compose
 
 POINT_IN_TIME = "deploy/point-in-time.yml"
@@ -123,17 +125,25 @@ def test_each_part_mounts_its_own_keys_and_nothing_mounts_them_all() -> None:
         for name, one in SERVICES.items()
     }
     own = {
-        "postgres": "database",
-        "postgres-exporter": "database",
-        "migrate": "service",
-        "service": "service",
-        "worker": "service",
+        "postgres": {"database-keys"},
+        "postgres-exporter": {"monitor-keys"},
+        # It creates the exporter's role.
+        "migrate": {"service-keys", "monitor-keys"},
+        "service": {"service-keys"},
+        "worker": {"service-keys"},
     }
-    own |= {bot: bot for bot in BOTS}
-    assert {name: volumes for name, volumes in mounted.items() if volumes and name != "keys"} == {
-        name: {f"{whose}-keys"} for name, whose in own.items()
-    }
-    assert mounted["keys"] == {"keys", *(f"{whose}-keys" for whose in own.values())}
+    own |= {bot: {f"{bot}-keys"} for bot in BOTS}
+    assert {name: volumes for name, volumes in mounted.items() if volumes and name != "keys"} == own
+    assert mounted["keys"] == {"keys"}.union(*own.values())
+
+
+def test_the_exporter_has_a_role_of_its_own() -> None:
+    exporter = given("postgres-exporter")
+    assert exporter["DATA_SOURCE_USER"] == MONITOR_ROLE
+    assert (
+        Path(exporter["DATA_SOURCE_PASS_FILE"]).name == Path(given("migrate")["DAILYGRAD_MONITOR_PASSWORD_FILE"]).name
+    )
+    assert "DAILYGRAD_MONITOR_PASSWORD_FILE" not in given("service") | given("worker")
 
 
 def read_by_compose(*words: str) -> dict[str, Any]:

@@ -79,10 +79,24 @@ def test_make_targets_that_workflows_call_exist() -> None:
     assert called <= targets
 
 
+def chart_images() -> set[str]:
+    """Returns the images that the chart starts."""
+    templates = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "deploy/chart/templates").glob("*"))
+    named = re.findall(
+        r'include "dailygrad\.image" \(list [.$]\w* (?:"([\w-]+)"|\(ternary "([\w-]+)" "([\w-]+)")', templates
+    )
+    return {image for found in named for image in found if image}
+
+
 def test_a_release_has_the_images_of_both_machines_signed_and_described() -> None:
     jobs = read("release.yml")["jobs"]
     assert {one["name"] for one in jobs["images"]["strategy"]["matrix"]["machine"]} == {"amd64", "arm64"}
     assert jobs["images"]["strategy"]["matrix"]["image"] == jobs["sign"]["strategy"]["matrix"]["image"]
+    assert set(jobs["sign"]["strategy"]["matrix"]["image"]) == set(chart_images())
+    building = " ".join(step.get("run", "") for step in jobs["images"]["steps"])
+    assert 'if [ "$image" = sandbox-gpu ]; then arguments=(--build-arg TORCH_INDEX_URL=)' in building
+    for image in chart_images():
+        assert (ROOT / image.removesuffix("-gpu") / "Dockerfile").is_file()
     assert jobs["sign"]["needs"] == "images"
     signing = " ".join(step.get("run", "") for step in jobs["sign"]["steps"])
     assert "cosign sign --yes --recursive" in signing

@@ -12,15 +12,23 @@ import pytest
 from service.credentials import TokenCipher, parse_bot_tokens
 from service.keys import Folders, make_keys, retire, rotate
 
-ALL = ["postgres_password", "token_key", "link_secret", "service_token", "discord_token", "web_token"]
+ALL = [
+    "postgres_password",
+    "token_key",
+    "link_secret",
+    "monitor_password",
+    "service_token",
+    "discord_token",
+    "web_token",
+]
 
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Folders:
-    for name in ("store", "service", "database", "discord", "web"):
+    for name in ("store", "service", "database", "monitor", "discord", "web"):
         (tmp_path / name).mkdir()
     bots = {name: tmp_path / name for name in ("discord", "web")}
-    return Folders(tmp_path / "store", tmp_path / "service", tmp_path / "database", bots)
+    return Folders(tmp_path / "store", tmp_path / "service", tmp_path / "database", tmp_path / "monitor", bots)
 
 
 def contents(folder: Path | None) -> dict[str, str]:
@@ -46,6 +54,7 @@ def test_every_part_gets_what_it_needs_and_nothing_else(folders: Folders) -> Non
     assert service.pop("bot_tokens") == f"discord={store['discord_token']}\nweb={store['web_token']}"
     assert service == {name: store[name] for name in ("postgres_password", "token_key", "service_token")}
     assert contents(folders.database) == {"postgres_password": store["postgres_password"]}
+    assert contents(folders.monitor) == {"monitor_password": store["monitor_password"]}
     for bot, folder in folders.bots.items():
         assert contents(folder) == {"service_token": store[f"{bot}_token"], "link_secret": store["link_secret"]}
     written = [path for path in folders.store.parent.rglob("*") if path.is_file()]
@@ -95,14 +104,14 @@ def test_nothing_is_retired_before_bots_have_the_newest(folders: Folders) -> Non
 def test_a_rotation_that_is_cut_short_is_finished_by_the_next_start(folders: Folders) -> None:
     make_keys(folders)
     before = contents(folders.service)
-    rotate(Folders(folders.store, folders.service.parent / "web", None, folders.bots))  # the service got nothing
+    rotate(Folders(folders.store, folders.service.parent / "web", bots=folders.bots))  # the service got nothing
     make_keys(folders)
     assert contents(folders.service)["service_token"].endswith(f"\n{before['service_token']}")
 
 
 def test_no_secret_is_printed_and_a_wrong_platform_is_named(folders: Folders) -> None:
     words = [sys.executable, "-m", "service.keys", str(folders.store), "--service", str(folders.service)]
-    words += ["--database", str(folders.database)]
+    words += ["--database", str(folders.database), "--monitor", str(folders.monitor)]
     words += [word for bot, folder in folders.bots.items() for word in ("--bot", f"{bot}={folder}")]
     for step, said in (
         ([], f"Created: {', '.join(ALL)}\n"),
