@@ -6,6 +6,7 @@ from asyncio import Event
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import date
 from time import monotonic
 
 from fastapi import FastAPI
@@ -18,6 +19,7 @@ from service.api import make_api
 from service.api.http import Clock, ServiceParts
 from service.api.rate_limit import CallLimiter
 from service.banks import proving
+from service.chat_completions import ModelEndpoint
 from service.competitions import duels, sprints, tournaments
 from service.config import Settings
 from service.credentials import TokenCipher
@@ -27,6 +29,7 @@ from service.rounds import delivery, grading, regrading, rounds
 from service.rounds.alerts import Alerts
 from service.rounds.board_keys import drop_old_boards
 from service.rounds.calibration import Calibrations, calibrate_workspace
+from service.rounds.contestant import Contestant, ask_model
 from service.rounds.digests import Digests
 from service.rounds.examples import Examples
 from service.rounds.jobs import DRAW_TASK, Jobs, make_jobs
@@ -55,6 +58,7 @@ class Service:
     retention: Retention
     jobs: Jobs
     calibrations: Calibrations
+    contestant: Contestant
     api: FastAPI
     stopping: Event
     """Set this before stopping: calls that wait for new messages then return."""
@@ -104,6 +108,7 @@ class Service:
         await self.reminders.check(now)
         await self.digests.check(now)
         await self.calibrations.check(now)
+        await self.contestant.check(now)
         await self.alerts.check(now)
         await self.retention.check(now)
 
@@ -125,6 +130,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     # Workers count the runs they relay.
     counted = CountedRuns(sandbox) if sandbox is not None else workers
     fair = FairSandbox(counted, prepare_ahead=True) if counted is not None else None
+    endpoint = _make_endpoint(settings)
     engine = make_engine(settings.database_url)
     sessions = make_sessions(engine)
 
@@ -140,7 +146,10 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     async def calibrate(workspace_id: int) -> None:
         await calibrate_workspace(sessions, workspace_id, clock())
 
-    jobs = make_jobs(settings.database_url, judge, draw, regrade, calibrate)
+    async def ask(key: tuple[int, date, int]) -> None:
+        await ask_model(sessions, endpoint, fair, key, clock)
+
+    jobs = make_jobs(settings.database_url, judge, draw, regrade, calibrate, ask)
     cipher = TokenCipher(settings.token_keys)
     metrics.record_build(migrations.newest())
     examples = Examples(fair)
@@ -173,7 +182,16 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         Retention(sessions, settings.retention_days),
         jobs,
         Calibrations(sessions, jobs),
+        Contestant(sessions, jobs, endpoint),
         api,
         parts.stopping,
         workers,
+    )
+
+
+def _make_endpoint(settings: Settings) -> ModelEndpoint | None:
+    if not settings.contestant_url:
+        return None
+    return ModelEndpoint(
+        settings.contestant_url, settings.contestant_model, settings.contestant_secret, settings.contestant_timeout_s
     )

@@ -97,6 +97,17 @@ class Settings(BaseSettings):
     retention_answer_text_days: int = Field(default=0, ge=0)
     """How long the text and code of answers are kept, 30 days at least; by default for ever. Points and statistics
     stay."""
+    contestant_url: str = ""
+    """Base address of an OpenAI-compatible endpoint whose model answers the daily questions of schedules that say
+    `contestant:on`, such as http://localhost:11434/v1; none does without."""
+    contestant_model: str = ""
+    """Name of that model, as the endpoint knows it."""
+    contestant_key: SecretStr | None = None
+    """Key for the endpoint, if it asks for one. Set either this or `contestant_key_file`."""
+    contestant_key_file: Path | None = None
+    """File with the key."""
+    contestant_timeout_s: float = Field(default=60.0, ge=1, le=600)
+    """Time that the model has for an answer, seconds."""
     traces_url: str = ""
     """Address of an OTLP collector that gets traces over HTTP, such as http://collector:4318; none are made without."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -175,6 +186,22 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
+    def _check_contestant(self) -> Self:
+        if not self.contestant_url:
+            return self
+        # A password in the address would be logged, and a query would be in front of the path that is added.
+        host = r"(\[[0-9a-fA-F:.]+\]|[^/\s?#@:\[\]]+)(:\d{1,5})?"
+        if not re.fullmatch(rf"https?://{host}(/[^\s?#@]*)?", self.contestant_url):
+            raise ValueError(
+                "DAILYGRAD_CONTESTANT_URL: it is not an address such as https://models.example.com/v1, without a "
+                "password, query or fragment"
+            )
+        if not self.contestant_model:
+            raise ValueError("DAILYGRAD_CONTESTANT_URL is set, so DAILYGRAD_CONTESTANT_MODEL must name the model there")
+        assert self.contestant_secret is not None
+        return self
+
+    @model_validator(mode="after")
     def _check_token_keys(self) -> Self:
         keys = self.token_keys
         try:
@@ -217,6 +244,13 @@ class Settings(BaseSettings):
         """Returns the password of the exporter's role. Raises ValueError if its file cannot be read."""
         assert self.monitor_password_file is not None
         return _read("DAILYGRAD_MONITOR_PASSWORD_FILE", self.monitor_password_file)
+
+    @property
+    def contestant_secret(self) -> str:
+        """Returns the key of the contestant's endpoint; empty without one."""
+        if self.contestant_key is None and self.contestant_key_file is not None:
+            return _read("DAILYGRAD_CONTESTANT_KEY_FILE", self.contestant_key_file)
+        return self.contestant_key.get_secret_value() if self.contestant_key is not None else ""
 
     @property
     def sandbox_paths(self) -> tuple[Path, ...]:

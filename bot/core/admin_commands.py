@@ -187,6 +187,7 @@ _PLAN = {
     "holidays": "country",
     "speed": "speed_bonus",
     "confidence": "confidence",
+    "contestant": "contestant",
     "ping": "ping",
     "memory": "memory_days",
     "catch-up": "catch_up_minutes",

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, LiteralString
 
 import structlog
@@ -51,6 +52,10 @@ DRAW_TASK = "draw_family"
 """Name of the task that generates a family's variants."""
 CALIBRATE_TASK = "calibrate"
 """Name of the task that calibrates a workspace."""
+ASK_TASK = "ask_contestant"
+"""Name of the task that asks the model that takes part."""
+ASKED_AT_ONCE = 4
+"""Questions that a model is asked at once, so that a slow one leaves most of the worker's places to answers."""
 REGRADE_TASK = "regrade_code"
 """Name of the task that regrades the closed rounds of a corrected code question."""
 Judge = Callable[[int, bool, Priority], Awaitable[None]]
@@ -59,6 +64,8 @@ Draw = Callable[[int], Awaitable[None]]
 """Generates the variants of the family version with that id."""
 Calibrate = Callable[[int], Awaitable[None]]
 """Calibrates the workspace with that id."""
+Ask = Callable[[tuple[int, date, int]], Awaitable[None]]
+"""Asks the model about a schedule's slot of that local date, which asks the version with that id."""
 Regrade = Callable[[int, bool], Awaitable[None]]
 """Regrades closed rounds by the version with that id. The flag marks the last attempt."""
 
@@ -72,6 +79,7 @@ class Jobs:
     judge_answer: Task[..., Any, Any]
     draw_family: Task[..., Any, Any]
     calibrate: Task[..., Any, Any]
+    ask_contestant: Task[..., Any, Any]
 
     async def defer_judging(
         self, session: AsyncSession, answer_id: int, *, first: bool = False, event_id: str = ""
@@ -100,6 +108,13 @@ class Jobs:
         task = self.calibrate.configure(connection=connection, queueing_lock=f"{CALIBRATE_TASK} {workspace_id}")
         with suppress(AlreadyEnqueued):
             await task.defer_async(workspace_id=workspace_id)
+
+    async def defer_asking(self, session: AsyncSession, key: tuple[int, date, int]) -> None:
+        """Defers asking the model about a slot."""
+        schedule_id, day, version_id = key
+        lock = f"{ASK_TASK} {schedule_id % ASKED_AT_ONCE}"
+        task = self.ask_contestant.configure(connection=await driver_connection(session), lock=lock)
+        await task.defer_async(schedule_id=schedule_id, day=day.isoformat(), version_id=version_id)
 
     async def run_pending(self) -> None:
         """Runs all jobs that are due and returns."""
@@ -135,7 +150,7 @@ class Jobs:
         )
 
 
-def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade, calibrate: Calibrate) -> Jobs:
+def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade, calibrate: Calibrate, ask: Ask) -> Jobs:
     """Creates the queue over that database. Does not connect yet."""
     connector = MonitoredConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5)
     app = App(connector=connector)
@@ -169,7 +184,11 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade, cal
     async def calibrate_workspace(workspace_id: int) -> None:
         await calibrate(workspace_id)
 
-    return Jobs(app, connector, judge_answer, draw_family, calibrate_workspace)
+    @app.task(name=ASK_TASK, queue="asking", retry=_Backoff(MAX_ATTEMPTS), priority=-1)
+    async def ask_contestant(schedule_id: int, day: str, version_id: int) -> None:
+        await ask((schedule_id, date.fromisoformat(day), version_id))
+
+    return Jobs(app, connector, judge_answer, draw_family, calibrate_workspace, ask_contestant)
 
 
 async def defer_regrading(session: AsyncSession, version_id: int, question_id: int) -> None:

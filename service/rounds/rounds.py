@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.calendar import Slot, due_slots, get_zone, slots_between
 from service.errors import Refused
 from service.metrics import POST_SECONDS
-from service.rounds import delivery, leaderboard, practice, results
+from service.rounds import contestant, delivery, leaderboard, practice, results
 from service.rounds.alerts import notify_admins
 from service.rounds.ledger import LedgerPosting, grade_answer
 from service.rounds.schedules import build_timetable, choose_for_day, next_posting, only_gpu_questions_fit
@@ -396,6 +396,7 @@ async def _build_reveal(
         first=people[0] if first else None,
         points=tuple(people[len(first) :]),
         unnamed=len(shown) - len(best),
+        contestant=await contestant.view_answer(session, round_, spec, version),
         suggested_by=await suggestions.find_credit(session, version.question_id),
         next_at=await next_posting(session, schedule, now),
         extra=round_.number > 0,

@@ -4,6 +4,7 @@
 from service.store import board_tables as board_tables
 from service.store import bot_tables as bot_tables
 from service.store import calibration_tables as calibration_tables
+from service.store import contestant_tables as contestant_tables
 from service.store import duel_tables as duel_tables
 from service.store import marking_tables as marking_tables
 from service.store import notification_tables as notification_tables

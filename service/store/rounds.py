@@ -207,7 +207,7 @@ async def list_timings(session: AsyncSession) -> Sequence[tuple[dict[str, Any], 
     processed."""
     pairs = [part for name in TIMING_FIELDS for part in (literal(name), Schedule.spec[name])]
     timing = func.jsonb_strip_nulls(func.jsonb_build_object(*pairs), type_=JSONB).label("timing")
-    active = select(timing, Schedule.since).where(*_posting()).subquery()
+    active = select(timing, Schedule.since).where(*is_posting()).subquery()
     since = func.min(active.c.since)
     query = select(active.c.timing, since).group_by(active.c.timing).order_by(since, active.c.timing)
     return [(row[0], row[1]) for row in await session.execute(query)]
@@ -225,7 +225,7 @@ async def lock_due_schedules(
     if not await session.scalar(select(func.pg_try_advisory_xact_lock(TICK_LOCK))):
         return ()
     query = select(Schedule).where(
-        *_posting(), Schedule.spec.contains(timing), Schedule.since < until, Schedule.id > after
+        *is_posting(), Schedule.spec.contains(timing), Schedule.since < until, Schedule.id > after
     )
     return (await session.scalars(query.order_by(Schedule.id).limit(most).with_for_update(skip_locked=True))).all()
 
@@ -268,7 +268,7 @@ async def list_streak_schedules(session: AsyncSession, workspace_id: int, channe
     return list(await session.scalars(query.order_by(Schedule.id)))
 
 
-def _posting() -> tuple[ColumnElement[bool], ...]:
+def is_posting() -> tuple[ColumnElement[bool], ...]:
     """Tests for active schedules with a channel in a chat that the bot is in.
 
     One without any makes no rounds. After the bot is back it catches up, as after an outage.

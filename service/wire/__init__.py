@@ -81,6 +81,7 @@ from service.wire.base import (
 from service.wire.bots import (
     AttemptOutcome,
     Body,
+    ContestantAnswer,
     Delivery,
     Installation,
     InstallationKey,
@@ -382,6 +383,7 @@ __all__ = [
     "Code",
     "Confidence",
     "Contest",
+    "ContestantAnswer",
     "Crashed",
     "DailyLimitReached",
     "DatabaseCheck",

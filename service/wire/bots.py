@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from service.wire.base import EventId, Model, Platform, Ref, Secret, Short
+from service.wire.base import EventId, Model, Platform, Ref, Secret, Short, Verdict
 from service.wire.duels import DuelPost
 from service.wire.members import BoardRow
 from service.wire.notices import Notice
-from service.wire.questions import AnswerKey, QuestionView, RoundResult, VerdictView
+from service.wire.questions import AnswerInput, AnswerKey, QuestionView, RoundResult, VerdictView
 from service.wire.sprints import SprintAnnouncement, SprintPodium, SprintQuestionPost, SprintReveal
 from service.wire.tournaments import TournamentPost
 
@@ -84,6 +84,19 @@ class PersonView(Model):
     streak: int = 0
 
 
+class ContestantAnswer(Model):
+    """What the model that takes part unranked answered to a round."""
+
+    model: str
+    """Its name; empty if the installation names none."""
+    problem: Literal["", "no model", "no answer", "invalid answer"] = ""
+    """Why there is no answer. `no answer`: the endpoint failed, or was too slow."""
+    given: AnswerInput | None = None
+    verdict: Verdict | None = None
+    """None if nothing judged the answer: it is prose, or code without a sandbox."""
+    credit: float | None = None
+
+
 class RevealPost(Model):
     """A round's result, for its thread."""
 
@@ -102,6 +115,8 @@ class RevealPost(Model):
     unnamed: int = 0
     """How many more members have points."""
     board: tuple[BoardRow, ...] = ()
+    contestant: ContestantAnswer | None = None
+    """None unless the schedule asks a model, too."""
     suggested_by: str = ""
     """Name of the member who suggested the question; empty if nobody did or they are not to be named."""
     next_at: datetime | None = None

@@ -45,6 +45,7 @@ from service.wire import (
     ChannelView,
     ChatLinked,
     ClockCheck,
+    ContestantAnswer,
     DatabaseCheck,
     DecidedSuggestion,
     DigestQuestion,
@@ -287,7 +288,13 @@ REVEAL = RevealPost(
     zone=BERLIN,
 )
 VALUE_REVEAL = REVEAL.model_copy(
-    update={"key": VALUE_KEY, "wrong_texts": (("(2,)", 1), ("`3` *", 1)), "answers": 4, "right": 2}
+    update={
+        "key": VALUE_KEY,
+        "wrong_texts": (("(2,)", 1), ("`3` *", 1)),
+        "answers": 4,
+        "right": 2,
+        "contestant": ContestantAnswer(model=EVIL, given=AnswerInput(text=EVIL), verdict="wrong", credit=0.0),
+    }
 )
 RESULT = RoundResult(
     ref="r12",

@@ -13,6 +13,7 @@ from bot.core.cards import Bars, Card, Form, Table, Text
 from bot.core.markup import parse, to_html
 from bot.core.markup.plain import cells
 from bot.core.text import reveals
+from service.wire import AnswerInput, ContestantAnswer
 from tests.bot.samples import GALLERY, OPEN_KEY, REVEAL
 
 CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
@@ -92,6 +93,36 @@ def test_a_reveal_names_who_suggested_the_question() -> None:
     card = reveals.reveal_card(REVEAL.model_copy(update={"suggested_by": "Zoë *the* 2nd"}))
     assert "Suggested by Zoë *the* 2nd." in card_text(card, 200)
     assert "Suggested by" not in shown("reveal")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (ContestantAnswer(model="", problem="no model"), "the operator of this installation names none"),
+        (ContestantAnswer(model="m-1", problem="no answer"), "m-1 (a bot, not ranked) gave no answer."),
+        (ContestantAnswer(model="m-1", problem="invalid answer"), "m-1 (a bot, not ranked) gave no valid answer."),
+        (
+            ContestantAnswer(model="m-1", given=AnswerInput(options=("raises", "copies")), verdict="wrong", credit=0.5),
+            "m-1 (a bot, not ranked) answered, 50 % right: ",
+        ),
+        (
+            ContestantAnswer(
+                model="m-1", given=AnswerInput(code="x = 1\n" + "y" * 2000), verdict="accepted", credit=1.0
+            ),
+            "m-1 (a bot, not ranked) submitted, right:",
+        ),
+        (ContestantAnswer(model="m-1", given=AnswerInput(text="*so*")), "m-1 (a bot, not ranked) answered:"),
+        (
+            ContestantAnswer(model="m-1", given=AnswerInput(text="3"), verdict="time limit", credit=0.0),
+            "m-1 (a bot, not ranked) answered, took too long:",
+        ),
+    ],
+)
+def test_a_reveal_shows_what_the_model_answered(answer: ContestantAnswer, said: str) -> None:
+    card = reveals.reveal_card(REVEAL.model_copy(update={"contestant": answer}))
+    told = card_text(card, 200)
+    assert said in told and "y" * 1500 not in told
+    assert "(a bot, not ranked)" not in shown("reveal")
 
 
 def test_the_reveal_of_an_open_question_calls_no_answer_right_or_wrong() -> None:

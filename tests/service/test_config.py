@@ -54,6 +54,32 @@ def test_there_may_be_several_tokens_while_they_are_changed(tmp_path: Path) -> N
         ({"service_token": f"{TOKEN},short", "database_url": URL}, "DAILYGRAD_SERVICE_TOKEN: 5 characters; set"),
         ({"service_token": TOKEN, "database_url": "mysql://db/quiz"}, "DATABASE_URL: it must look like postgresql://"),
         ({"service_token": TOKEN, "database_url": "nonsense"}, "DATABASE_URL: it must look like postgresql://"),
+        (
+            {"service_token": TOKEN, "database_url": URL, "contestant_url": "http://a:b@c/v1"},
+            "DAILYGRAD_CONTESTANT_URL: it is not an address",
+        ),
+        (
+            {"service_token": TOKEN, "database_url": URL, "contestant_url": "file:///v1"},
+            "DAILYGRAD_CONTESTANT_URL: it is not an address",
+        ),
+        (
+            {"service_token": TOKEN, "database_url": URL, "contestant_url": "http://c/v1?key=s"},
+            "DAILYGRAD_CONTESTANT_URL: it is not an address",
+        ),
+        (
+            {"service_token": TOKEN, "database_url": URL, "contestant_url": "http://c:80/v1"},
+            "DAILYGRAD_CONTESTANT_MODEL must name the model",
+        ),
+        (
+            {
+                "service_token": TOKEN,
+                "database_url": URL,
+                "contestant_url": "http://c/v1",
+                "contestant_model": "m",
+                "contestant_key_file": Path("/nowhere"),
+            },
+            "DAILYGRAD_CONTESTANT_KEY_FILE: /nowhere cannot be read",
+        ),
         ({"database_url": URL}, "DAILYGRAD_SERVICE_TOKEN: 0 characters; set at least 16"),
         ({"database_url": URL, "service_token": "short"}, "DAILYGRAD_SERVICE_TOKEN: 5 characters; set at least 16"),
         ({"database_url": URL, "service_token_file": Path("/nowhere")}, "/nowhere cannot be read"),

@@ -17,8 +17,20 @@ from bot.core.text.results import (
     right_first,
     verdict_title,
 )
-from bot.core.text.words import brief_markdown, day_words, in_brief, joined, moment_markdown, percent, plural
-from service.wire import AnswerKey, OutcomePost, PointsView, PostUpdate, RankChange, RevealPost, RoundResult
+from bot.core.text.words import VERDICTS, brief_markdown, day_words, in_brief, joined, moment_markdown, percent, plural
+from service.wire import (
+    AnswerKey,
+    ContestantAnswer,
+    OutcomePost,
+    PointsView,
+    PostUpdate,
+    RankChange,
+    RevealPost,
+    RoundResult,
+)
+
+CONTESTANT_LENGTH = 1000
+"""Longest text of a model that is shown, characters."""
 
 
 def reveal_card(post: RevealPost) -> Card:
@@ -29,6 +41,7 @@ def reveal_card(post: RevealPost) -> Card:
         blocks=(
             *answer_blocks(post.key),
             *_how_it_went(post),
+            *_contestant(post),
             *_points(post),
             *_top(post),
             *proof_blocks(post.key),
@@ -140,6 +153,45 @@ def _distribution(post: RevealPost) -> tuple[Bar, ...]:
     right = Bar(brief_markdown(f"`{post.key.answer}`"), post.right, share(post.right), "right")
     wrong = (Bar(escape(text.strip()[:60]), count, share(count), "wrong") for text, count in post.wrong_texts)
     return (right, *wrong)
+
+
+def _contestant(post: RevealPost) -> tuple[Block, ...]:
+    """Shows what the model that takes part answered. It was written by a machine: all of it is escaped."""
+    found = post.contestant
+    if found is None:
+        return ()
+    name = f"**{escape(found.model)}** (a bot, not ranked)"
+    match found.problem:
+        case "no model":
+            return (Small("A model should have answered, too, but the operator of this installation names none."),)
+        case "no answer":
+            return (Text(f"{name} gave no answer."),)
+        case "invalid answer":
+            return (Text(f"{name} gave no valid answer."),)
+    given, judged = found.given, _contestant_verdict(found)
+    if given is None:
+        return ()
+    if given.code is not None:
+        return (Text(f"{name} submitted{judged}:"), Code(_cut(given.code), "python"))
+    if given.text is not None:
+        shown = Text(escape(_cut(given.text))) if post.key.question.kind == "open" else Code(_cut(given.text), "")
+        return (Text(f"{name} answered{judged}:"), shown)
+    texts = {option.id: option.text for option in post.key.options}
+    chosen = "; ".join(brief_markdown(texts[id_]) for id_ in given.options or () if id_ in texts)
+    return (Text(f"{name} answered{judged}: {chosen}"),)
+
+
+def _contestant_verdict(found: ContestantAnswer) -> str:
+    if found.verdict is None or found.verdict == "awaits marking":
+        return ""
+    if found.verdict == "accepted":
+        return ", right"
+    return f", {percent(found.credit)} right" if found.credit else f", {VERDICTS[found.verdict]}"
+
+
+def _cut(text: str) -> str:
+    kept = text.strip()
+    return kept if len(kept) <= CONTESTANT_LENGTH else f"{kept[: CONTESTANT_LENGTH - 1]}…"
 
 
 def _credit(post: RevealPost) -> tuple[Block, ...]:

@@ -44,7 +44,7 @@ async def judged() -> Judged:
 
 @pytest.fixture
 async def jobs(database_url: str, judged: Judged) -> AsyncIterator[Jobs]:
-    jobs = make_jobs(database_url, judged.judge, nothing, nothing, nothing)
+    jobs = make_jobs(database_url, judged.judge, nothing, nothing, nothing, nothing)
     async with jobs.app.open_async(), jobs.run_worker():
         yield jobs
 

@@ -16,6 +16,7 @@ from service.store.migrations.boards import create_boards
 from service.store.migrations.bots import create_bots
 from service.store.migrations.calibrations import create_calibrations
 from service.store.migrations.columns import INSTANT, id_column, refer, refer_within_workspace
+from service.store.migrations.contestants import create_contestants
 from service.store.migrations.duels import create_duels
 from service.store.migrations.messages import create_messages
 from service.store.migrations.notifications import create_notifications
@@ -104,6 +105,7 @@ def upgrade() -> None:
     create_duels()
     create_tournaments()
     create_calibrations()
+    create_contestants()
     _run_script(SchemaManager.get_schema())
 
 

@@ -1,0 +1,105 @@
+"""Rows of the model that takes part: what it is asked, once, and its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from sqlalchemy import ColumnElement, exists, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.store.contestant_tables import ContestantAnswerRow
+from service.store.rounds import is_posting
+from service.store.tables import Round, Schedule
+from service.wire import AnswerInput, VerdictView
+
+Key = tuple[int, date, int]
+"""Schedule, local date and version: what the model is asked once."""
+_ASKS = {"contestant": True}
+"""What the spec of a schedule contains whose questions the model answers."""
+
+
+async def list_schedules(session: AsyncSession) -> Sequence[Schedule]:
+    """Returns the active schedules whose questions the model answers."""
+    query = select(Schedule).where(*is_posting(), Schedule.spec.contains(_ASKS)).order_by(Schedule.id)
+    return (await session.scalars(query)).all()
+
+
+async def list_unasked_rounds(session: AsyncSession, now: datetime) -> Sequence[Key]:
+    """Returns the open rounds of slots of which the model was asked nothing."""
+    asked = exists().where(
+        ContestantAnswerRow.schedule_id == Round.schedule_id,
+        ContestantAnswerRow.day == Round.day,
+        ContestantAnswerRow.version_id == Round.version_id,
+    )
+    query = (
+        select(Round.schedule_id, Round.day, Round.version_id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(
+            Round.number == 0,
+            Round.closed_at.is_(None),
+            Round.skipped.is_(None),
+            Round.closes_at > now,
+            Schedule.spec.contains(_ASKS),
+            ~asked,
+        )
+        .order_by(Round.id)
+    )
+    found = await session.execute(query)
+    return [(schedule_id, day, version_id) for schedule_id, day, version_id in found if version_id is not None]
+
+
+async def has_question(session: AsyncSession, schedule_id: int, day: date) -> bool:
+    """Returns whether there is a question for the model about the slot."""
+    known = exists().where(ContestantAnswerRow.schedule_id == schedule_id, ContestantAnswerRow.day == day)
+    return bool(await session.scalar(select(known)))
+
+
+async def add(session: AsyncSession, key: Key, model: str, now: datetime) -> bool:
+    """Adds a question for the model. Returns False if there is one already."""
+    schedule_id, day, version_id = key
+    values = {"schedule_id": schedule_id, "day": day, "version_id": version_id, "model": model, "at": now}
+    made = insert(ContestantAnswerRow).values(values).on_conflict_do_nothing()
+    return await session.scalar(made.returning(ContestantAnswerRow.schedule_id)) is not None
+
+
+async def claim(session: AsyncSession, key: Key, now: datetime) -> bool:
+    """Returns whether the caller may ask: the first one may, and nobody after it."""
+    asked = (
+        update(ContestantAnswerRow)
+        .where(*_is(key), ContestantAnswerRow.asked_at.is_(None))
+        .values(asked_at=now)
+        .returning(ContestantAnswerRow.schedule_id)
+    )
+    return await session.scalar(asked) is not None
+
+
+async def save(
+    session: AsyncSession, key: Key, given: AnswerInput | None, verdict: VerdictView | None, now: datetime
+) -> None:
+    """Saves the model's answer, None for an invalid one, and the verdict on code."""
+    await session.execute(
+        update(ContestantAnswerRow)
+        .where(*_is(key))
+        .values(
+            answered_at=now,
+            given=given.model_dump(mode="json") if given else None,
+            verdict=verdict.verdict if verdict else None,
+            credit=verdict.credit if verdict else None,
+        )
+    )
+
+
+async def find(session: AsyncSession, key: Key) -> ContestantAnswerRow | None:
+    """Returns the question for the model and its answer, if it was asked."""
+    return await session.get(ContestantAnswerRow, key)
+
+
+def _is(key: Key) -> tuple[ColumnElement[bool], ...]:
+    schedule_id, day, version_id = key
+    return (
+        ContestantAnswerRow.schedule_id == schedule_id,
+        ContestantAnswerRow.day == day,
+        ContestantAnswerRow.version_id == version_id,
+    )
