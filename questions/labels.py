@@ -217,7 +217,13 @@ def _is_option(source: Source, label: Label) -> bool:
     line = source.line(label.line)
     twin = line[: label.start] + line[label.start :].replace("A", "B", 1).replace("a", "b", 1 if "A" not in line else 0)
     ahead = range(label.line + 1, min(label.line + _OPTION_LINES, len(source.lines)) + 1)
-    return not line[label.end :].strip() and any(source.line(number).rstrip() == twin.rstrip() for number in ahead)
+    # Where the right option alone is bold, the others have the letter without the marks.
+    bare = _unmarked(twin)
+    return not _unmarked(line[label.end :]).strip() and any(_unmarked(source.line(one)) == bare for one in ahead)
+
+
+def _unmarked(line: str) -> str:
+    return line.replace("*", "").replace("_", "").rstrip()
 
 
 def _repeats_with_letters(source: Source, label: Label) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.formats import (
     anki,
+    elements,
     gift,
     json,
     line_blocks,
@@ -52,6 +53,7 @@ class ImportFormat(NamedTuple):
 
 IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(qti.NAME, (".xml", ".qti"), qti.sniff, qti.read),
+    ImportFormat(elements.NAME, (".xml",), elements.sniff, elements.read),
     ImportFormat(moodle.NAME, (".xml",), moodle.sniff, moodle.read),
     ImportFormat(json.NAME, (".json",), json.sniff, json.read),
     ImportFormat(trivia.OPENTDB, (".json",), trivia.sniff_opentdb, trivia.read_opentdb),

@@ -34,6 +34,8 @@ _FEW_VALUES = 0.35
 """Share of different values below which a column is a category."""
 _FEWEST_OPTIONS = 2
 _FEWEST_ROWS = 3
+_FEWEST_NAMED = 2
+"""Fewest rows in which a column with an unknown name can be seen to repeat an option."""
 _SUM = re.compile(r"[\d.\s]+(?:[-+*/x×÷^%=()][\d.\s]*)+\??")
 _LETTER = re.compile(r"[A-Ha-h](?:[ ]?[,;|/&]?[ ]?[A-H])*")
 _NUMBERS = re.compile(r"\d(?:[ ]?[,;|/&][ ]?\d)*")
@@ -172,6 +174,20 @@ def _keyed(columns: list[tuple[str, ...]], asks: int, others: list[int]) -> tupl
             if len(options) > 1 and names(columns[key], [columns[index] for index in options]):
                 return key, options
     return None, []
+
+
+def find_key(rows: Sequence[Sequence[str]], among: Sequence[int], options: Sequence[int]) -> int | None:
+    """Returns the only column among some that names an option in nearly every row, by its text or its letter; a number
+    could be anything. Needs rows of the same length."""
+    if len(options) < _FEWEST_OPTIONS or len(rows) < _FEWEST_NAMED:
+        return None
+    columns = list(zip(*rows[:_MOST_ROWS], strict=True))
+    offered = [columns[at] for at in options]
+    for names, fewest in ((_names_text, _FEWEST_NAMED), (_names_letter, _FEWEST_ROWS)):
+        found = [at for at in among if len(rows) >= fewest and names(columns[at], offered)]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def _is_setting(cells: Sequence[str], before: Sequence[str]) -> bool:

@@ -1,160 +1,93 @@
-"""Names that people give the fields of questions in data: JSON, YAML and TOML, and the columns of tables."""
+"""Names that people give the fields of questions in data (JSON, YAML, TOML, XML) and the columns of tables.
+
+Names are compared without case, accents and separators: `Opción 1`, `opcion_1` and `opcion1` are one name.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Final
 
-FIELD_NAMES: Final[dict[str, tuple[str, ...]]] = {
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_WORDS: Final[dict[str, str]] = {
     "question": (
-        *(
-            "question",
-            "question text",
-            "questiontext",
-            "prompt",
-            "stem",
-            "q",
-            "front",
-            "query",
-            "statement",
-            "text",
-            "title",
-        ),
-        *(
-            "pregunta",
-            "enunciado",
-            "pergunta",
-            "frage",
-            "domanda",
-            "vraag",
-            "pytanie",
-            "вопрос",
-            "soru",
-            "题目",
-            "问题",
-            "質問",
-            "問題",
-            "문제",
-            "질문",
-        ),
+        "question|questions|question text|questiontext|prompt|stem|q|front|query|statement|text|title"
+        "|pregunta|preguntas|enunciado|pergunta|frage|fragestellung|intitulé|énoncé|domanda|vraag|fråga|spørgsmål"
+        "|pytanie|treść|otázka|întrebare|kérdés|вопрос|питання|ερώτηση|soru|pertanyaan|soal|câu hỏi"
+        "|प्रश्न|سؤال|السؤال|שאלה|คำถาม|题目|题干|问题|質問|問題|문제|질문"
     ),
     "options": (
-        *(
-            "options",
-            "opts",
-            "op",
-            "choices",
-            "choice",
-            "answers",
-            "alternatives",
-            "responses",
-            "possible answers",
-            "answer options",
-            "variants",
-            "opciones",
-        ),
-        *(
-            "respuestas",
-            "alternativas",
-            "opções",
-            "réponses",
-            "propositions",
-            "antworten",
-            "risposte",
-            "варианты",
-            "şıklar",
-            "选项",
-            "選択肢",
-            "보기",
-        ),
+        "options|option|opts|op|choices|choice|answers|alternatives|responses|possible answers|answer options|variants"
+        "|opciones|respuestas|alternativas|opções|réponses|propositions|antworten|antwortmöglichkeiten|optionen"
+        "|risposte|opzioni|antwoorden|odpowiedzi|możnosti|варианты|варианты ответа|варианты ответов|варіанти|şıklar"
+        "|seçenekler|pilihan|lựa chọn|विकल्प|الخيارات|选项|選択肢|보기|선택지"
     ),
-    "wrong": ("incorrect answers", "incorrect", "wrong answers", "distractors", "wrong", "false"),
+    "wrong": "incorrect answers|incorrect|wrong answers|wrong options|distractors|wrong|false|erradas|errada|falsch",
     "correct": (
-        *(
-            "correct",
-            "correct answer",
-            "correct answers",
-            "correct option",
-            "correct options",
-            "correct choice",
-            "right answer",
-            "right",
-            "ok",
-        ),
-        *(
-            "answer",
-            "solution",
-            "key",
-            "answer key",
-            "back",
-            "answer text",
-            "respuesta",
-            "respuesta correcta",
-            "correcta",
-            "resposta",
-        ),
-        *(
-            "resposta correta",
-            "bonne réponse",
-            "réponse",
-            "richtig",
-            "antwort",
-            "lösung",
-            "risposta",
-            "ответ",
-            "cevap",
-            "答案",
-            "正确答案",
-            "正解",
-            "정답",
-            "답변",
-        ),
+        "correct|correct answer|correct answers|correct option|correct options|correct choice|right answer|right|ok"
+        "|right option|key|answer key|bonne réponse|réponse correcte|richtig|richtige antwort|respuesta correcta"
+        "|correcta|correcto|opción correcta|resposta correta|correta|gabarito|risposta corretta|corretta"
+        "|juiste antwoord|poprawna|poprawna odpowiedź|prawidłowa odpowiedź|správná odpověď|правильный ответ"
+        "|правильна відповідь|doğru cevap|jawaban benar|kunci jawaban|đáp án đúng|सही उत्तर|正确答案|正解|정답"
+    ),
+    "answer": (
+        "answer|solution|back|answer text|response|respuesta|solución|resposta|réponse|antwort|lösung|risposta"
+        "|antwoord|svar|odpowiedź|odpověď|ответ|відповідь|cevap|jawaban|đáp án|उत्तर|答案|回答|答え|답|답변"
     ),
     "index": (
-        *(
-            "correct index",
-            "answer index",
-            "correct answer index",
-            "correct option index",
-            "solution index",
-            "right index",
-        ),
-        *("correct answer idx", "answer idx", "correct idx"),
+        "correct index|answer index|correct answer index|correct option index|solution index|right index"
+        "|correct answer idx|answer idx|correct idx|correct answer indices"
     ),
     "why": (
-        *(
-            "explanation",
-            "detailed explanation",
-            "rationale",
-            "why",
-            "reason",
-            "feedback",
-            "general feedback",
-            "explain",
-            "comment",
-            "explicación",
-            "explicacion",
-        ),
-        *("explicação", "explication", "erklärung", "spiegazione", "объяснение", "açıklama", "解析", "解説", "해설"),
+        "explanation|detailed explanation|answer explanation|explanation to the answer|explanation of the answer"
+        "|rationale|why|reason|feedback|general feedback|explain|comment|extra|back extra|justification"
+        "|explicación|justificación|explicação|justificativa|explication|erklärung|begründung|spiegazione|uitleg"
+        "|wyjaśnienie|объяснение|пояснение|комментарий|пояснення|açıklama|penjelasan|giải thích|解析|解説|해설"
     ),
-    "level": ("level", "difficulty", "nivel", "difficult", "niveau", "schwierigkeit", "уровень", "难度"),
+    "level": (
+        "level|difficulty|difficult|nivel|dificultad|nível|dificuldade|niveau|difficulté|schwierigkeit|livello"
+        "|poziom|уровень|сложность|рівень|zorluk|难度|難易度|난이도"
+    ),
     "topic": (
-        "topic",
-        "category",
-        "subject",
-        "categoría",
-        "tema",
-        "kategorie",
-        "thema",
-        "catégorie",
-        "категория",
-        "分类",
+        "topic|category|subject|deck|categoría|tema|categoria|kategorie|thema|catégorie|kategoria|kategori"
+        "|категория|тема|категорія|分类|カテゴリ|카테고리"
     ),
-    "tags": ("tags", "keywords", "labels"),
-    "id": ("id", "identifier", "uuid"),
+    "tags": "tags|tag|keywords|labels|etiquetas|schlagwörter|mots clés|теги",
+    "id": "id|identifier|uuid",
 }
-"""Names of fields by role, in lower case and in the languages that documents come in."""
+
+
+def spelled(name: object) -> str:
+    """Returns a name as words in lower case, without accents: `correctAnswer` as `correct answer`."""
+    split = _CAMEL.sub(" ", str(name))
+    bare = "".join(one for one in unicodedata.normalize("NFKD", split) if not _is_accent(one))
+    return unicodedata.normalize("NFKC", re.sub(r"[\s_-]+", " ", bare)).strip().casefold()
+
+
+_CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-Z])")
+
+
+def _is_accent(character: str) -> bool:
+    return "\u0300" <= character <= "\u036f"
+
+
+def _spellings(word: str) -> Iterator[str]:
+    """Yields the ways to spell a word: German umlauts also as `oe`."""
+    yield spelled(word)
+    written_out = word.translate({0xE4: "ae", 0xF6: "oe", 0xFC: "ue", 0xDF: "ss"})
+    yield spelled(written_out)
+
+
+FIELD_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    role: tuple(dict.fromkeys(name for word in words.split("|") for name in _spellings(word)))
+    for role, words in _WORDS.items()
+}
+"""Names of fields by role, spelled as `spelled` does, in the languages that documents come in."""
 ROLE_OF = {word: role for role, words in FIELD_NAMES.items() for word in words}
-"""The role of a field by its name in lower case."""
+"""The role of a field by its name."""
 FLAGS = frozenset(
     (
         "correct",
@@ -171,9 +104,13 @@ FLAGS = frozenset(
         "answer",
         "weight",
         "fraction",
+        "points",
+        "score",
     )
 )
 """Names of fields of an option that say whether it is right."""
+WRONG_FLAGS = frozenset(("wrong", "incorrect", "false", "distractor"))
+"""Names of fields of an option that say that it is wrong."""
 OPTION_TEXT = (
     "text",
     "code",
@@ -196,3 +133,47 @@ GENERIC = ("text", "title", "front", "statement", "query", "q", "stem", "prompt"
 """Names of fields that hold a question only where the rest of a record looks like one."""
 ASKING = frozenset(FIELD_NAMES["question"]) - frozenset(GENERIC)
 """Names of fields that hold a question, whatever else a record has."""
+
+
+# Fields and columns in a row: one for each option
+
+_OPTION = re.compile(
+    r"(?P<word>option|choice|answer|reason|feedback|reponse|proposition|opcion|opcao|alternativa|antwort"
+    r"|respuesta|resposta|вариант|вариант ответа|ответ|secenek|选项|選択肢|보기)[ ]?(?P<index>[a-z]|\d{1,2})"
+)
+_INDEXED = re.compile(r"(?:(?P<stem>.*\S)[ ])?(?P<letter>[a-z])|(?P<word>.*?)[ ]?(?P<number>\d{1,2})")
+_FEWEST_INDEXED = 3
+_NO_OPTION = re.compile(
+    r"hint|tip|pista|hinweis|image|picture|imagen|bild|link|url|source|quelle|score|points|key ?word|step|part|note"
+    r"|test"
+)
+
+
+def option_name(name: str) -> tuple[str, int] | None:
+    """Returns `option` or `reason` and the place of the option, for a name such as `option b` or `feedback 2`."""
+    found = _OPTION.fullmatch(name)
+    if found is None or name in ROLE_OF:
+        return None
+    index = found["index"]
+    place = int(index) - 1 if index.isdecimal() else ord(index) - ord("a")
+    return "reason" if found["word"] in ("reason", "feedback") else "option", max(place, 0)
+
+
+def option_places(names: Sequence[str]) -> dict[int, int]:
+    """Returns the places of options by the index of a name, where names in any language differ by a letter or a number
+    only: `lua chon a`, `lua chon b`, `lua chon c`. The longest such row of names counts."""
+    rows: dict[str, dict[int, int]] = {}
+    for at, name in enumerate(names):
+        found = _INDEXED.fullmatch(name)
+        if found is None:
+            continue
+        stem = found["stem"] or found["word"] or ""
+        role = ROLE_OF.get(stem, "")
+        if _NO_OPTION.search(stem) or role in ("question", "why", "level", "topic", "tags", "id", "index"):
+            continue
+        place = ord(found["letter"]) - ord("a") if found["letter"] else int(found["number"])
+        rows.setdefault(f"{stem}\n{bool(found['letter'])}", {})[at] = place
+    best = max(rows.values(), key=len, default={})
+    first = min(best.values(), default=0)
+    regular = sorted(best.values()) == list(range(first, first + len(best))) and first <= 1
+    return {at: place - first for at, place in best.items()} if regular and len(best) >= _FEWEST_INDEXED else {}

@@ -30,13 +30,15 @@ if TYPE_CHECKING:
 NAME = "moodle-xml"
 
 _ROOT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE[^>]*>\s*)?<quiz[\s>]", re.DOTALL)
+_TYPED = re.compile(r"<question\b[^<>]*\btype\s*=")
 _ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
 _PICTURE = re.compile(r"<img\b|@@PLUGINFILE@@", re.IGNORECASE)
 
 
 def sniff(source: Source) -> bool:
-    """Returns whether the outermost element is a quiz."""
-    return _ROOT.match("\n".join(source.lines[:200])) is not None
+    """Returns whether the outermost element is a quiz, and its questions have types, if there are any."""
+    text = "\n".join(source.lines)
+    return _ROOT.match(text) is not None and (_TYPED.search(text) is not None or "<question" not in text)
 
 
 def read(source: Source) -> ImportDraft:

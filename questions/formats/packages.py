@@ -86,6 +86,10 @@ def _text(package: zipfile.ZipFile, name: str) -> str:
     return data.decode("utf-8-sig", "replace")
 
 
+_TEST = re.compile(r"<(?:\w+:)?(?:questestinterop|assessmentItem|assessmentTest|qti-assessment-(?:item|test))\b")
+_PROLOGUE = re.compile(r"^\s*<\?xml[^>]*\?>\s*|<\?xml-[^>]*\?>\s*")
+
+
 def _tests(package: zipfile.ZipFile, names: list[str]) -> str:
     left = MOST_UNPACKED
     found: list[str] = []
@@ -93,8 +97,8 @@ def _tests(package: zipfile.ZipFile, names: list[str]) -> str:
         if name.lower().endswith((".xml", ".xml.qti")) and left > 0:
             text = _text(package, name)
             left -= len(text)
-            if "<questestinterop" in text or "<assessmentItem" in text:
-                found.append(re.sub(r"^\s*<\?xml[^>]*\?>\s*", "", text))
+            if _TEST.search(text):
+                found.append(_PROLOGUE.sub("", text))
     if not found:
         raise UnreadablePackage("the package holds neither a workbook, nor a Word document, nor a QTI test")
     return f"<packages>{''.join(found)}</packages>" if len(found) > 1 else found[0]

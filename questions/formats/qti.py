@@ -1,10 +1,11 @@
-"""Reads QTI 1.2 tests, as Canvas, Blackboard and text2qti write them."""
+"""Reads QTI tests: 1.2, as Canvas, Blackboard and text2qti write them, and items of QTI 2 and 3."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from questions.formats import qti2
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_open, add_short, topic_of
 from questions.formats.markdown import markdown_converter
 from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
 NAME = "qti"
 
-_ROOT = re.compile(r"<(?:questestinterop|packages|assessmentItem|assessmentTest|qti-assessment-(?:item|test))\b")
-_NEWER = ("assessmentItem", "assessmentTest", "qti-assessment-item", "qti-assessment-test")
-"""Elements of QTI 2 and 3, in which nothing is where QTI 1.2 has it."""
+_ROOT = re.compile(
+    r"<(?:\w+:)?(?:questestinterop|packages|assessmentItem|assessmentTest|qti-assessment-(?:item|test))\b"
+)
 _STATEMENTS = ("text_only_question", "file_upload_question")
 
 
@@ -35,14 +36,33 @@ def read(source: Source) -> ImportDraft:
         return draft.unreadable(f"invalid XML: {error}", "export the test again", error.line)
     except RefusedXml as error:
         return draft.refused(str(error), "export the test again", error.line)
-    if root.name in _NEWER or any(True for name in _NEWER for _ in root.walk(name)):
-        return draft.unreadable("this is QTI 2 or 3, which is not read", "export the test as QTI 1.2 or Moodle XML")
+    newer = sorted((one for name in qti2.ITEMS for one in _named(root, name)), key=lambda one: one.first)
+    if newer or any(True for name in qti2.TESTS for _ in _named(root, name)):
+        return _read_newer(draft, root, newer)
     titles = [one.attributes.get("title", "") for one in root.walk("assessment")]
     draft.title = next((title for title in titles if title), draft.title)
     for item in root.walk("item"):
         _item(draft, item)
     if not draft.questions and not draft.findings:
         draft.unreadable("the test has no items", "export a test that contains questions")
+    return draft
+
+
+def _named(root: XmlElement, name: str) -> list[XmlElement]:
+    """Returns the elements with a name: the root, or those inside."""
+    return [root] if root.name.rpartition(":")[2] == name else [*root.walk(name)]
+
+
+def _read_newer(draft: ImportDraft, root: XmlElement, items: list[XmlElement]) -> ImportDraft:
+    """Reads the items of QTI 2 or 3."""
+    titles = [one.attributes.get("title", "") for name in qti2.TESTS for one in _named(root, name)]
+    draft.title = next((title for title in titles if title), draft.title)
+    if not items:
+        return draft.unreadable(
+            "this test only refers to its items", "import the whole package (.zip), or the files of the items"
+        )
+    for item in items:
+        qti2.add_item(draft, item)
     return draft
 
 

@@ -23,24 +23,34 @@ from questions.formats.draft import (
     add_unanswered,
     topic_of,
 )
-from questions.formats.field_names import ASKING, FIELD_NAMES, FLAGS, OPTION_TEXT, ROLE_OF
+from questions.formats.field_names import (
+    ASKING,
+    FIELD_NAMES,
+    FLAGS,
+    OPTION_TEXT,
+    ROLE_OF,
+    WRONG_FLAGS,
+    option_name,
+    option_places,
+    spelled,
+)
 from questions.formats.markdown import from_tagged
+from questions.formats.row_keys import UNKNOWN_BASE
 from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from questions.source import Source
 
 NAME = "records"
 
+_FEWEST_OPTIONS = 2
+_MOST_OPTIONS = 26
 _DEEPEST = 6
 """Depth to which lists of questions are searched."""
 _SHORT = 60
-_LETTERED = re.compile(
-    r"(?:option|choice|answer|opci[oó]n|antwort|alternativa|réponse)?[ ]?(?P<letter>[a-h]|[1-8])", re.IGNORECASE
-)
 _LETTER = re.compile(r"[(\[]?(?P<letter>[A-Ha-h])[)\].:]?")
 _LETTER_BEFORE = re.compile(r"[(\[]?[A-Ha-h][)\].:][ ]+")
 
@@ -53,6 +63,8 @@ class Record:
     options: tuple[Any, ...]
     letters: tuple[str, ...]
     """Letters of the options in the data; empty if they have none."""
+    unknown: dict[str, Any]
+    """Values of fields with other names."""
 
     @property
     def has_key(self) -> bool:
@@ -63,6 +75,11 @@ class Record:
 def sniff(source: Source) -> bool:
     """Returns whether the document is data with a list of questions."""
     return bool(_records(load_data(source)))
+
+
+def holds_records(data: Any) -> bool:
+    """Returns whether data has questions with options or an answer."""
+    return any(record.has_key for record in _records(data))
 
 
 def read(source: Source) -> ImportDraft:
@@ -80,6 +97,11 @@ def read_data(draft: ImportDraft, data: Any) -> ImportDraft:
             "this data has no list of questions", "give each question a field `question`, and `options` or `answer`"
         )
     base = _base(found)
+    left_out = sorted(name for name in found[0].unknown if _LANGUAGE.search(name))
+    if left_out:
+        shown = ", ".join(f"`{name[:40]}`" for name in left_out[:10])
+        cure = "import a file in each language for a bank in each"
+        draft.add("Q610", f"other languages were not imported: {shown}", cure, (1, 1), severity="note")
     for record, (first, last) in zip(found, _places(draft.source, found), strict=True):
         _add(draft, record, first, last, base)
     return draft
@@ -133,16 +155,15 @@ def _by_place(value: Any) -> dict[str, Any]:
 def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
     values: dict[str, Any] = {}
-    lettered: dict[str, Any] = {}
-    lists = {name: value for key, value in data.items() if (name := _name(key)) in FIELD_NAMES["options"]}
-    for key, value in data.items():
-        name = _name(key)
+    fields = _in_one_language(data)
+    lists = {name: value for name, value in fields.items() if name in FIELD_NAMES["options"]}
+    unknown: dict[str, Any] = {}
+    for name, value in fields.items():
         role = _role(name, lists)
-        if role:
-            if _rank(role, name) < _rank(role, values.get(f"_{role}", "")):
-                values[role], values[f"_{role}"] = value, name
-        elif (found := _LETTERED.fullmatch(name)) and isinstance(value, str) and value.strip():
-            lettered[_letter(found["letter"])] = value
+        if not role:
+            unknown[name] = value
+        elif _rank(role, name) < _rank(role, values.get(f"_{role}", "")):
+            values[role], values[f"_{role}"] = value, name
     if isinstance(values.get("question"), dict):
         inner = values["question"]
         values["question"] = next((inner[key] for key in ("text", "prompt", "stem") if key in inner), "")
@@ -152,12 +173,77 @@ def _record(data: dict[Any, Any]) -> Record | None:
     options, letters = _options_of(values.get("options"))
     if "correct" not in values and (right := values.pop("right", None)) is not None:
         values["correct"] = right
-    if len(lettered) > 1 and not options:
-        letters = tuple(sorted(lettered))
-        options = tuple(lettered[letter] for letter in letters)
-    record = Record(values, options, letters)
+    if not options:
+        options, letters = _by_names(unknown) or _listed(values, unknown) or ((), ())
+    if _are_wrong(values, options):
+        values["wrong"], options, letters = list(options), (), ()
+    record = Record(values, options, letters, unknown)
     # A list of questions alone is read as unanswered ones, but only from a field that is named so.
     return record if record.has_key or values["_question"] in ASKING else None
+
+
+_LANGUAGE = re.compile(
+    r" (?:english|german|french|spanish|portuguese|italian|russian|chinese|japanese|korean|hindi|arabic|turkish|polish"
+    r"|dutch|en|de|fr|es|pt|it|ru|zh|ja|ko|hi|ar|tr|pl|nl|uk|cs)$"
+)
+
+
+def _in_one_language(data: dict[Any, Any]) -> dict[str, Any]:
+    """Returns the fields by their names. Where a question is there in several languages, such as `qHindi` and
+    `qEnglish`, the names of one of them lose the language: English, or the first by the alphabet."""
+    fields = {spelled(key): value for key, value in data.items()}
+    found = {name: language[0] for name in fields if (language := _LANGUAGE.search(name))}
+    asking = {end for name, end in found.items() if ROLE_OF.get(name.removesuffix(end)) == "question"}
+    if not asking:
+        return fields
+    chosen = min(asking, key=lambda end: (end not in (" english", " en"), end))
+    ours = {name.removesuffix(end): fields[name] for name, end in found.items() if end == chosen}
+    return {**ours, **{name: value for name, value in fields.items() if found.get(name) != chosen and name not in ours}}
+
+
+def _by_names(unknown: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]] | None:
+    """Returns the options of fields whose names differ by a letter or number: `option_a`, `option_b`."""
+    texts = [name for name, value in unknown.items() if isinstance(value, str | int | float) and str(value).strip()]
+    places = {name: at for name in texts if (at := _place_of(name)) is not None}
+    if len(places) < _FEWEST_OPTIONS:
+        places = {texts[at]: place for at, place in option_places(texts).items()}
+    if len(places) < _FEWEST_OPTIONS:
+        return None
+    names = sorted(places, key=lambda name: places[name])
+    return tuple(unknown[name] for name in names), tuple("abcdefghijklmnopqrstuvwxyz"[places[name]] for name in names)
+
+
+def _place_of(name: str) -> int | None:
+    if re.fullmatch("[a-h]|[1-8]", name):
+        return ord(name) - ord("a") if name.isalpha() else int(name) - 1
+    found = option_name(name)
+    return found[1] if found and found[0] == "option" and found[1] < _MOST_OPTIONS else None
+
+
+def _listed(values: dict[str, Any], unknown: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]] | None:
+    """Returns the options in a list with another name, if marks or the key show that it holds them."""
+    said = values.get("correct")
+    if isinstance(said, list) and any(flag is not None for flag in _flags(_options_of(said)[0])):
+        return _options_of(values.pop("correct"))
+    right = {plain(text).casefold() for text in _right_texts(said)} if said is not None else set()
+    found = []
+    for value in unknown.values():
+        options, letters = _options_of(value)
+        texts = {plain(_option_text(option)).casefold() for option in options}
+        marked = any(flag is not None for flag in _flags(options))
+        if len(options) >= _FEWEST_OPTIONS and all(texts) and (marked or (right and right <= texts)):
+            found.append((options, letters))
+    return found[0] if len(found) == 1 else None
+
+
+def _are_wrong(values: dict[str, Any], options: tuple[Any, ...]) -> bool:
+    """Returns whether `alternatives` are the other options: the right one, given in words, is not among them."""
+    if values.get("_options") != "alternatives" or "wrong" in values or not options:
+        return False
+    said, texts = values.get("correct"), {plain(_option_text(option)).casefold() for option in options}
+    right = _right_texts(said) if isinstance(said, list | str) else []
+    worded = right and not any(_LETTER.fullmatch(one) or one.isdecimal() for one in right)
+    return bool(worded) and not any(plain(one).casefold() in texts for one in right)
 
 
 def _role(name: str, lists: dict[str, Any]) -> str:
@@ -168,12 +254,18 @@ def _role(name: str, lists: dict[str, Any]) -> str:
             return "right" if isinstance(offered, list | dict) else "options"
         if isinstance(lists.get("answers"), list) and len(lists) == 2 and not _overlap(offered, lists[name]):
             return "wrong"
-    return ROLE_OF.get(name, "")
+    return _ROLE_OF.get(name, "")
+
+
+_NAMES = {**FIELD_NAMES, "correct": (*FIELD_NAMES["correct"], *FIELD_NAMES["answer"])}
+_ROLE_OF = {**ROLE_OF, **dict.fromkeys(FIELD_NAMES["answer"], "correct")}
+"""The role of a field; in data, an answer names an option where there are some."""
 
 
 def role_of(name: str) -> str:
     """Returns the role that a field has by its name; empty if the name is unknown."""
-    return "option" if _LETTERED.fullmatch(_name(name)) else ROLE_OF.get(_name(name), "")
+    shown = spelled(name)
+    return "option" if _place_of(shown) is not None else _ROLE_OF.get(shown, "")
 
 
 def _overlap(one: Any, two: Any) -> bool:
@@ -182,27 +274,31 @@ def _overlap(one: Any, two: Any) -> bool:
     return bool(texts[0] & texts[1])
 
 
-def _name(key: Any) -> str:
-    split = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", " ", str(key))
-    return re.sub(r"[\s_-]+", " ", split).strip().casefold()
-
-
 def _rank(role: str, name: str) -> int:
-    words = FIELD_NAMES.get(role, ())
+    words = _NAMES.get(role, ())
     return words.index(name) if name in words else len(words) + (not name)
 
 
-def _letter(text: str) -> str:
-    return "abcdefgh"[int(text) - 1] if text.isdigit() else text.lower()
-
-
 def _options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    if isinstance(value, dict) and len(value) > 1 and all(isinstance(one, bool) for one in value.values()):
+        return tuple({"text": str(text), "correct": right} for text, right in value.items()), ()
     if isinstance(value, dict):
         letters = tuple(str(key).strip().lower() for key in value)
         return tuple(value.values()), letters if all(len(letter) == 1 for letter in letters) else ()
     if isinstance(value, list) and len(value) > 1:
-        return _with_texts(value)
+        return _with_texts([_unfolded(one) for one in value])
     return (), ()
+
+
+def _unfolded(option: Any) -> Any:
+    """Returns an option such as `correct: a view` with the mark and the text in fields of their own."""
+    if isinstance(option, dict) and len(option) == 1:
+        ((key, text),) = option.items()
+        name = spelled(key)
+        marks = name in WRONG_FLAGS or (name in FLAGS and name not in OPTION_TEXT)
+        if marks and isinstance(text, str | int | float) and not isinstance(text, bool):
+            return {"text": text, "correct": name not in WRONG_FLAGS}
+    return option
 
 
 def _with_texts(options: list[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
@@ -280,7 +376,7 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
     item.level = level_of(_text(values.get("level")))
     tags = values.get("tags")
     item.tag([str(tag) for tag in tags] if isinstance(tags, list) else re.split("[,;]", _text(tags)))
-    flags = [_flag(option) for option in record.options]
+    flags = _flags(record.options)
     texts = [_option_text(option) for option in record.options]
     wrong = values.get("wrong")
     right_texts = _right_texts(values.get("correct"))
@@ -344,11 +440,7 @@ def _right(draft: ImportDraft, item: Item, record: Record, texts: list[str], bas
             note = f"`{str(said)[:60]}`"
             cure = "write the letter or the text of the option"
             unsure = base is None and str(one).strip() in map(str, range(len(texts) + 1))
-            message = (
-                "nothing shows whether the right option is counted from 0 or from 1"
-                if unsure
-                else "the right answer is not among the options"
-            )
+            message = UNKNOWN_BASE if unsure else "the right answer is not among the options"
             draft.add("Q606", message, cure, item.lines, note=note)
             return set()
         found.add(place)
@@ -387,11 +479,25 @@ def _place(said: Any, record: Record, texts: list[str], base: int | None) -> int
     return None
 
 
-def _flag(option: Any) -> bool | None:
-    """Returns whether an option is marked as right; None if it has no mark."""
+def _flags(options: Iterable[Any]) -> list[bool | None]:
+    """Returns which options are marked as right, None for those without a mark. Of points, the most count: an option
+    with less is right in part only, and a wrong one may cost points."""
+    marks = [_mark_of(option) for option in options]
+    most = max((mark for mark in marks if mark is not None and not isinstance(mark, bool)), default=0.0)
+    enough = max(most * _ALIKE, 1e-9)
+    return [mark if mark is None or isinstance(mark, bool) else mark >= enough for mark in marks]
+
+
+_ALIKE = 0.97
+"""Share of the most points that counts as the same: 33.3 and 33.4."""
+
+
+def _mark_of(option: Any) -> bool | float | None:
+    """Returns whether an option is marked as right, or its points; None if it has no mark."""
     if not isinstance(option, dict):
         return None
-    marks = {_name(key): mark for key, value in option.items() if _name(key) in FLAGS for mark in _mark(value)}
+    named = {spelled(key): value for key, value in option.items()}
+    marks = {name: mark for name, value in named.items() if name in FLAGS for mark in _mark(name, value)}
     text = _text_key(option)
     # `answer: 4` beside `is_correct: false` is the option itself.
     if text in marks and (len(marks) > 1 or not any(isinstance(value, bool) for value in option.values())):
@@ -399,36 +505,38 @@ def _flag(option: Any) -> bool | None:
     return next(iter(marks.values()), None)
 
 
-def _mark(value: Any) -> Iterator[bool]:
+_POINTS = re.compile(r"-?\d{1,4}(?:\.\d+)?")
+
+
+def _mark(name: str, value: Any) -> Iterator[bool | float]:
     """Yields what a mark says, if it is one."""
-    if not isinstance(value, str):
-        yield _is_positive(value)
-    elif value.casefold() in ("true", "false", "yes", "no"):
-        yield value.casefold() in ("true", "yes")
-
-
-def _is_positive(value: Any) -> bool:
-    """Returns whether a mark is set: `true`, or a weight above 0; a wrong option may cost points."""
-    return isinstance(value, int | float) and value > 0
+    if isinstance(value, bool):
+        yield value
+    elif isinstance(value, int | float):
+        yield float(value)
+    elif isinstance(value, str) and value.strip().casefold() in ("true", "false", "yes", "no", name):
+        yield value.strip().casefold() in ("true", "yes", name)
+    elif isinstance(value, str) and _POINTS.fullmatch(value.strip()):
+        yield float(value)
 
 
 def _option_text(option: Any) -> str:
     if not isinstance(option, dict):
         return _text(option)
-    named = {_name(key): value for key, value in option.items()}
+    named = {spelled(key): value for key, value in option.items()}
     return _text(named[key]) if (key := _text_key(option)) else ""
 
 
 def _text_key(option: dict[str, Any]) -> str:
     """Returns the name of the field that holds an option's text."""
-    named = {_name(key): value for key, value in option.items()}
+    named = {spelled(key): value for key, value in option.items()}
     return next((key for key in OPTION_TEXT if isinstance(named.get(key), str | int | float)), "")
 
 
 def _feedback(option: Any) -> str:
     if not isinstance(option, dict):
         return ""
-    named = {_name(key): value for key, value in option.items()}
+    named = {spelled(key): value for key, value in option.items()}
     return next((_text(named[key]) for key in ("feedback", "reason", "explanation", "rationale") if named.get(key)), "")
 
 

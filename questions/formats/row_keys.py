@@ -22,6 +22,13 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LETTER = re.compile(r"[(\[]?[A-Za-z][)\].:]?")
 """A letter, which is always the label of an option."""
 _NUMBERS = re.compile(r"\d{1,2}(?:[\s,;|]+\d{1,2})*")
+UNKNOWN_BASE = "nothing shows whether the right option is counted from 0 or from 1"
+"""Message of the finding for a number that could be the place of one of two options."""
+
+
+def is_place(said: str, count: int) -> bool:
+    """Returns whether a key is made of numbers that are places of options, counted from 0 or from 1."""
+    return _NUMBERS.fullmatch(said.strip()) is not None and all(int(one) <= count for one in re.findall(r"\d+", said))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
-from questions.formats.columns import infer_columns
+from questions.formats.columns import find_key, infer_columns
 from questions.formats.draft import (
     ImportDraft,
     Item,
@@ -22,8 +22,9 @@ from questions.formats.draft import (
     add_unanswered,
     topic_of,
 )
+from questions.formats.field_names import FIELD_NAMES, option_name, option_places, spelled
 from questions.formats.markdown import from_tagged
-from questions.formats.row_keys import KeyStyle, Options, key_style, right_options
+from questions.formats.row_keys import UNKNOWN_BASE, KeyStyle, Options, is_place, key_style, right_options
 from questions.model import is_literal
 from questions.patterns.stems import reads_as_question
 
@@ -92,14 +93,45 @@ def read_rows(
     rows = _rows(draft, delimiter, first)
     names, lines = next(rows)
     roles = roles_of(names)
+    body = list(rows)
+    key = _key_of_content(names, roles, body)
+    if key is not None:
+        roles[key] = Column("correct")
+        draft.add(
+            "Q613",
+            f"the column `{names[key][:40]}` was read as the key: it names an option in each row",
+            "if this is wrong, remove the column, or call the key `correct`",
+            lines,
+            severity="note",
+        )
     unknown = unknown_columns(names, roles)
     if unknown:
         shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
         draft.add("Q610", f"columns not imported: {shown}", "rename or remove them", lines, severity="note")
-    add_rows(draft, roles, rows, base=_base_of_names(names))
+    add_rows(draft, roles, body, base=_base_of_names(names))
     if not draft.questions and not draft.findings:
         draft.unreadable("the table has no rows", "add a row for each question", first)
     return draft
+
+
+_GIVEN = re.compile(r"\b(?:your|user|my|given|selected|chosen|student|player|respondent)\b")
+"""Words in the name of a column that holds what somebody answered."""
+
+
+def _key_of_content(
+    names: Sequence[str], roles: Sequence[Column], rows: Sequence[tuple[Sequence[str], tuple[int, int]]]
+) -> int | None:
+    """Returns the only column with an unknown name that names an option in the rows, where no column is the key."""
+    if any(column.role in ("correct", "answer") for column in roles):
+        return None
+    options = [at for at, column in enumerate(roles) if column.role == "option"]
+    unknown = [
+        at
+        for at, (name, column) in enumerate(zip(names, roles, strict=True))
+        if not column.role and not _GIVEN.search(spelled(name))
+    ]
+    cells = [[cell.strip() for cell in row] for row, _ in rows if len(row) == len(roles)]
+    return find_key(cells, unknown, sorted(options, key=lambda at: roles[at].place))
 
 
 def add_rows(
@@ -208,7 +240,10 @@ _INDEX = re.compile(r"in(?:dex|dice)\b")
 def _base_of_names(names: Sequence[str]) -> int | None:
     """Returns 1 if the columns of options have numbers, to which a number then refers; otherwise None."""
     shown = [name.casefold() for name in names]
-    numbered = sum(_NUMBERED.fullmatch(one) is not None and one[-1:].isdecimal() for one in map(_shown, names))
+    roles = columns(names)
+    numbered = sum(
+        column.role == "option" and name.strip()[-1:].isdecimal() for name, column in zip(names, roles, strict=True)
+    )
     return 1 if numbered > 1 and not any(map(_INDEX.search, shown)) else None
 
 
@@ -277,112 +312,27 @@ def _swallowed(cells: Sequence[str]) -> bool:
 
 _SHORT = 60
 """Maximum length of an answer that counts as a word, characters."""
-_ROLES: dict[str, tuple[str, ...]] = {
-    "question": (
-        *(
-            "question",
-            "questions",
-            "prompt",
-            "front",
-            "q",
-            "question text",
-            "text",
-            "pregunta",
-            "pergunta",
-            "frage",
-            "intitulé",
-        ),
-        *(
-            "domanda",
-            "vraag",
-            "pytanie",
-            "вопрос",
-            "soru",
-            "pertanyaan",
-            "câu hỏi",
-            "题目",
-            "问题",
-            "問題",
-            "質問",
-            "질문",
-            "문제",
-        ),
-    ),
-    "answer": (
-        *(
-            "answer",
-            "back",
-            "solution",
-            "answers",
-            "response",
-            "respuesta",
-            "resposta",
-            "réponse",
-            "antwort",
-            "risposta",
-        ),
-        *("antwoord", "odpowiedź", "ответ", "cevap", "jawaban", "đáp án", "答案", "回答", "答え", "답", "답변"),
-    ),
-    "correct": (
-        *(
-            "bonne réponse",
-            "réponse correcte",
-            "richtige antwort",
-            "respuesta correcta",
-            "resposta correta",
-            "正确答案",
-            "正解",
-            "정답",
-        ),
-        *(
-            "правильный ответ",
-            "doğru cevap",
-            "risposta corretta",
-            "gabarito",
-            "correct answer index",
-            "correct index",
-            "answer index",
-            "correct option index",
-            "correct answer indices",
-        ),
-        *("correct", "right", "correct option", "correct options", "correct answer", "correct answers", "key"),
-    ),
-    "options": ("options", "choices", "alternatives"),
-    "why": (
-        "why",
-        "explanation",
-        "answer explanation",
-        "explanation to the answer",
-        "explanation of the answer",
-        "reason",
-        "feedback",
-        "extra",
-        "back extra",
-        "rationale",
-        "comment",
-    ),
-    "topic": ("topic", "category", "subject", "deck"),
-    "level": ("level", "difficulty"),
-    "tags": ("tags", "tag", "labels"),
-    "id": ("id", "identifier"),
-    "kind": ("kind", "type", "question type"),
-    "licence": ("licence", "license"),
-    "links": ("links", "link", "url", "source", "sources", "reference"),
-    "program": ("program", "code"),
-    "key_points": ("key points", "keypoints"),
-    "reasons": ("reasons",),
-    "title": ("title", "name"),
+_OWN_NAMES: dict[str, str] = {
+    "answer": "answers",
+    "correct": "|".join(FIELD_NAMES["index"]),
+    "kind": "kind|type|question type",
+    "licence": "licence|license",
+    "links": "links|link|url|source|sources|reference",
+    "program": "program|code",
+    "key_points": "key points|keypoints",
+    "reasons": "reasons",
+    "title": "title|name",
 }
-_ROLE_OF = {word: role for role, words in _ROLES.items() for word in words}
-_NUMBERED = re.compile(
-    r"(?P<word>option|choice|answer|reason|feedback|réponse|proposition|opci[oó]n|opç[ãa]o|alternativa|antwort"
-    r"|respuesta|resposta"
-    r"|вариант|ответ|seçenek|选项|選択肢|보기)\s?(?P<index>[a-z]|\d{1,2})"
-)
+"""Names that only tables have, or that mean something else there than in data."""
+_SHARED = ("question", "answer", "correct", "options", "why", "topic", "level", "tags", "id")
+_ROLE_OF = {
+    **{word: role for role in _SHARED for word in FIELD_NAMES[role]},
+    **{word: role for role, words in _OWN_NAMES.items() for word in words.split("|")},
+}
+_ASKING = FIELD_NAMES["question"]
 _ADVICE = re.compile(r"^(?:html|text|wording)[ ]of[ ](?:the[ ])?|[ ]*(?:[-–—,][ ]|[(（\[]|:[ ]*$).*$", re.DOTALL | re.I)
 """What templates add to the name of a column: `Question - max 120 characters`, `HTML of the question`."""
 _TRUE_FALSE = re.compile(r"(?:true|boolean|tf)\b.*|true.?false")
-_CAMEL = re.compile(r"(?<=[a-zà-ÿ])(?=[A-Z])")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _MARKER = re.compile(r"(?:[-*•]|\(?[A-Za-z0-9]{1,2}[.)])\s+")
 _URL = re.compile(r"https?://[^\s<>)\]]+")
@@ -430,8 +380,11 @@ def columns(names: Sequence[str]) -> list[Column]:
     shown = [_shown(name) for name in names]
     letters = {"a", "b"} <= set(shown)
     found = [_column(name, letters) for name in shown]
+    for at, place in option_places(shown).items():
+        if not found[at].role:
+            found[at] = Column("option", place)
     asking = [name for name, column in zip(shown, found, strict=True) if column.role == "question"]
-    best = min(asking, key=_ROLES["question"].index, default="")
+    best = min(asking, key=_ASKING.index, default="")
     # Where `question` and `Frage` stand side by side, the first of the table of words counts.
     roles = [
         Column("") if column.role == "question" and name != best else column
@@ -455,19 +408,15 @@ def _beside_letters(names: list[str], roles: list[Column]) -> list[Column]:
 
 def _shown(name: str) -> str:
     """Returns the name of a column in lower case, as words: `correctAnswer` as `correct answer`."""
-    words = _CAMEL.sub(" ", _ADVICE.sub("", name))
-    return re.sub(r"[\s_-]+", " ", words).strip().casefold()
+    return spelled(_ADVICE.sub("", name))
 
 
 def _column(name: str, letters: bool) -> Column:
     if letters and len(name) == 1 and name in _LETTERS:
         return Column("option", _LETTERS.index(name))
-    found = _NUMBERED.fullmatch(name)
-    if found and name not in _ROLE_OF:
-        index = found["index"]
-        position = _LETTERS.index(index) if index in _LETTERS else int(index) - 1
-        return Column("reason" if found["word"] in ("reason", "feedback") else "option", max(position, 0))
-    return Column(_ROLE_OF.get(name, ""))
+    if name in _ROLE_OF:
+        return Column(_ROLE_OF[name])
+    return Column(*found) if (found := option_name(name)) else Column("")
 
 
 def add_row(draft: ImportDraft, row: Row, style: KeyStyle = _NO_STYLE) -> None:
@@ -519,8 +468,9 @@ def _offers(draft: ImportDraft, item: Item, row: Row, options: Options, style: K
     said = row.key
     right = right_options(options, said, style, texts_first="correct" not in row.cells) if said.strip() else set()
     if right is None:
-        cure = "write its letter or its text"
-        draft.add("Q606", "the right answer is not among the options", cure, item.lines, note=f"`{said[:60]}`")
+        unsure = style.base is None and is_place(said, len(options))
+        message = UNKNOWN_BASE if unsure else "the right answer is not among the options"
+        draft.add("Q606", message, "write its letter or its text", item.lines, note=f"`{said[:60]}`")
     return [OptionDraft(text, index in (right or ()), row.reasons.get(index, "").strip()) for index, text in options]
 
 

@@ -40,6 +40,8 @@ class XmlElement:
     last: int = 0
     pieces: list[str] = field(default_factory=list)
     children: list[XmlElement] = field(default_factory=list)
+    at: int = 0
+    """Number of pieces of text before it in the element around it."""
 
     @property
     def size(self) -> int:
@@ -64,7 +66,15 @@ class XmlElement:
 
     def all_text(self) -> str:
         """Returns all text in it."""
-        return "".join(self.pieces) + "".join(child.all_text() for child in self.children)
+        return "".join(text + (child.all_text() if child else "") for text, child in self.content())
+
+    def content(self) -> Iterator[tuple[str, XmlElement | None]]:
+        """Yields text and the child after it, in document order; the last text has none."""
+        done = 0
+        for child in self.children:
+            yield "".join(self.pieces[done : child.at]), child
+            done = child.at
+        yield "".join(self.pieces[done:]), None
 
     def text_of(self, name: str = "") -> str:
         """Returns its text, or a child's; Moodle uses a `text` element, older exports do not."""
@@ -112,6 +122,7 @@ class _Builder:
             raise RefusedXml("the XML is nested too deeply or has too many elements", self._line)
         element = XmlElement(name, attributes, self._line)
         if self._open:
+            element.at = len(self._open[-1].pieces)
             self._open[-1].children.append(element)
         else:
             self.root = self.root or element

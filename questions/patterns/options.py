@@ -172,7 +172,8 @@ _MOST_BULLETS = 10
 
 
 def bullet_options(text: str) -> tuple[OptionRun, str] | None:
-    """Returns bullets at the left edge, those in bold marked, and the quotes between them; None if other text is there.
+    """Returns bullets at the left edge, those in bold marked, and the quotes between them; None if other text is there,
+    or check boxes.
 
     Whether they are options is for the caller to say: only a document in which most questions have such bullets shows
     it. A program below a bullet belongs to it.
@@ -185,6 +186,9 @@ def bullet_options(text: str) -> tuple[OptionRun, str] | None:
         if (fence or found) and options:
             options[-1] = options[-1]._replace(text=f"{options[-1].text}\n{line}")
             fence = _after_fence(fence, found["mark"]) if found else fence
+        elif _BOX.fullmatch(line):
+            # Check boxes say themselves which is right.
+            return None
         elif line.startswith(("- ", "* ", "+ ")):
             bold = _MARKED_BULLET.fullmatch(line[2:].strip())
             shown = bold["text"] if bold else line[2:].strip()

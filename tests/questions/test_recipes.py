@@ -32,11 +32,11 @@ B) two
 Always.
 """
 PATTERNS = 'question: "@@ {n} -- {prompt}"\nanswer: "=> {key}"'
-TABLE = """Nr;Aufgabe;W1;W2;W3;Richtig;Anmerkung
+TABLE = """Nr;Aufgabe;Links;Mitte;Rechts;Wahl;Anmerkung
 1;Wie viele Achsen hat ein Skalar;keine;eine;zwei;A;Ein Skalar hat keine.
 2;Welche Zahl ist gerade;drei;vier;fünf;B;
 """
-COLUMN_LINES = "prompt: Aufgabe\noptions: W1, W2, W3\nkey: Richtig\nwhy: Anmerkung"
+COLUMN_LINES = "prompt: Aufgabe\noptions: Links, Mitte, Rechts\nkey: Wahl\nwhy: Anmerkung"
 DATA = json.dumps(
     [
         {"aufgabe": "Wie viele Achsen hat ein Skalar", "liste": ["keine", "eine"], "loesung": "keine"},
@@ -117,7 +117,9 @@ def test_a_recipe_names_the_columns_of_a_table(name: str, text: str | bytes, lin
     ]
     rights = [[option.text for option in question.options if option.right] for question in reading.bank.questions]
     assert rights == [["keine"], ["vier"]]
-    assert reading.explanation[0].startswith("2 questions by the recipe prompt from `Aufgabe`, options from `W1`, `W2`")
+    assert reading.explanation[0].startswith(
+        "2 questions by the recipe prompt from `Aufgabe`, options from `Links`, `Mitte`"
+    )
     assert reading.bank.recipe and parse_recipe(reading.bank.recipe) == parse_recipe(lines)
     if name != "a.md":
         assert reading.bank.questions[0].why == "Ein Skalar hat keine."

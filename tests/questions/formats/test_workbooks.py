@@ -151,6 +151,37 @@ def test_a_test_exported_by_canvas_is_read_from_its_zip() -> None:
     assert [keyed(question) for question in reading.bank.questions] == ["Which call copies?, view, CLONE"]
 
 
+ITEM = """<?xml version="1.0" encoding="UTF-8"?>
+<?xml-model href="https://example.org/item.rng"?>
+<assessmentItem xmlns="http://www.imsglobal.org/xsd/imsqti_v2p1" identifier="{id}" title="{id}" adaptive="false"
+ timeDependent="false"><responseDeclaration identifier="RESPONSE" cardinality="single" baseType="identifier">
+<correctResponse><value>B</value></correctResponse></responseDeclaration><itemBody>
+<choiceInteraction responseIdentifier="RESPONSE" maxChoices="1"><prompt>{asks}</prompt>
+<simpleChoice identifier="A">view</simpleChoice><simpleChoice identifier="B">clone</simpleChoice>
+</choiceInteraction></itemBody></assessmentItem>"""
+TEST = """<?xml version="1.0"?><assessmentTest xmlns="http://www.imsglobal.org/xsd/imsqti_v2p1" identifier="t"
+ title="Storage"><testPart identifier="p"><assessmentSection identifier="s" title="s" visible="true">
+<assessmentItemRef identifier="q1" href="items/q1.xml"/><assessmentItemRef identifier="q2" href="items/q2.xml"/>
+</assessmentSection></testPart></assessmentTest>"""
+
+
+def test_the_items_of_a_content_package_are_read_from_their_files() -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as package:
+        package.writestr("imsmanifest.xml", "<manifest><resources/></manifest>")
+        package.writestr("test.xml", TEST)
+        package.writestr("items/q1.xml", ITEM.format(id="q1", asks="Which call copies?"))
+        package.writestr("items/q2.xml", ITEM.format(id="q2", asks="Which call takes memory?"))
+        package.writestr("items/picture.png", b"\x89PNG")
+    reading = read_bank(stream.getvalue(), name="export.zip")
+    assert reading.bank.title == "Storage"
+    assert [keyed(question) for question in reading.bank.questions] == [
+        "Which call copies?, view, CLONE",
+        "Which call takes memory?, view, CLONE",
+    ]
+    assert not reading.findings
+
+
 def test_a_zip_with_neither_is_refused() -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as package:
