@@ -73,6 +73,7 @@ from service.wire import (
     QuestionSource,
     Rating,
     ReceivedEvent,
+    Recorded,
     ReportedQuestion,
     ReportView,
     RoundResult,
@@ -629,8 +630,12 @@ class ServiceClient(CallSender):
         """Says that the bot is in the chat, or was removed from it: then its schedules post nothing there."""
 
     @call("events/record")
-    async def event_record(self, platform: str, event: ReceivedEvent) -> bool:
-        """Records an event before it is acknowledged, and leases it. Returns False if it was recorded before."""
+    async def event_record(self, platform: str, event: ReceivedEvent) -> Recorded:
+        """Records an event before it is acknowledged, and leases it unless it was recorded before."""
+
+    @call("events/turn", repeatable=True)
+    async def event_turn(self, platform: str, event: str) -> bool:
+        """Extends the lease of an event; returns whether every earlier event of its author is answered."""
 
     @call("events/answered", repeatable=True)
     async def event_answered(self, platform: str, event: str) -> None:

@@ -13,7 +13,8 @@ from bot.core.events import Command, Event
 class CommandOrder:
     """Lets a command wait for the earlier ones of the same person. Buttons and forms never wait.
 
-    It holds within one process. Buttons need none: an answer carries the time of its click, and the newest counts.
+    It holds within one process; the service keeps the order of several. Buttons need none: an answer carries the time
+    of its click, and the newest counts.
     """
 
     def __init__(self) -> None:

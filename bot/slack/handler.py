@@ -10,7 +10,6 @@ from typing import Any
 
 from bot.core import actions
 from bot.core.cards import Card, Form, Reply
-from bot.core.command_order import CommandOrder
 from bot.core.dispatcher import Answer
 from bot.core.events import Command, Event, Press, Sent, Submit, Visited
 from bot.core.text.members import refused_card
@@ -95,7 +94,6 @@ class SlackHandler:
         self._files = files
         self._inbox = inbox
         self._view_wait_s = view_wait_s
-        self._order = CommandOrder()
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -147,7 +145,7 @@ class SlackHandler:
 
     async def _reply(self, incoming: IncomingEvent) -> Reply:
         event, route = incoming.event, incoming.route
-        async with self._order.turn(event):
+        async with self._inbox.turn(event):
             try:
                 who = await self._people.resolve(event.who, route.enterprise, admin_matters=is_for_admins(event))
             except AdminUnknown as error:

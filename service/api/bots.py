@@ -44,6 +44,7 @@ from service.wire import (
     Platform,
     PostingChannel,
     ReceivedEvent,
+    Recorded,
     ScheduleView,
     Secret,
     Where,
@@ -287,10 +288,18 @@ async def events_record(
     platform: PlatformBody,
     event: Annotated[ReceivedEvent, Body(embed=True)],
     application: Application = "",
+) -> Recorded:
+    async with call.transaction() as session:
+        content, bot = event.model_dump(mode="json"), (platform, application)
+        return await received_events.record(session, bot, event.id, content, event.author, call.now)
+
+
+@router.post("/events/turn")
+async def events_turn(
+    call: TheCall, platform: PlatformBody, event: Annotated[EventId, Body(embed=True)], application: Application = ""
 ) -> bool:
     async with call.transaction() as session:
-        content = event.model_dump(mode="json")
-        return await received_events.record(session, (platform, application), event.id, content, call.now)
+        return await received_events.take_turn(session, (platform, application), event, call.now)
 
 
 @router.post("/events/answered")

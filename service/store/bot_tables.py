@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, text
+from sqlalchemy import BigInteger, Identity, Index, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -28,6 +28,14 @@ class ReceivedEvent(Base):
     __table_args__ = (
         Index("ix_received_event_waiting", "claimed_until", postgresql_where=text("content is not null")),
         Index("ix_received_event_at", "at"),
+        Index(
+            "ix_received_event_author",
+            "platform",
+            "application",
+            "author",
+            "number",
+            postgresql_where=text("content is not null and author <> ''"),
+        ),
     )
     platform: Mapped[str] = mapped_column(primary_key=True)
     application: Mapped[str] = mapped_column(primary_key=True)
@@ -36,3 +44,7 @@ class ReceivedEvent(Base):
     content: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """The event and the way back to its author; None once it is answered."""
     claimed_until: Mapped[datetime]
+    number: Mapped[int] = mapped_column(BigInteger, Identity(always=True))
+    """Order of arrival."""
+    author: Mapped[str] = mapped_column(server_default="")
+    """The person whose events are answered in order; empty if this one waits for none, or is answered."""

@@ -65,6 +65,12 @@ class ReceivedEvent(Model):
     content: Annotated[str, Field(max_length=400_000)]
     """The event as JSON, which only the bot reads."""
     route: Annotated[dict[Short, Annotated[str, Field(max_length=20_000)]], Field(max_length=30)]
+    author: Short = ""
+    """The person whose events of this kind are answered in the order of their arrival; empty for any order."""
+
+
+Recorded = Literal["first", "waits", "repeated"]
+"""What became of an event: nothing before it waits, an earlier one of its author does, or it was recorded before."""
 
 
 class PostUpdate(Model):

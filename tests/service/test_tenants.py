@@ -38,6 +38,7 @@ PLATFORMS_OWN = {
     "/v1/events/claim",
     "/v1/events/record",
     "/v1/events/answered",
+    "/v1/events/turn",
     "/v1/chat/home",
     "/v1/installation/keep",
     "/v1/installation/find",

@@ -26,8 +26,16 @@ def create_bots() -> None:
         sa.Column("at", INSTANT, nullable=False),
         sa.Column("content", JSONB(), nullable=True),
         sa.Column("claimed_until", INSTANT, nullable=False),
+        sa.Column("number", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        sa.Column("author", sa.String(), server_default="", nullable=False),
         sa.PrimaryKeyConstraint("platform", "application", "event_id", name="pk_received_event"),
     )
     waiting = sa.text("content is not null")
     op.create_index("ix_received_event_waiting", "received_event", ["claimed_until"], postgresql_where=waiting)
     op.create_index("ix_received_event_at", "received_event", ["at"])
+    op.create_index(
+        "ix_received_event_author",
+        "received_event",
+        ["platform", "application", "author", "number"],
+        postgresql_where=sa.text("content is not null and author <> ''"),
+    )

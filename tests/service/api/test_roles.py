@@ -258,6 +258,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/outbox/retry": row(BOTS, platform="web", workspace="home"),
     "POST /v1/chat/channel": row(BOTS, platform="web", workspace="home", channel="c", name="#new"),
     "POST /v1/events/record": row(BOTS, platform="web", event={"id": "e", "kind": "Sent", "content": "", "route": {}}),
+    "POST /v1/events/turn": row(BOTS, platform="web", event="e"),
     "POST /v1/events/answered": row(BOTS, platform="web", event="e"),
     "POST /v1/events/claim": row(BOTS, platform="web"),
     "POST /v1/chat/home": row(BOTS, platform="web", member="ada"),
