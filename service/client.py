@@ -102,6 +102,7 @@ from service.wire import (
     WaitingAnswers,
     Where,
     Who,
+    WinnerRoleView,
     WorkspaceCheck,
 )
 
@@ -414,6 +415,13 @@ class ServiceClient(CallSender):
 
     @call("admin/season/end")
     async def season_end(self, who: Who, event_id: str) -> SeasonView: ...
+
+    @call("admin/season/role")
+    async def season_role_set(self, who: Who, event_id: str, where: Where, role: str) -> WinnerRoleView:
+        """Names the role that the winner of a season is given in this chat, and this channel for the announcement."""
+
+    @call("admin/season/role/show", repeatable=True)
+    async def season_role(self, who: Who) -> WinnerRoleView: ...
 
     @call("seasons", repeatable=True)
     async def season_list(self, who: Who) -> tuple[SeasonView, ...]: ...

@@ -11,7 +11,7 @@ from typing import Any, cast
 from zoneinfo import available_timezones
 
 from bot.core.cards import Card, Form
-from bot.core.channel_access import ChannelAccess, ChannelProblem
+from bot.core.channel_access import ChannelAccess, ChannelProblem, RoleProblem
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
@@ -25,6 +25,7 @@ from bot.core.text import (
     onboarding,
     refusals,
     review,
+    seasons,
     similarity,
     sprints,
     suggestions,
@@ -108,6 +109,10 @@ class Onboarding:
         }
         found = [(name, await self._access.find_problem(who, channel)) for channel, name in names.items()]
         return [(name, problem) for name, problem in found if problem is not None]
+
+    async def role_problem(self, who: Who, role: str) -> RoleProblem | None:
+        """Returns what keeps the bot from giving the winner's role; None if there is no role."""
+        return await self._access.find_role_problem(who, role) if self._access is not None and role else None
 
     def plan(self, event: Event, at: str, where: Where) -> Form:
         """Asks for days and zone."""
@@ -231,6 +236,7 @@ class AdminCommands:
             ("season", "start"): self._season_start,
             ("season", "end"): self._season_end,
             ("season", "list"): self._seasons,
+            ("season", "role"): self._season_role,
             ("bank", "import"): self._import,
             ("bank", "log"): self._log,
             ("bank", "undo"): self._undo,
@@ -362,6 +368,14 @@ class AdminCommands:
 
     async def _seasons(self, event: Command, typed: Typed) -> Said:
         return admin.seasons_card(await self._client.season_list(event.who))
+
+    async def _season_role(self, event: Command, typed: Typed) -> Said:
+        if event.who.platform != "discord":
+            raise CommandError(seasons.NO_ROLES, "No roles here")
+        if "role" in typed.values:
+            await self._client.season_role_set(event.who, event.id, event.where, typed.text("role"))
+        view = await self._client.season_role(event.who)
+        return seasons.winner_role_card(view, await self._onboarding.role_problem(event.who, view.role))
 
     # Banks
 
@@ -511,7 +525,9 @@ class AdminCommands:
 
     async def _doctor(self, event: Command, typed: Typed) -> Said:
         checks = await self._client.doctor(event.who)
-        return doctor.doctor_card(checks, await self._onboarding.channel_problems(event.who))
+        channels = await self._onboarding.channel_problems(event.who)
+        role = await self._client.season_role(event.who)
+        return doctor.doctor_card(checks, channels, await self._onboarding.role_problem(event.who, role.role))
 
     async def _help(self, event: Command, typed: Typed) -> Said:
         return help_reply(typed)

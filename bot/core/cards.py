@@ -115,6 +115,15 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Award:
+    """A role that members are given, and others lose, before a message is posted. Ids are those of the chat."""
+
+    role: str
+    winners: tuple[str, ...]
+    former: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """One message. `title` is plain; `summary` is a plain sentence for notifications and screen readers."""
 
@@ -125,6 +134,8 @@ class Card:
     links: tuple[Link, ...] = ()
     ping: str = ""
     """Id of a role (Discord) or user group (Slack) that the message notifies."""
+    award: Award | None = None
+    """A role to give first, where the chat has roles. The message names it and notifies nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +218,7 @@ class Reply:
 KNOWN: dict[str, type] = {
     kind.__name__: kind
     for kind in (
+        Award,
         Bar,
         Bars,
         Button,

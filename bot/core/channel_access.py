@@ -19,6 +19,11 @@ class ChannelProblem:
     """Whether the bot can join by itself."""
 
 
+RoleProblem = Literal["unknown", "not to be given", "no permission", "too high"]
+"""What keeps the bot from giving a role: it does not exist, belongs to everyone or to another app, the bot may manage
+no roles, or the role is not below its own."""
+
+
 class ChannelAccess(Protocol):
     """A chat that has rights to check. The web chat and the console have none."""
 
@@ -27,6 +32,9 @@ class ChannelAccess(Protocol):
 
         None if nothing does, or if the chat does not say.
         """
+
+    async def find_role_problem(self, who: Who, role: str) -> RoleProblem | None:
+        """Returns what keeps the bot from giving a role; None if nothing does, or if the chat does not say."""
 
     async def join(self, who: Who, channel: str) -> bool:
         """Makes the bot a member of the channel. Returns False if the chat refuses."""

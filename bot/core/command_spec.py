@@ -459,6 +459,11 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     ),
     _admin("season end", "End the season and archive its board."),
     _admin("season list", "The seasons and their winners."),
+    _admin(
+        "season role",
+        "The role that a season's winner is given on Discord.",
+        Argument("role", ROLE, "The role, or `none`; without it, the present one."),
+    ),
     _admin("bank import", "Import a document of questions, or check it first."),
     _admin("bank log", "What was imported into a bank, and when.", _BANK),
     _admin("bank undo", "Take back the latest import into a bank of your own.", _BANK),

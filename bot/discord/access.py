@@ -7,7 +7,7 @@ from typing import Final
 
 import discord
 
-from bot.core.channel_access import ChannelProblem
+from bot.core.channel_access import ChannelProblem, RoleProblem
 from service.wire import Who
 
 # Permission bits. Docs: topics/permissions.
@@ -38,6 +38,20 @@ class DiscordChannelAccess:
         held = found.permissions_for(guild.me).value
         missing = tuple(name for name, bit in NEEDED.items() if not held & bit)
         return ChannelProblem("no permission", missing) if missing else None
+
+    async def find_role_problem(self, who: Who, role: str) -> RoleProblem | None:
+        """Returns why the bot cannot give a role, as far as the gateway has reported."""
+        guild = self._client.get_guild(int(who.workspace)) if who.workspace.isdecimal() else None
+        if guild is None:
+            return None
+        found = guild.get_role(int(role)) if role.isdecimal() else None
+        if found is None:
+            return "unknown"
+        if found.is_default() or found.managed:
+            return "not to be given"
+        if not guild.me.guild_permissions.manage_roles:
+            return "no permission"
+        return "too high" if guild.me.top_role <= found else None
 
     async def join(self, who: Who, channel: str) -> bool:
         """Returns False: only a person with rights can let the bot in."""

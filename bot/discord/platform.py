@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import discord
 
-from bot.core.cards import Card, Link
+from bot.core.cards import Award, Card, Link
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
 from bot.core.limits import DISCORD
 from bot.core.rendering import line_of
@@ -72,6 +72,18 @@ _FIXES: Final[dict[int, str]] = {
     50083: "the thread is archived and locked: unlock it",
     50278: "the member no longer shares a server with the bot",
 }
+_NOT_A_MEMBER: Final = frozenset({10007, 10013})
+"""Error codes for somebody who has left the server."""
+_MANAGE_ROLES: Final = (
+    "the bot may not give that role: open Server Settings → Roles, allow the bot Manage Roles, and drag its role above "
+    "the winner's role"
+)
+_ROLE_FIXES: Final[dict[int, str]] = {
+    10011: "the winner's role was deleted: name another one with `/quiz-admin season role`",
+    50001: _MANAGE_ROLES,
+    50013: _MANAGE_ROLES,
+}
+"""What to do when a role cannot be given, by error code. Until then the announcement waits."""
 _WAITS: Final = frozenset({10004, 50001, 50013, 50083})
 """Error codes of refusals whose cause an admin can remove while the message waits."""
 
@@ -92,6 +104,8 @@ class DiscordPlatform:
 
     async def post(self, target: Target, card: Card, key: str) -> str:
         """Posts a card, or the missing messages of a partly posted one. Raises as the protocol says."""
+        if card.award is not None:
+            await self._give_role(target.workspace, card.award)
         try:
             return await self._post(target, card, key)
         except DeliveryRefused as refused:
@@ -131,6 +145,26 @@ class DiscordPlatform:
         return None
 
     # Posting
+
+    async def _give_role(self, guild: str, award: Award) -> None:
+        """Gives a role to the winners, and takes it from those who had it before. Repeating it changes nothing."""
+        for method, members in (("PUT", award.winners), ("DELETE", award.former)):
+            for member in members:
+                route = Route(
+                    method,
+                    "/guilds/{guild_id}/members/{user_id}/roles/{role_id}",
+                    guild_id=guild,
+                    user_id=member,
+                    role_id=award.role,
+                )
+                try:
+                    with translate_errors():
+                        await self._client.http.request(route)
+                except DeliveryRefused as refused:
+                    error = refused.__cause__
+                    code = error.code if isinstance(error, discord.HTTPException) else 0
+                    if code not in _NOT_A_MEMBER:
+                        raise DeliveryRefused(_ROLE_FIXES.get(code, str(refused)), waits=code in _ROLE_FIXES) from error
 
     async def _post(self, target: Target, card: Card, key: str) -> str:
         guild = target.workspace if target.member else ""

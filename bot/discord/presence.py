@@ -56,9 +56,10 @@ class Presence:
             await self._report(self._client.outbox_retry(_DISCORD, str(guild.id), str(after.id)))
 
     async def role_changed(self, before: discord.Role, after: discord.Role) -> None:
-        """Reports a server in which a role of the bot got more permissions."""
+        """Reports a server in which a role of the bot got more permissions, or a higher place."""
         guild = after.guild
-        if guild.me is not None and after in guild.me.roles and after.permissions.value & ~before.permissions.value:
+        more = after.permissions.value & ~before.permissions.value or after.position > before.position
+        if guild.me is not None and after in guild.me.roles and more:
             await self._report(self._client.outbox_retry(_DISCORD, str(guild.id)))
 
     @staticmethod

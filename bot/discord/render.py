@@ -129,8 +129,9 @@ def _roles(card: Card) -> list[str]:
 
 
 def _mention(card: Card, place: int) -> list[Body]:
-    """Returns the mention of the role, in the card's first message."""
-    return [display(f"<@&{role}>") for role in _roles(card)] if place == 0 else []
+    """Returns the mentions of roles, in the card's first message. That of an award notifies nobody."""
+    named = [*_roles(card), *([card.award.role] if card.award and card.award.winners else [])]
+    return [display(f"<@&{role}>") for role in named] if place == 0 else []
 
 
 def _body(components: list[Body], pack: Sequence[DisplayPart], private: bool, roles: list[str]) -> Body:

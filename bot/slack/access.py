@@ -10,7 +10,7 @@ from aiohttp import ClientError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.core.channel_access import ChannelProblem
+from bot.core.channel_access import ChannelProblem, RoleProblem
 from bot.slack.auth import InstallationTokens
 from bot.slack.people import MemberDirectory
 from bot.slack.web_api import NotInstalled, SlackWeb, error_code
@@ -48,6 +48,10 @@ class SlackChannelAccess:
         if found.get("is_im") or found.get("is_mpim") or found.get("is_member"):
             return None
         return ChannelProblem("not a member", can_join=not found.get("is_private"))
+
+    async def find_role_problem(self, who: Who, role: str) -> RoleProblem | None:
+        """Returns nothing: Slack has no roles."""
+        return None
 
     async def join(self, who: Who, channel: str) -> bool:
         """Joins a public channel. Returns False if Slack refuses or does not answer."""

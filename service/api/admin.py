@@ -23,7 +23,7 @@ from service.ops import overview as ops_overview
 from service.people import audit as people_audit
 from service.people import members
 from service.people.audit import administer, admins_only
-from service.rounds import digests, extra_rounds, leaderboard, marking, planning, rounds, schedules
+from service.rounds import digests, extra_rounds, leaderboard, marking, planning, rounds, schedules, winners
 from service.rounds.idempotency import EventCall
 from service.rounds.named_members import find_named
 from service.store import banks
@@ -54,6 +54,7 @@ from service.wire import (
     QuestionSource,
     ReportedQuestion,
     ReportView,
+    RoleId,
     RoundView,
     ScheduleChanges,
     ScheduleMonth,
@@ -68,6 +69,7 @@ from service.wire import (
     WaitingAnswers,
     Where,
     Who,
+    WinnerRoleView,
     WorkspaceCheck,
 )
 
@@ -256,6 +258,22 @@ async def season_start(change: TheChange, name: NameBody) -> SeasonView:
 @router.post("/season/end")
 async def season_end(change: TheChange) -> SeasonView:
     return await change.run("season end", partial(leaderboard.end_season, now=change.now), SeasonView)
+
+
+@router.post("/season/role")
+async def season_role_set(
+    change: TheChange, where: WhereBody, role: Annotated[RoleId, Body(embed=True)]
+) -> WinnerRoleView:
+    async def work(session: AsyncSession, caller: Caller) -> WinnerRoleView:
+        return await winners.set_role(session, caller, channel_of(caller), role, change.now)
+
+    return await change.run("season role", work, WinnerRoleView, {"role": role}, where)
+
+
+@router.post("/season/role/show")
+async def season_role(call: TheCall, who: TheCaller) -> WinnerRoleView:
+    async with looking(call, who) as (session, caller):
+        return await winners.view_role(session, caller)
 
 
 # Banks and reports

@@ -29,6 +29,7 @@ from service.wire import (
     Platform,
     QuestionArrived,
     QuestionLate,
+    RoleRefused,
     SandboxMissing,
     SandboxProblem,
     SandboxRestored,
@@ -189,6 +190,9 @@ async def _check_refusals(session: AsyncSession, now: datetime, most: int) -> No
 async def record_refusal(session: AsyncSession, row: Outbox, now: datetime, *, waits: bool) -> None:
     """Records that the chat refused a message to a channel. If the message waits for an admin to act, they are told
     once; if not, giving it up tells them."""
+    if row.kind == "winner":
+        await _record_role_refusal(session, row, now)
+        return
     if row.channel_id is None or row.member_id is not None or row.kind == "notice":
         return
     channel = await session.get_one(Channel, row.channel_id)
@@ -207,6 +211,31 @@ async def record_refusal(session: AsyncSession, row: Outbox, now: datetime, *, w
             extra=row.round_id is not None and (await session.get_one(Round, row.round_id)).number > 0,
         )
         await notify_admins(session, schedule, _notice_key(trouble, over=False), fact, now)
+
+
+async def _record_role_refusal(session: AsyncSession, row: Outbox, now: datetime) -> None:
+    """Records that the winner's role could not be given, and tells admins once."""
+    assert row.channel_id is not None, "it is announced in a channel"
+    channel = await session.get_one(Channel, row.channel_id)
+    detail = {"channel": _channel_name(channel), "error": row.error or ""}
+    trouble = await troubles.open_trouble(session, row.workspace_id, "role", row.chat_id, detail, now)
+    if trouble is None:
+        return
+    schedule = await troubles.get_oldest_schedule(session, row.workspace_id)
+    fact = RoleRefused(
+        season=row.body["season"],
+        error=row.error or "",
+        until=row.give_up_at,
+        zone=_zone_of(schedule) if schedule is not None else "UTC",
+    )
+    await _notify(session, _TroubleNotice(trouble, False, fact, schedule), now)
+
+
+async def close_role_trouble(session: AsyncSession, workspace_id: int, chat_id: int, now: datetime) -> None:
+    """Closes the trouble about a chat's role: it was given, or another one was named."""
+    for trouble in await troubles.list_open(session, "role", workspace_id):
+        if trouble.subject == chat_id and await troubles.close_trouble(session, trouble, now):
+            await troubles.withdraw_message(session, _notice_key(trouble, over=False))
 
 
 async def is_refusal_known(session: AsyncSession, row: Outbox) -> bool:

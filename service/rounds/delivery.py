@@ -130,6 +130,9 @@ async def mark_sent(session: AsyncSession, delivery: int, message_ref: str, now:
         record_delivery(*marked, now)
         if marked[0] in notifications.KINDS:
             await notifications.save_refusal(session, await _lock_message(session, delivery), "")
+        if marked[0] == "winner":
+            row = await _lock_message(session, delivery)
+            await alerts.close_role_trouble(session, row.workspace_id, row.chat_id, now)
         return
     row = await _lock_message(session, delivery)
     if row.message_ref != message_ref:

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import Streak, compute_streak
 from service.errors import Refused
+from service.rounds import winners
 from service.rounds.board_keys import COMPARABLE_PERIODS, find_key
 from service.rounds.schedules import resolve_topics
 from service.store import boards, ledger, rounds, schedules
@@ -190,6 +191,7 @@ async def _archive(session: AsyncSession, season: Season, now: datetime) -> None
     final = await build_final_board(session, season)
     ledger.end_season(season, now, final)
     await session.flush()
+    await winners.announce(session, season, now)
 
 
 def _season_view(season: Season, caller: Caller, hidden: frozenset[int] | set[int]) -> SeasonView:

@@ -1,17 +1,32 @@
-"""Tables of the boards: sums of the ledger per member, in order, and counted in blocks.
+"""Tables of the boards: sums of the ledger per member, in order, and counted in blocks; and what winners get.
 
-Triggers keep them equal to the ledger in the transaction that posts points; see `service.store.migrations.boards`.
-Nothing else writes them. The rows of a board have no foreign keys: the triggers take their ids from rows that have.
+Triggers keep the boards equal to the ledger in the transaction that posts points; see
+`service.store.migrations.boards`. Nothing else writes them. The rows of a board have no foreign keys: the triggers take
+their ids from rows that have.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from service.store.tables import Base, new_id
+
+
+class WinnerRole(Base):
+    """The role that a chat gives to the winner of a season, and who was given it last."""
+
+    __tablename__ = "winner_role"
+    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), primary_key=True, autoincrement=False)
+    channel_id: Mapped[int] = mapped_column(ForeignKey("channel.id"), index=True)
+    """Where the winner is announced."""
+    role: Mapped[str]
+    """External id of the role."""
+    holders: Mapped[list[int]] = mapped_column(JSONB, server_default=text("'[]'"))
+    """Ids of the members who were given it last."""
 
 
 class BoardRecord(Base):

@@ -469,7 +469,7 @@ class Trouble(Base):
 
     __tablename__ = "trouble"
     __table_args__ = (
-        CheckConstraint("what in ('late', 'refused', 'sandbox', 'revoked')", name="what"),
+        CheckConstraint("what in ('late', 'refused', 'sandbox', 'revoked', 'role')", name="what"),
         Index(
             "uq_trouble_open", "workspace_id", "what", "subject", unique=True, postgresql_where=text("over_at is null")
         ),

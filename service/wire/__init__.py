@@ -24,11 +24,13 @@ from service.wire.admin import (
     AuditView,
     ChannelView,
     ExtraRound,
+    RoleId,
     RoundView,
     ScheduleChanges,
     ScheduleSpec,
     ScheduleView,
     SeasonView,
+    WinnerRoleView,
 )
 from service.wire.archive import (
     Archive,
@@ -96,6 +98,7 @@ from service.wire.bots import (
     ReminderNote,
     RevealPost,
     VerdictNote,
+    WinnerPost,
 )
 from service.wire.doctor import (
     BankCheck,
@@ -170,6 +173,7 @@ from service.wire.notices import (
     QuestionReported,
     QuestionSuggested,
     ReportSettled,
+    RoleRefused,
     SandboxMissing,
     SandboxProblem,
     SandboxRestored,
@@ -535,6 +539,8 @@ __all__ = [
     "RestoreRefused",
     "ResultNotReady",
     "RevealPost",
+    "RoleId",
+    "RoleRefused",
     "RoundResult",
     "RoundView",
     "Rules",
@@ -624,6 +630,8 @@ __all__ = [
     "WeekDigest",
     "Where",
     "Who",
+    "WinnerPost",
+    "WinnerRoleView",
     "WorkspaceCheck",
     "WrongKindOfAnswer",
     "WrongOption",

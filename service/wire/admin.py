@@ -107,6 +107,18 @@ class SeasonView(Model):
     archive: tuple[BoardRow, ...] = ()
 
 
+RoleId = Annotated[str, Field(pattern=r"^([0-9]{1,20})?$")]
+"""Id of a role on Discord; empty for none."""
+
+
+class WinnerRoleView(Model):
+    """The role that the winner of a season is given on a server."""
+
+    role: RoleId = ""
+    channel_name: str = ""
+    """Channel in which the winner is announced."""
+
+
 class AuditView(Model):
     """An action of an admin."""
 

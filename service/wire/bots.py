@@ -145,6 +145,20 @@ class OutcomePost(Model):
     zone: str = "UTC"
 
 
+class WinnerPost(Model):
+    """The winner of a season, whom the chat gives a role before this is posted."""
+
+    kind: Literal["winner"] = "winner"
+    season: str
+    top: tuple[BoardRow, ...]
+    """The best members, winners first."""
+    role: Short
+    winners: tuple[Short, ...] = ()
+    """External ids of the winners who are in this chat."""
+    former: tuple[Short, ...] = ()
+    """External ids of those who were given the role before and lose it."""
+
+
 class ReminderNote(Model):
     """A reminder that a round closes soon, for one member whose streak it would break."""
 
@@ -187,6 +201,7 @@ Body = Annotated[
     | Notice
     | DuelPost
     | TournamentPost
+    | WinnerPost
     | SprintBody,
     Field(discriminator="kind"),
 ]

@@ -53,6 +53,17 @@ class PostFailed(Model):
     """Error of the last attempt, as the bot reported it; empty if no bot came for the message."""
 
 
+class RoleRefused(Model):
+    """A chat does not let the bot give the winner's role. It is still being tried."""
+
+    kind: Literal["role-refused"] = "role-refused"
+    season: str
+    error: str
+    """What the chat said, and what to do."""
+    until: datetime | None
+    zone: str
+
+
 class ChannelRefused(Model):
     """A chat refuses a message until an admin acts, such as by inviting the bot. It is still being tried."""
 
@@ -264,6 +275,7 @@ NoticeFact = Annotated[
     | QuestionArrived
     | PostFailed
     | ChannelRefused
+    | RoleRefused
     | ChannelRecovered
     | AppRemoved
     | AppRestored

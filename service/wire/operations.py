@@ -9,7 +9,7 @@ from service.wire.base import Model, Platform, SkipReason
 from service.wire.notices import SandboxProblem
 
 SlotState = Literal["posted", "late", "waiting", "overdue", "skipped"]
-TroubleKind = Literal["late", "refused", "sandbox", "revoked"]
+TroubleKind = Literal["late", "refused", "sandbox", "revoked", "role"]
 """`refused`: a channel takes no messages; `sandbox`: none judges code; `revoked`: the app was removed from a chat."""
 
 

@@ -23,6 +23,7 @@ from bot.core.text import (
     results,
     reveals,
     review,
+    seasons,
     similarity,
     sprints,
     suggestions,
@@ -135,6 +136,8 @@ from service.wire import (
     WaitingAnswers,
     WeekDigest,
     Where,
+    WinnerPost,
+    WinnerRoleView,
     WrongOption,
 )
 from tests.bot.tournament_samples import TOURNAMENTS
@@ -479,6 +482,7 @@ CROWD = tuple(
              streak=9 - place, me=place == 3)
     for place, name in enumerate(NAMES, start=1)
 )  # fmt: skip
+WINNER = WinnerPost(season="an *Autumn*", top=CROWD[:3], role="80351110224678912", winners=("1",))
 CROWDED = Board(title="This week in #daily", period="week", scope="channel", rows=CROWD, total=8)
 LENGTHY = CHOICE_KEY.model_copy(
     update={
@@ -558,6 +562,14 @@ GALLERY: dict[str, Card | Form] = {
         SprintPodium(asked=2, total=5, players=16, standings=SPRINT_STANDINGS, unnamed=12)
     ),
     "sprint podium empty": outbox_card(SprintPodium(asked=0, total=5, players=0)),
+    "winner of a season": outbox_card(WINNER),
+    "winners of a season": outbox_card(
+        WINNER.model_copy(update={"top": tuple(row.model_copy(update={"rank": 1}) for row in WINNER.top[:2])})
+    ),
+    "winner's role": seasons.winner_role_card(
+        WinnerRoleView(role="80351110224678912", channel_name="#daily"), "too high"
+    ),
+    "no winner's role": seasons.winner_role_card(WinnerRoleView()),
     "sprint started": sprints.started_card(SprintView(id=1, total=5, seconds=20, topic="a *topic*")),
     "sprint stopped": sprints.stopped_card(SprintView(id=1, total=5, seconds=20, asked=2)),
     "ask in a sprint": questions.ask_said(AskForm(ref="s7", question=CHOICE, closes_at=CLOSE), NOW),

@@ -12,6 +12,7 @@ from bot.core.text.notifications import reminder_card
 from bot.core.text.questions import question_card
 from bot.core.text.results import verdict_card
 from bot.core.text.reveals import outcome_card, result_card, reveal_card, round_name, update_card
+from bot.core.text.seasons import winner_card
 from bot.core.text.sprints import announcement_card, podium_card, sprint_question_card, sprint_reveal_card
 from bot.core.text.tournaments import tournament_post_card
 from service.wire import (
@@ -30,6 +31,7 @@ from service.wire import (
     SprintReveal,
     TournamentPost,
     VerdictNote,
+    WinnerPost,
 )
 
 
@@ -56,6 +58,8 @@ def outbox_card(body: Body) -> Card:
             return tournament_post_card(body)
         case Notice():
             return notice_card(body)
+        case WinnerPost():
+            return winner_card(body)
         case SprintAnnouncement():
             return announcement_card(body)
         case SprintQuestionPost():

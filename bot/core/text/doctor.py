@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, assert_never
 
 from bot.core.cards import Card, Table, Text
-from bot.core.channel_access import ChannelProblem
+from bot.core.channel_access import ChannelProblem, RoleProblem
 from bot.core.markup import escape
 from bot.core.text.notices import sandbox_problem_words
 from bot.core.text.onboarding import channel_problem_words
 from bot.core.text.operations import trouble_text
+from bot.core.text.seasons import role_problem_words
 from bot.core.text.words import chat_words, local, plural
 from service.wire import (
     BankCheck,
@@ -33,6 +34,7 @@ _TROUBLE_NAMES: Mapping[TroubleKind, str] = {
     "refused": "channel",
     "sandbox": "judging",
     "revoked": "app",
+    "role": "winner's role",
 }
 
 
@@ -45,10 +47,17 @@ class CheckWords(NamedTuple):
     """What to do if the check failed."""
 
 
-def doctor_card(checks: tuple[WorkspaceCheck, ...], channels: Sequence[tuple[str, ChannelProblem]] = ()) -> Card:
-    """Whether everything works, and how to fix what does not. `channels` are those in which the bot cannot post."""
+def doctor_card(
+    checks: tuple[WorkspaceCheck, ...],
+    channels: Sequence[tuple[str, ChannelProblem]] = (),
+    role: RoleProblem | None = None,
+) -> Card:
+    """Whether everything works, and how to fix what does not. `channels` are those in which the bot cannot post, and
+    `role` is why it cannot give the winner's role."""
     words = [(check.ok, check_words(check)) for check in checks]
     words += [(False, _channel(name, problem)) for name, problem in channels]
+    if role is not None:
+        words.append((False, CheckWords("winner's role", role, role_problem_words(role))))
     rows = tuple((each.name, "ok" if ok else "FAILED", each.found) for ok, each in words)
     fixes = tuple(Text(f"**{escape(each.name)}:** {each.fix}") for ok, each in words if not ok)
     summary = f"{plural(len(fixes), 'check')} failed." if fixes else "Everything works."
@@ -139,6 +148,11 @@ def _trouble_fix(trouble: TroubleView) -> str:
             return (
                 "The error above says what to change. What waits is posted as soon as that is done; "
                 "`/quiz-admin schedule post-now` posts a question that was given up."
+            )
+        case "role":
+            return (
+                "The error above says what to change; the winner is announced as soon as that is done. "
+                "`/quiz-admin season role` names another role, or `none`."
             )
         case "sandbox":
             return "Ask the operator to start `dailygrad sandbox serve` and read its log. No answer is lost."

@@ -26,6 +26,7 @@ from service.wire import (
     QuestionReported,
     QuestionSuggested,
     ReportSettled,
+    RoleRefused,
     SandboxMissing,
     SandboxProblem,
     SandboxRestored,
@@ -77,6 +78,10 @@ def notice_words(notice: Notice) -> tuple[str, str]:
             return f"{_MESSAGES[fact.message]} could not be posted", _failed(fact)
         case ChannelRefused() as fact:
             return f"{_MESSAGES[fact.message]} cannot be posted", _refused(fact)
+        case RoleRefused(season=season, error=error) as fact:
+            until = f" Dailygrad keeps trying until {time_markdown(fact.until, fact.zone)}." if fact.until else ""
+            text = f"{stopped(escape(error))} As soon as that is done, the winner of {code_words(season)} is announced."
+            return "The winner's role cannot be given", f"{text}{until} The final board is kept either way."
         case ChannelRecovered(channel=channel, error=error):
             text = f"{code_words(channel)} refused a message before: {stopped(escape(error))} It accepts them again."
             return "The channel accepts messages again", text

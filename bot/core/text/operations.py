@@ -126,6 +126,8 @@ def trouble_text(trouble: TroubleView) -> str:
             text = f"a question is late in {trouble.channel}"
         case "refused":
             text = f"{trouble.channel} refuses messages"
+        case "role":
+            text = "the winner's role cannot be given"
         case "sandbox":
             text = "code answers wait for a sandbox"
         case "revoked":

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects.postgresql import JSONB
 
-from service.store.migrations.columns import INSTANT, id_column
+from service.store.migrations.columns import INSTANT, id_column, refer
 
 BLOCK_SIZE = """
 create function block_size() returns int language sql immutable as $$
@@ -452,6 +453,17 @@ def create_boards() -> None:
 
 
 def _create_tables() -> None:
+    op.create_table(
+        "winner_role",
+        sa.Column("chat_id", sa.BigInteger(), nullable=False),
+        sa.Column("channel_id", sa.BigInteger(), nullable=False),
+        sa.Column("role", sa.String(), nullable=False),
+        sa.Column("holders", JSONB(), server_default=sa.text("'[]'"), nullable=False),
+        refer("winner_role", "chat_id", "chat"),
+        refer("winner_role", "channel_id", "channel"),
+        sa.PrimaryKeyConstraint("chat_id", name="pk_winner_role"),
+    )
+    op.create_index("ix_winner_role_channel_id", "winner_role", ["channel_id"])
     op.create_table(
         "board",
         id_column(),

@@ -38,6 +38,7 @@ def test_the_data_of_a_card_names_every_part() -> None:
         "buttons": [{"is": "Button", "label": "Go", "action": "a:r1", "style": "primary", "pressed": True}],
         "links": [],
         "ping": "",
+        "award": None,
     }
 
 

@@ -245,7 +245,7 @@ def test_every_command_has_help_and_admins_have_their_own() -> None:
         ("quiz", "practice mid kind:co", ["practice mid kind:code"]),
         ("quiz", "run x", []),
         ("quiz", "zzz", []),
-        ("quiz-admin", "season", ["season start", "season end", "season list"]),
+        ("quiz-admin", "season", ["season start", "season end", "season list", "season role"]),
         ("quiz-admin", "schedule add 09:00 level:s", ["schedule add 09:00 level:senior"]),
         ("quiz-admin", "schedule add level:mid l", []),
     ],

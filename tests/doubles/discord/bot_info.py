@@ -9,12 +9,13 @@ from tests.doubles.discord.endpoint import (
     NO_PERMISSION,
     UNKNOWN_GUILD,
     UNKNOWN_MEMBER,
+    UNKNOWN_ROLE,
     UNKNOWN_USER,
     Call,
     Endpoint,
 )
 from tests.doubles.discord.payloads import bot_member_json, channel_json, guild_json, member_json
-from tests.doubles.discord.world import Guild, Json, snowflake
+from tests.doubles.discord.world import MANAGE_ROLES, Guild, Json, Role, snowflake
 
 if TYPE_CHECKING:
     from tests.doubles.discord.server import Server
@@ -121,6 +122,33 @@ async def member(server: Server, call: Call) -> Json:
     return member_json(guild, guild.members[member_id])
 
 
+async def add_role(server: Server, call: Call) -> None:
+    """Gives a member a role."""
+    member_id, role = _role_to_change(server, call)
+    role.holders.add(member_id)
+    server.log.add("role", member=member_id, role=role.id, given=True)
+
+
+async def remove_role(server: Server, call: Call) -> None:
+    """Takes a role from a member."""
+    member_id, role = _role_to_change(server, call)
+    role.holders.discard(member_id)
+    server.log.add("role", member=member_id, role=role.id, given=False)
+
+
+def _role_to_change(server: Server, call: Call) -> tuple[int, Role]:
+    """Returns the member and the role, which must be below one of the bot's, which must be allowed to manage roles."""
+    guild, role = _guild(server, call), _guild(server, call).roles.get(call.number("role_id"))
+    if role is None:
+        raise UNKNOWN_ROLE
+    mine = guild.roles_of(server.world.application)
+    if not any(one.permissions & MANAGE_ROLES for one in mine) or max(one.position for one in mine) <= role.position:
+        raise NO_PERMISSION
+    if call.number("user_id") not in guild.members:
+        raise UNKNOWN_MEMBER
+    return call.number("user_id"), role
+
+
 async def audit_log(server: Server, call: Call) -> Json:
     """Returns who added the bot, if that is known and the bot may read the audit log."""
     guild = _guild(server, call)
@@ -149,5 +177,7 @@ ENDPOINTS = (
     Endpoint("GET", "/guilds/{guild_id}", guild),
     Endpoint("GET", "/guilds/{guild_id}/channels", channels),
     Endpoint("GET", "/guilds/{guild_id}/members/{user_id}", member),
+    Endpoint("PUT", "/guilds/{guild_id}/members/{user_id}/roles/{role_id}", add_role),
+    Endpoint("DELETE", "/guilds/{guild_id}/members/{user_id}/roles/{role_id}", remove_role),
     Endpoint("GET", "/guilds/{guild_id}/audit-logs", audit_log),
 )

@@ -18,6 +18,7 @@ from tests.doubles.discord.world import (
     Json,
     Member,
     Message,
+    Role,
     World,
     instant,
 )
@@ -114,7 +115,7 @@ def bot_member_json(world: World, guild: Guild) -> Json:
         "user": world.bot_user(),
         "nick": None,
         "avatar": None,
-        "roles": [],
+        "roles": [str(role.id) for role in guild.roles_of(world.application)],
         "joined_at": guild.joined_at,
         "premium_since": None,
         "deaf": False,
@@ -125,7 +126,12 @@ def bot_member_json(world: World, guild: Guild) -> Json:
     }
 
 
-def _role(identifier: int, name: str, permissions: int) -> Json:
+def role_json(role: Role) -> Json:
+    """Returns a role of a server."""
+    return _role(role.id, role.name, role.permissions, role.position)
+
+
+def _role(identifier: int, name: str, permissions: int, position: int = 0) -> Json:
     return {
         "id": str(identifier),
         "name": name,
@@ -134,7 +140,7 @@ def _role(identifier: int, name: str, permissions: int) -> Json:
         "hoist": False,
         "icon": None,
         "unicode_emoji": None,
-        "position": 0,
+        "position": position,
         "permissions": str(permissions),
         "managed": False,
         "mentionable": False,
@@ -155,7 +161,7 @@ def guild_json(world: World, guild: Guild) -> Json:
         "unavailable": False,
         "large": False,
         "member_count": len(guild.members) + 1,
-        "roles": [everyone, admins],
+        "roles": [everyone, admins, *map(role_json, guild.roles.values())],
         "emojis": [],
         "stickers": [],
         "features": [],

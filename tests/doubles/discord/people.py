@@ -14,9 +14,16 @@ from typing import Any, TypeVar
 from tests.doubles.discord import checks
 from tests.doubles.discord.interactions import AUTOCOMPLETE, COMMAND, COMPONENT, SUBMIT
 from tests.doubles.discord.log import PATIENCE_S
-from tests.doubles.discord.payloads import channel_json, guild_json, interaction_json, member_json, message_json
+from tests.doubles.discord.payloads import (
+    channel_json,
+    guild_json,
+    interaction_json,
+    member_json,
+    message_json,
+    role_json,
+)
 from tests.doubles.discord.server import Server
-from tests.doubles.discord.world import Channel, Guild, Interaction, Json, Member, Message, nested, snowflake
+from tests.doubles.discord.world import Channel, Guild, Interaction, Json, Member, Message, Role, nested, snowflake
 
 T = TypeVar("T")
 _OPTION_TYPES = {bool: 5, int: 4, float: 10, str: 3}
@@ -119,6 +126,10 @@ class Discord(Server):
         assert channel.guild
         channel.allows = allows
         await self.gateway.dispatch("CHANNEL_UPDATE", channel_json(channel), channel.guild.id)
+
+    async def changes_role(self, guild: Guild, role: Role) -> None:
+        """Tells the bot of a role's new permissions or position."""
+        await self.gateway.dispatch("GUILD_ROLE_UPDATE", {"guild_id": str(guild.id), "role": role_json(role)}, guild.id)
 
     async def opens(self, channel: Channel) -> None:
         """Tells the bot of a new channel."""

@@ -208,7 +208,8 @@ def test_what_is_documented_is_taken() -> None:
 
 
 def test_every_route_that_takes_a_body_has_a_table() -> None:
-    assert set(BODIES) == {one.route for one in ENDPOINTS if one.method in ("POST", "PUT", "PATCH")}
+    taking = {one.route for one in ENDPOINTS if one.method in ("POST", "PUT", "PATCH")}
+    assert set(BODIES) == taking - {"PUT /guilds/{guild_id}/members/{user_id}/roles/{role_id}"}
 
 
 @needs_schemas

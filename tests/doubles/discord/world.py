@@ -13,6 +13,7 @@ Json = dict[str, Any]
 EPOCH_MS = 1420070400000
 VIEW, SEND, EMBED, ATTACH, HISTORY = 1 << 10, 1 << 11, 1 << 14, 1 << 15, 1 << 16
 MANAGE_GUILD, AUDIT_LOG, MAKE_THREADS, SEND_IN_THREADS = 1 << 5, 1 << 7, 1 << 35, 1 << 38
+MANAGE_ROLES = 1 << 28
 BOT_NEEDS = VIEW | SEND | EMBED | ATTACH | HISTORY | MAKE_THREADS | SEND_IN_THREADS
 EPHEMERAL, LOADING, HAS_THREAD, V2 = 1 << 6, 1 << 7, 1 << 5, 1 << 15
 TEXT, DM, THREAD, FORUM = 0, 1, 11, 15
@@ -126,6 +127,17 @@ class Channel:
 
 
 @dataclass
+class Role:
+    """A role of a server, and the ids of those who have it."""
+
+    name: str
+    position: int
+    permissions: int = 0
+    id: int = field(default_factory=snowflake)
+    holders: set[int] = field(default_factory=set)
+
+
+@dataclass
 class Guild:
     """A server."""
 
@@ -135,6 +147,8 @@ class Guild:
     members: dict[int, Member] = field(default_factory=dict)
     admins: int = field(default_factory=snowflake)
     """The role of those who may manage the server."""
+    roles: dict[int, Role] = field(default_factory=dict)
+    """Roles besides those of everyone and of the admins."""
     owner: Member | None = None
     """The owner; if empty, the first admin."""
     joined: str = ""
@@ -157,6 +171,16 @@ class Guild:
         made = Channel(name, guild=self, allows=allows)
         self.channels[made.id] = made
         return made
+
+    def role(self, name: str, position: int, permissions: int = 0, *holders: int) -> Role:
+        """Adds a role. A higher position is above a lower one."""
+        made = Role(name, position, permissions, holders=set(holders))
+        self.roles[made.id] = made
+        return made
+
+    def roles_of(self, holder: int) -> list[Role]:
+        """Returns the roles of a member or of the bot."""
+        return [role for role in self.roles.values() if holder in role.holders]
 
     def member(self, name: str, *, admin: bool = False) -> Member:
         """Adds a member."""

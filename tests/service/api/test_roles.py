@@ -202,6 +202,8 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/sprint/start": row(ADMIN, where=NEW.model_dump(), questions=3, seconds=20),
     "POST /v1/admin/sprint/stop": row((OUT, OUT, UNREADABLE, ADMINS, "sprint-refused", OK), where=sprint_channel),
     "POST /v1/admin/season/end": row(ADMIN),
+    "POST /v1/admin/season/role": row(ADMIN, where=channel, role="1"),
+    "POST /v1/admin/season/role/show": row(ADMIN),
     "POST /v1/admin/season/start": row(ADMIN, name="Spring"),
     "POST /v1/admin/bank/list": row(ADMIN),
     "POST /v1/admin/bank/import": row(ADMIN, name="new.md", text=DOCUMENT.format(word="ibis"), apply=True),

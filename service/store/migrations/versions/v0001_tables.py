@@ -197,7 +197,7 @@ def _create_workspaces() -> None:
         sa.Column("detail", JSONB(), nullable=False),
         sa.Column("since", INSTANT, nullable=False),
         sa.Column("over_at", INSTANT, nullable=True),
-        sa.CheckConstraint("what in ('late', 'refused', 'sandbox', 'revoked')", name="what"),
+        sa.CheckConstraint("what in ('late', 'refused', 'sandbox', 'revoked', 'role')", name="what"),
         refer("trouble", "workspace_id", "workspace"),
     )
     op.create_index(

@@ -25,6 +25,7 @@ from service.wire import (
     QuestionReported,
     QuestionSuggested,
     ReportSettled,
+    RoleRefused,
     SandboxMissing,
     SandboxRestored,
     SlotMissed,
@@ -96,6 +97,12 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
         "`#quiz` refuses it: not&#95;in&#95;channel: type /invite. As soon as that is done, it is posted. Dailygrad "
         "keeps trying until 10:00 (Europe/Berlin). After that, `/quiz-admin schedule post-now` still posts it that "
         "day. No streak breaks.",
+    ),
+    (
+        RoleRefused(season="Autumn", error="the bot may not give it", until=NINE, zone="Europe/Berlin"),
+        "The winner's role cannot be given",
+        "the bot may not give it. As soon as that is done, the winner of `Autumn` is announced. Dailygrad keeps trying "
+        "until 10:00 (Europe/Berlin). The final board is kept either way.",
     ),
     (
         ChannelRecovered(channel="#quiz", error="Missing Access"),
