@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.actions import JoinChannel, encode
 from bot.core.cards import Card, Form, PickField
-from bot.core.channel_access import ChannelProblem
+from bot.core.channel_access import ChannelProblem, RoleProblem
 from bot.core.events import Added, Press, Visited
 from bot.core.quiz import Quiz
 from service.wire import Where, Who
@@ -164,6 +164,9 @@ class Door:
 
     async def find_problem(self, who: Who, channel: str) -> ChannelProblem | None:
         return None if channel in self.joined else ChannelProblem("not a member", can_join=True)
+
+    async def find_role_problem(self, who: Who, role: str) -> RoleProblem | None:
+        return None
 
     async def join(self, who: Who, channel: str) -> bool:
         self.joined.append(channel)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, closing
 from datetime import time
 from pathlib import Path
@@ -41,7 +41,9 @@ class Watched(ServiceClient):
         return turn
 
 
-async def apps(slack: SlackDouble, service: Service, clock: Clock, folder: Path) -> AsyncIterator[tuple[Watched, str]]:
+async def apps(
+    slack: SlackDouble, service: Service, clock: Clock, folder: Path
+) -> AsyncGenerator[tuple[Watched, str], None]:
     """Starts apps of one workspace, each with a journal and a port of its own; yields client and address."""
     team = next(iter(slack.world.teams.values()))
     slack.by_http("http://127.0.0.1")
