@@ -212,7 +212,7 @@ def bank_show(
     """Show a complete question with its key, explanation and proof."""
     bank = bank_at(paths)
     question = question_named(bank, id)
-    text = native_text(Bank(bank.name, bank.title, (question,), bank.licence, ("native",)))
+    text = native_text(Bank(bank.name, bank.title, (question,), bank.license, ("native",)))
     if raw:
         sys.stdout.write(text)
         return

@@ -143,7 +143,7 @@ class _Corpus:
                 if spread[word] <= _MAX_COMPARED:
                     self._under[word].append(number)
 
-    def neighbours(self, one: _ComparedQuestion) -> list[tuple[float, _ComparedQuestion]]:
+    def neighbors(self, one: _ComparedQuestion) -> list[tuple[float, _ComparedQuestion]]:
         """Returns the other questions by word overlap, highest first; in large banks only those that share rare
         words."""
         numbers: Iterable[int] = range(len(self.asked))
@@ -192,7 +192,7 @@ class _ChoiceBuilder:
         """Returns the choice, or the reason for a refusal."""
         if not self._one.sentences:
             return "no sentence of its answer can be understood alone"
-        others = [other for alike, other in self._around.neighbours(self._one) if not self._is_near(other, alike)]
+        others = [other for alike, other in self._around.neighbors(self._one) if not self._is_near(other, alike)]
         if len(others) < _WRONG:
             return "fewer than three questions are about something else"
         reason = ""
@@ -359,7 +359,7 @@ _EMPTY = re.compile(
 _CUT = re.compile(r"\.\.\.|…|\b(\w+) \1\b|[\[{(\"“'`*]$|[:,;]$|\?$|(?<!\\)text\{|->|\bO\(")
 SYMBOL = re.compile(r"(?<=`)[A-Za-z](?=[` =.+*-])")
 """A name of one letter, which `words_of` leaves out."""
-_LABELLED = re.compile(r"(?:\*\*[^*]{2,60}\*\*|`[^`]+`|[A-Z][\w /&()-]{1,45})\s*(?:\([^)]*\))?:|\*\*[^*]{2,60}:\*\*")
+_LABELED = re.compile(r"(?:\*\*[^*]{2,60}\*\*|`[^`]+`|[A-Z][\w /&()-]{1,45})\s*(?:\([^)]*\))?:|\*\*[^*]{2,60}:\*\*")
 _INSTRUCTION = re.compile(
     r"(?:Use|Check|Call|Set|Divide|Repeat|Compute|Always|Never|Remember|Reduce|Add|Align|Expand|Cut|Run|Pass|Update|Need|Write"
     r"|Load|Loading|Modifying|Setting|Training|Good|Global|Similar|Zero-copy|Used|Saved|Returned|Updated|Introduced)\b",
@@ -413,7 +413,7 @@ def candidates_in(answer: str, subjects: tuple[Subject, ...], prompt: frozenset[
     for order, statement in enumerate(statements(answer)):
         if statement.kind == "row":
             continue
-        label = _LABELLED.match(statement.text)
+        label = _LABELED.match(statement.text)
         named = bool(label and _is_named(label[0], subjects))
         if statement.first:
             known = named or (len(subjects) == 1 and (not order or statement.kind == "item") and not label)
@@ -484,7 +484,7 @@ def _is_plain(statement: Statement, text: str) -> bool:
     """Returns whether it is a sentence with its own subject, and not a step, advice or label."""
     return (
         is_alone(statement)
-        and not _LABELLED.match(text)
+        and not _LABELED.match(text)
         and not _INSTRUCTION.match(text)
         and bool(_FINITE.search(text))
         and text.endswith((".", '."'))

@@ -53,7 +53,7 @@ _ASKING = re.compile(r"\?[\"”)]*$")
 _CODE = re.compile(r"`[^`]*`|\$[^$]*\$")
 _PLAIN = re.compile(r"[^\W\d_]{2,}")
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
-_LABELLED = re.compile(r"(?:\*\*[^*]{2,40}\*\*|`[^`]{2,40}`)\s*(?:\([^)]*\))?:(?:\*\*)?\s|\*\*[^*]{2,40}:\*\*\s")
+_LABELED = re.compile(r"(?:\*\*[^*]{2,40}\*\*|`[^`]{2,40}`)\s*(?:\([^)]*\))?:(?:\*\*)?\s|\*\*[^*]{2,40}:\*\*\s")
 
 
 def key_points_of(answer: str, prompt: str = "") -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def _belongs(statement: Statement, item: str) -> bool:
     """Returns whether another sentence of a list item still belongs to its point: a label with a few words leaves room
     for more."""
     return (
-        bool(_LABELLED.match(item) or len(item) < 60)
+        bool(_LABELED.match(item) or len(item) < 60)
         and len(item) + len(statement.text) < 160
         and not _EXAMPLE.match(statement.text)
         and not _PRAISE.search(statement.text)

@@ -175,7 +175,7 @@ class Question:
     title: str = ""
     """A short name, if the document has one besides the prompt."""
     links: tuple[str, ...] = ()
-    licence: str = ""
+    license: str = ""
     tags: tuple[str, ...] = ()
 
     @property
@@ -193,7 +193,7 @@ class Bank:
     name: str
     title: str
     questions: tuple[Question, ...]
-    licence: str = ""
+    license: str = ""
     dialects: tuple[str, ...] = field(default=())
     """Names of the dialects the document was read as."""
     recipe: str = ""

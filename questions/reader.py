@@ -95,14 +95,14 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
         source, encoding = open_source(page, name)
     document = open_document(source)
     questions, dialects, found, explanation, used = _read_questions(document, stated)
-    licence = scalar(document.front, "licence") or scalar(document.front, "license")
-    if licence:
-        questions = tuple(dataclasses.replace(question, licence=licence) for question in questions)
+    license = scalar(document.front, "license") or scalar(document.front, "licence")
+    if license:
+        questions = tuple(dataclasses.replace(question, license=license) for question in questions)
     bank = Bank(
         name=scalar(document.front, "bank") or Path(name).stem or "bank",
         title=_title(document) or Path(name).stem or "bank",
         questions=questions,
-        licence=licence,
+        license=license,
         dialects=dialects,
         recipe=used.text if used else "",
     )
@@ -156,10 +156,10 @@ def takes_recipe(reading: Reading) -> bool:
 
 def _foreign_reading(sheet: ImportDraft, recipe: Recipe | None) -> Reading:
     questions = with_ids(
-        dataclasses.replace(question, licence=question.licence or sheet.licence) for question in sheet.questions
+        dataclasses.replace(question, license=question.license or sheet.license) for question in sheet.questions
     )
     used = recipe.text if recipe else sheet.recipe
-    bank = Bank(sheet.name or sheet.stem, sheet.title or sheet.stem, questions, sheet.licence, (sheet.dialect,), used)
+    bank = Bank(sheet.name or sheet.stem, sheet.title or sheet.stem, questions, sheet.license, (sheet.dialect,), used)
     findings = sorted(
         (*sheet.findings, *check_bank(bank, sheet.source)), key=lambda finding: (finding.span, finding.code)
     )
@@ -217,7 +217,7 @@ def shipped_bank() -> Bank:
     twice = [id for id, count in Counter(question.id for question in questions).items() if count > 1]
     if twice:
         raise ValueError(f"shipped bank: duplicate ids: {', '.join(sorted(twice))}")
-    return Bank(SHIPPED, "PyTorch", questions, licence="MIT", dialects=("native",))
+    return Bank(SHIPPED, "PyTorch", questions, license="MIT", dialects=("native",))
 
 
 class _Read(NamedTuple):

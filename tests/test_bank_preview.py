@@ -72,7 +72,7 @@ def test_a_family_shows_the_requested_number_of_variants(tmp_path: Path) -> None
 @pytest.mark.sandbox
 def test_a_family_that_cannot_be_drawn_says_why(tmp_path: Path) -> None:
     (tmp_path / "bad.md").write_text(
-        "---\nbank: b\nlicence: MIT\n---\n\n# tensors/a\n\n## odd · value · mid\n\nWhat?\n\n"
+        "---\nbank: b\nlicense: MIT\n---\n\n# tensors/a\n\n## odd · value · mid\n\nWhat?\n\n"
         "### Draw\n\n```python\ndef draw(rng):\n    raise KeyError('nothing')\n```\n\n### Why\n\nSo.\n",
         encoding="utf-8",
     )

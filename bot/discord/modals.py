@@ -72,7 +72,7 @@ def _field(field: Field) -> list[Body]:
     return [_typed(known)] if isinstance(known, TextField) else list(_pick_field(known))
 
 
-def _labelled(label: str, hint: str, component: Body) -> Body:
+def _labeled(label: str, hint: str, component: Body) -> Body:
     described = {"description": hint} if visible(hint) else {}
     return {"type": LABEL, "label": short(label, DISCORD.field_label), **described, "component": component}
 
@@ -92,7 +92,7 @@ def _typed(field: TextField) -> Body:
         hint = "The current text is longer than this window allows: send it as a file, or type it again."
     elif value:
         component["value"] = value
-    return _labelled(field.label, hint, component)
+    return _labeled(field.label, hint, component)
 
 
 def _upload(form: Form) -> Body | None:
@@ -101,14 +101,14 @@ def _upload(form: Form) -> Body | None:
         if isinstance(field, TextField) and (field.code or field.upload):
             hint = "A .py file instead of the text above." if field.code else "A file instead of the text above."
             upload = {"type": UPLOAD, "custom_id": f"{field.name}{FILE}", "required": False, "max_values": 1}
-            return _labelled("Or a file", hint, upload)
+            return _labeled("Or a file", hint, upload)
     return None
 
 
-def _optional(labelled: Body) -> Body:
+def _optional(labeled: Body) -> Body:
     """Makes a text field optional, because a file may replace it."""
-    component = labelled["component"]
-    return {**labelled, "component": {**component, "required": False}} if component["type"] == INPUT else labelled
+    component = labeled["component"]
+    return {**labeled, "component": {**component, "required": False}} if component["type"] == INPUT else labeled
 
 
 def _pick_field(field: PickField) -> Iterator[Body]:
@@ -122,7 +122,7 @@ def _pick_field(field: PickField) -> Iterator[Body]:
         name = field.name if place == 1 else f"{field.name}:{place}"
         label = field.label if len(numbered) == 1 else f"{place} of {len(numbered)}: {field.label}"
         options = [_pick(value, text, value in field.picked) for value, text in chunk]
-        yield _labelled(label, "", _choice(field, name, options, len(numbered) > 1))
+        yield _labeled(label, "", _choice(field, name, options, len(numbered) > 1))
 
 
 def _choice(field: PickField, name: str, options: list[Body], numbered: bool) -> Body:
@@ -148,4 +148,4 @@ def _action_field(form: Form) -> Body:
     first: Body = {"label": line_of(form.submit, DISCORD.option_label), "value": form.action, "default": True}
     rest = [{"label": line_of(button.label, DISCORD.option_label), "value": button.action} for button in form.extras]
     group: Body = {"type": RADIOS, "custom_id": "action", "options": [first, *rest], "required": True}
-    return _labelled("What to do", "", group)
+    return _labeled("What to do", "", group)

@@ -59,12 +59,12 @@ class Canvas:
         size: float = 15,
         *,
         bold: bool = False,
-        colour: str = INK,
+        color: str = INK,
         at: str = "left",
     ) -> None:
         """Draws one line of plain text with its baseline at `y`; `at` says which end of it is at `x`."""
         self._axes.text(
-            x, y, drawable(text), fontproperties=font(size, bold), color=colour, ha=at, va="baseline", parse_math=False
+            x, y, drawable(text), fontproperties=font(size, bold), color=color, ha=at, va="baseline", parse_math=False
         )
 
     def formula(self, x: float, y: float, mathtext: str, size: float) -> None:
@@ -78,9 +78,9 @@ class Canvas:
             full = max(width * min(1.0, share), height / 2)
             self._box(x, y, full, height, PAPER if hatched else BAR, hatch="////" if hatched else "")
 
-    def _box(self, x: float, y: float, width: float, height: float, colour: str, hatch: str = "") -> None:
+    def _box(self, x: float, y: float, width: float, height: float, color: str, hatch: str = "") -> None:
         edge = {"edgecolor": BAR, "linewidth": 1.0, "hatch": hatch} if hatch else {"edgecolor": "none"}
-        self._axes.add_patch(Rectangle((x, y), width, height, facecolor=colour, **edge))
+        self._axes.add_patch(Rectangle((x, y), width, height, facecolor=color, **edge))
 
     def frame(self, x: float, y: float, width: float, height: float) -> None:
         """Draws a rounded frame around a highlighted row."""
@@ -93,9 +93,9 @@ class Canvas:
         """Draws a thin line from margin to margin."""
         self.stroke([(MARGIN, y), (WIDTH - MARGIN, y)], LINE, 0.8)
 
-    def stroke(self, points: list[tuple[float, float]], colour: str = INK, width: float = 1.2) -> None:
+    def stroke(self, points: list[tuple[float, float]], color: str = INK, width: float = 1.2) -> None:
         """Draws a line through points."""
-        self._axes.add_patch(PathPatch(Path(points), fill=False, edgecolor=colour, linewidth=width))
+        self._axes.add_patch(PathPatch(Path(points), fill=False, edgecolor=color, linewidth=width))
 
     def curve(self, points: list[tuple[float, float]]) -> None:
         """Draws a line of Bézier curves: a start point, then three points per curve."""
@@ -221,7 +221,7 @@ def _draw_place(canvas: Canvas, y: float, place: BoardPlace, share: float, track
     canvas.text(left + width_of(name, 15, place.mine), y + 15, you, 15, bold=place.mine)
     canvas.text(right, y + 15, points, 15, bold=True, at="right")
     canvas.bar(left, y + 23, track, 9, share=share)
-    canvas.text(right, y + 33, _about(place), 12, colour=QUIET, at="right")
+    canvas.text(right, y + 33, _about(place), 12, color=QUIET, at="right")
 
 
 def draw_distribution(drawing: DistributionDrawing) -> bytes:
@@ -248,10 +248,10 @@ def draw_progress(drawing: ProgressDrawing) -> bytes:
     room = _INSIDE - _LABEL - _NUMBERS
     for row, week in enumerate(drawing.weeks):
         y = _TITLE + row * _WEEK
-        canvas.text(MARGIN, y + 15, fitted(week.label, _LABEL - 6, 13), 13, colour=QUIET)
+        canvas.text(MARGIN, y + 15, fitted(week.label, _LABEL - 6, 13), 13, color=QUIET)
         canvas.bar(MARGIN + _LABEL, y + 4, room - 54, 13, share=week.points / most if most > 0 else 0)
         canvas.text(MARGIN + _LABEL + room - 6, y + 15, f"{week.points:,}", 15, bold=True, at="right")
         right = f", {week.right} right" if week.answers else ""
         answers = f"{week.answers:,} answer{'' if week.answers == 1 else 's'}{right}"
-        canvas.text(WIDTH - MARGIN, y + 15, answers, 12, colour=QUIET, at="right")
+        canvas.text(WIDTH - MARGIN, y + 15, answers, 12, color=QUIET, at="right")
     return canvas.png()

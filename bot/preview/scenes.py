@@ -23,7 +23,7 @@ from bot.core.text.questions import ask_said
 from bot.discord.render import pictures
 from bot.preview import html
 from bot.slack.render import fallback_text
-from bot.web.render import code_colours
+from bot.web.render import code_colors
 from bot.web.render import environment as web_environment
 from service.wire import AnswerKey, AskForm, OptionKey, PersonView, QuestionPost, QuestionView, RevealPost
 
@@ -170,7 +170,7 @@ def page_html(title: str, rehearsals: list[tuple[str, tuple[Scene, ...]]]) -> st
     """Returns the page. Each preview is a question's name with its scenes; a family has one per variant."""
     own = (HERE / "preview.css").read_text(encoding="utf-8")
     code = (highlight_css("dark", ".discord .code"), highlight_css("light", ".slack .code"))
-    styles = (CHAT_CSS.read_text(encoding="utf-8"), code_colours(), *code, own)
+    styles = (CHAT_CSS.read_text(encoding="utf-8"), code_colors(), *code, own)
     questions = [
         (name, [(scene, _columns(scene, f"q{place}s{at}")) for at, scene in enumerate(found)])
         for place, (name, found) in enumerate(rehearsals)

@@ -37,7 +37,7 @@ from bot.web.editor import LinkedEditor
 from bot.web.me import MePage
 from bot.web.navigation import Navigation
 from bot.web.practice import PracticePage
-from bot.web.render import code_colours, message_html, page
+from bot.web.render import code_colors, message_html, page
 from bot.web.security import (
     MemberCookies,
     RequestProblem,
@@ -368,7 +368,7 @@ def site(routes: Sequence[BaseRoute], hosts: Collection[str], limit: int = DEFAU
     """Returns an app with the routes, shared assets, security middleware and a limit of requests at once."""
     common = [
         Route("/healthz", lambda _: PlainTextResponse("ok")),
-        Route("/highlight.css", lambda _: Response(code_colours(), media_type="text/css")),
+        Route("/highlight.css", lambda _: Response(code_colors(), media_type="text/css")),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     app = Starlette(

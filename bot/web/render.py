@@ -87,7 +87,7 @@ def announcement(message: Message) -> str:
 
 
 @cache
-def code_colours() -> str:
+def code_colors() -> str:
     """Returns the stylesheet of highlighted code for light and dark themes."""
     dark = highlight_css("dark")
     return f"{highlight_css('light')}@media (prefers-color-scheme: dark) {{\n{dark}}}\n"

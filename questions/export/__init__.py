@@ -29,7 +29,7 @@ def json_text(bank: Bank) -> str:
         "bank": {
             "name": bank.name,
             "title": bank.title,
-            "licence": bank.licence,
+            "license": bank.license,
             "dialects": list(bank.dialects),
             **({"recipe": bank.recipe} if bank.recipe else {}),
         },
@@ -41,7 +41,7 @@ def json_text(bank: Bank) -> str:
 # CSV: one row per question, Markdown in the cells
 
 _BEFORE = ("id", "kind", "topic", "level", "question", "program")
-_AFTER = ("correct", "answer", "key points", "why", "tags", "links", "licence")
+_AFTER = ("correct", "answer", "key points", "why", "tags", "links", "license")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """Characters at the start of a cell that make a spreadsheet compute it."""
 
@@ -76,7 +76,7 @@ def _row(question: Question, most: int) -> list[str]:
         question.why,
         ", ".join(question.tags),
         "\n".join(question.links),
-        question.licence,
+        question.license,
     ]
 
 
@@ -145,4 +145,4 @@ def unsupported_questions(bank: Bank, format: ExportFormat) -> tuple[Question, .
 
 
 def _with(bank: Bank, questions: tuple[Question, ...]) -> Bank:
-    return type(bank)(bank.name, bank.title, questions, bank.licence, bank.dialects)
+    return type(bank)(bank.name, bank.title, questions, bank.license, bank.dialects)

@@ -197,7 +197,7 @@ def storable(question: Question) -> Question:
         section=(),
         number="",
         title="",
-        licence="",
+        license="",
         code_blocks=(),
         links=tuple(link for link in question.links if _URL.fullmatch(link)),
         tags=tuple(tag for word in question.tags if (tag := " ".join(word.replace(",", " ").split()))),
@@ -230,10 +230,10 @@ _EMPTY: dict[str, Any] = {
 
 def _front(bank: Bank) -> str:
     lines = ["---", f"bank: {_scalar(bank.name)}", f"title: {_scalar(bank.title)}"]
-    licences = {question.licence for question in bank.questions}
-    licence = bank.licence or (licences.pop() if len(licences) == 1 else "")
-    if licence:
-        lines.append(f"licence: {_scalar(licence)}")
+    licenses = {question.license for question in bank.questions}
+    license = bank.license or (licenses.pop() if len(licenses) == 1 else "")
+    if license:
+        lines.append(f"license: {_scalar(license)}")
     if bank.recipe:
         recipe = {"recipe": parse_recipe(bank.recipe).as_data()}
         lines.append(yaml.safe_dump(recipe, allow_unicode=True, sort_keys=False, width=10**9).strip())

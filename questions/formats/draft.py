@@ -43,7 +43,7 @@ class ImportDraft:
     title: str = ""
     name: str = ""
     """The bank's name in the document, if any."""
-    licence: str = ""
+    license: str = ""
     recipe: str = ""
     """The recipe that an export carries."""
     questions: list[Question] = field(default_factory=list)
@@ -134,7 +134,7 @@ class Item:
     level: Level | None = None
     tags: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
-    licence: str = ""
+    license: str = ""
     number: str = ""
     program: str = ""
 
@@ -342,7 +342,7 @@ def _add(
         number=item.number,
         title=item.title,
         links=item.links,
-        licence=item.licence,
+        license=item.license,
         tags=item.tags,
     )
     draft.questions.append(question)

@@ -49,7 +49,7 @@ def read(source: Source) -> ImportDraft:
     bank = found.values.get("bank")
     texts = {key: value for key, value in bank.items() if isinstance(value, str)} if isinstance(bank, dict) else {}
     draft.name, draft.title = texts.get("name", ""), texts.get("title", "") or draft.title
-    draft.licence = texts.get("licence", "")
+    draft.license = texts.get("license", "")
     draft.recipe = valid_recipe(texts.get("recipe", ""))
     for element in found.elements or ():
         _question(draft, element)

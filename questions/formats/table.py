@@ -316,7 +316,7 @@ _OWN_NAMES: dict[str, str] = {
     "answer": "answers",
     "correct": "|".join(FIELD_NAMES["index"]),
     "kind": "kind|type|question type",
-    "licence": "licence|license",
+    "license": "license|licence",
     "links": "links|link|url|source|sources|reference",
     "program": "program|code",
     "key_points": "key points|keypoints",
@@ -430,7 +430,7 @@ def add_row(draft: ImportDraft, row: Row, style: KeyStyle = _NO_STYLE) -> None:
     item.title = plain(cells.get("title", ""))
     item.topic = topic_of(cells.get("topic", ""))
     item.section = (plain(cells["topic"]),) if cells.get("topic") else ()
-    item.licence = cells.get("licence", "").strip()
+    item.license = cells.get("license", "").strip()
     item.links = tuple(_URL.findall(cells.get("links", "")))
     item.program = cells.get("program", "").strip("\n")
     item.tag([*_listed(cells.get("tags", ""), ",;\n"), plain(cells.get("level", "")).lower()])

@@ -198,7 +198,7 @@ def read_opentdb(source: Source) -> ImportDraft:
     draft = ImportDraft(source, OPENTDB)
     draft.title = draft.stem
     # License of the API's data; responses do not state it.
-    draft.licence = "CC-BY-SA-4.0" if sniff_opentdb(source) else ""
+    draft.license = "CC-BY-SA-4.0" if sniff_opentdb(source) else ""
     try:
         found = outline("\n".join(source.lines), "results")
     except ValueError as error:

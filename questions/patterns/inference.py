@@ -3,7 +3,7 @@
 Every place where a question may start (`questions.patterns.starts`) belongs to a candidate: the places of one kind and
 depth. A candidate is read for the strongest reason its evidence gives:
 
-1. labelled: a word such as `Question 5` or `**Q:**` stands before each.
+1. labeled: a word such as `Question 5` or `**Q:**` stands before each.
 2. answered: a label, a heading, a fold, a key or marked options answer them.
 3. asking: most of them read as questions.
 4. titled: each is a title, and the paragraph below asks.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from questions.document import Document
 from questions.patterns.starts import Kind, Start
 
-Reason = Literal["labelled", "answered", "asking", "titled", "continued", "promised", "bare"]
+Reason = Literal["labeled", "answered", "asking", "titled", "continued", "promised", "bare"]
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
 """From the strongest to the weakest."""
@@ -104,7 +104,7 @@ _FORMS: dict[Kind, str] = {
     "paragraph": "paragraphs",
 }
 _WHY: dict[Reason, str] = {
-    "labelled": "a word such as `Question` stands before them",
+    "labeled": "a word such as `Question` stands before them",
     "answered": "a label, a fold or marked options answer them",
     "asking": "most of them ask",
     "titled": "the paragraphs below them ask",
@@ -181,12 +181,12 @@ _COURTESY = 4
 """Most words of a last item that thanks or refers to more."""
 
 
-def _labelled(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+def _labeled(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
     if kind == "label":
         return Verdict(tuple(run))
     if kind == "fold":
         return Verdict()
-    return Verdict(tuple(start for start in run if start.stem.labelled and (kind != "line" or start.bold)))
+    return Verdict(tuple(start for start in run if start.stem.labeled and (kind != "line" or start.bold)))
 
 
 def _answered(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
@@ -212,7 +212,7 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
 
 def _lists_tasks(document: Document, start: Start) -> bool:
     """Returns whether the check boxes below a heading are things to do, because nothing asks."""
-    if start.asks or start.number or start.stem.labelled or start.answer is not None:
+    if start.asks or start.number or start.stem.labeled or start.answer is not None:
         return False
     marks = {found["mark"].strip().lower() for found in _TASK.finditer(start.own_text)}
     return marks in ({""}, {"x"}) or (marks == {"", "x"} and document.layout.marked_lists < _FEWEST_MARKED)
@@ -220,7 +220,7 @@ def _lists_tasks(document: Document, start: Start) -> bool:
 
 def _titles_a_line(start: Start) -> bool:
     """Returns whether the line above the options asks, so that a heading that does not is only a title."""
-    if start.asks or start.number or start.stem.labelled:
+    if start.asks or start.number or start.stem.labeled:
         return False
     return any(block.kind == "paragraph" and reads_as_question(block.text) for block in start.body[:2])
 
@@ -242,7 +242,7 @@ def _holds_others(document: Document, start: Start) -> bool:
         return True
     labels = [label for block in own for label in document.labels(block) if label.role == "answer"]
     folds = sum(document.answer_fold(block) is not None for block in own)
-    if folds > 1 and not start.stem.labelled:
+    if folds > 1 and not start.stem.labeled:
         return True
     return len(labels) > 1 and labels[0].line > own[0].first and len({label.word for label in labels}) < len(labels)
 
@@ -524,7 +524,7 @@ def _holds_headings(body: tuple[Block, ...]) -> bool:
 
 
 _JUDGES: dict[Reason, Callable[[Document, Kind, list[Start], tuple[Candidate, ...]], Verdict]] = {
-    "labelled": _labelled,
+    "labeled": _labeled,
     "answered": _answered,
     "asking": _asking,
     "titled": _titled,

@@ -41,7 +41,7 @@ class _Parts(NamedTuple):
     last: int
     prompt: str
     answer: str
-    labelled: bool
+    labeled: bool
     title: str = ""
     level: Level | None = None
     tags: tuple[str, ...] = ()
@@ -52,8 +52,8 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     starts = candidate.read
     lines = candidate.lines
     offering = _mostly_offers(starts)
-    labelled = candidate.reason == "answered" and any(start.answer for start in starts)
-    mostly_labelled = candidate.kind == "heading" and _mostly_labelled(starts)
+    labeled = candidate.reason == "answered" and any(start.answer for start in starts)
+    mostly_labeled = candidate.kind == "heading" and _mostly_labeled(starts)
     mostly_bare = len(starts) > 4 and sum(not start.text for start in starts) * 10 >= len(starts) * 7
     read = [
         _parts(
@@ -66,9 +66,9 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
         )
         for start, following in zip(starts, [*starts[1:], None], strict=True)
     ]
-    bulleted = bullets_offer([None if one.labelled else bullet_options(one.answer) for one in read])
+    bulleted = bullets_offer([None if one.labeled else bullet_options(one.answer) for one in read])
     for start, parts in zip(starts, read, strict=True):
-        if mostly_labelled and not parts.labelled and parts.answer and _asks_in_its_text(start, parts):
+        if mostly_labeled and not parts.labeled and parts.answer and _asks_in_its_text(start, parts):
             parts = parts._replace(prompt="\n\n".join((parts.prompt, parts.answer)), answer="")
         found = FoundQuestion(
             first=start.first,
@@ -76,7 +76,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
             prompt=parts.prompt,
             answer=parts.answer,
             section=tuple(plain(block.text) for block in start.headings if block.first not in lines),
-            labelled=parts.labelled,
+            labeled=parts.labeled,
             number=start.number,
             title=parts.title,
             level=parts.level or start.stem.level,
@@ -87,8 +87,8 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
             asked=_asking_lines(start),
         )
         add_question(document, draft, found)
-        if candidate.kind == "heading" and labelled and not parts.labelled and draft.questions[-1].answer:
-            draft.findings.append(_unlabelled(document, start))
+        if candidate.kind == "heading" and labeled and not parts.labeled and draft.questions[-1].answer:
+            draft.findings.append(_unlabeled(document, start))
     draft.findings += [_skipped(document, start) for start in candidate.left]
     unsure = candidate.kind == "heading" and candidate.reason == "asking"
     if unsure and not any(ends_asking(start.stem.text) for start in starts):
@@ -130,7 +130,7 @@ def _asking_lines(start: Start) -> tuple[int, int]:
     return first, start.last if start.kind == "heading" else first
 
 
-def _mostly_labelled(starts: tuple[Start, ...]) -> bool:
+def _mostly_labeled(starts: tuple[Start, ...]) -> bool:
     return sum(start.answer is not None for start in starts) * 2 >= len(starts) > 1
 
 
@@ -146,7 +146,7 @@ def _parts(
     if start.label is not None:
         return _of_label(document, start, limit)
     if start.fold is not None:
-        return _Parts(start.end, start.stem.text, start.said, labelled=False)
+        return _Parts(start.end, start.stem.text, start.said, labeled=False)
     body = _body(start, limit, is_last=is_last)
     last = body[-1].last if body else max(start.last, min(start.own_last, limit))
     own = (start.block, *body) if start.kind in ("line", "paragraph") and start.block else body
@@ -322,7 +322,7 @@ def _belongs_to_prompt(start: Start, body: tuple[Block, ...], shown: str, *, mos
     return mostly_bare or (bool(items) and sum(map(ends_asking, items)) * 2 > len(items))
 
 
-def _unlabelled(document: Document, start: Start) -> Finding:
+def _unlabeled(document: Document, start: Start) -> Finding:
     return Finding(
         "Q102",
         "warning",
@@ -374,7 +374,7 @@ class FoundQuestion:
     level: Level | None = None
     links: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    labelled: bool = True
+    labeled: bool = True
     """Whether a label marks the start of the answer; otherwise options may come first."""
     offering: bool = False
     """Whether the questions around it have options."""
@@ -408,11 +408,11 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     answer = without_promotion(found.answer)
     if is_placeholder(answer) or only_pictures(answer):
         answer = ""
-    bullets = bullet_options(answer) if found.bulleted and not found.labelled else None
+    bullets = bullet_options(answer) if found.bulleted and not found.labeled else None
     if bullets:
         choice: ChoiceParts | None = bulleted_choice(found.prompt, *bullets)
     else:
-        choice = find_choice(found.prompt, answer, labelled=found.labelled, offering=found.offering)
+        choice = find_choice(found.prompt, answer, labeled=found.labeled, offering=found.offering)
     if choice:
         prompt = _OPTIONS_LABEL.sub("", choice.prompt).strip()
         question = replace(question, kind="choice", prompt=prompt, options=choice.options, why=choice.why)

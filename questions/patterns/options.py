@@ -410,7 +410,7 @@ class ChoiceParts(NamedTuple):
 
 
 def find_choice(
-    prompt: str, answer: str, *, labelled: bool, keyless: bool = True, offering: bool = False
+    prompt: str, answer: str, *, labeled: bool, keyless: bool = True, offering: bool = False
 ) -> ChoiceParts | None:
     """Returns the options of a question and its key; None if there are no options.
 
@@ -422,11 +422,11 @@ def find_choice(
     run = options_in(lines) if may_hold_options(prompt) else None
     if run is not None:
         before, between = "\n".join(lines[: run.start]), trim("\n".join(lines[run.end :]))
-        key = key_of(answer, run.options) if labelled else key_below(answer.split("\n"), run.options)
+        key = key_of(answer, run.options) if labeled else key_below(answer.split("\n"), run.options)
         if key is None and answer and not _is_marked(run):
             return _unkeyed(trim(f"{before}\n{run.lead}"), run, answer) if offering else None
         return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "", keyless)
-    if labelled:
+    if labeled:
         return _of_numbers(lines, answer) or _of_bullets(lines, answer) or _of_lines(lines, answer)
     lines = answer.split("\n")
     run = options_in(lines) if may_hold_options(answer) else None

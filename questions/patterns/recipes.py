@@ -71,13 +71,13 @@ def _lines(document: Document, pattern: Pattern) -> Iterator[tuple[int, dict[str
 def _add(document: Document, draft: Draft, first: int, last: int, fields: dict[str, str], says: Pattern | None) -> None:
     source = document.source
     stem = unbold(fields.get("prompt", ""))
-    answer, before, labelled = "", last, False
+    answer, before, labeled = "", last, False
     for number in range(first + 1, last + 1) if says else ():
         said = match_line(source.line(number), says or ())
         if said is not None:
             below = source.text(number + 1, last)
             answer = trim("\n".join(part for part in (said.get("key") or said.get("answer") or "", below) if part))
-            before, labelled = number - 1, True
+            before, labeled = number - 1, True
             break
     shown = source.text(first + 1, before)
     if not stem:
@@ -89,7 +89,7 @@ def _add(document: Document, draft: Draft, first: int, last: int, fields: dict[s
         last=last,
         prompt="\n\n".join(part for part in (stem, shown) if part),
         answer=answer,
-        labelled=labelled,
+        labeled=labeled,
         number=fields.get("n", ""),
         title=fields.get("title", ""),
         level=level_of(fields.get("level", "")),

@@ -239,7 +239,7 @@ def _headings(document: Document) -> Iterator[Start]:
             continue
         run = (section.above[-1].first if section.above else 0) * 8 + heading.level
         stem = question_line(heading.text)
-        if stem.labelled and is_question_heading(heading):
+        if stem.labeled and is_question_heading(heading):
             # The question itself is below `### Question:`.
             stem = stem._replace(text="")
         yield Start(
@@ -490,7 +490,7 @@ def _line(block: Block) -> _AskingLine | None:
     if not stem.number:
         return None
     whole = rest.lstrip(" .:：–—-")
-    asked = QuestionLine(stem.number, whole, stem.links, stem.level, stem.labelled)
+    asked = QuestionLine(stem.number, whole, stem.links, stem.level, stem.labeled)
     return _AskingLine(asked, title=stem.text.rstrip(".:："), bold=True, count=block.text.count("\n") + 1)
 
 

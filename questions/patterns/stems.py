@@ -194,7 +194,7 @@ _SOURCE = re.compile(
 _SOURCE_LENGTH = 600
 _LEADING_LINK = re.compile(r"\[+[^\w\[\]]{1,5}\]+\(#[^()\s]{0,100}\)[ ]*")
 """An arrow back to the contents before a heading."""
-_LABELLED = re.compile(rf"[*_\W]{{0,6}}(?:{QUESTION_WORDS}|第)[ ]?#?\d{{0,4}}[ ]?[题題問问.:：)）]", re.IGNORECASE)
+_LABELED = re.compile(rf"[*_\W]{{0,6}}(?:{QUESTION_WORDS}|第)[ ]?#?\d{{0,4}}[ ]?[题題問问.:：)）]", re.IGNORECASE)
 _WHOLE_LINK = re.compile(r"\[(?P<text>[^\[\]]{1,400})\]\((?P<address>[^()\s]{1,500})\)")
 _ANCHOR = re.compile(r"<a\b[^<>]{0,200}>(?:[ ]*</a>)?|</a>", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?P<mark>\*{1,3}|_{1,3})(?P<text>[^*_\s](?:[^*_]{0,400}[^*_\s])?)(?P=mark)[ ]*")
@@ -249,7 +249,7 @@ class QuestionLine(NamedTuple):
     text: str
     links: tuple[str, ...] = ()
     level: Level | None = None
-    labelled: bool = False
+    labeled: bool = False
     """Whether a word such as `Question` stands before it."""
 
 
@@ -265,10 +265,10 @@ def question_line(line: str) -> QuestionLine:
         text = _ANCHOR.sub("", text).strip()
     text = _LEADING_LINK.sub("", text, count=1)
     level, text = _level_at_end(text)
-    labelled = _LABELLED.match(text) is not None
+    labeled = _LABELED.match(text) is not None
     if found := _ONLY_NUMBER.fullmatch(_bare(text)):
         rest = _bare(_UNNUMBERED.sub("", _bare(found["rest"] or ""), count=1))
-        return QuestionLine(found["number"] or found["cjk"], rest, tuple(links), level, labelled=True)
+        return QuestionLine(found["number"] or found["cjk"], rest, tuple(links), level, labeled=True)
     number, text = numbered(text)
     text = _bare(_UNNUMBERED.sub("", _bare(text), count=1))
     if found := _WHOLE_LINK.fullmatch(text):
@@ -276,7 +276,7 @@ def question_line(line: str) -> QuestionLine:
         links.append(found["address"])
     if not number:
         number, text = numbered(text)
-    return QuestionLine(number, text, tuple(link for link in links if not link.startswith("#")), level, labelled)
+    return QuestionLine(number, text, tuple(link for link in links if not link.startswith("#")), level, labeled)
 
 
 def _level_at_end(text: str) -> tuple[Level | None, str]:

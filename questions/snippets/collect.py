@@ -240,7 +240,7 @@ class Snippet:
     text: str
     first: int
     """Its first line in the document."""
-    labelled: bool
+    labeled: bool
     """Whether the document marks it as Python."""
     tree: ast.Module | SyntaxError
     question: str

@@ -368,7 +368,7 @@ STATUS: dict[type[object], int] = {
 def install(app: FastAPI) -> None:
     """Makes every error response of `app` a `wire.Failure`."""
     app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(Unauthorized, _unauthorised)
+    app.add_exception_handler(Unauthorized, _unauthorized)
     app.add_exception_handler(OutOfScope, _out_of_scope)
     app.add_exception_handler(CallerRefused, _caller_refused)
     app.add_exception_handler(BodyTooLarge, _too_large)
@@ -403,8 +403,8 @@ async def _caller_refused(request: Request, error: Exception) -> JSONResponse:
     return _answer(error.status_code, error.refusal)
 
 
-async def _unauthorised(request: Request, error: Exception) -> JSONResponse:
-    response = _reject(401, "unauthorised", " ".join((Unauthorized.__doc__ or "").split()))
+async def _unauthorized(request: Request, error: Exception) -> JSONResponse:
+    response = _reject(401, "unauthorized", " ".join((Unauthorized.__doc__ or "").split()))
     response.headers["WWW-Authenticate"] = "Bearer"
     return response
 

@@ -105,8 +105,8 @@ async def edit(
             raise Refused(EditRefused(question=target.row.key, why="unsound"))
         return EditView(question=target.row.key, problem=checked.problem, findings=checked.findings)
     changed = dataclasses.replace(checked.question, id=target.row.key, place=current.place)
-    if not changed.licence:
-        changed = dataclasses.replace(changed, licence=current.licence)
+    if not changed.license:
+        changed = dataclasses.replace(changed, license=current.license)
     _, key = preview_question(changed, checked.reading.bank)
     known = EditView(question=target.row.key, findings=checked.findings, key=key)
     part = await session.begin_nested()
@@ -146,12 +146,12 @@ async def put_question(
     kept = {one.id: one.key for one in stored if not one.retired or one.key == question.id}
     before = await import_rows.load_questions(session, kept)
     others = [dataclasses.replace(before[id_], id=key) for id_, key in kept.items()]
-    put = dataclasses.replace(question, licence=question.licence or reading.bank.licence)
+    put = dataclasses.replace(question, license=question.license or reading.bank.license)
     document = Bank(
         name=name,
         title=bank.title if bank else title,
         questions=_with(others, put),
-        licence=bank.licence if bank else "",
+        license=bank.license if bank else "",
         recipe=bank.recipe if bank else "",
     )
     whole = dataclasses.replace(reading, bank=document)

@@ -54,14 +54,14 @@ async def undo_import(session: AsyncSession, workspace_id: int | None, name: str
         undoes=latest.id,
     )
     if before:
-        bank.title, bank.licence, bank.recipe = before["title"], before["licence"], before["recipe"]
+        bank.title, bank.license, bank.recipe = before["title"], before["license"], before["recipe"]
     await imports.add_import(session, record, done)
     await regrade_changed(session, fixed, now)
     return view
 
 
 def _before(bank: tables.BankRow) -> dict[str, str]:
-    return {"title": bank.title, "licence": bank.licence, "recipe": bank.recipe}
+    return {"title": bank.title, "license": bank.license, "recipe": bank.recipe}
 
 
 async def _find_bank(session: AsyncSession, workspace_id: int | None, name: str) -> tables.BankRow:

@@ -144,7 +144,7 @@ def summarize_questions(bank: Bank) -> tuple[ImportedQuestion, ...]:
             key=shorten_prompt(
                 "; ".join(option.text for option in question.options if option.right) or question.answer or ""
             ),
-            licence=question.licence or bank.licence,
+            license=question.license or bank.license,
         )
         for question in bank.questions[:MAX_SUMMARIZED]
     )

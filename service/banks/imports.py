@@ -201,7 +201,7 @@ def _storage_errors(bank: Bank) -> list[str]:
     if not bank.questions:
         return [f"error: bank {bank.name}: no questions recognized in it, so nothing is imported"]
     # What a question holds is a finding of the reader.
-    if any("\0" in text for text in (bank.name, bank.title, bank.licence)):
+    if any("\0" in text for text in (bank.name, bank.title, bank.license)):
         problem = "it holds a NUL character, which the database cannot keep"
         return [f"error: the title or front matter: {problem}; save the document as plain text"]
     return []
@@ -223,8 +223,8 @@ class _Writer:
 
     async def write(self, bank: Bank, plan: Plan, view: ImportView, document: str) -> None:
         row = self._bank
-        before = {"title": row.title, "licence": row.licence, "recipe": row.recipe} if row.id else None
-        row.title, row.licence = bank.title, bank.licence
+        before = {"title": row.title, "license": row.license, "recipe": row.recipe} if row.id else None
+        row.title, row.license = bank.title, bank.license
         row.recipe = bank.recipe or ("" if self._forgets else row.recipe or "")
         self._session.add(row)
         await self._session.flush()

@@ -18,5 +18,5 @@ AUTHOR = 1
 def preview_question(question: Question, bank: Bank) -> tuple[QuestionView, AnswerKey]:
     """Returns the question as a member would see it, and its key as the channel would."""
     place = f"{PurePath(question.place.source).name}, line {question.place.line}"
-    version = Version(0, 0, 1, bank.title, bank.licence, question, place)
+    version = Version(0, 0, 1, bank.title, bank.license, question, place)
     return build_question_view(version, REF, AUTHOR), build_answer_key(version, REF)

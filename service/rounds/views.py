@@ -37,7 +37,7 @@ def build_question_view(version: Version, ref: str = "", member_id: int | None =
         starter=question.task.starter if question.task else "",
         entry=question.task.entry if question.task else "",
         source=version.bank,
-        licence=question.licence or version.licence,
+        license=question.license or version.license,
         generated=is_generated(question),
         hint=has_hint(question),
     )

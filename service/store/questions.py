@@ -25,7 +25,7 @@ class Version:
     number: int
     bank: str
     """Title of the bank."""
-    licence: str
+    license: str
     question: Question
     place: str = ""
     """Document and line, now or at the time of this version."""
@@ -88,15 +88,15 @@ async def is_asked_now(session: AsyncSession, workspace_id: int, question_id: in
 
 def _select() -> Select[QuestionVersion, str, str, int, dict[str, Any] | None]:
     return (
-        select(QuestionVersion, BankRow.title, BankRow.licence, QuestionRow.current, QuestionRow.place)
+        select(QuestionVersion, BankRow.title, BankRow.license, QuestionRow.current, QuestionRow.place)
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .join(BankRow, BankRow.id == QuestionRow.bank_id)
     )
 
 
 def _read(row: Row[QuestionVersion, str, str, int, dict[str, Any] | None]) -> Version:
-    found, title, licence, current, place = row
+    found, title, license, current, place = row
     question = from_data(found.body)
     found_at = place if place and found.version == current else found.body["place"]
     location = f"{PurePath(found_at['source']).name}, line {found_at['line']}"
-    return Version(found.id, found.question_id, found.version, title, licence, question, location)
+    return Version(found.id, found.question_id, found.version, title, license, question, location)

@@ -159,7 +159,7 @@ class BankRow(Base):
     workspace_id: Mapped[int | None] = mapped_column(ForeignKey("workspace.id"))
     name: Mapped[str]
     title: Mapped[str]
-    licence: Mapped[str] = mapped_column(server_default="")
+    license: Mapped[str] = mapped_column(server_default="")
     recipe: Mapped[str] = mapped_column(server_default="")
     """How its document is read (see `questions.recipes`); empty if it is read by its own pattern."""
 

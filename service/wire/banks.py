@@ -49,7 +49,7 @@ class ImportedQuestion(Model):
     prompt: str
     key: str = ""
     """The right options, or the answer; empty if the question has none."""
-    licence: str = ""
+    license: str = ""
 
 
 class Twin(Model):

@@ -35,7 +35,7 @@ class QuestionView(Model):
     starter: str = ""
     entry: str = ""
     source: str = ""
-    licence: str = ""
+    license: str = ""
     generated: bool = False
     """Whether it was generated from the document's sentences."""
     hint: bool = False

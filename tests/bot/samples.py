@@ -166,7 +166,7 @@ CHOICE = QuestionView(
         OptionView(id="flat", text="It gives a view of shape `(6,)`."),
     ),
     source="pytorch-core",
-    licence="MIT",
+    license="MIT",
 )
 SEVERAL = CHOICE.model_copy(update={"id": "which-copy", "several": True, "prompt": "Which of these copy?"})
 VALUE = CHOICE.model_copy(

@@ -39,7 +39,7 @@ _QUESTION = QuestionView(
         OptionView(id="copy", text="It copies, and returns shape `(6,)`."),
     ),
     source="pytorch-core",
-    licence="MIT",
+    license="MIT",
 )
 _KEY = AnswerKey(
     question=_QUESTION,

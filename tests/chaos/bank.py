@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.chaos.diary import BASE, Kind, Slot
 
-_HEAD: Final = "---\nbank: chaos\ntitle: A day of faults\nlicence: MIT\n---\n"
+_HEAD: Final = "---\nbank: chaos\ntitle: A day of faults\nlicense: MIT\n---\n"
 _CHOICE: Final = """
 # topic-{mark}
 

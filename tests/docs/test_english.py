@@ -1,4 +1,5 @@
-"""The documents are in plain American English: no phrase from the list to avoid, and no British spelling."""
+"""The documents are in plain American English: no phrase from the list to avoid, and no British spelling. The shipped
+questions are spelled like them."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import PAGES, name_of, prose_of
+from tests.docs.pages import PAGES, ROOT, name_of, prose_of
 
 AVOIDED = (
     *("whoever", "lest", "so long as", "of which", "is none", "so many", "no more than may be", "of ours", "be it"),
@@ -29,4 +30,17 @@ def words_of(page: Path) -> str:
 def test_a_document_is_in_plain_american_english(page: Path) -> None:
     words = words_of(page)
     assert [phrase for phrase in AVOIDED if re.search(rf"\b{re.escape(phrase)}\b", words)] == []
-    assert [found[0] for spelling in BRITISH for found in re.finditer(rf"\b{spelling}\b", words)] == []
+    assert british(words) == []
+
+
+BANKS = sorted((ROOT / "questions" / "banks").glob("*.md"))
+
+
+@pytest.mark.parametrize("bank", BANKS, ids=name_of)
+def test_a_shipped_bank_is_spelled_the_american_way(bank: Path) -> None:
+    assert british(words_of(bank)) == []
+
+
+def british(words: str) -> list[str]:
+    """Returns words that are spelled the British way."""
+    return [found[0] for spelling in BRITISH for found in re.finditer(rf"\b{spelling}\b", words)]

@@ -91,7 +91,7 @@ class Backend:
 
 def many_questions(count: int) -> str:
     """Returns a bank of different choice questions."""
-    head = "---\nbank: many\ntitle: Many\nlicence: MIT\n---\n\n# sums\n"
+    head = "---\nbank: many\ntitle: Many\nlicense: MIT\n---\n\n# sums\n"
     asked = "\n## sum-{n} · choice · mid\n\nWhat is {n} + {n}?\n\n- [x] `{twice}`\n- [ ] `{more}` — one too many\n"
     return head + "".join(asked.format(n=n, twice=2 * n, more=2 * n + 1) for n in range(1, count + 1))
 

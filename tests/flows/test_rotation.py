@@ -115,6 +115,6 @@ async def opens(url: str, token: str) -> bool:
         try:
             await stranger.rules(Who(platform="web", workspace="local", member="x", name="X"))
         except ServiceRefused as refused:
-            assert isinstance(refused.refusal, CallRejected) and refused.refusal.code == "unauthorised"
+            assert isinstance(refused.refusal, CallRejected) and refused.refusal.code == "unauthorized"
             return False
     return True

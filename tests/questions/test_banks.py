@@ -32,7 +32,7 @@ def test_every_question_is_native_answered_and_placed() -> None:
         f"{reading.source.name}:{question.place.line}: {question.id}"
         for reading in readings()
         for question in reading.bank.questions
-        if not (question.answered and question.topic and question.level and question.licence)
+        if not (question.answered and question.topic and question.level and question.license)
     ]
     assert not faults, "\n" + "\n".join(faults)
 

@@ -44,7 +44,7 @@ def reason_of(questions: list[Question], prompt: str) -> str:
 
 
 def test_a_choice_is_of_the_bank_and_marked() -> None:
-    questions = [dataclasses.replace(one, licence="CC0-1.0", tags=("python",), topic="python") for one in bank()]
+    questions = [dataclasses.replace(one, license="CC0-1.0", tags=("python",), topic="python") for one in bank()]
     forms = generate_choices(questions)
     assert len(forms.choices) >= 4
     one = next(made for made in forms.choices if "mutex" in made.prompt)
@@ -52,7 +52,7 @@ def test_a_choice_is_of_the_bank_and_marked() -> None:
     assert one.id == original.id + SUFFIX
     assert one.kind == "choice" and one.answer is None and one.answered
     assert one.prompt.startswith(original.prompt) and ASKED in one.prompt
-    assert (one.place, one.licence, one.topic) == (original.place, original.licence, original.topic)
+    assert (one.place, one.license, one.topic) == (original.place, original.license, original.topic)
     assert one.tags == ("python", TAG)
     assert one.why == original.answer
 

@@ -148,11 +148,16 @@ def test_a_question_survives_json(text: str) -> None:
         assert from_data(as_data(question)) == question
 
 
+@pytest.mark.parametrize("word", ["license", "licence"])
+def test_the_license_is_read_in_either_spelling(word: str) -> None:
+    assert read_bank(NATIVE.replace("license:", f"{word}:"), name="native.md").bank.license == "MIT"
+
+
 def test_the_native_fixture_is_read_completely() -> None:
     reading = read_bank(NATIVE, name="native.md")
     bank = reading.bank
     assert reading.findings == ()
-    assert (bank.name, bank.title, bank.licence) == ("small", "A small bank", "MIT")
+    assert (bank.name, bank.title, bank.license) == ("small", "A small bank", "MIT")
     assert [(q.id, q.kind, q.level, q.topic) for q in bank.questions] == [
         ("transpose-strides", "choice", "mid", "tensors/memory"),
         ("shape-of-sum", "value", "senior", "tensors/memory"),
@@ -160,7 +165,7 @@ def test_the_native_fixture_is_read_completely() -> None:
         ("square", "code", "principal", "autograd"),
         ("why-leaf", "open", "mid", "autograd"),
     ]
-    assert {question.licence for question in bank.questions} == {"MIT"}
+    assert {question.license for question in bank.questions} == {"MIT"}
     assert all(question.answered for question in bank.questions)
 
 
@@ -227,11 +232,11 @@ def test_a_bank_is_named_after_its_file_by_default() -> None:
     assert read_bank("# One\n\n# Two\n", name="a.md").bank.title == "a"
 
 
-def test_the_licence_of_a_document_is_that_of_its_questions() -> None:
-    for word in ("licence", "license"):
+def test_the_license_of_a_document_is_that_of_its_questions() -> None:
+    for word in ("license", "license"):
         bank = read_bank(f"---\n{word}: CC-BY-4.0\n---\n\n## 1. What is it?\nA thing.\n", name="a.md").bank
-        assert (bank.licence, bank.questions[0].licence) == ("CC-BY-4.0", "CC-BY-4.0")
-    assert read_bank("---\n- licence\n---\n\n## 1. What is it?\nA thing.\n", name="a.md").bank.licence == ""
+        assert (bank.license, bank.questions[0].license) == ("CC-BY-4.0", "CC-BY-4.0")
+    assert read_bank("---\n- license\n---\n\n## 1. What is it?\nA thing.\n", name="a.md").bank.license == ""
 
 
 def test_the_shipped_bank_can_be_read() -> None:

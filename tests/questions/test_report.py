@@ -82,7 +82,7 @@ def test_a_finding_is_printed(name: str) -> None:
     assert finding_text(found, SOURCE).plain == expected
 
 
-def test_a_finding_in_colour_says_the_same() -> None:
+def test_a_finding_in_color_says_the_same() -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, color_system="standard", soft_wrap=True, highlight=False)
     console.print(finding_text(WHOLE, SOURCE), end="")

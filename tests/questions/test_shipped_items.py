@@ -21,7 +21,7 @@ TOPICS = {
     "autograd",
     "modules",
     "data",
-    "optimisation",
+    "optimization",
     "losses",
     "precision",
     "performance",

@@ -232,7 +232,7 @@ NATIVE = """\
 ---
 bank: wrong
 title: Wrong on purpose
-licence: MIT
+license: MIT
 ---
 
 # tensors

@@ -322,8 +322,8 @@ def _imported(question: ImportedQuestion) -> str:
     key = f"answer: {escape(question.key)}" if question.key else "no answer, so it is never asked"
     if question.kind == "code":
         key = "judged by its cases"
-    licence = f"; license: {escape(question.licence)}" if question.licence else "; no license stated"
-    return f"line {question.line}, {question.kind}: **{escape(question.prompt)}** ({key}{licence})"
+    license = f"; license: {escape(question.license)}" if question.license else "; no license stated"
+    return f"line {question.line}, {question.kind}: **{escape(question.prompt)}** ({key}{license})"
 
 
 def _made(view: ImportView) -> tuple[Block, ...]:

@@ -154,7 +154,7 @@ def source(page: QuestionPage) -> tuple[tuple[str, str], ...]:
     rows = (
         ("Bank", escape(key.question.source)),
         ("Place", code_words(key.place) if key.place else ""),
-        ("License", escape(key.question.licence)),
+        ("License", escape(key.question.license)),
         ("Suggested by", escape(page.suggested_by)),
         ("Id", code_words(key.question.id)),
         ("Judged on", _judged_on(page)),

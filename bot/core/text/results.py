@@ -93,7 +93,7 @@ def proof_blocks(key: AnswerKey) -> tuple[Block, ...]:
     source = joined(
         f"From {escape(key.question.source)}" if key.question.source else "",
         f"`{key.place.replace('`', chr(39))}`" if key.place else "",
-        f"license {escape(key.question.licence)}" if key.question.licence else "",
+        f"license {escape(key.question.license)}" if key.question.license else "",
     )
     return (*proof, *links, *((Small(source),) if source else ()))
 

@@ -17,7 +17,7 @@ def create_banks() -> None:
         sa.Column("workspace_id", sa.BigInteger(), nullable=True),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("title", sa.String(), nullable=False),
-        sa.Column("licence", sa.String(), server_default="", nullable=False),
+        sa.Column("license", sa.String(), server_default="", nullable=False),
         sa.Column("recipe", sa.String(), server_default="", nullable=False),
         refer("bank", "workspace_id", "workspace"),
         sa.UniqueConstraint(

@@ -50,7 +50,7 @@ PAIRS = (
     Pair(
         "small-batches-big-step",
         "Zero once, sum up, update once. Each piece weighs as much as the examples it has, and the cap on the "
-        "length comes last. Layers that look at their neighbours never agree.",
+        "length comes last. Layers that look at their neighbors never agree.",
         "Clear `.grad` after each micro-batch, scale no mean loss, clip the accumulated gradient after the step; with "
         "unequal micro-batches divide by their number. BatchNorm sees the full batch.",
     ),
@@ -64,7 +64,7 @@ PAIRS = (
     Pair(
         "where-the-memory-goes",
         "What is kept for going backwards is usually the largest part: send fewer examples at a time, or redo the "
-        "work. The moving means of the optimiser take twice as much as what it updates.",
+        "work. The moving means of the optimizer take twice as much as what it updates.",
         "Adam's state costs no numbers per parameter, saved activations shrink with the batch and the depth, "
         "activation checkpointing lowers weights and gradients, `no_grad` keeps activations, and `empty_cache` frees "
         "what live tensors hold.",
@@ -85,7 +85,7 @@ PAIRS = (
     ),
     Pair(
         "loss-that-stays",
-        "Is it as bad as guessing at the start? Can it memorise a handful? Does anything move when you update? What "
+        "Is it as bad as guessing at the start? Can it memorize a handful? Does anything move when you update? What "
         "do the pictures and their targets look like where they go in? Only then try other speeds.",
         "The first loss must be far from log C for C classes; a model that can overfit one small batch is broken; "
         "gradients should be zero and parameters unchanged after a step; samples, labels, logits, shapes and the "
@@ -96,7 +96,7 @@ PAIRS = (
         "What one word becomes must not depend on who else is being served, nor on words that come later, and it "
         "should be computed identically when deployed.",
         "LayerNorm takes its statistics over the rest of the batch, needs running statistics at inference and large "
-        "batches, lets padding of sequences enter, leaks future tokens and needs synchronisation between devices.",
+        "batches, lets padding of sequences enter, leaks future tokens and needs synchronization between devices.",
     ),
     Pair(
         "trusting-your-own-backward",

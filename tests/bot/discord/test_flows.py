@@ -271,7 +271,7 @@ async def test_a_program_is_run_from_an_option_and_a_modal(sim: Simulated) -> No
 
 
 async def test_a_document_is_imported_from_a_file(sim: Simulated) -> None:
-    head = "---\nbank: ours\nlicence: MIT\n---\n\n# ours\n\n"
+    head = "---\nbank: ours\nlicense: MIT\n---\n\n# ours\n\n"
     text = f"{head}## a-new-one · value · mid\n\nWhat is `1 + 1`?\n\n### Answer\n\n`2`\n".encode()
     checked = await sim.boss.slash(sim.channel, "quiz-admin bank import", file=("ours.md", text), check=True)
     assert "ours" in said(checked)

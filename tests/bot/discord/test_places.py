@@ -9,7 +9,7 @@ from bot.discord.render import parse_custom_id
 from service.wire import ScheduleSpec
 from tests.bot.discord.simulated import Simulated, alone, labels, messages_of, said
 
-HEAD = "---\nbank: long\nlicence: MIT\n---\n\n# long\n\n"
+HEAD = "---\nbank: long\nlicense: MIT\n---\n\n# long\n\n"
 
 
 async def test_a_command_in_a_thread_counts_for_its_channel(sim: Simulated) -> None:

@@ -19,14 +19,14 @@ def pixels_of(png: bytes) -> Pixels:
         return np.asarray(image.convert("RGB"))
 
 
-def count(pixels: Pixels, colour: tuple[int, int, int]) -> int:
-    return int((pixels == colour).all(axis=2).sum())
+def count(pixels: Pixels, color: tuple[int, int, int]) -> int:
+    return int((pixels == color).all(axis=2).sum())
 
 
-def longest_run(pixels: Pixels, colour: tuple[int, int, int]) -> int:
+def longest_run(pixels: Pixels, color: tuple[int, int, int]) -> int:
     """Returns the longest run of a color in one row, which is the length of a full bar."""
     best = 0
-    for row in (pixels == colour).all(axis=2):
+    for row in (pixels == color).all(axis=2):
         edges = np.flatnonzero(np.diff(np.concatenate(([0], row.astype(np.int8), [0]))))
         best = max(best, int((edges[1::2] - edges[::2]).max(initial=0)))
     return best

@@ -137,10 +137,10 @@ def test_the_page_is_well_formed_and_fetches_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_every_field_of_the_page_has_its_label(name: str) -> None:
     page = Page(whole(name))
-    labelled = {attrs.get("for") for tag, attrs in page.tags if tag == "label"}
+    labeled = {attrs.get("for") for tag, attrs in page.tags if tag == "label"}
     for tag, attrs in page.tags:
         if tag == "textarea" or (tag == "input" and attrs.get("type") not in ("radio", "checkbox")):
-            assert attrs["id"] in labelled
+            assert attrs["id"] in labeled
     assert [tag for tag, _ in page.tags if re.fullmatch("h[123]", tag)][:3] == ["h1", "h2", "h3"]
 
 

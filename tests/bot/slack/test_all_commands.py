@@ -202,7 +202,7 @@ async def test_every_button(workspace: Workspace) -> None:
     # A document, checked and imported.
     await workspace.types(boss, "/quiz-admin bank import", "Name of the document")
     text = (
-        "---\nbank: more\nlicence: MIT\n---\n\n# nn\n\n## eye · value · mid\n\nWhat is `1 + 1`?\n\n### Answer\n\n`2`\n"
+        "---\nbank: more\nlicense: MIT\n---\n\n# nn\n\n## eye · value · mid\n\nWhat is `1 + 1`?\n\n### Answer\n\n`2`\n"
     )
     view = workspace.slack.modal(boss)
     await hands.presses(boss, view, "Preview", "", name="more.md", text=text)

@@ -60,9 +60,9 @@ AUDIT = r"""
   }
 
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const numbers = (colour) => {
+  const numbers = (color) => {
     canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = colour;
+    canvas.fillStyle = color;
     canvas.fillRect(0, 0, 1, 1);
     return [...canvas.getImageData(0, 0, 1, 1).data];
   };

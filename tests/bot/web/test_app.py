@@ -302,7 +302,7 @@ async def test_commands_are_completed_an_admins_for_admins(ann: Browser, bob: Br
     assert (await bob.opens(f"{bob.home}complete?text=/quiz-admin sch")).json() == []
 
 
-async def test_code_is_coloured_and_escaped(ann: Browser) -> None:
+async def test_code_is_colored_and_escaped(ann: Browser) -> None:
     data = {"token": ann.hidden("token"), "code": "def f(): return '<b>'"}
 
     painted = (await ann.http.post(f"{ann.home}highlight", data=data)).text

@@ -98,7 +98,7 @@ async def test_a_script_gets_the_reply_alone_and_without_buttons(room: Room, ann
     assert "<button" not in answer["html"] and "<form" not in answer["html"]
 
 
-async def test_colours_come_for_the_links_own_page_alone(room: Room, ann: Who, http: httpx.AsyncClient) -> None:
+async def test_colors_come_for_the_links_own_page_alone(room: Room, ann: Who, http: httpx.AsyncClient) -> None:
     path = await link_of(room, ann)
     token = hidden((await http.get(path)).text, "token")
     painted = await http.post(f"{path}/highlight", data={"token": token, "code": "def f(): pass"})

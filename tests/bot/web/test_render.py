@@ -27,7 +27,7 @@ from bot.core.cards import (
     Text,
     TextField,
 )
-from bot.web.render import announcement, code_colours, message_html
+from bot.web.render import announcement, code_colors, message_html
 from bot.web.store import Message
 from tests.bot.samples import PNG
 
@@ -165,7 +165,7 @@ def test_a_row_of_numbers_alone_is_marked_once() -> None:
     assert '1 <span class="tag">you</span>' in html
 
 
-def test_code_keeps_its_lines_and_is_coloured() -> None:
+def test_code_keeps_its_lines_and_is_colored() -> None:
     html = body_of(message_html(message(Card("T", "", (Code("\n  x = 1 < 2"),))), "/m/a1", "T"))
 
     assert 'aria-label="Code"><code>\n  <span class="n">x</span>' in html
@@ -341,8 +341,8 @@ def test_a_message_in_short() -> None:
     assert announcement(message(Form("Fill in", "f:r1", ()))) == "Dailygrad: Fill in"
 
 
-def test_code_has_colours_for_light_and_dark() -> None:
-    light, dark = code_colours().split("@media (prefers-color-scheme: dark) {")
+def test_code_has_colors_for_light_and_dark() -> None:
+    light, dark = code_colors().split("@media (prefers-color-scheme: dark) {")
 
     assert ".code .k" in light
     assert ".code .k" in dark

@@ -92,7 +92,7 @@ REFUSED_MESSAGES: dict[str, Json] = {
     "2,001 characters": {"content": "x" * 2001},
     "2,001 characters outside the plane": {"content": "😀" * 1001},
     "a nonce of 26 characters": {"content": "x", "nonce": "x" * 26},
-    "an unknown field": {"content": "x", "colour": "red"},
+    "an unknown field": {"content": "x", "color": "red"},
     "a number as content": {"content": 5},
     "a row of six": {"components": [row(*numbered(6))]},
     "six rows": {"components": [row(part) for part in numbered(6)]},

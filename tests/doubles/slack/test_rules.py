@@ -51,7 +51,7 @@ REFUSED: dict[str, list[Body]] = {
     "an unknown block": [{"type": "fireworks"}],
     "an unknown element": actions({"type": "dial", "action_id": "a"}),
     "a block without a type": [{"text": plain()}],
-    "an unknown field": [{**HEADER, "colour": "red"}],
+    "an unknown field": [{**HEADER, "color": "red"}],
     "an image among actions": actions({"type": "image", "image_url": "https://example.org", "alt_text": "x"}),
     "an input among actions": actions({"type": "plain_text_input", **TYPED}),
     "mrkdwn in a header": [{"type": "header", "text": mrkdwn()}],

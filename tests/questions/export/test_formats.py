@@ -80,7 +80,7 @@ def test_a_shipped_bank_keeps_what_is_asked_and_what_is_right(format: ExportForm
 
 def test_json_loses_nothing() -> None:
     read = again(BANK, "json")
-    assert (read.name, read.title, read.licence) == (BANK.name, BANK.title, BANK.licence)
+    assert (read.name, read.title, read.license) == (BANK.name, BANK.title, BANK.license)
     for question, other in zip(BANK.questions, read.questions, strict=True):
         blocks = tuple(dataclasses.replace(one, line=other.place.line) for one in question.code_blocks)
         assert other == dataclasses.replace(question, place=other.place, code_blocks=blocks)

@@ -176,10 +176,10 @@ def test_a_native_bank_survives_whole(path: Path) -> None:
     reading = read_bank(path.read_bytes(), name=path.name)
     again = read(native_text(reading.bank))
     assert [same(question) for question in again.bank.questions] == [same(one) for one in reading.bank.questions]
-    assert (again.bank.name, again.bank.title, again.bank.licence) == (
+    assert (again.bank.name, again.bank.title, again.bank.license) == (
         reading.bank.name,
         reading.bank.title,
-        reading.bank.licence,
+        reading.bank.license,
     )
     assert native_text(again.bank) == native_text(reading.bank)
     assert {finding.code for finding in again.findings} <= {finding.code for finding in reading.findings}
@@ -240,14 +240,14 @@ def test_front_matter_holds_any_name_and_title(title: str) -> None:
     data = export_bank(Bank(title, title, (Question("a", "open", "b", NOWHERE, answer="c"),), title), "markdown")
     again = read_bank(data, name="a.md").bank
     wanted = " ".join(title.encode("utf-8", "replace").decode().split())
-    assert (again.name, again.title, again.licence) == (wanted or "a", wanted or "a", wanted)
+    assert (again.name, again.title, again.license) == (wanted or "a", wanted or "a", wanted)
 
 
-def test_a_licence_all_questions_share_is_the_documents() -> None:
-    question = Question("a", "open", "b", NOWHERE, answer="c", licence="CC0-1.0")
-    assert "licence: CC0-1.0" in native_text(Bank("x", "X", (question,)))
-    two = (question, dataclasses.replace(question, id="d", licence="MIT"))
-    assert "licence" not in native_text(Bank("x", "X", two))
+def test_a_license_all_questions_share_is_the_documents() -> None:
+    question = Question("a", "open", "b", NOWHERE, answer="c", license="CC0-1.0")
+    assert "license: CC0-1.0" in native_text(Bank("x", "X", (question,)))
+    two = (question, dataclasses.replace(question, id="d", license="MIT"))
+    assert "license" not in native_text(Bank("x", "X", two))
 
 
 def test_the_language_of_a_fence_stays() -> None:

@@ -55,7 +55,7 @@ def _shown_question(question: Question) -> list[str]:
         ("under", " > ".join(question.section)),
         ("tags", ", ".join(question.tags)),
         ("links", ", ".join(question.links)),
-        ("licence", question.licence),
+        ("license", question.license),
     ):
         head += f"; {word} {value}" if value else ""
     lines = [head, f"  asks {question.prompt}"]

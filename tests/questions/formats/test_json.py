@@ -18,7 +18,7 @@ def written(*questions: Any, **changes: Any) -> str:
     envelope = {
         "format": "dailygrad-bank",
         "version": 1,
-        "bank": {"name": "b", "title": "A bank", "licence": "MIT", "dialects": []},
+        "bank": {"name": "b", "title": "A bank", "license": "MIT", "dialects": []},
         "questions": list(questions),
     }
     return json.dumps({**envelope, **changes}, indent=1)
@@ -33,7 +33,7 @@ def test_a_bank_is_read_with_the_lines_of_its_questions() -> None:
     one, two = reading.bank.questions
     assert reading.findings == ()
     assert reading.bank == Bank("b", "A bank", (one, two), "MIT", ("json",))
-    assert (one.answer, one.licence) == ("A thing.", "MIT")
+    assert (one.answer, one.license) == ("A thing.", "MIT")
     assert reading.source.line(one.place.line).strip() == "{" == reading.source.line(two.place.line).strip()
     assert one.place.end_line + 1 == two.place.line
 

@@ -1,4 +1,4 @@
-"""Each wall alone, the others off: a layer that only seems to work because of its neighbour is found here.
+"""Each wall alone, the others off: a layer that only seems to work because of its neighbor is found here.
 
 Each test is a small process without torch that raises one wall and then tries what that wall should stop; the
 same attempts without it succeed, which proves that it was this wall.

@@ -1,4 +1,4 @@
-"""The walls in two stages, each alone and with the neighbours off, in a small process without torch."""
+"""The walls in two stages, each alone and with the neighbors off, in a small process without torch."""
 
 from __future__ import annotations
 

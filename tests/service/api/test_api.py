@@ -36,7 +36,7 @@ async def test_every_call_needs_the_token(http: httpx.AsyncClient) -> None:
             response = await http.post(f"/v1{path}", json={}, headers={"Authorization": shown} if shown else {})
             assert response.status_code == 401, path
             refusal = Failure.model_validate_json(response.content).refusal
-            assert isinstance(refusal, CallRejected) and refusal.code == "unauthorised"
+            assert isinstance(refusal, CallRejected) and refusal.code == "unauthorized"
 
 
 async def test_a_body_that_cannot_be_read_is_a_failure_that_names_the_place(http: httpx.AsyncClient) -> None:

@@ -50,7 +50,7 @@ def row(said: Said, **fields: Any) -> Row:
 
 
 OUTSIDE = "out-of-scope"
-OUT, UNREADABLE, OK, ADMINS, GONE = "unauthorised", "invalid-input", "ok", "admins-only", "not-found"
+OUT, UNREADABLE, OK, ADMINS, GONE = "unauthorized", "invalid-input", "ok", "admins-only", "not-found"
 WRONG_CODE = "link-refused"
 OPEN: Said = (OK,) * 6
 """Told to anybody."""

@@ -31,7 +31,7 @@ BANK = """\
 ---
 bank: cards
 title: Cards
-licence: MIT
+license: MIT
 ---
 
 # tensors

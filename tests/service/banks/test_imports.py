@@ -138,9 +138,9 @@ ESCAPED = r'[{"question": "What is\u0000 it?", "answer": "A view."}]'
         ("", "no questions recognized"),
         ("Just a text.\n", "no questions recognized"),
         (ESCAPED, "error[Q010]: a text of the question contains U+0000"),
-        ('---\nlicence: "M\\0T"\n---\n' + DOCUMENT, "the title or front matter: it holds a NUL character"),
+        ('---\nlicense: "M\\0T"\n---\n' + DOCUMENT, "the title or front matter: it holds a NUL character"),
     ],
-    ids=["empty", "no question", "NUL in a question", "NUL in the licence"],
+    ids=["empty", "no question", "NUL in a question", "NUL in the license"],
 )
 async def test_invalid_questions_are_reported_and_not_imported(stage: Stage, text: str, said: str) -> None:
     name = "views.json" if text.startswith("[") else "views.md"

@@ -8,7 +8,7 @@ from service.banks.preview import preview_question
 TEXT = """---
 bank: team
 title: The team's
-licence: MIT
+license: MIT
 ---
 
 # tensors/memory
@@ -38,7 +38,7 @@ def test_the_view_has_no_key_and_the_key_has_everything() -> None:
     view, key = preview_question(bank.questions[0], bank)
     assert {option.id for option in view.options} == {"one", "two", "three"}
     assert "reason" not in view.model_dump_json()
-    assert (view.id, view.kind, view.source, view.licence, view.several) == (
+    assert (view.id, view.kind, view.source, view.license, view.several) == (
         "strides",
         "choice",
         "The team's",

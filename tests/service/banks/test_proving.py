@@ -34,7 +34,7 @@ FALSE_KEYS = """\
 ---
 bank: wrong
 title: Wrong on purpose
-licence: MIT
+license: MIT
 ---
 
 # tensors

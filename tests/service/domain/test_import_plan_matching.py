@@ -69,7 +69,7 @@ def test_a_prompt_edited_a_little_in_its_place_keeps_its_row() -> None:
     assert rows(after, kept(*written(*PROMPTS))) == [100, 101, 102, 103, 104]
 
 
-def test_neighbours_edited_together_keep_their_rows() -> None:
+def test_neighbors_edited_together_keep_their_rows() -> None:
     edited = [
         prompt.replace("?", ", in short?").replace("Why does", "Tell why").replace("many", "many whole")
         for prompt in PROMPTS

@@ -50,9 +50,9 @@ def test_a_key_counts_who_chose_what_with_the_reason() -> None:
     assert (options["b"].right, options["b"].reason) == (False, "`clone` copies")
 
 
-def test_source_and_licence_stand_with_the_question() -> None:
+def test_source_and_license_stand_with_the_question() -> None:
     view = build_question_view(version(choice()), "p7")
-    assert (view.id, view.version, view.source, view.licence, view.several) == (
+    assert (view.id, view.version, view.source, view.license, view.several) == (
         "views", 2, "A bank", "CC BY 4.0", False,
     )  # fmt: skip
 

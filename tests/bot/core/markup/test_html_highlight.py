@@ -1,4 +1,4 @@
-"""Highlighted code: exact text, classes only, and colours that can be read on their ground."""
+"""Highlighted code: exact text, classes only, and colors that can be read on their ground."""
 
 import re
 from html import unescape
@@ -17,9 +17,9 @@ def text_of(html: str) -> str:
     return unescape(re.sub(r"<[^>]*>", "", html))
 
 
-def luminance(colour: str) -> float:
+def luminance(color: str) -> float:
     """Returns the relative luminance (WCAG) of a color such as #1f2328."""
-    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    channels = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -36,7 +36,7 @@ def test_the_measure_of_contrast_itself() -> None:
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_every_colour_can_be_read(theme: Theme) -> None:
+def test_every_color_can_be_read(theme: Theme) -> None:
     css = highlight_css(theme)
     (ground,) = re.findall(r"background: (#[0-9a-f]{6})", css)
     inks = re.findall(r"[{ ]color: (#[0-9a-f]{6})", css)
@@ -51,7 +51,7 @@ def test_every_rule_stays_in_its_scope(theme: Theme) -> None:
         assert all(part.strip().startswith("[data-theme] .code") for part in selectors.split(","))
 
 
-def test_every_class_that_names_a_meaning_has_a_colour() -> None:
+def test_every_class_that_names_a_meaning_has_a_color() -> None:
     css = highlight_css("light")
     for name in ("k", "kn", "kc", "s2", "sa", "mi", "mf", "c1", "nf", "nc", "nd", "nb", "ow"):
         assert re.search(rf"\.code \.{name}\b", css)

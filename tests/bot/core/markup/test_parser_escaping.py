@@ -24,7 +24,7 @@ def shown(markdown: str) -> str:
     return "\n\n".join(paragraphs)
 
 
-def normalised(text: str) -> str:
+def normalized(text: str) -> str:
     """Returns what `escape` preserves: lines without outer spaces, and paragraphs."""
     parts = re.split(r"\n\s*\n", clean(text).strip())
     return "\n\n".join("\n".join(line.strip() for line in part.split("\n")) for part in parts)
@@ -56,7 +56,7 @@ def normalised(text: str) -> str:
     ],
 )
 def test_it_is_shown_as_typed(text: str) -> None:
-    assert shown(escape(text)) == normalised(text)
+    assert shown(escape(text)) == normalized(text)
 
 
 @settings(max_examples=400)
@@ -65,7 +65,7 @@ def test_it_is_shown_as_typed(text: str) -> None:
 @example("0)")
 @example("\u00a0- a")
 def test_any_text_is_shown_as_typed(text: str) -> None:
-    assert shown(escape(text)) == normalised(text)
+    assert shown(escape(text)) == normalized(text)
 
 
 def test_escaping_twice_shows_the_escaped_text() -> None:

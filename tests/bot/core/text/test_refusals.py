@@ -238,7 +238,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "At most 10 MB can be sent at once. Nothing was changed.",
     ),
     (
-        CallRejected(code="unauthorised", message="The token is wrong."),
+        CallRejected(code="unauthorized", message="The token is wrong."),
         "Not available",
         "Dailygrad is not set up correctly. This is our fault, and nothing is lost. Ask the operator to "
         "run `dailygrad doctor`.",
