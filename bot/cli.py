@@ -172,13 +172,22 @@ async def _bot_console(settings: BotSettings) -> None:
 
 
 @bot_command.command("discord")
-def bot_discord() -> None:
+def bot_discord(
+    shards: Annotated[
+        str,
+        typer.Option(
+            envvar="DISCORD_SHARDS",
+            metavar="I/N",
+            help="Connect only shard I of N, or several as in 0-7/16. Each other process has its own. Default: all.",
+        ),
+    ] = "",
+) -> None:
     """Run the Discord bot.
 
-    Settings: DISCORD_TOKEN (or …_FILE), DISCORD_API_URL, DISCORD_APPLICATION_ID; DAILYGRAD_SERVICE_URL,
+    Settings: DISCORD_TOKEN (or …_FILE), DISCORD_API_URL, DISCORD_APPLICATION_ID, DISCORD_SHARDS; DAILYGRAD_SERVICE_URL,
     …SERVICE_TOKEN, …DATA, …LINK_URL, …LINK_SECRET.
     """
-    _run("discord")
+    _run(_discord_bot(shards))
 
 
 @bot_command.command("discord-sync")
@@ -204,11 +213,11 @@ def bot_slack() -> None:
     HTTP; SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many workspaces; SLACK_API_URL; DAILYGRAD_SLACK_MANAGERS,
     …SERVICE_URL, …SERVICE_TOKEN, …DATA, …LINK_URL, …LINK_SECRET. Any secret can be read from a file: …_FILE.
     """
-    _run("slack")
+    _run(_slack_bot())
 
 
-def _run(chat: str) -> None:
-    run_bot, settings = bot_of(chat), load_settings(BotSettings)
+def _run(run_bot: RunBot) -> None:
+    settings = load_settings(BotSettings)
     hide_settings(settings)
     log_to(None, settings.log_level)
     asyncio.run(_run_until_stopped(settings, run_bot))
@@ -225,11 +234,11 @@ def bot_of(chat: str) -> RunBot:
     return _discord_bot() if chat == "discord" else _slack_bot()
 
 
-def _discord_bot() -> RunBot:
+def _discord_bot(shards: str = "") -> RunBot:
     with requires_packages("discord"):
         from bot.discord.client import serve
         from bot.discord.settings import read_discord_settings
-    settings = read_discord_settings()
+    settings = read_discord_settings(**({"shards": shards} if shards else {}))
     hide_settings(settings)
 
     async def run_bot(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:

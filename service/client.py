@@ -88,6 +88,7 @@ from service.wire import (
     Secret,
     Settled,
     SettledReport,
+    Shards,
     SimilarAnswers,
     SprintView,
     SuggestedQuestion,
@@ -587,8 +588,13 @@ class ServiceClient(CallSender):
     # The outbox dispatcher's calls: any bot process with the service token
 
     @call("outbox/claim")
-    async def outbox_claim(self, platform: str, limit: int = 20, wait_s: float = 0) -> tuple[Delivery, ...]:
-        """Claims messages to post now, at most one per channel to preserve order. Waits up to `wait_s` for new ones."""
+    async def outbox_claim(
+        self, platform: str, limit: int = 20, wait_s: float = 0, shards: Shards | None = None
+    ) -> tuple[Delivery, ...]:
+        """Claims messages to post now, at most one per channel to preserve order. Waits up to `wait_s` for new ones.
+
+        With `shards`, only those for servers of these shards.
+        """
 
     @call("outbox/places", repeatable=True)
     async def outbox_places(self, platform: str) -> tuple[PostingChannel, ...]:

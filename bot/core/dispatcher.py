@@ -19,7 +19,7 @@ from bot.core.metrics import POST_SECONDS, POSTS
 from bot.core.text import outbox_card, thread_name
 from service import spans, tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.wire import FOR_MODERATORS, PERSONAL, Delivery, Notice
+from service.wire import FOR_MODERATORS, PERSONAL, Delivery, Notice, Shards
 from service.wire import Platform as PlatformName
 
 # The interface that every platform implements
@@ -97,7 +97,7 @@ Pause = Callable[[float], Awaitable[None]]
 
 
 class Dispatcher:
-    """Delivers one platform's messages, at most `at_once` concurrently.
+    """Delivers one platform's messages, at most `at_once` concurrently; with `shards`, only those of these shards.
 
     `pause` sleeps and `steady` is a monotonic clock, seconds; tests replace them.
     """
@@ -109,6 +109,7 @@ class Dispatcher:
         *,
         at_once: int = _AT_ONCE,
         wait_s: float = 20,
+        shards: Shards | None = None,
         pause: Pause = asyncio.sleep,
         steady: Callable[[], float] = monotonic,
     ) -> None:
@@ -116,6 +117,7 @@ class Dispatcher:
         self._platform = platform
         self._at_once = at_once
         self._wait_s = wait_s
+        self._shards = shards
         self._pause = pause
         self._steady = steady
         self._lanes: set[asyncio.Task[None]] = set()
@@ -162,7 +164,9 @@ class Dispatcher:
         return self._at_once - len(self._lanes)
 
     async def _claim(self, wait_s: float, limit: int) -> tuple[Delivery, ...]:
-        claim = asyncio.ensure_future(self._client.outbox_claim(self._platform.name, limit=limit, wait_s=wait_s))
+        claim = asyncio.ensure_future(
+            self._client.outbox_claim(self._platform.name, limit=limit, wait_s=wait_s, shards=self._shards)
+        )
         try:
             # Shielded: messages claimed by a discarded request would stay locked until their lease ends.
             return await asyncio.shield(claim)

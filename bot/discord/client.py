@@ -34,7 +34,7 @@ from bot.discord.settings import API, DiscordSettings
 from bot.pictures import Pictures
 from service.client import ServiceClient
 from service.process import CommandFailed, make_folder
-from service.wire import Who
+from service.wire import Shards, Who
 
 _LOG = logging.getLogger(__name__)
 UNREACHABLE: Final = (aiohttp.ClientError, OSError, TimeoutError, discord.DiscordServerError, discord.GatewayNotFound)
@@ -54,8 +54,8 @@ _UNKNOWN_MEMBER: Final = frozenset({10004, 10007, 10013, 50001})
 # Close codes after which reconnecting cannot help. Docs: topics/opcodes-and-status-codes.
 _FATAL: Final = {
     4004: "Discord rejects the token: copy a new one from the developer portal into DISCORD_TOKEN",
-    4010: "Discord rejects the shard number. This is a bug: please report it",
-    4011: "Discord requires more shards than it announced: restart the bot",
+    4010: "Discord rejects the shard number: if DISCORD_SHARDS is set, count from 0, in the same way in every process",
+    4011: "Discord requires more shards: restart the bot, with more in DISCORD_SHARDS if that is set",
     4013: "Discord rejects the intents. This is a bug: please report it",
     4014: "Discord rejects the intents, though none is privileged: check that the token is this application's",
 }
@@ -68,7 +68,7 @@ async def serve(
     make_folder(settings.data)
     set_api_url(settings.api_url)
     loop = asyncio.get_running_loop()
-    with contextlib.closing(Journal(settings.data / JOURNAL)) as journal:
+    with contextlib.closing(Journal(settings.data / journal_name(settings.own_shards))) as journal:
         failures = 0
         while not stop.is_set():
             begun = loop.time()
@@ -87,6 +87,11 @@ async def serve(
                 pause = min(_MAX_RECONNECT_PAUSE_S, 2.0**failures)
                 _LOG.info("connecting to Discord again in %g s", pause)
                 await _wait(stop, pause)
+
+
+def journal_name(shards: Shards | None) -> str:
+    """Returns the name of the journal. Processes that share a folder must not answer each other's events."""
+    return JOURNAL if shards is None else f"discord-{str(shards).replace('/', '-of-')}.sqlite"
 
 
 def _raise_if_permanent(error: Exception) -> None:
@@ -109,12 +114,18 @@ async def _run_connection(
 ) -> None:
     """Runs one connection, from login until it ends or `stop` is set."""
     pictures = Pictures()
-    app = DiscordApp(client, journal, clock, asyncio.get_running_loop().time, links=links, pictures=pictures)
-    dispatcher = Dispatcher(client, pictures.with_posts(app.platform))
+    shards = settings.own_shards
+    app = DiscordApp(
+        client, journal, clock, asyncio.get_running_loop().time, shards=shards, links=links, pictures=pictures
+    )
+    # Each posts to its own servers, of which it knows channels and permissions.
+    dispatcher = Dispatcher(client, pictures.with_posts(app.platform), shards=shards)
     try:
         await app.bot.login(settings.bot_token)
         client.application = str(app.bot.application_id or "")
-        await _update_commands(app.bot)
+        if shards is None or shards.first == 0:
+            # Of several processes, one coordinates: the one that also gets direct messages.
+            await _update_commands(app.bot)
         await set_gateway_url(app.bot, settings.api_url)
         async with _connected(app.bot) as connecting:
             # The dispatcher ends first: the messages it is sending need the connection.
@@ -241,7 +252,8 @@ class DiscordApp:
     """The gateway client together with everything that answers its events.
 
     `steady` is a monotonic clock, seconds. `links` lets code questions link to the web editor, `pictures` illustrates
-    cards, and `shard_count` saves asking Discord for it. A reply that may open a modal may take `modal_wait_s` seconds.
+    cards. `shards` are those of this process if there are several, and `shard_count` saves asking Discord for it. A
+    reply that may open a modal may take `modal_wait_s` seconds.
     """
 
     def __init__(
@@ -251,12 +263,13 @@ class DiscordApp:
         clock: Clock,
         steady: Callable[[], float],
         *,
+        shards: Shards | None = None,
         shard_count: int | None = None,
         links: Links | None = None,
         pictures: Pictures | None = None,
         modal_wait_s: float = MODAL_WAIT_S,
     ) -> None:
-        self.bot = DiscordBot(shard_count=shard_count, trace=RateLimiter().trace())
+        self.bot = DiscordBot(shards, shard_count=shard_count, trace=RateLimiter().trace())
         self.replies = Replies()
         self.platform = DiscordPlatform(self.bot, clock)
         quiz = Quiz(client, links, DiscordChannelAccess(self.bot)).handle
@@ -296,14 +309,21 @@ class DiscordApp:
 class DiscordBot(discord.AutoShardedClient):
     """The gateway client. Its only intent is `guilds`, and it caches neither members nor messages."""
 
-    def __init__(self, *, shard_count: int | None = None, trace: aiohttp.TraceConfig | None = None) -> None:
+    def __init__(
+        self,
+        shards: Shards | None = None,
+        *,
+        shard_count: int | None = None,
+        trace: aiohttp.TraceConfig | None = None,
+    ) -> None:
         super().__init__(
             intents=discord.Intents(guilds=True),
             max_messages=None,
             member_cache_flags=discord.MemberCacheFlags.none(),
             chunk_guilds_at_startup=False,
             allowed_mentions=discord.AllowedMentions.none(),
-            shard_count=shard_count,
+            shard_ids=shards.numbers if shards else None,  # type: ignore[arg-type]  # None is its default
+            shard_count=shards.count if shards else shard_count,
             http_trace=count_responses(trace or aiohttp.TraceConfig(), "discord"),
         )
         self.handle: InteractionCallback | None = None

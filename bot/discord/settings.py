@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.process import CommandFailed
+from service.wire import Shards
 
 API = "https://discord.com/api/v10"
 _PORTAL = "https://discord.com/developers/applications"
@@ -27,6 +29,8 @@ class DiscordSettings(BaseSettings):
     """URL of the REST API, for a proxy or a test. The gateway's URL is requested from it."""
     application_id: int | None = Field(None, validation_alias="DISCORD_APPLICATION_ID")
     """Application id. Optional: the bot reads it from the token."""
+    shards: str = Field("", validation_alias="DISCORD_SHARDS")
+    """The shards of this process, if several run the bot, such as 0/2, 1/2 or 8-15/32. Empty: all of them."""
     data: Path = Field(Path(".dailygrad"), validation_alias="DAILYGRAD_DATA")
     """Folder of the journal."""
 
@@ -37,6 +41,18 @@ class DiscordSettings(BaseSettings):
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ValueError(f"DISCORD_API_URL is {url!r}; set it to a URL such as {API}")
         return url.rstrip("/")
+
+    @field_validator("shards")
+    @classmethod
+    def _shards(cls, given: str) -> str:
+        if given:
+            parse_shards(given)
+        return given
+
+    @property
+    def own_shards(self) -> Shards | None:
+        """The shards of this process; None for all."""
+        return parse_shards(self.shards) if self.shards else None
 
     @model_validator(mode="after")
     def _has_a_token(self) -> Self:
@@ -66,10 +82,26 @@ class DiscordSettings(BaseSettings):
             ) from None
 
 
-def read_discord_settings() -> DiscordSettings:
-    """Reads the settings from the environment. Raises CommandFailed; its message never contains the token."""
+def parse_shards(text: str) -> Shards:
+    """Returns the shards that a setting such as 0/2 or 8-15/32 names. Raises ValueError with the fix."""
+    found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?/(\d{1,6})", text.strip())
     try:
-        return DiscordSettings()
+        assert found
+        return Shards(first=int(found[1]), last=int(found[2] or found[1]), count=int(found[3]))
+    except (AssertionError, ValueError):
+        raise ValueError(
+            f"{text!r} are no shards: write the first, perhaps the last, and how many there are in all processes, "
+            "counted from 0, such as 0/2 and 1/2, or 0-7/16 and 8-15/16"
+        ) from None
+
+
+def read_discord_settings(**given: Any) -> DiscordSettings:
+    """Reads the settings from the environment; `given` ones override it.
+
+    Raises CommandFailed; its message never contains the token.
+    """
+    try:
+        return DiscordSettings(**given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         detail = first["msg"].removeprefix("Value error, ")

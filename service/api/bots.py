@@ -47,6 +47,7 @@ from service.wire import (
     Recorded,
     ScheduleView,
     Secret,
+    Shards,
     Where,
     Who,
 )
@@ -73,6 +74,7 @@ async def outbox_claim(
     application: Application = "",
     limit: Annotated[int, Body(embed=True, ge=1, le=100)] = 20,
     wait_s: Annotated[float, Body(embed=True, ge=0, le=30)] = 0,
+    shards: Annotated[Shards | None, Body(embed=True)] = None,
 ) -> tuple[Delivery, ...]:
     parts = call.parts
     # If the caller has disconnected, release the messages instead of holding them for a whole lease.
@@ -90,6 +92,7 @@ async def outbox_claim(
             application=application,
             limit=limit,
             wait_s=wait_s,
+            shards=shards,
             stopping=stopping,
         )
     finally:

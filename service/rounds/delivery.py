@@ -24,7 +24,17 @@ from service.store import answers, applications, ledger, notifications, outbox
 from service.store.outbox_signal import OutboxSignal
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
-from service.wire import AttemptOutcome, Body, Delivery, Platform, PostedMessage, PostFailed, PostUpdate, QuestionPost
+from service.wire import (
+    AttemptOutcome,
+    Body,
+    Delivery,
+    Platform,
+    PostedMessage,
+    PostFailed,
+    PostUpdate,
+    QuestionPost,
+    Shards,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -65,11 +75,13 @@ async def claim_or_wait(
     application: str = "",
     limit: int = 20,
     wait_s: float = 0,
+    shards: Shards | None = None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[Delivery, ...]:
     """Leases messages to the caller that may be sent on that platform now, waiting up to `wait_s` for some.
 
-    Only those of chats that the caller's `application` serves, or that no application does.
+    Only those of chats that the caller's `application` serves, or that no application does, and with `shards` only
+    those of servers that belong to these shards.
 
     Once `stopping` returns True it stops within a second and leases nothing.
     """
@@ -78,7 +90,7 @@ async def claim_or_wait(
 
     async def claim() -> tuple[Delivery, ...]:
         async with sessions.begin() as session:
-            leased = await claim_messages(session, platform, clock(), limit, application)
+            leased = await claim_messages(session, platform, clock(), limit, application, shards)
             if leased and stopping():
                 # Nobody would receive them, and they would wait for the end of their lease.
                 await session.rollback()
@@ -102,11 +114,16 @@ async def claim_or_wait(
 
 
 async def claim_messages(
-    session: AsyncSession, platform: Platform, now: datetime, limit: int = 20, application: str = ""
+    session: AsyncSession,
+    platform: Platform,
+    now: datetime,
+    limit: int = 20,
+    application: str = "",
+    shards: Shards | None = None,
 ) -> tuple[Delivery, ...]:
     """Leases the first message of every queue that may be sent now."""
     await give_up_expired(session, now)
-    rows = await outbox.lock_claimable(session, platform, application, now, limit)
+    rows = await outbox.lock_claimable(session, platform, application, now, limit, shards)
     _kept = await outbox.load_chats_and_channels(session, rows)
     taken = [await _build_delivery(session, row, now, outbox.claim(row, now, LEASE)) for row in rows]
     return tuple([delivery for delivery in taken if delivery is not None])

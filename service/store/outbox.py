@@ -11,12 +11,28 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, DateTime, and_, delete, func, literal, or_, select, text, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    DateTime,
+    Integer,
+    and_,
+    case,
+    delete,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy import cast as cast_sql
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
-from service.wire import Body, Platform
+from service.wire import Body, Platform, Shards
 
 PRIVATE_TIMEOUT = timedelta(days=1)
 """How long a message that belongs to no slot is retried."""
@@ -208,11 +224,16 @@ async def first_shown_at(session: AsyncSession, round_: Round, chat_id: int | No
 
 
 async def lock_claimable(
-    session: AsyncSession, platform: str, application: str, now: datetime, limit: int
+    session: AsyncSession,
+    platform: str,
+    application: str,
+    now: datetime,
+    limit: int,
+    shards: Shards | None = None,
 ) -> Sequence[Outbox]:
     """Returns messages at the head of their queue that may be posted now, locked. Skips rows another dispatcher locks.
 
-    Leaves out the chats that another application serves.
+    Leaves out the chats that another application serves, and with `shards` those of other shards.
 
     Chats take turns, so that one with thousands of channels, and its rate limit, delays no other.
     """
@@ -221,7 +242,12 @@ async def lock_claimable(
     waiting = (
         select(Outbox.id, Outbox.chat_id, Outbox.due_at, place, and_(*_ready(now)).label("ready"))
         .join(Chat, Chat.id == Outbox.chat_id)
-        .where(Chat.platform == platform, Chat.application.in_((application, "")), Outbox.state.in_(UNSENT))
+        .where(
+            Chat.platform == platform,
+            Chat.application.in_((application, "")),
+            Outbox.state.in_(UNSENT),
+            *([_shard(shards.count).between(shards.first, shards.last)] if shards else []),
+        )
         .subquery()
     )
     row = waiting.c
@@ -353,6 +379,15 @@ async def _chat_of(session: AsyncSession, member_id: int, wanted: int | None) ->
 def _ready(now: datetime) -> list[ColumnElement[bool]]:
     free = or_(Outbox.claimed_until.is_(None), Outbox.claimed_until <= now)
     return [Outbox.state.in_(UNSENT), Outbox.not_before <= now, free]
+
+
+def _shard(count: int) -> ColumnElement[int]:
+    """Returns the shard of a chat, a server of Discord, by its rule: the id's time, modulo the number of shards."""
+    server = case(
+        (Chat.external_id.regexp_match("^([0-9]{1,18}|[1-8][0-9]{18})$"), cast_sql(Chat.external_id, BigInteger)),
+        else_=0,
+    )
+    return server.bitwise_rshift(literal_column("22", Integer)) % count
 
 
 def _queue() -> list[ColumnElement[Any]]:

@@ -97,6 +97,7 @@ from service.wire.bots import (
     Recorded,
     ReminderNote,
     RevealPost,
+    Shards,
     VerdictNote,
     WinnerPost,
 )
@@ -565,6 +566,7 @@ __all__ = [
     "SessionProgress",
     "Settled",
     "SettledReport",
+    "Shards",
     "ShareRefused",
     "Short",
     "SimilarAnswers",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from service.wire.base import EventId, Model, Platform, Ref, Secret, Short, Verdict
 from service.wire.duels import DuelPost
@@ -14,6 +14,28 @@ from service.wire.notices import Notice
 from service.wire.questions import AnswerInput, AnswerKey, QuestionView, RoundResult, VerdictView
 from service.wire.sprints import SprintAnnouncement, SprintPodium, SprintQuestionPost, SprintReveal
 from service.wire.tournaments import TournamentPost
+
+
+class Shards(Model):
+    """The shards of Discord's gateway that one bot process connects: from `first` to `last`, of `count`."""
+
+    first: Annotated[int, Field(ge=0, lt=100_000)]
+    last: Annotated[int, Field(ge=0, lt=100_000)]
+    count: Annotated[int, Field(ge=1, le=100_000)]
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not self.first <= self.last < self.count:
+            raise ValueError(f"{self.first}-{self.last} of {self.count}")
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.first if self.first == self.last else f'{self.first}-{self.last}'}/{self.count}"
+
+    @property
+    def numbers(self) -> list[int]:
+        """The shards' numbers."""
+        return [*range(self.first, self.last + 1)]
 
 
 class InstallationKey(Model):

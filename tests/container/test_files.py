@@ -168,6 +168,19 @@ def test_compose_itself_reads_it(profile: str) -> None:
     assert len(read_by_compose("--profile", profile)) > 6
 
 
+def test_a_second_shard_of_discord_differs_in_its_number_and_its_data() -> None:
+    one, two = (
+        read_by_compose("-f", "deploy/discord-shards.yml", "--profile", "discord")[name]
+        for name in ("discord", "discord-1")
+    )
+    assert (one["environment"].pop("DISCORD_SHARDS"), two["environment"].pop("DISCORD_SHARDS")) == ("0/2", "1/2")
+    sources = [[volume.pop("source") for volume in part["volumes"]] for part in (one, two)]
+    assert sources == [["discord-keys", "discord"], ["discord-keys", "discord-1"]]
+    assert two["networks"].pop("calls") == {"aliases": ["discord"]}, "where Prometheus looks"
+    assert one["networks"].pop("calls") is None
+    assert one == two
+
+
 def test_wal_archiving_adds_to_the_database_and_takes_nothing_away() -> None:
     plain, archiving = read_by_compose()["postgres"], read_by_compose("-f", POINT_IN_TIME)["postgres"]
     mounted = {one["target"] for one in archiving["volumes"]}

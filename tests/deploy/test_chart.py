@@ -29,7 +29,11 @@ CHART = ROOT / "deploy/chart"
 VERSIONS = ("1.30", "1.33", "1.36")  # the oldest that has appArmorProfile, and newer ones
 CUSTOM = {"Cluster", "ScaledObject", "ServiceMonitor", "PrometheusRule"}
 """Kinds of operators, of which no schema is installed here."""
-BOTS = {"discord": {"enabled": True}, "slack": {"enabled": True, "http": True}, "web": {"ingress": {"enabled": True}}}
+BOTS = {
+    "discord": {"enabled": True, "shards": 4},
+    "slack": {"enabled": True, "http": True},
+    "web": {"ingress": {"enabled": True}},
+}
 EVERYTHING: dict[str, Any] = {
     "bots": BOTS,
     "sandbox": {"pools": {"gpu": {"enabled": True, "autoscaling": {"type": "queue"}}}},
@@ -208,7 +212,17 @@ def test_every_variable_is_one_that_the_process_reads(everything: list[Manifest]
         known = bots[part] | names_of(BotSettings) if part in bots else names_of(Settings)
         for name, given in variables(pod):
             if name not in ("sandbox", "gate"):
-                assert given <= known | {FILE_VARIABLE}, part
+                assert given <= known | {FILE_VARIABLE, "POD_INDEX"}, part
+
+
+def test_each_shard_of_discord_has_a_pod_that_knows_its_number(everything: list[Manifest]) -> None:
+    sets = of_kind(everything, "StatefulSet")
+    assert {part: one["spec"]["replicas"] for part, one in sets.items()} == {"web": 1, "discord": 4, "slack": 1}
+    env = {one["name"]: one for one in sets["discord"]["spec"]["template"]["spec"]["containers"][0]["env"]}
+    assert env["DISCORD_SHARDS"]["value"] == "$(POD_INDEX)/4"
+    assert [*env].index("POD_INDEX") < [*env].index("DISCORD_SHARDS"), "a variable refers to those before it"
+    assert env["POD_INDEX"]["valueFrom"]["fieldRef"]["fieldPath"].endswith("['apps.kubernetes.io/pod-index']")
+    assert "DISCORD_SHARDS" not in json.dumps(of_kind(render({"bots": {"discord": {"enabled": True}}}), "StatefulSet"))
 
 
 def test_the_rules_are_the_file_that_compose_uses(everything: list[Manifest]) -> None:

@@ -40,7 +40,7 @@ def test_local_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_external_links_use_tls(page: Path) -> None:
     for address in re.findall(r"http://[^\s)>`'\"]+", text_of(page)):
-        assert re.match(r"http://(127\.0\.0\.1|worker|service|localhost)\b", address), address
+        assert re.match(r"http://(127\.0\.0\.1|worker|service|jaeger|localhost)\b", address), address
 
 
 def test_the_links_are_found() -> None:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.discord.settings import API, read_discord_settings
+from bot.discord.client import journal_name
+from bot.discord.settings import API, parse_shards, read_discord_settings
 from service.process import CommandFailed
 
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("DISCORD_TOKEN", "DISCORD_TOKEN_FILE", "DISCORD_API_URL", "DISCORD_APPLICATION_ID", "DAILYGRAD_DATA"):
+    for name in ("DISCORD_TOKEN", "DISCORD_TOKEN_FILE", "DISCORD_API_URL", "DISCORD_APPLICATION_ID", "DISCORD_SHARDS"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -27,6 +28,30 @@ def test_the_token_may_be_in_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     (tmp_path / "token").write_text("a.b.c\n")
     monkeypatch.setenv("DISCORD_TOKEN_FILE", str(tmp_path / "token"))
     assert read_discord_settings().bot_token == "a.b.c"
+
+
+@pytest.mark.parametrize(
+    ("given", "numbers", "count"), [("", None, 0), ("0/2", [0], 2), ("1/2", [1], 2), (" 4-7/16 ", [4, 5, 6, 7], 16)]
+)
+def test_shards_are_those_of_this_process(
+    monkeypatch: pytest.MonkeyPatch, given: str, numbers: list[int] | None, count: int
+) -> None:
+    monkeypatch.setenv("DISCORD_TOKEN", "a.b.c")
+    monkeypatch.setenv("DISCORD_SHARDS", given)
+    shards = read_discord_settings().own_shards
+    assert (shards and shards.numbers, shards.count if shards else 0) == (numbers, count)
+
+
+@pytest.mark.parametrize("given", ["2", "2/2", "-1/2", "3-2/4", "0/0", "0-4/4", "a/b", "0/2/4", "0/1000000"])
+def test_what_are_no_shards_is_refused_with_the_fix(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("DISCORD_TOKEN", "a.b.c")
+    with pytest.raises(CommandFailed, match="are no shards: write the first"):
+        read_discord_settings(shards=given)
+
+
+def test_processes_that_share_a_folder_have_journals_of_their_own() -> None:
+    names = [journal_name(None), *(journal_name(parse_shards(one)) for one in ("0/2", "1/2", "0-1/4"))]
+    assert names == ["discord.sqlite", "discord-0-of-2.sqlite", "discord-1-of-2.sqlite", "discord-0-1-of-4.sqlite"]
 
 
 @pytest.mark.parametrize(

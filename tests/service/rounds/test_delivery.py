@@ -38,6 +38,7 @@ from service.wire import (
     PostFailed,
     QuestionPost,
     SandboxRestored,
+    Shards,
     Where,
     Who,
 )
@@ -213,6 +214,28 @@ async def test_an_unknown_delivery_is_not_found(daily: DailyChannel) -> None:
 async def test_other_platforms_get_nothing(daily: DailyChannel, clock: Clock) -> None:
     await posted(daily, clock)
     assert await daily.client.outbox_claim("slack") == ()
+
+
+async def test_a_process_gets_the_messages_of_its_own_shards(
+    daily: DailyChannel, clock: Clock, sessions: Sessions
+) -> None:
+    servers = [str((1_300_000_000_000 + 7 * number << 22) + number) for number in range(12)] + ["9" * 20, "local"]
+    async with sessions.begin() as session:
+        for server in servers:
+            who = WHO.model_copy(update={"platform": "discord", "workspace": server})
+            caller = await resolve_caller(session, who, Where(channel="daily"), clock.now)
+            message = outbox.NewMessage(
+                server, Notice(fact=SandboxRestored(minutes=1)), caller.workspace_id, channel_id=caller.channel_id
+            )
+            assert await outbox.enqueue(session, message, clock.now)
+    found: dict[str, str] = {}
+    for first, last in ((0, 0), (1, 3), (4, 4)):
+        shards = Shards(first=first, last=last, count=5)
+        for delivery in await daily.client.outbox_claim("discord", shards=shards):
+            assert found.setdefault(delivery.workspace, str(shards)) == str(shards)
+    owners = {0: "0/5", 1: "1-3/5", 2: "1-3/5", 3: "1-3/5", 4: "4/5"}
+    # discord.py's own rule; what is no server's id is the coordinator's.
+    assert found == {one: owners[(int(one) >> 22) % 5 if len(one) == 19 else 0] for one in servers}
 
 
 async def test_a_chat_with_many_channels_holds_up_no_other(
