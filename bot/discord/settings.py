@@ -87,7 +87,9 @@ def parse_shards(text: str) -> Shards:
     found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?/(\d{1,6})", text.strip())
     try:
         assert found
-        return Shards(first=int(found[1]), last=int(found[2] or found[1]), count=int(found[3]))
+        shards = Shards(first=int(found[1]), last=int(found[2] or found[1]), count=int(found[3]))
+        assert shards.first <= shards.last < shards.count
+        return shards
     except (AssertionError, ValueError):
         raise ValueError(
             f"{text!r} are no shards: write the first, perhaps the last, and how many there are in all processes, "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from service.wire.base import EventId, Model, Platform, Ref, Secret, Short, Verdict
 from service.wire.duels import DuelPost
@@ -22,12 +22,6 @@ class Shards(Model):
     first: Annotated[int, Field(ge=0, lt=100_000)]
     last: Annotated[int, Field(ge=0, lt=100_000)]
     count: Annotated[int, Field(ge=1, le=100_000)]
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if not self.first <= self.last < self.count:
-            raise ValueError(f"{self.first}-{self.last} of {self.count}")
-        return self
 
     def __str__(self) -> str:
         return f"{self.first if self.first == self.last else f'{self.first}-{self.last}'}/{self.count}"
