@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import time
+from datetime import date, time
 from typing import Any, cast
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, available_timezones
 
 from bot.core.cards import Card, Form
 from bot.core.channel_access import ChannelAccess, ChannelProblem, RoleProblem
 from bot.core.command_parser import CommandError, Typed
+from bot.core.command_spec import BadArgument, read_time
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
 from bot.core.text import (
@@ -120,9 +120,13 @@ class Onboarding:
 
     async def begin_here(self, event: Submit) -> Card:
         """Adds the schedule of a form that names the channel and the time."""
-        channel, at = _one(event, "channel"), _one(event, "at").replace(":", "")
-        if not channel or not re.fullmatch(r"([01]\d|2[0-3])[0-5]\d", at):
+        channel, typed = _one(event, "channel"), _one(event, "at")
+        if not channel or not typed:
             raise CommandError("Choose a channel and a time.", "Not set up")
+        try:
+            at = f"{read_time(typed):%H%M}"
+        except BadArgument as error:
+            raise CommandError(str(error), "Not set up") from None
         name = "" if self._access is None else await self._access.find_name(event.who, channel)
         return await self.begin(event, at, Where(channel=channel, name=name))
 
@@ -267,7 +271,19 @@ class AdminCommands:
 
     async def run(self, event: Command, typed: Typed) -> Said:
         """Runs a parsed command. Raises CommandError and what the client raises."""
+        if typed.has_relative_days:
+            typed = typed.dated(await self._today(event, typed))
         return await self._handlers[typed.spec.path](event, typed)
+
+    async def _today(self, event: Command, typed: Typed) -> date:
+        """Returns today's date in the time zone that the command is about, in which `tomorrow` counts."""
+        if "zone" in typed.values:
+            return event.at.astimezone(ZoneInfo(typed.text("zone"))).date()
+        known = await self._client.schedule_list(event.who)
+        # The named schedule, else one of this channel, else any.
+        known = tuple(sorted(known, key=lambda one: (one.id != typed.number("schedule"), not _posts_to(one, event))))
+        zone = known[0].spec.zone if known else await self._onboarding.find_zone(event.who)
+        return event.at.astimezone(ZoneInfo(zone or "UTC")).date()
 
     # Schedules
 

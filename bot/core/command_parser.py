@@ -7,12 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, time
 from difflib import get_close_matches
 from typing import TypeVar
 
-from bot.core.command_spec import Argument, BadArgument, Spec, Value, closest, hint, shown, specs_of
+from bot.core.command_spec import (
+    Argument,
+    BadArgument,
+    RelativeDay,
+    Spec,
+    Value,
+    closest,
+    hint,
+    shown,
+    specs_of,
+)
 
 V = TypeVar("V")
 
@@ -51,7 +61,20 @@ class Typed:
         return self._of(int, name, default)
 
     def day(self, name: str) -> date:
+        """Returns a day; `dated` must have said which one `tomorrow` is."""
         return self._of(date, name, None)
+
+    @property
+    def has_relative_days(self) -> bool:
+        return any(isinstance(value, RelativeDay) for value in self.values.values())
+
+    def dated(self, today: date) -> Typed:
+        """Returns the same with dates in place of words such as `tomorrow`."""
+        values = {
+            name: value.seen_from(today) if isinstance(value, RelativeDay) else value
+            for name, value in self.values.items()
+        }
+        return replace(self, values=values)
 
     def clock(self, name: str, default: time) -> time:
         return self._of(time, name, default)
@@ -101,8 +124,9 @@ def _words_after(first: str, paths: Iterable[tuple[str, ...]]) -> tuple[str, ...
 def _no_such(name: str, typed: tuple[str, ...], paths: tuple[tuple[str, ...], ...]) -> str:
     group = _words_after(typed[0], paths)
     if group:
-        problem = f"{shown(typed[1])} is not among them." + hint(typed[1], group) if len(typed) > 1 else "Say which."
-        return f"`/{name} {typed[0]}` goes with {', '.join(group)}. {problem}"
+        if len(typed) == 1:
+            return f"`/{name} {typed[0]}` needs one of {', '.join(group)}."
+        return f"`/{name} {typed[0]}` has no {shown(typed[1])}. It has {', '.join(group)}.{hint(typed[1], group)}"
     missing = shown(f"/{name} {typed[0]}")
     near = closest(" ".join(typed), tuple(" ".join(path) for path in paths)) or closest(
         typed[0], tuple(path[0] for path in paths)
@@ -194,7 +218,8 @@ class _Values:
             except BadArgument as error:
                 return str(error)
         kinds = ", ".join(f"{one.name} (such as `{one.kind.example}`)" for one in slots)
-        return f"{shown(word)} fits none of {kinds}. {self._usage()}"
+        choices = tuple(choice for one in slots for choice in one.kind.choices)
+        return f"{shown(word)} fits none of {kinds}.{hint(word, choices)} {self._usage()}"
 
     def _called(self, name: str) -> Argument:
         names = {argument.name: argument for argument in self.spec.arguments}

@@ -5,13 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, time
+from datetime import date, time, timedelta
 from difflib import get_close_matches
 from functools import cache
 from typing import Final
 from zoneinfo import available_timezones
 
-Value = str | int | bool | time | date | tuple[str, ...] | tuple[int, ...]
+
+@dataclass(frozen=True, slots=True)
+class RelativeDay:
+    """A day that is named from the day on which it is typed, such as `tomorrow` or `friday`."""
+
+    days: int = 0
+    """Days after that day."""
+    weekday: int | None = None
+    """From 0 for Monday: the next such day after that day."""
+
+    def seen_from(self, today: date) -> date:
+        """Returns the day that is meant on `today`."""
+        if self.weekday is None:
+            return today + timedelta(days=self.days)
+        return today + timedelta(days=(self.weekday - today.weekday() - 1) % 7 + 1)
+
+
+Value = str | int | bool | time | date | RelativeDay | tuple[str, ...] | tuple[int, ...]
 
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -78,13 +95,19 @@ def list_of(name: str, known: tuple[str, ...]) -> Kind:
     return Kind(name, read, ",".join(known[:2]), known)
 
 
-def _read_time(word: str) -> time:
-    found = re.fullmatch(r"(\d{1,2})[:.](\d{2})", word)
-    if not found or int(found[1]) > 23 or int(found[2]) > 59:
-        raise BadArgument(f"{shown(word)} is no time of day. Write it as `09:00` or `17:30`.")
-    return time(int(found[1]), int(found[2]))
+def read_time(word: str) -> time:
+    """Reads a time of day, such as `09:00`, `9am` or `5:30 pm`. Raises BadArgument."""
+    found = re.fullmatch(r"(\d{1,2})(?:[:.](\d{2}))?\s*(?:([ap])\.?m\.?)?", word.strip().lower())
+    if found and (found[2] or found[3]):
+        hour, minute = int(found[1]), int(found[2] or 0)
+        if found[3]:
+            hour = hour % 12 + 12 * (found[3] == "p") if 1 <= hour <= 12 else 24
+        if hour <= 23 and minute <= 59:
+            return time(hour, minute)
+    raise BadArgument(f"{shown(word)} is no time of day. Write it as `09:00`, `17:30` or `9am`.")
 
 
+_WEEKDAY_NAMES: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY_WORDS = {"daily": tuple(range(7)), "weekdays": tuple(range(5)), "weekends": (5, 6)}
 
 
@@ -102,11 +125,13 @@ def _read_weekdays(word: str) -> tuple[int, ...]:
     return tuple(sorted(days))
 
 
+def _find_weekday(word: str) -> int | None:
+    return next((at for at, day in enumerate(_WEEKDAY_NAMES) if len(word) >= 3 and day.startswith(word)), None)
+
+
 def _weekday(part: str, word: str) -> int:
-    if len(part) >= 3:
-        for number, day in enumerate(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")):
-            if day.startswith(part):
-                return number
+    if (found := _find_weekday(part)) is not None:
+        return found
     raise BadArgument(f"{shown(word)} names no weekdays. Write `mon-fri`, `mon,wed,fri`, `weekdays` or `daily`.")
 
 
@@ -162,11 +187,29 @@ def _read_code(word: str) -> str:
     return code
 
 
-def _read_date(word: str) -> date:
+_NEAR_DAYS: Final = {"today": 0, "tomorrow": 1, "yesterday": -1}
+
+
+def _read_past_day(word: str) -> date | RelativeDay:
+    if (days := _NEAR_DAYS.get(word.lower())) is not None:
+        return RelativeDay(days)
     try:
         return date.fromisoformat(word)
     except ValueError:
-        raise BadArgument(f"{shown(word)} is no date. Write it as year-month-day, such as `2026-03-02`.") from None
+        raise BadArgument(
+            f"{shown(word)} is no date. Write it as year-month-day, such as `2026-03-02`, or `yesterday`."
+        ) from None
+
+
+def _read_date(word: str) -> date | RelativeDay:
+    if (weekday := _find_weekday(word.lower())) is not None:
+        return RelativeDay(weekday=weekday)
+    try:
+        return _read_past_day(word)
+    except BadArgument:
+        raise BadArgument(
+            f"{shown(word)} is no date. Write it as year-month-day, such as `2026-03-02`, or as `tomorrow` or `friday`."
+        ) from None
 
 
 WORD: Final = Kind("word", str, "autograd", own=False)
@@ -174,7 +217,7 @@ WORDS: Final = Kind(
     "words", lambda word: tuple(part for part in word.split(",") if part), "autograd,tensors", own=False
 )
 REST: Final = Kind("text", str, "…", own=False, rest=True)
-TIME: Final = Kind("time", _read_time, "09:00", looks=r"\d+[:.]?\d*")
+TIME: Final = Kind("time", read_time, "09:00", looks=r"\d+[:.]?\d*([ap]\.?m\.?)?")
 WEEKDAYS: Final = Kind(
     "weekdays",
     _read_weekdays,
@@ -197,6 +240,8 @@ NUMBER: Final = Kind("number", _read_number, "3")
 DAYS_BEFORE: Final = Kind("number of days", _read_number, "365")
 CODE: Final = Kind("code", _read_code, "K7QM2RXN", own=False)
 DATE: Final = Kind("date", _read_date, "2026-03-02")
+PAST_DAY: Final = Kind("date", _read_past_day, "2026-03-02")
+"""Without weekdays, which mean coming days, and which may be the name of a member."""
 LEVEL: Final = one_of("level", {word: word for word in ("mid", "senior", "principal")})
 LEVELS: Final = list_of("levels", ("mid", "senior", "principal"))
 _KINDS: Final = ("choice", "value", "output", "code", "open")
@@ -408,7 +453,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         "schedule skip",
         "Post nothing on one day; streaks do not break.",
         _SCHEDULE,
-        Argument("date", DATE, "The day, such as 2026-03-02.", required=True),
+        Argument("date", DATE, "The day, such as 2026-03-02 or tomorrow.", required=True),
     ),
     _admin("schedule share", "Have a schedule post to this channel too.", _THIS_SCHEDULE),
     _admin("schedule unshare", "Have a schedule no longer post to this channel.", _THIS_SCHEDULE),
@@ -510,7 +555,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         "member restore",
         "Let a missed day break no streak.",
         _MEMBER,
-        Argument("date", DATE, "The day, such as 2026-03-02.", required=True),
+        Argument("date", PAST_DAY, "The day, such as 2026-03-02 or yesterday.", required=True),
     ),
     _admin(
         "member adjust",

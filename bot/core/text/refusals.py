@@ -209,9 +209,9 @@ def _invalid(refusal: InvalidInput) -> str:
         case "too short":
             return f"{field}is too short. It takes at least {plural(int(refusal.limit), 'character')}."
         case "too small":
-            return f"{field}is too small. The least is {refusal.limit:,g}."
+            return f"{field}must be at least {refusal.limit:,g}."
         case "too large":
-            return f"{field}is too large. The most is {refusal.limit:,g}."
+            return f"{field}can be at most {refusal.limit:,g}."
         case "not storable":
             return "The text contains a character that cannot be stored, or a number is too large. Send it without."
         case "invalid":

@@ -6,10 +6,10 @@ from zoneinfo import available_timezones
 
 import pytest
 
-from bot.core.actions import JoinChannel, encode
+from bot.core.actions import BeginHere, JoinChannel, encode
 from bot.core.cards import Card, Form, PickField
 from bot.core.channel_access import ChannelProblem, RoleProblem
-from bot.core.events import Added, Press, Visited
+from bot.core.events import Added, Press, Submit, Visited
 from bot.core.quiz import Quiz
 from service.wire import Where, Who
 from tests.bot.conftest import Room
@@ -47,6 +47,16 @@ async def test_three_clicks_from_hello_to_the_first_question(room: Room) -> None
     assert "Posting now" in await room.presses(boss, "Post it now")
     await room.carries()
     assert room.wall.questions == ["C1"]
+
+
+async def test_a_form_takes_the_time_as_people_write_it(room: Room) -> None:
+    def form(at: str) -> Submit:
+        given = {"channel": ("C1",), "at": (at,), "days": ("0",), "zone": ("Europe/Berlin",)}
+        return Submit(room.event_id(), room.clock(), room.boss, NEW, encode(BeginHere()), given)
+
+    assert "Choose a channel and a time" in await room.does(form(""))
+    assert "25:00 is no time of day" in await room.does(form("25:00"))
+    assert "17:30 (Europe/Berlin), Monday, open" in await room.does(form("5:30 pm"))
 
 
 async def test_a_workspace_is_greeted_once(room: Room, who: MakeWho) -> None:

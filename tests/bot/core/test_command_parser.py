@@ -152,11 +152,11 @@ REFUSED = [
     (
         "quiz-admin",
         "schedule ad 09:00",
-        "`/quiz-admin schedule` goes with add, list, edit, pause, resume, skip, share, unshare, preview, post-now, "
-        "remove. `ad` is not among them. Did you mean `add`?",
+        "`/quiz-admin schedule` has no `ad`. It has add, list, edit, pause, resume, skip, share, unshare, preview, "
+        "post-now, remove. Did you mean `add`?",
     ),
-    ("quiz-admin", "member", "`/quiz-admin member` goes with restore, adjust. Say which."),
-    ("quiz-admin", "schedule add 25:00", "`25:00` is no time of day. Write it as `09:00` or `17:30`."),
+    ("quiz-admin", "member", "`/quiz-admin member` needs one of restore, adjust."),
+    ("quiz-admin", "schedule add 25:00", "`25:00` is no time of day. Write it as `09:00`, `17:30` or `9am`."),
     ("quiz-admin", "schedule add zone:Berlin", "Zone: `Berlin` is no time zone we know. Did you mean `Europe/Berlin`?"),
     (
         "quiz-admin",
@@ -178,8 +178,13 @@ REFUSED = [
     ("quiz-admin", "schedule add level:mid,boss", "Level: `boss` is not one of mid, senior, principal."),
     (
         "quiz-admin",
-        "schedule skip 3 tomorrow",
-        "`tomorrow` is no date. Write it as year-month-day, such as `2026-03-02`.",
+        "schedule skip 3 someday",
+        "`someday` is no date. Write it as year-month-day, such as `2026-03-02`, or as `tomorrow` or `friday`.",
+    ),
+    (
+        "quiz-admin",
+        "member restore Ann friday",
+        "`friday` is no date. Write it as year-month-day, such as `2026-03-02`, or `yesterday`.",
     ),
     ("quiz-admin", "review fixed four", "`four` is no number. Write it in digits, such as `3`."),
     (
@@ -195,6 +200,48 @@ REFUSED = [
         "Type `/quiz-admin member adjust NAME POINTS REASON`.",
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("9am", time(9)),
+        ("12am", time(0)),
+        ("12PM", time(12)),
+        ("5:30pm", time(17, 30)),
+        ('"5:30 p.m."', time(17, 30)),
+        ("9.05", time(9, 5)),
+        ("00:00", time(0)),
+    ],
+)
+def test_a_time_of_day_is_read_as_people_write_it(typed: str, meant: time) -> None:
+    assert read_command("quiz-admin", f"schedule add at:{typed}").clock("at", time(1)) == meant
+
+
+@pytest.mark.parametrize("typed", ["9", "13pm", "0am", "24:00", "9:60am", "am", "930pm"])
+def test_what_is_no_time_of_day_is_refused(typed: str) -> None:
+    with pytest.raises(CommandError, match="is no time of day"):
+        read_command("quiz-admin", f"schedule add at:{typed}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("today", date(2026, 3, 4)),
+        ("Tomorrow", date(2026, 3, 5)),
+        ("friday", date(2026, 3, 6)),
+        ("wed", date(2026, 3, 11)),
+        ("2026-03-09", date(2026, 3, 9)),
+    ],
+)
+def test_a_day_may_be_named_from_today(typed: str, meant: date) -> None:
+    wednesday = date(2026, 3, 4)
+    assert read_command("quiz-admin", f"schedule skip 3 {typed}").dated(wednesday).day("date") == meant
+
+
+def test_a_member_may_be_called_like_a_weekday() -> None:
+    typed = read_command("quiz-admin", "member restore Sun yesterday").dated(date(2026, 3, 4))
+    assert (typed.text("name"), typed.day("date")) == ("Sun", date(2026, 3, 3))
 
 
 @pytest.mark.parametrize(("name", "text", "said"), REFUSED)

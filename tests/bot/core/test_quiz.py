@@ -271,7 +271,7 @@ async def test_an_empty_form_loses_nothing(room: Room, ann: Who) -> None:
 
 async def test_exceeding_a_limit_is_explained(room: Room, ann: Who) -> None:
     refused = await room.types(room.boss, "/quiz-admin schedule add open:0h")
-    assert "is too small. The least is 1." in refused
+    assert "must be at least 1." in refused
     assert "is too long. It takes at most 200 characters." in await room.types(ann, f"/quiz practice {'x' * 201}")
 
 
@@ -429,6 +429,15 @@ async def test_schedules_are_made_changed_and_removed(room: Room) -> None:
     assert "There are schedules 1. Say which" in await room.types(boss, "/quiz-admin schedule pause 7")
     assert "is removed" in await room.types(boss, "/quiz-admin schedule remove 1")
     assert "There is no schedule yet." in await room.types(boss, "/quiz-admin schedule pause")
+
+
+async def test_tomorrow_is_that_of_the_schedule(room: Room) -> None:
+    boss = room.boss
+    # Monday, 08:00 in UTC, is still Sunday there.
+    await room.types(boss, "/quiz-admin schedule add 9am daily Pacific/Honolulu")
+    assert "Next: Tuesday 3 March, 09:00" in await room.types(boss, "/quiz-admin schedule skip tomorrow")
+    said = await room.types(boss, "/quiz-admin schedule add 5:30pm Pacific/Honolulu every:2 first:tomorrow")
+    assert "17:30 (Pacific/Honolulu), every 2 days from Monday 2 March" in " ".join(said.split())
 
 
 async def test_banks_seasons_members_and_the_audit(room: Room, ann: Who) -> None:

@@ -195,12 +195,12 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         InvalidInput(field="open minutes", problem="too small", limit=1),
         "Not accepted",
-        "**open minutes** is too small. The least is 1.",
+        "**open minutes** must be at least 1.",
     ),
     (
         InvalidInput(field="open minutes", problem="too large", limit=10_080),
         "Not accepted",
-        "**open minutes** is too large. The most is 10,080.",
+        "**open minutes** can be at most 10,080.",
     ),
     (
         InvalidInput(field="name", problem="too long", limit=200),
