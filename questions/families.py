@@ -111,7 +111,7 @@ def variant_question(family: Question, drawing: Mapping[str, Any]) -> Question |
         if not is_literal(repr(key)):
             raise InvalidVariant(f"the key {key!r} is not a Python literal")
         return dataclasses.replace(question, answer=repr(key))
-    options = _options(key, drawing.get("wrong", ()))
+    options = _options(question.id, key, drawing.get("wrong", ()))
     fewest = _FEWEST if drawing.get("few") else _FEWEST + 1
     return dataclasses.replace(question, options=options) if len(options) > fewest else None
 
@@ -121,16 +121,23 @@ def shown(value: object) -> str:
     return value if isinstance(value, str) else f"`{value!r}`"
 
 
-def _options(key: object, wrong: Iterable[Any]) -> tuple[Option, ...]:
-    """Returns the right option and the first wrong options that differ from it and from each other."""
-    options = {shown(key): Option("a", shown(key), right=True)}
+def _options(id_: str, key: object, wrong: Iterable[Any]) -> tuple[Option, ...]:
+    """Returns the right option and the first wrong options that differ from it and from each other.
+
+    Their ids follow an order that depends on the variant, because chats carry ids where a member can read them.
+    """
+    options = {shown(key): ""}
     for pair in wrong:
         if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], str) or not pair[1]:
             raise InvalidVariant(f"`wrong` must contain pairs of a value and a misconception, not {pair!r}")
         text = shown(pair[0])
         if text not in options and len(options) <= _MOST:
-            options[text] = Option("abcde"[len(options)], text, right=False, reason=pair[1])
-    return tuple(options.values())
+            options[text] = pair[1]
+    texts = sorted(options, key=lambda text: _digest(id_, text))
+    return tuple(
+        Option(letter, text, right=text == shown(key), reason=options[text])
+        for letter, text in zip("abcde", texts, strict=False)
+    )
 
 
 def _proof(program: str, ask: str, key: object) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from questions import as_data, from_data, read_bank
@@ -60,12 +62,12 @@ def test_a_drawn_choice_keeps_its_family_and_proves_its_key() -> None:
     assert question.id.startswith("fresh-strides-")
     assert (question.kind, question.level, question.topic, question.draw) == ("choice", "mid", "tensors/memory", "")
     assert question.program == "x = zeros(2, 3)"
-    assert [(one.text, one.right, one.reason) for one in question.options] == [
+    assert {(one.text, one.right, one.reason) for one in question.options} == {
         ("`(3, 1)`", True, ""),
         ("`(12, 4)`", False, "bytes"),
         ("`(1, 2)`", False, "column-major"),
         ("`(6, 3)`", False, "own size"),
-    ]
+    }
     assert question.why == "Strides count elements."
     assert question.proof == "x = zeros(2, 3)\n\nanswer = x.stride()"
 
@@ -95,6 +97,18 @@ def test_at_most_five_options_are_shown() -> None:
     assert [one.id for one in many.options] == ["a", "b", "c", "d", "e"]
 
 
+def test_the_ids_of_options_do_not_say_which_is_right() -> None:
+    counts = Counter[str]()
+    for columns in range(200):
+        question = drawn(program=f"x = zeros(2, {columns})")
+        assert question is not None
+        assert "".join(one.id for one in question.options) == "abcd"
+        counts.update(one.id for one in question.options if one.right)
+
+    assert counts.total() == 200
+    assert min(counts[letter] for letter in "abcd") > 25
+
+
 def test_a_drawn_value_is_typed_as_a_literal() -> None:
     question = drawn(VALUE, key=2.5, ask="ans")
 
@@ -115,7 +129,7 @@ def test_every_sort_of_key_has_a_proof_that_python_can_read(key: object) -> None
 
     assert question is not None
     compile(question.proof, "proof", "exec")
-    assert question.options[0].text == (key if isinstance(key, str) else f"`{key!r}`")
+    assert next(one.text for one in question.options if one.right) == (key if isinstance(key, str) else f"`{key!r}`")
 
 
 @pytest.mark.parametrize(

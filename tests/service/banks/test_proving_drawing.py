@@ -54,13 +54,18 @@ async def test_torch_says_the_key_and_the_same_seed_draws_the_same(sandbox: Sand
     assert 30 < len(found) <= 40
     assert set(later) <= set(found)
     first = found[0]
-    assert first.options[0].text == f"`({first.program.split('(')[1].split(',')[0]}, 3)`"
+    (right,) = [one.text for one in first.options if one.right]
+    assert right == f"`({first.program.split('(')[1].split(',')[0]}, 3)`"
 
 
 async def test_an_exception_and_a_dtype_are_keys_too(sandbox: SandboxClient) -> None:
     (question,) = await generate_variants(family(ERRORS), sandbox, seed=0, count=5)
 
-    assert [one.text for one in question.options] == ["raises `RuntimeError`", "`torch.float32`", "`1`"]
+    assert {one.text: one.right for one in question.options} == {
+        "raises `RuntimeError`": True,
+        "`torch.float32`": False,
+        "`1`": False,
+    }
 
 
 @pytest.mark.parametrize(
