@@ -197,6 +197,7 @@ _PLAN = {
     "speed": "speed_bonus",
     "confidence": "confidence",
     "contestant": "contestant",
+    "variants": "variants",
     "ping": "ping",
     "memory": "memory_days",
     "catch-up": "catch_up_minutes",

@@ -367,6 +367,7 @@ _PLAN: Final = (
     Argument("speed", SWITCH, "Whether fast answers earn a bonus.", named=True),
     Argument("confidence", SWITCH, "Whether members say how sure they are, for points.", named=True),
     Argument("contestant", SWITCH, "Whether a model answers too, unranked, if the operator named one.", named=True),
+    Argument("variants", SWITCH, "Whether each member gets their own variant of a family.", named=True),
     Argument("ping", ROLE, "Role (Discord), or id of a user group (Slack), that a question notifies.", named=True),
     Argument("memory", DAYS_BEFORE, "Days before a question may come again.", named=True),
     Argument("catch-up", DURATION, "How late a missed question is still posted.", named=True),

@@ -6,6 +6,7 @@ secret until that round closes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -18,11 +19,11 @@ from service.errors import Refused
 from service.rounds.results import build_results, graded_version
 from service.rounds.rounds import MAX_WRONG_LENGTH, MAX_WRONG_TEXTS
 from service.rounds.views import build_question_view
-from service.store import answers, archive, duels, markings, questions, rounds, suggestions
+from service.store import answers, archive, duels, markings, questions, rounds, suggestions, variants
 from service.store.archive import ClosedRound
 from service.store.members import Caller
 from service.store.questions import Version
-from service.store.tables import Round, Schedule
+from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import (
     AnswerInput,
     AnswerKey,
@@ -63,11 +64,13 @@ async def _view_rounds(session: AsyncSession, caller: Caller, found: list[Closed
     given = await answers.list_by_id(session, answer_ids)
     verdicts = await answers.latest_verdicts(session, answer_ids)
     credits = await markings.list_credits(session, answer_ids)
-    versions = await questions.list_versions(session, {one.version_id for one in found})
+    drawn = await variants.list_of_member(session, caller.member_id, [one.id for one in found])
+    asked = {one.id: _asked_version(one, given, drawn) for one in found}
+    versions = await questions.list_versions(session, set(asked.values()))
     counts = await archive.count_answers(session, [one.id for one in found])
     views = []
     for one in found:
-        ref, question = str(QuestionRef("round", one.id)), versions[one.version_id].question
+        ref, version = str(QuestionRef("round", one.id)), versions[asked[one.id]]
         row = verdicts.get(one.answer_id) if one.answer_id is not None else None
         verdict = answers.read_verdict(row, credits.get(row.answer_id)) if row else None
         answered, right = counts.get(one.id, (0, 0))
@@ -76,9 +79,9 @@ async def _view_rounds(session: AsyncSession, caller: Caller, found: list[Closed
             ArchivedRound(
                 ref=ref,
                 day=one.day,
-                question=build_question_view(versions[one.version_id], ref, caller.member_id),
+                question=build_question_view(version, ref, caller.member_id),
                 answers=answered,
-                right=None if question.kind == "open" else right,
+                right=None if version.question.kind == "open" else right,
                 given=None if own is None else AnswerInput.model_validate(own).model_copy(update={"code": None}),
                 verdict=verdict.verdict if verdict else None,
                 credit=verdict.credit if verdict else None,
@@ -87,8 +90,15 @@ async def _view_rounds(session: AsyncSession, caller: Caller, found: list[Closed
     return tuple(views)
 
 
+def _asked_version(one: ClosedRound, given: Mapping[int, AnswerRow], drawn: Mapping[int, int]) -> int:
+    """Returns the version that the round asked the member."""
+    if one.answer_id is not None:
+        return given[one.answer_id].version_id
+    return drawn.get(one.id, one.version_id)
+
+
 async def find_closed(session: AsyncSession, caller: Caller, ref: str) -> tuple[Round, Schedule, Version]:
-    """Returns a closed round of the caller's workspace and the version that decides it.
+    """Returns a closed round of the caller's workspace and the version that decides it for the caller.
 
     Refused while the round is open, and while its question is asked again or in a duel of the caller.
     """
@@ -101,7 +111,7 @@ async def find_closed(session: AsyncSession, caller: Caller, ref: str) -> tuple[
     round_, schedule = found
     if round_.closed_at is None:
         raise Refused(ResultNotReady(closes_at=round_.closes_at, zone=_zone(schedule)))
-    version = await graded_version(session, round_)
+    version = await graded_version(session, round_, caller.member_id)
     if await questions.is_asked_now(session, caller.workspace_id, version.question_id):
         raise Refused(StillOpen())
     if await duels.is_question_in_duel(session, caller.member_id, version.question_id):
@@ -114,9 +124,11 @@ async def view_question(session: AsyncSession, caller: Caller, ref: str, now: da
     round_, schedule, version = await find_closed(session, caller, ref)
     question = version.question
     result = (await build_results(session, round_, schedule, [caller.member_id]))[caller.member_id]
-    chosen = await archive.count_options(session, round_.id) if question.kind == "choice" else {}
+    # Options and texts of different variants cannot be counted together.
+    alike = not round_.own_variants
+    chosen = await archive.count_options(session, round_.id) if alike and question.kind == "choice" else {}
     answered, right = (await archive.count_answers(session, [round_.id])).get(round_.id, (0, 0))
-    typed = question.kind in ("value", "output")
+    typed = alike and question.kind in ("value", "output")
     assert round_.version_id is not None, "a closed round asked a question"
     asked = await questions.get_version(session, round_.version_id)
     return QuestionPage(

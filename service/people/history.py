@@ -80,7 +80,8 @@ async def _past_rounds(
     given = await answers.list_by_id(session, answer_ids)
     verdicts = await answers.latest_verdicts(session, answer_ids)
     confirmed = await markings.list_credits(session, answer_ids)
-    versions = await questions.list_versions(session, {one.version_id for one in latest})
+    # Where members have variants of their own, an answer knows which.
+    versions = await questions.list_versions(session, {answer.version_id for answer in given.values()})
     ranks = await answers.list_own_ranks(session, caller.member_id, [one.id for one in latest])
     found = []
     for one in latest:
@@ -92,7 +93,7 @@ async def _past_rounds(
             PastRound(
                 ref=ref,
                 day=one.day,
-                question=build_question_view(versions[one.version_id], ref, caller.member_id),
+                question=build_question_view(versions[given[one.answer_id].version_id], ref, caller.member_id),
                 given=AnswerInput.model_validate(given[one.answer_id].given).model_copy(update={"code": None}),
                 verdict=verdict.verdict if verdict else None,
                 credit=verdict.credit if verdict else None,

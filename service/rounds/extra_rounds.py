@@ -40,7 +40,10 @@ async def ask(session: AsyncSession, caller: Caller, channel_id: int, wanted: Ex
         raise Refused(NothingFits(needs_gpu=needs_gpu))
     version_id = await variants.pick_for_round(session, schedule.workspace_id, int(choice.id))
     closes_at = now + timedelta(minutes=spec.open_minutes)
-    round_ = await rounds.create(session, schedule.id, slot.day, now, closes_at, version_id=version_id, number=number)
+    own = spec.variants and await variants.suffice_for_all(session, version_id)
+    round_ = await rounds.create(
+        session, schedule.id, slot.day, now, closes_at, version_id=version_id, own_variants=own, number=number
+    )
     assert round_ is not None, "the schedule is locked, so the number is free"
     await enqueue_post(session, schedule, round_, slot, now)
     return await view_round(session, round_, schedule)

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.rounds import leaderboard
-from service.rounds.views import build_question_view
+from service.rounds.views import build_question_view, channel_variant
 from service.store import chats, notifications, outbox, questions, schedules
 from service.store.members import Caller
 from service.store.session import Sessions
@@ -80,7 +80,7 @@ async def _enqueue_reminders(session: AsyncSession, round_: Round, schedule: Sch
             continue
         note = ReminderNote(
             ref=ref,
-            question=build_question_view(version, ref, member_id),
+            question=build_question_view(version, ref, member_id, variant=channel_variant(round_)),
             streak=streaks[member_id].current,
             closes_at=round_.closes_at,
             zone=ScheduleSpec.model_validate(schedule.spec).zone,

@@ -91,7 +91,8 @@ async def regrade_question(session: AsyncSession, version_id: int, now: datetime
     for round_, schedule in closed:
         assert round_.version_id is not None, "a closed round asked a question"
         asked_version = await questions.get_version(session, round_.version_id)
-        if asked_version.question.kind == fixed.question.kind:
+        # A round of a family that is now a plain question asked something else.
+        if asked_version.question.kind == fixed.question.kind and not asked_version.drawing:
             moved = await _correct_round(session, round_, schedule, fixed, now)
             await notify_point_changes(session, round_, schedule, fixed, moved, now)
 

@@ -14,8 +14,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.errors import Refused
 from service.rounds import leaderboard
 from service.rounds.ledger import LedgerPosting
-from service.rounds.views import build_answer_key, build_question_view
-from service.store import answers, chats, duels, ledger, markings, notifications, outbox, questions, rounds, schedules
+from service.rounds.views import build_answer_key, build_question_view, channel_variant
+from service.store import (
+    answers,
+    chats,
+    duels,
+    ledger,
+    markings,
+    notifications,
+    outbox,
+    questions,
+    rounds,
+    schedules,
+    variants,
+)
 from service.store.ledger import RoundPoints
 from service.store.members import Caller
 from service.store.questions import Version
@@ -121,6 +133,7 @@ async def build_results(
 ) -> dict[int, RoundResult]:
     """Returns the results of these members of a closed round. Takes the same number of statements for any number."""
     entries = {entry.member.id: entry.answer for entry in await answers.list_entries(session, round_.id, member_ids)}
+    own = await _list_own_variants(session, round_, entries, member_ids)
     answer_ids = [answer.id for answer in entries.values()]
     verdicts = await answers.latest_verdicts(session, answer_ids)
     credits = await markings.list_credits(session, answer_ids)
@@ -130,12 +143,14 @@ async def build_results(
     key = build_answer_key(facts.version, ref)
     found = {}
     for member_id in member_ids:
-        answer = entries.get(member_id)
+        answer, version = entries.get(member_id), own.get(member_id, facts.version)
+        variant = "own" if member_id in own else channel_variant(round_)
+        view = build_question_view(version, ref, member_id, variant=variant)
         verdict = verdicts.get(answer.id) if answer else None
         found[member_id] = RoundResult(
             ref=ref,
             day=round_.day,
-            key=key.model_copy(update={"question": build_question_view(facts.version, ref, member_id)}),
+            key=(build_answer_key(version, ref) if member_id in own else key).model_copy(update={"question": view}),
             given=AnswerInput.model_validate(answer.given) if answer else None,
             verdict=answers.read_verdict(verdict, credits.get(verdict.answer_id)) if verdict else None,
             points=_points(facts, member_id, answer),
@@ -148,6 +163,18 @@ async def build_results(
             zone=zone,
         )
     return found
+
+
+async def _list_own_variants(
+    session: AsyncSession, round_: Round, entries: Mapping[int, AnswerRow], member_ids: Collection[int]
+) -> dict[int, Version]:
+    """Returns the members' own variants in the round, if they have any: the one that they answered, or only saw."""
+    if not round_.own_variants:
+        return {}
+    own = await variants.list_for_members(session, round_, member_ids)
+    own |= {member_id: answer.version_id for member_id, answer in entries.items()}
+    versions = await questions.list_versions(session, set(own.values()))
+    return {member_id: versions[version_id] for member_id, version_id in own.items()}
 
 
 async def _load_facts(
@@ -167,16 +194,20 @@ async def _load_facts(
     )
 
 
-async def graded_version(session: AsyncSession, round_: Round) -> Version:
-    """Returns the version whose key decides the round: the newest, as for regrading, or else the one asked.
+async def graded_version(session: AsyncSession, round_: Round, member_id: int | None = None) -> Version:
+    """Returns the version whose key decides the round, for this member or for the channel: the newest, as for
+    regrading, or else the one asked.
 
-    Open answers are marked by the key points they were asked with.
+    Open answers are marked by the key points they were asked with, and variants keep the key that torch computed.
     """
     assert round_.version_id is not None, "a closed round asked a question"
-    asked = await questions.get_version(session, round_.version_id)
+    asked_id = round_.version_id
+    if member_id is not None:
+        asked_id = await variants.get_for_member(session, round_, member_id)
+    asked = await questions.get_version(session, asked_id)
     newest = await questions.get_version(session, await questions.newest_version_id(session, asked.question_id))
     usable = newest.question.answered and newest.question.kind == asked.question.kind != "open"
-    return newest if usable and not (newest.question.draw or asked.question.draw) else asked
+    return newest if usable and not (newest.question.draw or asked.drawing) else asked
 
 
 def _rank_change(facts: _RoundFacts, member_id: int) -> RankChange:

@@ -22,7 +22,7 @@ from service.rounds import contestant, delivery, leaderboard, practice, results
 from service.rounds.alerts import notify_admins
 from service.rounds.ledger import LedgerPosting, grade_answer
 from service.rounds.schedules import build_timetable, choose_for_day, next_posting, only_gpu_questions_fit
-from service.rounds.views import build_answer_key, build_question_view
+from service.rounds.views import build_answer_key, build_question_view, channel_variant
 from service.store import answers, banks, outbox, questions, rounds, suggestions, variants
 from service.store import calibrations as calibration_rows
 from service.store import schedules as schedule_rows
@@ -161,9 +161,11 @@ async def post_slot(
     opens_at = now if late else slot.instant
     closes_at = opens_at + timedelta(minutes=spec.open_minutes)
     version_id = await variants.pick_for_round(session, schedule.workspace_id, int(choice.id))
-    round_ = await rounds.create(session, schedule.id, slot.day, opens_at, closes_at, version_id=version_id)
+    own = spec.variants and await variants.suffice_for_all(session, version_id)
+    times = (slot.day, opens_at, closes_at)
+    round_ = await rounds.create(session, schedule.id, *times, version_id=version_id, own_variants=own)
     if round_ is None and reopen:
-        round_ = await rounds.reopen(session, schedule.id, slot.day, opens_at, closes_at, version_id)
+        round_ = await rounds.reopen(session, schedule.id, *times, version_id=version_id, own_variants=own)
     if round_ is None:
         return None
     await enqueue_post(session, schedule, round_, slot, now, late=late)
@@ -204,13 +206,16 @@ async def _skip_slot(
 async def enqueue_post(
     session: AsyncSession, schedule: Schedule, round_: Round, slot: Slot, now: datetime, *, late: bool = False
 ) -> None:
-    """Enqueues a round's question for every channel of its schedule."""
+    """Enqueues a round's question for every channel of its schedule. Where members get variants of their own, it is an
+    example."""
     assert round_.version_id is not None, "it was just created with a question"
     spec = ScheduleSpec.model_validate(schedule.spec)
     ref = str(QuestionRef("round", round_.id))
     body = QuestionPost(
         ref=ref,
-        question=build_question_view(await questions.get_version(session, round_.version_id), ref),
+        question=build_question_view(
+            await questions.get_version(session, round_.version_id), ref, variant=channel_variant(round_)
+        ),
         day=slot.day,
         closes_at=round_.closes_at,
         late_minutes=int((now - slot.instant).total_seconds() // 60) if late else 0,
@@ -347,7 +352,7 @@ async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -
     return RoundView(
         id=round_.id,
         day=round_.day,
-        question=build_question_view(version, str(QuestionRef("round", round_.id))),
+        question=build_question_view(version, str(QuestionRef("round", round_.id)), variant=channel_variant(round_)),
         opens_at=round_.opens_at,
         closes_at=round_.closes_at,
         answers=await answers.count_answers(session, round_.id),
@@ -358,8 +363,11 @@ async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -
 
 async def _grade_entries(session: AsyncSession, closing: _ClosingRound, now: datetime) -> list[_Result]:
     """Grades all answers and posts their points, except code without a verdict, which is posted with its verdict."""
-    question, graded, verdicts = closing.version.question, [], []
+    graded, verdicts = [], []
+    asked = await questions.list_versions(session, {entry.answer.version_id for entry in closing.entries})
     for entry in closing.entries:
+        # Where members have variants of their own, each answer has the key of its own.
+        question = asked[entry.answer.version_id].question
         if entry.verdict is not None:
             if entry.verdict.verdict != "system error":
                 graded.append((entry, entry.verdict.credit))
@@ -369,7 +377,7 @@ async def _grade_entries(session: AsyncSession, closing: _ClosingRound, now: dat
                 verdicts.append((entry.answer, verdict))
                 graded.append((entry, verdict.credit))
     await answers.save_verdicts(session, verdicts, now)
-    posting = await LedgerPosting.for_round(session, closing.round, closing.schedule, question)
+    posting = await LedgerPosting.for_round(session, closing.round, closing.schedule, closing.version.question)
     points = await posting.post(session, graded)
     return [_Result(entry, credit, earned) for (entry, credit), earned in zip(graded, points, strict=True)]
 
@@ -380,7 +388,8 @@ async def _build_reveal(
     round_, schedule, version, entries = closing.round, closing.schedule, closing.version, closing.entries
     spec = ScheduleSpec.model_validate(schedule.spec)
     given = [AnswerInput.model_validate(entry.answer.given) for entry in entries]
-    chosen = [option for each in given for option in each.options or ()]
+    # Options and texts of different variants cannot be counted together.
+    chosen = [] if round_.own_variants else [option for each in given for option in each.options or ()]
     shown = [result for result in results if not result.entry.member.hidden]
     first = [result for result in shown if result.credit == 1][:1]
     best = sorted(shown, key=lambda result: -result.points)[:MAX_NAMED]
@@ -388,11 +397,11 @@ async def _build_reveal(
     return RevealPost(
         ref=str(QuestionRef("round", round_.id)),
         day=round_.day,
-        key=build_answer_key(version, str(QuestionRef("round", round_.id)), chosen),
+        key=build_answer_key(version, str(QuestionRef("round", round_.id)), chosen, variant=channel_variant(round_)),
         answers=len(entries),
         right=sum(result.credit == 1 for result in results),
         mean_credit=sum(result.credit or 0.0 for result in results) / len(results) if results else 0.0,
-        wrong_texts=_wrong_texts(version, results),
+        wrong_texts=() if round_.own_variants else _wrong_texts(version, results),
         first=people[0] if first else None,
         points=tuple(people[len(first) :]),
         unnamed=len(shown) - len(best),

@@ -16,7 +16,7 @@ from service.rounds.jobs import Jobs
 from service.rounds.ledger import find_problem, grade_answer
 from service.rounds.schedules import next_posting
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import answers, cards, duels, members, questions, rounds
+from service.store import answers, cards, duels, members, questions, rounds, variants
 from service.store import schedules as schedule_rows
 from service.store.answers import Submission
 from service.store.members import Caller
@@ -34,6 +34,7 @@ from service.wire import (
     ScheduleSpec,
     StillOpen,
     TodayView,
+    VariantRole,
     WrongKindOfAnswer,
 )
 
@@ -45,6 +46,13 @@ class OpenedQuestion:
     version: Version
     round: Round | None = None
     schedule: Schedule | None = None
+
+    @property
+    def variant(self) -> VariantRole | None:
+        """Whether the version is the member's own variant or the example in the channel."""
+        if self.round is None or not self.round.own_variants:
+            return None
+        return "example" if self.version.id == self.round.version_id else "own"
 
     @property
     def zone(self) -> str:
@@ -62,8 +70,8 @@ async def view_today(session: AsyncSession, caller: Caller, now: datetime) -> To
     """Returns the questions open in the channel, or without one in the workspace, and when the next one comes."""
     forms = []
     for round_, schedule in await _list_open(session, caller, now):
-        assert round_.version_id is not None, "an open round asks a question"
-        opened = OpenedQuestion(await questions.get_version(session, round_.version_id), round_, schedule)
+        version_id = await variants.get_for_member(session, round_, caller.member_id)
+        opened = OpenedQuestion(await questions.get_version(session, version_id), round_, schedule)
         forms.append(await _build_form(session, caller, str(QuestionRef("round", round_.id)), opened))
     zone = await schedule_rows.get_zone(session, caller.workspace_id, caller.channel_id)
     return TodayView(forms=tuple(forms), next_at=await _next_posting_for(session, caller, now), zone=zone)
@@ -209,14 +217,15 @@ async def _record_practice(
 
 
 async def find_question(session: AsyncSession, caller: Caller, ref: str, *, lock: bool = False) -> OpenedQuestion:
-    """Returns the question of `ref` in the caller's workspace. With `lock` its round cannot close meanwhile."""
+    """Returns the question of `ref` in the caller's workspace: in a round, the one that it asks the caller. With `lock`
+    the round cannot close meanwhile."""
     reference = QuestionRef.parse(ref)
     if reference.kind == "round":
         found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id, lock=lock)
         if found is None:
             raise Refused(QuestionGone(practice=False))
-        assert found[0].version_id is not None, "a round that was not skipped asks a question"
-        return OpenedQuestion(await questions.get_version(session, found[0].version_id), *found)
+        version_id = await variants.get_for_member(session, found[0], caller.member_id)
+        return OpenedQuestion(await questions.get_version(session, version_id), *found)
     if reference.kind != "practice":
         raise Refused(QuestionGone(practice=False))
     version = await questions.find_version(session, caller.workspace_id, reference.id)
@@ -233,7 +242,7 @@ async def _build_form(session: AsyncSession, caller: Caller, ref: str, opened: O
     before = await answers.get_current(session, opened.round.id, caller.member_id) if opened.round else None
     return AskForm(
         ref=ref,
-        question=build_question_view(opened.version, ref, caller.member_id),
+        question=build_question_view(opened.version, ref, caller.member_id, variant=opened.variant),
         given=None if before is None else _answer_input(before),
         opens_at=opened.round.opens_at if opened.round else None,
         closes_at=opened.round.closes_at if opened.round else None,

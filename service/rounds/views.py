@@ -10,7 +10,8 @@ from questions.model import Option, Question
 from service.domain.import_plan import is_generated
 from service.domain.selection import shuffle_options
 from service.store.questions import Version
-from service.wire import AnswerKey, OptionKey, OptionView, QuestionView
+from service.store.tables import Round
+from service.wire import AnswerKey, OptionKey, OptionView, QuestionView, VariantRole
 
 MIN_OPTIONS = 3
 """Fewest options of a choice of which a hint names a wrong one."""
@@ -18,7 +19,9 @@ CHANNEL_ORDER = "everyone"
 """Order of a channel's post, which belongs to no member. A document often has the right option first."""
 
 
-def build_question_view(version: Version, ref: str = "", member_id: int | None = None) -> QuestionView:
+def build_question_view(
+    version: Version, ref: str = "", member_id: int | None = None, *, variant: VariantRole | None = None
+) -> QuestionView:
     """Returns the question without its key, with options in the member's order, or in the channel's if None."""
     question = version.question
     member = CHANNEL_ORDER if member_id is None else str(member_id)
@@ -40,7 +43,13 @@ def build_question_view(version: Version, ref: str = "", member_id: int | None =
         license=question.license or version.license,
         generated=is_generated(question),
         hint=has_hint(question),
+        variant=variant,
     )
+
+
+def channel_variant(round_: Round) -> VariantRole | None:
+    """Returns what the version that a round shows in the channel is."""
+    return "example" if round_.own_variants else None
 
 
 def has_hint(question: Question) -> bool:
@@ -49,11 +58,13 @@ def has_hint(question: Question) -> bool:
     return bool(question.hint) or (question.kind == "choice" and right == 1 and len(question.options) >= MIN_OPTIONS)
 
 
-def build_answer_key(version: Version, ref: str = "", chosen: Iterable[str] = ()) -> AnswerKey:
+def build_answer_key(
+    version: Version, ref: str = "", chosen: Iterable[str] = (), *, variant: VariantRole | None = None
+) -> AnswerKey:
     """Returns the key and explanation. `chosen` holds the option ids that members chose, with repetitions."""
     question, counts = version.question, Counter(chosen)
     return AnswerKey(
-        question=build_question_view(version, ref),
+        question=build_question_view(version, ref, variant=variant),
         answer=_answer_text(question),
         why=question.why,
         proof=runnable_proof(question),

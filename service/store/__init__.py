@@ -10,6 +10,7 @@ from service.store import marking_tables as marking_tables
 from service.store import notification_tables as notification_tables
 from service.store import retention as retention
 from service.store import review_tables as review_tables
+from service.store import round_member_tables as round_member_tables
 from service.store import sprint_tables as sprint_tables
 from service.store import tables as tables
 from service.store import tournament_tables as tournament_tables

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Select, func, literal, select, update
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from service.store.members import Caller, merged_ids
 from service.store.tables import (
@@ -298,7 +298,11 @@ def wrong_members(round_: Round) -> Select[int]:
 
 
 async def mean_credit_before(session: AsyncSession, round_: Round, workspace_id: int) -> float | None:
-    """Returns the mean credit of this question in earlier rounds of the workspace, or None if nobody answered."""
+    """Returns the mean credit of this question in earlier rounds of the workspace, or None if nobody answered. Of a
+    family, all variants count: they earn the same."""
+    asked, same = aliased(QuestionVersion), aliased(QuestionVersion)
+    alike = (same.question_id == asked.question_id) & (same.version == asked.version)
+    versions = select(same.id).join(asked, alike).where(asked.id == round_.version_id)
     query = (
         select(func.avg(VerdictRow.credit))
         .join(CurrentAnswer, CurrentAnswer.answer_id == VerdictRow.answer_id)
@@ -306,7 +310,7 @@ async def mean_credit_before(session: AsyncSession, round_: Round, workspace_id:
         .join(Schedule, Schedule.id == Round.schedule_id)
         .where(
             Schedule.workspace_id == workspace_id,
-            VerdictRow.version_id == round_.version_id,
+            VerdictRow.version_id.in_(versions),
             VerdictRow.verdict != "system error",
             Round.opens_at < round_.opens_at,
         )

@@ -6,7 +6,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store.tables import HintTaken
+from service.store.round_member_tables import HintTaken
 
 
 async def add(session: AsyncSession, round_id: int, member_id: int) -> None:

@@ -13,7 +13,18 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, exists, func, or_, select, true, union, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store import duels, hints, markings, members, notifications, reports, sprints, suggestions, tournaments
+from service.store import (
+    duels,
+    hints,
+    markings,
+    members,
+    notifications,
+    reports,
+    sprints,
+    suggestions,
+    tournaments,
+    variants,
+)
 from service.store.ledger import insert_entries
 from service.store.members import Caller, list_identities, merged_ids
 from service.store.review_tables import ReportRow, ReviewPlace
@@ -139,6 +150,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await tournaments.forget_member(session, caller.member_id, now)
     await notifications.forget_notifications(session, caller.member_id)
     await hints.forget_hints(session, caller.member_id)
+    await variants.forget_variants(session, caller.member_id)
     await session.execute(delete(CardRow).where(CardRow.member_id == caller.member_id))
     written = await reports.forget_reports(session, caller.member_id)
     written += await suggestions.forget_suggestions(session, caller.member_id)
@@ -349,6 +361,7 @@ async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
     await members.add_streak_graces(session, kept, list(excused))
     await session.execute(delete(StreakGrace).where(StreakGrace.member_id == gone))
     await hints.merge_hints(session, kept, gone)
+    await variants.merge_variants(session, kept, gone)
     await sprints.merge_answers(session, kept, gone)
     await tournaments.merge_members(session, kept, gone)
 

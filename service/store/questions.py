@@ -29,6 +29,8 @@ class Version:
     question: Question
     place: str = ""
     """Document and line, now or at the time of this version."""
+    drawing: int = 0
+    """Number of the variant of a family; 0 for the document's own content."""
 
 
 async def get_version(session: AsyncSession, version_id: int) -> Version:
@@ -99,4 +101,4 @@ def _read(row: Row[QuestionVersion, str, str, int, dict[str, Any] | None]) -> Ve
     question = from_data(found.body)
     found_at = place if place and found.version == current else found.body["place"]
     location = f"{PurePath(found_at['source']).name}, line {found_at['line']}"
-    return Version(found.id, found.question_id, found.version, title, license, question, location)
+    return Version(found.id, found.question_id, found.version, title, license, question, location, found.drawing)

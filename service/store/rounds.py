@@ -41,6 +41,7 @@ async def create(
     closes_at: datetime,
     *,
     version_id: int | None = None,
+    own_variants: bool = False,
     skipped: str | None = None,
     number: int = 0,
 ) -> Round | None:
@@ -50,6 +51,7 @@ async def create(
         "day": day,
         "number": number,
         "version_id": version_id,
+        "own_variants": own_variants,
         "opens_at": opens_at,
         "closes_at": closes_at,
         "skipped": skipped,
@@ -65,14 +67,21 @@ async def next_extra_number(session: AsyncSession, schedule_id: int, day: date) 
 
 
 async def reopen(
-    session: AsyncSession, schedule_id: int, day: date, opens_at: datetime, closes_at: datetime, version_id: int
+    session: AsyncSession,
+    schedule_id: int,
+    day: date,
+    opens_at: datetime,
+    closes_at: datetime,
+    *,
+    version_id: int,
+    own_variants: bool,
 ) -> Round | None:
     """Puts a question to the slot's round that was skipped. Returns None if it was not."""
     skipped = select(Round).where(is_slot(schedule_id, day), Round.skipped.is_not(None))
     round_ = await session.scalar(skipped.with_for_update())
     if round_ is not None:
         round_.version_id, round_.skipped = version_id, None
-        round_.opens_at, round_.closes_at = opens_at, closes_at
+        round_.opens_at, round_.closes_at, round_.own_variants = opens_at, closes_at, own_variants
         await session.flush()
     return round_
 
@@ -166,7 +175,6 @@ class AskedRound:
     schedule_id: int
     day: date
     closed: bool
-    version_id: int
     answer_id: int | None
     """The member's answer that counts."""
     secret: bool
@@ -182,7 +190,6 @@ async def list_asked_since(session: AsyncSession, workspace_id: int, member_id: 
             Round.schedule_id,
             Round.day,
             Round.closed_at.is_not(None),
-            QuestionVersion.id,
             CurrentAnswer.answer_id,
             is_asked_now(workspace_id),
         )

@@ -35,7 +35,7 @@ async def list_choices(
     session: AsyncSession, workspace_id: int, since: datetime
 ) -> tuple[list[dict[int, str | None]], dict[int, str]]:
     """Returns what members answered to each choice question of a round that closed since then: the wrong options, or
-    None for a right answer; and the members' names."""
+    None for a right answer; and the members' names. Each variant of a round is a question of its own."""
     newest = (
         select(VerdictRow.answer_id, VerdictRow.credit)
         .ext(distinct_on(VerdictRow.answer_id))
@@ -43,7 +43,7 @@ async def list_choices(
         .subquery()
     )
     query: Any = (
-        select(Round.id, Member.id, Member.name, AnswerRow.given["options"], newest.c.credit)
+        select(Round.id, AnswerRow.version_id, Member.id, Member.name, AnswerRow.given["options"], newest.c.credit)
         .join(Schedule, Schedule.id == Round.schedule_id)
         .join(QuestionVersion, QuestionVersion.id == Round.version_id)
         .join(CurrentAnswer, CurrentAnswer.round_id == Round.id)
@@ -57,12 +57,13 @@ async def list_choices(
             Member.forgotten_at.is_(None),
         )
     )
-    rounds: dict[int, dict[int, str | None]] = {}
+    asked: dict[tuple[int, int], dict[int, str | None]] = {}
     names: dict[int, str] = {}
-    for round_id, member_id, name, options, credit in await session.execute(query):
+    for round_id, version_id, member_id, name, options, credit in await session.execute(query):
         names[member_id] = name
-        rounds.setdefault(round_id, {})[member_id] = None if credit == 1 else "\n".join(sorted(options or ()))
-    return list(rounds.values()), names
+        wrong = None if credit == 1 else "\n".join(sorted(options or ()))
+        asked.setdefault((round_id, version_id), {})[member_id] = wrong
+    return list(asked.values()), names
 
 
 async def list_quick(

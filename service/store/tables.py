@@ -308,6 +308,8 @@ class Round(Base):
     opens_at: Mapped[datetime]
     closes_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
+    own_variants: Mapped[bool] = mapped_column(server_default=false())
+    """Whether every member gets a variant of their own; `version_id` is then the example that the channel sees."""
     skipped: Mapped[str | None]
     """Why nothing was posted for this slot. Skipped rounds break no streak."""
 
@@ -521,14 +523,6 @@ class StreakGrace(Base):
     """A round that an admin excused for this member, so that it breaks no streak."""
 
     __tablename__ = "streak_grace"
-    round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
-    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
-
-
-class HintTaken(Base):
-    """A member's use of the hint of a round's question, which costs points."""
-
-    __tablename__ = "hint_taken"
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
 

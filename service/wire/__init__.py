@@ -226,6 +226,7 @@ from service.wire.questions import (
     RunResult,
     SessionProgress,
     TodayView,
+    VariantRole,
     VerdictView,
     WaitingAnswers,
 )
@@ -622,6 +623,7 @@ __all__ = [
     "TroubleView",
     "Twin",
     "UndoRefused",
+    "VariantRole",
     "Verdict",
     "VerdictNote",
     "VerdictView",

@@ -36,6 +36,8 @@ class ScheduleSpec(Model):
     """Whether members may say how sure they are of an answer, for points."""
     contestant: bool = False
     """Whether the model that the operator names answers too, unranked."""
+    variants: bool = False
+    """Whether each member gets a variant of their own, where the question is a family."""
     ping: Annotated[str, Field(pattern=r"^([0-9]{1,20}|S[A-Z0-9]{1,30})?$")] = ""
     """Id of the role (Discord) or user group (Slack) that a post notifies; empty for none."""
     memory_days: Annotated[int, Field(ge=0, le=3650)] = 365

@@ -19,6 +19,11 @@ class OptionView(Model):
     text: str
 
 
+VariantRole = Literal["example", "own"]
+"""What a variant is in a round in which every member has one of their own: the example that the channel sees, or the
+member's own."""
+
+
 class QuestionView(Model):
     """A question without its key. Texts are Markdown; `program` and `starter` are Python."""
 
@@ -40,6 +45,8 @@ class QuestionView(Model):
     """Whether it was generated from the document's sentences."""
     hint: bool = False
     """Whether a member may take a hint."""
+    variant: VariantRole | None = None
+    """None where everyone has the same question."""
 
 
 class HintView(Model):

@@ -15,6 +15,7 @@ from service.client import ServiceClient
 from service.config import Settings
 from tests.bot.conftest import BANK
 from tests.conftest import TOKEN, Clock
+from tests.service.own_variants import bank, typed_family, variant_in
 
 Line = str | Callable[[], Awaitable[object]]
 
@@ -111,6 +112,30 @@ async def test_from_the_daily_question_to_the_board(client: ServiceClient, servi
         "Bob> /quit\n",
     )
     assert "A right answer earns" not in text
+
+
+async def test_two_members_at_one_terminal_get_different_variants(
+    client: ServiceClient, service: Service, clock: Clock
+) -> None:
+    with ConsoleStore() as store:
+        text = await talk(
+            client,
+            service,
+            store,
+            "/as Ann",
+            lambda: bank(service, typed_family()),
+            "/quiz-admin schedule add 09:30 mon-fri Europe/Berlin open:4h variants:on",
+            lambda: later(service, clock, minutes=30),
+            "/quiz answer",
+            "0",
+            "/as Bob",
+            "/quiz answer",
+            "0",
+            "/quit",
+        )
+    parts = [text.index(title) for title in ("Question for Monday", "only you, Ann) ──\nYour answer", "only you, Bob")]
+    assert len({variant_in(text[place:]) for place in parts}) == 3
+    assert text.count("your own variant") >= 2
 
 
 @pytest.mark.sandbox

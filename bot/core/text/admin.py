@@ -55,6 +55,7 @@ def plan_words(spec: ScheduleSpec) -> str:
         "with a bonus for speed" if spec.speed_bonus else "",
         "asks how sure members are" if spec.confidence else "",
         "a model answers too" if spec.contestant else "",
+        "a variant of its own for each member" if spec.variants else "",
         "notifies a role" if spec.ping.isdecimal() else "notifies a user group" if spec.ping else "",
     ]
     return "; ".join(part for part in parts if part)

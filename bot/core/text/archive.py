@@ -113,9 +113,21 @@ def options(page: QuestionPage) -> tuple[tuple[str, OptionKey, bool, float], ...
     )
 
 
+def compares(page: QuestionPage) -> bool:
+    """Returns whether the answers of the team can be shown beside one another: not those to different variants."""
+    return bool(page.answers) and page.result.key.question.variant is None
+
+
+def variant_note(page: QuestionPage) -> str:
+    """Says whose values the page shows, where every member had a variant of their own."""
+    shown = {"own": "This is yours.", "example": "You did not open the question, so this is the example."}
+    variant = page.result.key.question.variant
+    return f"Everyone had a variant of their own. {shown[variant]}" if variant else ""
+
+
 def typed_rows(page: QuestionPage) -> tuple[tuple[str, int, float, bool], ...]:
     """Returns the distribution of typed answers: Markdown, count, share, whether it is right."""
-    if page.right is None or not page.answers or page.result.key.options:
+    if not compares(page) or page.right is None or page.result.key.options:
         return ()
     right = (brief_markdown(f"`{page.result.key.answer}`") if page.result.key.answer else "Right", page.right)
     if page.result.key.question.kind == "code":

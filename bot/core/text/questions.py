@@ -63,7 +63,8 @@ _HOW = {
 def about(question: QuestionView) -> str:
     """Returns the line in small print that describes a question."""
     made = "made from the document's own sentences" if question.generated else ""
-    return joined(question.level or "", question.topic, f"question `{question.id}`", made)
+    own = "your own variant" if question.variant == "own" else ""
+    return joined(question.level or "", question.topic, f"question `{question.id}`", own, made)
 
 
 def question_blocks(question: QuestionView) -> tuple[Block, ...]:
@@ -100,6 +101,7 @@ def question_card(post: QuestionPost, answers: int = 0) -> Card:
         summary=f"{in_brief(post.question.prompt, 120)} Open until {in_brief(until)}.",
         blocks=(
             *posted_blocks(post.question),
+            *example_note(post.question),
             Small(f"{late}{count}Open until {until}. Answers stay private until then; your last one counts."),
             Small(about(post.question)),
         ),
@@ -158,6 +160,14 @@ def posted_blocks(question: QuestionView) -> tuple[Block, ...]:
     own."""
     options = (Options(tuple(Lettered(_BULLET, option.text) for option in question.options)),)
     return (*question_blocks(question), *(options if question.options else ()), Text(how(question)))
+
+
+def example_note(question: QuestionView) -> tuple[Block, ...]:
+    """Says that every member has a variant of their own, where what the channel sees is an example."""
+    if question.variant != "example":
+        return ()
+    said = "**This is an example.** Everyone gets a variant of their own: **Answer** shows you yours."
+    return (Text(said),)
 
 
 def lettered(question: QuestionView) -> tuple[tuple[str, str, str], ...]:

@@ -102,7 +102,8 @@ def answer_in_brief(key: AnswerKey) -> str:
     """Returns the answer as a plain sentence."""
     right = [in_brief(option.text) for option in key.options if option.right]
     said = " and ".join(right) or ("" if key.question.kind == "code" else in_brief(key.answer))
-    head = "The document says" if key.quoted else "The answer"
+    example = " to the example" if key.question.variant == "example" else ""
+    head = "The document says" if key.quoted else f"The answer{example}"
     return f"{head}: {stopped(said)}" if said else "The round is closed."
 
 

@@ -39,6 +39,7 @@ def reveal_card(post: RevealPost) -> Card:
         title="The answer",
         summary=f"{answer_in_brief(post.key)} {_right_of(post)}".strip(),
         blocks=(
+            *_example_note(post.key),
             *answer_blocks(post.key),
             *_how_it_went(post),
             *_contestant(post),
@@ -65,18 +66,28 @@ def outcome_card(post: OutcomePost) -> Card:
     )
 
 
+def _example_note(key: AnswerKey) -> tuple[Block, ...]:
+    if key.question.variant != "example":
+        return ()
+    said = (
+        "Everyone had a variant of their own. This explains the example in the channel; **My result** explains yours."
+    )
+    return (Text(said), *question_blocks(key.question))
+
+
 def update_card(update: PostUpdate) -> Card:
     """Returns the day's question as its message should look now: with the number of answers, or closed."""
     post = update.post
     if update.right is None:
         return question_card(post, update.answers)
     said = f"Closed: {_right_of(update)}"
+    own = "Everyone had a variant of their own; this was an example. " if post.question.variant else ""
     return Card(
         title=post_title(post),
         summary=f"{in_brief(post.question.prompt, 120)} {said}",
         blocks=(
             *posted_blocks(post.question),
-            Small(f"**{said}** The explanation is in the replies."),
+            Small(f"**{said}** {own}The explanation is in the replies."),
             Small(about(post.question)),
         ),
         buttons=(_result_button(post.ref), _practice_button()),
@@ -138,6 +149,8 @@ def _distribution(post: RevealPost) -> tuple[Bar, ...]:
     def share(count: int) -> float:
         return min(1.0, count / post.answers)
 
+    if post.key.question.variant:
+        return ()  # answers to different variants cannot be compared
     if post.key.options:
         return tuple(
             Bar(

@@ -15,8 +15,9 @@ def closes(ask: AskForm, now: datetime) -> str:
 
 
 def chips(ask: AskForm) -> tuple[str, ...]:
-    """Returns the topic and the level."""
-    return tuple(word for word in (ask.question.topic, ask.question.level) if word)
+    """Returns the topic, the level, and whether the member has a variant of their own."""
+    own = "Your own variant" if ask.question.variant == "own" else ""
+    return tuple(word for word in (ask.question.topic, ask.question.level, own) if word)
 
 
 def state(ask: AskForm, now: datetime) -> str:

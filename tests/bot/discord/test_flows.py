@@ -6,7 +6,10 @@ import re
 
 import pytest
 
+from tests.bot.conftest import QUESTIONS
 from tests.bot.discord.simulated import Simulated, alone, fields, id_of, labels, said
+from tests.conftest import MONDAY
+from tests.service.own_variants import bank, chosen_family, variant_in
 
 
 def letter_of(text: str, option: str) -> str:
@@ -278,3 +281,26 @@ async def test_a_document_is_imported_from_a_file(sim: Simulated) -> None:
     before = await sim.client.bank_list(sim.operator)
     done = await sim.boss.slash(sim.channel, "quiz-admin bank import", file=("ours.md", text))
     assert alone(done) and len(await sim.client.bank_list(sim.operator)) == len(before) + 1, said(done)
+
+
+async def test_every_member_answers_a_variant_of_their_own(sim: Simulated) -> None:
+    await bank(sim.service, chosen_family())
+    for other in QUESTIONS:
+        await sim.client.bank_retire(sim.operator, f"retire {other}", other, True)
+    plan = {"at": "10:00", "zone": "Europe/Berlin", "open": "7h", "variants": True}
+    assert "a variant of its own" in said(await sim.boss.slash(sim.channel, "quiz-admin schedule add", **plan))
+    sim.moving.now = MONDAY.replace(hour=9)
+    await sim.service.tick()
+    await sim.carries()
+    post = sim.last("Question for ")
+    assert "This is an example" in said(post)
+    asked = {person.name: await person.click(post, label="Answer") for person in (sim.ada, sim.boss)}
+    ada, boss = (variant_in(said(form)) for form in asked.values())
+    assert len({ada, boss, variant_in(said(post))}) == 3
+    await sim.ada.click(asked["Ada"], letter_of(said(asked["Ada"]), f"`({ada}, 3)`"))
+    await sim.boss.click(asked["Boss"], letter_of(said(asked["Boss"]), f"`(3, {boss})`"))
+    await sim.closes()
+    mine = said(await sim.ada.click(post, "My result"))
+    assert "Right!" in mine and f"It has {ada} rows." in mine and "your own variant" in mine
+    theirs = said(await sim.boss.click(post, "My result"))
+    assert "Not this time." in theirs and f"`({boss}, 3)`" in theirs and f"({ada}, 3)" not in theirs

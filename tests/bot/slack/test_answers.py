@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from bot.core.actions import decode
 from tests.bot.slack.conftest import Workspace, said
+from tests.conftest import MONDAY
 from tests.doubles.slack.payloads import Value
 from tests.doubles.slack.surfaces import Ephemeral, Message, View
+from tests.service.own_variants import bank, chosen_family, variant_in
 
 
 async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(workspace: Workspace) -> None:
@@ -209,3 +213,29 @@ async def test_every_button_is_self_contained(workspace: Workspace) -> None:
     asked = await workspace.presses(workspace.ann, post, "Answer", "[A]   [B]   [C]")
     for control in (*post.controls, *asked.controls):
         assert decode(control.element["value"]) == decode(control.action_id)
+
+
+async def test_every_member_answers_a_variant_of_their_own(workspace: Workspace) -> None:
+    ann, bob, boss = workspace.ann, workspace.bob, workspace.boss
+    await bank(workspace.service, chosen_family())
+    await workspace.only("")
+    added = "a variant of its own for each member"
+    await workspace.types(boss, "/quiz-admin schedule add 10:00 mon-fri Europe/Berlin open:7h variants:on", added)
+    workspace.moving.now = MONDAY.replace(hour=9)
+    await workspace.works()
+    post = await workspace.slack.sees(ann, "Question for")
+    assert "This is an example" in post.words
+    numbers = {}
+    for user, right in ((ann, True), (bob, False)):
+        asked = await workspace.presses(user, post, "Answer", "your own variant")
+        numbers[user.id] = number = variant_in(asked.words)
+        text = f"({number}, 3)" if right else f"(3, {number})"
+        letter = re.search(rf"([A-C])[.)]? +{re.escape(text)}", asked.words)
+        assert letter, asked.words
+        await workspace.presses(user, asked, letter[1], "Your answer is recorded")
+    assert len({*numbers.values(), variant_in(post.words)}) == 3
+    reveal = await workspace.closes()
+    assert "1 of 2 answered right" in reveal.words
+    for user, title in ((ann, "Right!"), (bob, "Not this time.")):
+        mine = await workspace.presses(user, reveal, "My result", f"It has {numbers[user.id]} rows.")
+        assert title in mine.words and "your own variant" in mine.words

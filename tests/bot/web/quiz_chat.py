@@ -21,11 +21,12 @@ async def fill(room: Room) -> None:
     assert view.applied, view.findings
 
 
-async def opens(room: Room, question: str, *, confidence: bool = False) -> None:
+async def opens(room: Room, question: str, *, confidence: bool = False, variants: bool = False) -> None:
     """Opens a question in the web chat's channel for seven hours, from 10:00 in Berlin."""
     for other in QUESTIONS:
         await room.client.bank_retire(OPERATOR, room.event_id(), other, other != question)
-    spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60, confidence=confidence)
+    switches = {"confidence": confidence, "variants": variants}
+    spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60).model_copy(update=switches)
     await room.client.schedule_add(OPERATOR, room.event_id(), WHERE, spec)
     room.moving.now = MONDAY.replace(hour=9)
     await room.service.tick()

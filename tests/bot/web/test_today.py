@@ -17,7 +17,8 @@ from bot.web.chat import WHERE
 from tests.bot.conftest import Room
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser
-from tests.bot.web.quiz_chat import opens, plays, who_is
+from tests.bot.web.quiz_chat import called, opens, plays, who_is
+from tests.service.own_variants import bank, chosen_family, variant_in
 
 
 def value_of(page: str, option: str) -> str:
@@ -60,6 +61,24 @@ async def test_the_page_asks_how_sure_a_member_is(room: Room, member: Browser) -
     answer = await answers(member, options=value_of(page, "(3, 2)"), confidence="sure")
     assert re.search(r'value="sure" checked', answer.text)
     assert (await given(room, member)).confidence == "sure"  # type: ignore[attr-defined]
+
+
+async def test_a_member_answers_a_variant_of_their_own_and_sees_its_key(room: Room, member: Browser) -> None:
+    await bank(room.service, chosen_family())
+    await opens(room, "", variants=True)
+    page = (await member.opens(member.home)).text
+    own = variant_in(page)
+    assert "Your own variant" in page
+    assert "Your answer is saved." in (await answers(member, options=value_of(page, f"({own}, 3)"))).text
+    (other,) = (await room.client.today(called("Bob"), WHERE)).forms
+    assert other.question.prompt not in member.page and variant_in(other.question.prompt) != own
+    room.moving.advance(hours=8)
+    await room.service.tick()
+    page = (await member.opens(f"/m/{member.member}/question/{other.ref}")).text
+    assert "Everyone had a variant of their own. This is yours." in page
+    assert variant_in(page) == own and f"It has {own} rows." in page and "Right!" in page
+    assert "How the team answered" not in page
+    assert f"zeros({own}, 3)" in (await member.opens(f"/m/{member.member}/archive")).text
 
 
 async def test_a_choice_is_answered_in_place_and_can_be_changed(room: Room, member: Browser) -> None:

@@ -50,6 +50,7 @@ REFERENCES = (
     ("card", "question_id"),
     ("streak_grace", "member_id"),
     ("hint_taken", "member_id"),
+    ("member_variant", "member_id", "version_id"),
     ("audit", "workspace_id", "member_id"),
     ("link_code", "workspace_id", "chat_id", "member_id"),
 )
@@ -251,6 +252,7 @@ def _create_rounds() -> None:
         sa.Column("opens_at", INSTANT, nullable=False),
         sa.Column("closes_at", INSTANT, nullable=False),
         sa.Column("closed_at", INSTANT, nullable=True),
+        sa.Column("own_variants", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("skipped", sa.String(), nullable=True),
         sa.CheckConstraint("(skipped is null) = (version_id is not null)", name="asked_or_skipped"),
         sa.CheckConstraint("closes_at > opens_at", name="closes_after_opening"),
@@ -388,6 +390,14 @@ def _create_answers() -> None:
         refer("hint_taken", "member_id", "member"),
         refer("hint_taken", "round_id", "round"),
         sa.PrimaryKeyConstraint("round_id", "member_id", name="pk_hint_taken"),
+    )
+    op.create_table(
+        "member_variant",
+        *[sa.Column(name, sa.BigInteger(), nullable=False) for name in ("round_id", "member_id", "version_id")],
+        refer("member_variant", "member_id", "member"),
+        refer("member_variant", "round_id", "round"),
+        refer("member_variant", "version_id", "question_version"),
+        sa.PrimaryKeyConstraint("round_id", "member_id", name="pk_member_variant"),
     )
     op.create_table(
         "card",
