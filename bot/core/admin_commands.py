@@ -289,14 +289,15 @@ class AdminCommands:
     # Schedules
 
     async def _setup(self, event: Command, typed: Typed) -> Said:
-        return await self._onboarding.setup(event, event.where)
+        return await self._onboarding.setup(event, event.where.itself)
 
     async def _add(self, event: Command, typed: Typed) -> Said:
         spec = ScheduleSpec()
         if "zone" not in typed.values and (zone := await self._onboarding.find_zone(event.who)):
             spec = ScheduleSpec(zone=zone)
-        view = await self._client.schedule_add(event.who, event.id, event.where, _changes(typed).apply(spec))
-        return await self._onboarding.checked(event.who, event.where, admin.schedule_card(view, "Schedule added"))
+        where = event.where.itself
+        view = await self._client.schedule_add(event.who, event.id, where, _changes(typed).apply(spec))
+        return await self._onboarding.checked(event.who, where, admin.schedule_card(view, "Schedule added"))
 
     async def _list(self, event: Command, typed: Typed) -> Said:
         return admin.schedules_card(await self._client.schedule_list(event.who))
@@ -322,7 +323,7 @@ class AdminCommands:
     async def _share(self, event: Command, typed: Typed) -> Said:
         number = typed.number("schedule")
         if typed.spec.path[1] == "share":
-            view = await self._client.schedule_share(event.who, event.id, event.where, number)
+            view = await self._client.schedule_share(event.who, event.id, event.where.itself, number)
             return admin.schedule_card(view, "Schedule shared")
         view = await self._client.schedule_unshare(event.who, event.id, event.where, number)
         return admin.schedule_card(view, "No longer shared")
@@ -346,7 +347,9 @@ class AdminCommands:
         if "schedule" in typed.values:
             found = [one for one in known if one.id == typed.number("schedule")]
         else:
-            found = [one for one in known if _posts_to(one, event)] or list(known)
+            places = (event.where.itself.channel, event.where.channel)
+            here = ([one for one in known if _posts_to(one, event.who, place)] for place in places)
+            found = next((found for found in here if found), list(known))
         if len(found) == 1:
             return found[0]
         numbers = ", ".join(str(one.id) for one in known)
@@ -550,9 +553,9 @@ class AdminCommands:
         return help_reply(typed)
 
 
-def _posts_to(view: ScheduleView, event: Event) -> bool:
-    here = (event.who.platform, event.where.channel)
-    return here in [(view.platform, view.channel), *((one.platform, one.channel) for one in view.shared)]
+def _posts_to(view: ScheduleView, who: Who, channel: str) -> bool:
+    places = [(view.platform, view.channel), *((one.platform, one.channel) for one in view.shared)]
+    return (who.platform, channel) in places
 
 
 def _changes(typed: Typed) -> ScheduleChanges:

@@ -21,6 +21,8 @@ NEEDED: Final[Mapping[str, int]] = {
     "Send Messages in Threads": 1 << 38,
 }
 """Permissions the bot needs in a channel: to post, to show pictures, to check for a post, to reveal in a thread."""
+_NOT_IN_THREADS: Final = ("Send Messages", "Create Public Threads")
+"""Permissions that do not matter in a thread."""
 
 
 class DiscordChannelAccess:
@@ -36,7 +38,8 @@ class DiscordChannelAccess:
         if guild is None or found is None:
             return None
         held = found.permissions_for(guild.me).value
-        missing = tuple(name for name, bit in NEEDED.items() if not held & bit)
+        unneeded = _NOT_IN_THREADS if isinstance(found, discord.Thread) else ()
+        missing = tuple(name for name, bit in NEEDED.items() if not held & bit and name not in unneeded)
         return ChannelProblem("no permission", missing) if missing else None
 
     async def find_role_problem(self, who: Who, role: str) -> RoleProblem | None:

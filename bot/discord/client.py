@@ -420,9 +420,12 @@ def raw_interaction(interaction: discord.Interaction) -> RawInteraction:
     channel, user, message = interaction.channel, interaction.user, interaction.message
     # In a server that did not install the app, somebody uses it who did for themselves.
     here = interaction.is_guild_integration()
+    thread, thread_name = "", ""
     if isinstance(channel, discord.Thread):
-        # A round's thread counts as its channel.
         channel_id, channel_name = channel.parent_id, channel.parent.name if channel.parent else ""
+        # A round's thread, which the bot started, is never a channel of its own.
+        if interaction.client.user is None or channel.owner_id != interaction.client.user.id:
+            thread, thread_name = str(channel.id), f"#{channel.name}"
     else:
         channel_id, channel_name = interaction.channel_id or 0, getattr(channel, "name", None) or ""
     return RawInteraction(
@@ -434,6 +437,8 @@ def raw_interaction(interaction: discord.Interaction) -> RawInteraction:
         guild=str(interaction.guild_id or "") if here else "",
         channel=str(channel_id) if here and channel_id else "",
         channel_name=f"#{channel_name}" if channel_name else "",
+        thread=thread if here else "",
+        thread_name=thread_name,
         member=str(user.id),
         name=user.display_name,
         admin=interaction.permissions.manage_guild or interaction.permissions.administrator,

@@ -39,6 +39,9 @@ class RawInteraction:
     member: str
     name: str
     admin: bool
+    thread: str = ""
+    """Id of the thread in the channel, unless the bot started it."""
+    thread_name: str = ""
     private: bool = False
     """Whether it came from a message only this member sees, which can be replaced."""
 
@@ -71,7 +74,7 @@ def parse_interaction(raw: RawInteraction, at: datetime) -> ParsedInteraction | 
         return None
     custom_id = parse_custom_id(str(raw.data.get("custom_id", "")))
     if not raw.guild:
-        raw = replace(raw, guild=custom_id.guild, channel=custom_id.channel, channel_name="")
+        raw = replace(raw, guild=custom_id.guild, channel=custom_id.channel, channel_name="", thread="")
     return _component(raw, custom_id, at) if raw.kind == COMPONENT else _modal(raw, custom_id, at)
 
 
@@ -87,7 +90,7 @@ def member_of(raw: RawInteraction) -> Who:
 
 
 def _where(raw: RawInteraction) -> Where:
-    return Where(channel=raw.channel, name=raw.channel_name[:200])
+    return Where(channel=raw.channel, name=raw.channel_name[:200], thread=raw.thread, thread_name=raw.thread_name[:200])
 
 
 def event_id(raw: RawInteraction) -> str:

@@ -29,7 +29,12 @@ class Caller:
 
 
 async def resolve_caller(session: AsyncSession, who: Who, where: Where | None, now: datetime) -> Caller:
-    """Returns the caller, registered or renamed if needed. Otherwise writes nothing."""
+    """Returns the caller, registered or renamed if needed. Otherwise writes nothing.
+
+    A thread that is known as a channel of its own is the caller's channel.
+    """
+    if where is not None and where.thread:
+        where = where.itself if await _knows_channel(session, who, where.thread) else where
     known = await _known_caller(session, who, where)
     if known is not None:
         return known
@@ -37,6 +42,11 @@ async def resolve_caller(session: AsyncSession, who: Who, where: Where | None, n
     channel_id = await _channel(session, chat, where) if where and where.channel else None
     identity = await _identity(session, chat, who, now)
     return Caller(chat.workspace_id, identity.member_id, channel_id, who.name, who.admin, chat.id, identity.id)
+
+
+async def _knows_channel(session: AsyncSession, who: Who, channel: str) -> bool:
+    here = (Chat.platform == who.platform, Chat.external_id == who.workspace, Channel.external_id == channel)
+    return await session.scalar(select(Channel.id).join(Chat, Chat.id == Channel.chat_id).where(*here)) is not None
 
 
 async def _known_caller(session: AsyncSession, who: Who, where: Where | None) -> Caller | None:

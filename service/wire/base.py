@@ -90,3 +90,11 @@ class Where(Model):
 
     channel: Short
     name: Short = ""
+    thread: Short = ""
+    """A thread in that channel, on Discord. It counts as the channel unless it has a schedule of its own."""
+    thread_name: Short = ""
+
+    @property
+    def itself(self) -> Where:
+        """The thread as a channel of its own; the channel if this is no thread."""
+        return Where(channel=self.thread, name=self.thread_name) if self.thread else self

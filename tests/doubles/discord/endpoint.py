@@ -36,6 +36,7 @@ CLOSED = Refusal(403, 50007, "Cannot send messages to this user")
 NO_MESSAGES = Refusal(400, 50008, "Cannot send messages in a non-text channel")
 NO_PERMISSION = Refusal(403, 50013, "Missing Permissions")
 TOKEN_ENDED = Refusal(401, 50027, "Invalid Webhook Token")
+NO_THREAD_THERE = Refusal(400, 50024, "Cannot execute action on this channel type")
 BAD_FORM = Refusal(400, 50035, "Invalid Form Body")
 THREAD_THERE = Refusal(400, 160004, "A thread has already been created for this message")
 

@@ -14,6 +14,7 @@ from tests.doubles.discord.endpoint import (
     NO_ACCESS,
     NO_MESSAGES,
     NO_PERMISSION,
+    NO_THREAD_THERE,
     NOT_YOURS,
     THREAD_THERE,
     UNKNOWN_CHANNEL,
@@ -220,9 +221,12 @@ async def start_thread(server: Server, call: Call) -> Json:
     """Starts the thread of a message. Its id is the message's id, so a message has at most one."""
     channel = _channel(server, call, MAKE_THREADS)
     message = _message(channel, call)
+    if channel.type == THREAD:
+        raise NO_THREAD_THERE
     if message.id in server.world.channels:
         raise THREAD_THERE
     thread = Channel(call.body["name"], id=message.id, guild=channel.guild, type=THREAD, parent=channel)
+    thread.owner = server.world.application
     server.world.channels[thread.id] = thread
     server.log.add("thread", ref=message.ref, name=thread.name)
     assert channel.guild
@@ -240,6 +244,7 @@ async def start_post(server: Server, call: Call) -> Json:
         server.violate("the first message of a post takes no nonce")
         raise BAD_FORM
     thread = Channel(call.body["name"], guild=channel.guild, type=THREAD, parent=channel)
+    thread.owner = server.world.application
     message = made(server, thread, first, call.files)
     message.id = thread.id
     server.world.channels[thread.id] = thread

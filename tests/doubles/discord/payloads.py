@@ -77,7 +77,7 @@ def _thread(channel: Channel) -> Json:
     assert channel.parent
     return {
         "parent_id": str(channel.parent.id),
-        "owner_id": "0",
+        "owner_id": str(channel.owner),
         "message_count": len(channel.messages),
         "member_count": 1,
         "total_message_sent": len(channel.messages),
@@ -166,7 +166,7 @@ def guild_json(world: World, guild: Guild) -> Json:
         "stickers": [],
         "features": [],
         "channels": [channel_json(channel) for channel in guild.channels.values()],
-        "threads": [],
+        "threads": [channel_json(each) for each in world.channels.values() if each.parent and each.guild is guild],
         "members": [bot_member_json(world, guild)],
         "presences": [],
         "voice_states": [],

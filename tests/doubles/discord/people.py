@@ -23,7 +23,18 @@ from tests.doubles.discord.payloads import (
     role_json,
 )
 from tests.doubles.discord.server import Server
-from tests.doubles.discord.world import Channel, Guild, Interaction, Json, Member, Message, Role, nested, snowflake
+from tests.doubles.discord.world import (
+    THREAD,
+    Channel,
+    Guild,
+    Interaction,
+    Json,
+    Member,
+    Message,
+    Role,
+    nested,
+    snowflake,
+)
 
 T = TypeVar("T")
 _OPTION_TYPES = {bool: 5, int: 4, float: 10, str: 3}
@@ -126,6 +137,14 @@ class Discord(Server):
         assert channel.guild
         channel.allows = allows
         await self.gateway.dispatch("CHANNEL_UPDATE", channel_json(channel), channel.guild.id)
+
+    async def starts_thread(self, member: Member, channel: Channel, name: str) -> Channel:
+        """Starts a thread without a message, or a post of a forum, and tells the bot."""
+        assert channel.guild
+        thread = Channel(name, guild=channel.guild, type=THREAD, parent=channel, owner=member.id)
+        self.world.channels[thread.id] = thread
+        await self.gateway.dispatch("THREAD_CREATE", {**channel_json(thread), "newly_created": True}, channel.guild.id)
+        return thread
 
     async def changes_role(self, guild: Guild, role: Role) -> None:
         """Tells the bot of a role's new permissions or position."""

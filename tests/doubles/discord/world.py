@@ -117,6 +117,8 @@ class Channel:
     type: int = TEXT
     allows: int = BOT_NEEDS
     parent: Channel | None = None
+    owner: int = 0
+    """Id of who started a thread."""
     recipient: Member | None = None
     messages: dict[int, Message] = field(default_factory=dict)
 
