@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, time
 from typing import Any, cast
@@ -282,7 +282,8 @@ class AdminCommands:
             return event.at.astimezone(ZoneInfo(typed.text("zone"))).date()
         known = await self._client.schedule_list(event.who)
         # The named schedule, else one of this channel, else any.
-        known = tuple(sorted(known, key=lambda one: (one.id != typed.number("schedule"), not _posts_to(one, event))))
+        here = _schedules_here(known, event)
+        known = tuple(sorted(known, key=lambda one: (one.id != typed.number("schedule"), one not in here)))
         zone = known[0].spec.zone if known else await self._onboarding.find_zone(event.who)
         return event.at.astimezone(ZoneInfo(zone or "UTC")).date()
 
@@ -347,9 +348,7 @@ class AdminCommands:
         if "schedule" in typed.values:
             found = [one for one in known if one.id == typed.number("schedule")]
         else:
-            places = (event.where.itself.channel, event.where.channel)
-            here = ([one for one in known if _posts_to(one, event.who, place)] for place in places)
-            found = next((found for found in here if found), list(known))
+            found = _schedules_here(known, event) or list(known)
         if len(found) == 1:
             return found[0]
         numbers = ", ".join(str(one.id) for one in known)
@@ -553,9 +552,16 @@ class AdminCommands:
         return help_reply(typed)
 
 
-def _posts_to(view: ScheduleView, who: Who, channel: str) -> bool:
-    places = [(view.platform, view.channel), *((one.platform, one.channel) for one in view.shared)]
-    return (who.platform, channel) in places
+def _schedules_here(known: Sequence[ScheduleView], event: Event) -> list[ScheduleView]:
+    """Returns the schedules that post to the event's thread, or else to its channel."""
+    for channel in (event.where.itself.channel, event.where.channel):
+        if found := [one for one in known if (event.who.platform, channel) in _places(one)]:
+            return found
+    return []
+
+
+def _places(view: ScheduleView) -> list[tuple[str, str]]:
+    return [(view.platform, view.channel), *((one.platform, one.channel) for one in view.shared)]
 
 
 def _changes(typed: Typed) -> ScheduleChanges:
