@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -107,6 +108,14 @@ async def test_an_attack_on_a_gpu_child_comes_to_nothing(place: EmbeddedSandbox,
 
 def test_the_groups_are_most_of_the_suite() -> None:
     assert sum(map(len, GROUPS.values())) > 150
+
+
+def test_the_documentation_has_their_numbers() -> None:
+    text = (Path(__file__).parents[2] / "docs/gpu.md").read_text(encoding="utf-8")
+    for group, attacks in GROUPS.items():
+        refused = len(attacks) - len(DRIVER_CALLS & {one.name for one in attacks})
+        found = f"{refused} of {len(attacks)} refused"
+        assert re.search(rf"^\| {group}: .* \| {found} \| {found} \|$", text, re.MULTILINE)
 
 
 async def test_the_driver_starts_and_a_child_sees_nothing_of_the_processes(place: EmbeddedSandbox) -> None:

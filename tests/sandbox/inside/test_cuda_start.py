@@ -64,42 +64,36 @@ def refused(name: str) -> str:
     return f"before = lambda: refuse({NUMBERS[name][linux.machine() == 'aarch64']})"
 
 
-@pytest.mark.parametrize(
-    ("wall", "result"),
-    [
-        ("namespaces, walls = 0, False", "0 "),
-        ("", "0 "),
-        (NO_OWN_PROC, "304 thread name"),
-        (READ_ONLY_PROC, "304 thread name"),
-        (NO_OWN_PROC + READ_ONLY_PROC, "304 thread name"),
-        (SAME_IDS, "0 "),
-        (SAME_IDS + READ_ONLY_PROC, "304 thread name"),
-        (refused("memfd_create"), "304 memfd"),
-        (refused("socket"), "304 socket"),
-        (refused("bind"), "304 bind"),
-        (refused("listen"), "304 listen"),
-        ("import dataclasses; device = dataclasses.replace(device, nodes=())", "304 device"),
-        ("before = hide_sys = lambda: hide()", "304 thread name"),
-    ],
-    ids=[
-        "no walls",
-        "as shipped",
-        "the jail's /proc",
-        "own /proc, read only",
-        "the jail's /proc, read only",
-        "in a container: no own process ids",
-        "no own process ids, /proc read only",
-        "memfd_create refused",
-        "socket refused",
-        "bind refused",
-        "listen refused",
-        "no device file",
-        "/proc and /sys covered",
-    ],
-)
-def test_each_wall_and_what_the_driver_says(wall: str, result: str, tmp_path: Path) -> None:
+WALLS = {
+    "no walls": ("namespaces, walls = 0, False", "0 "),
+    "bare host, as shipped": ("", "0 "),
+    "bare host, the jail's /proc (as before)": (NO_OWN_PROC, "304 thread name"),
+    "bare host, own /proc that is read only": (READ_ONLY_PROC, "304 thread name"),
+    "bare host, the jail's /proc, read only": (NO_OWN_PROC + READ_ONLY_PROC, "304 thread name"),
+    "container, as shipped: no process ids of its own": (SAME_IDS, "0 "),
+    "container, /proc read only (as before)": (SAME_IDS + READ_ONLY_PROC, "304 thread name"),
+    "container, memfd_create refused (as before)": (SAME_IDS + "\n" + refused("memfd_create"), "304 memfd"),
+    "socket refused": (refused("socket"), "304 socket"),
+    "container, bind refused": (SAME_IDS + "\n" + refused("bind"), "304 bind"),
+    "container, listen refused": (SAME_IDS + "\n" + refused("listen"), "304 listen"),
+    "no device file": ("import dataclasses; device = dataclasses.replace(device, nodes=())", "304 device"),
+    "/proc and /sys covered first": ("before = hide_sys = lambda: hide()", "304 thread name"),
+}
+"""Walls, and what the driver says behind them: error number, and the step that was refused."""
+
+
+@pytest.mark.parametrize("walls", WALLS)
+def test_each_wall_and_what_the_driver_says(walls: str, tmp_path: Path) -> None:
+    wall, result = WALLS[walls]
     program = START.format(device=json.dumps(asdict(drivers.rehearsal_device())), wall=wall)
     assert alone(program, tmp_path) == [result]
+
+
+def test_the_documentation_has_the_table() -> None:
+    text = (Path(drivers.__file__).parents[3] / "docs/gpu.md").read_text(encoding="utf-8")
+    for walls, (_, result) in WALLS.items():
+        number, _, step = result.partition(" ")
+        assert f"| {walls} | {', '.join(filter(None, (number, step)))} |\n" in text
 
 
 COVERED = """
