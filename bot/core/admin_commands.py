@@ -331,7 +331,9 @@ class AdminCommands:
 
     async def _preview(self, event: Command, typed: Typed) -> Said:
         known = await self._schedule(event, typed)
-        return admin.round_card(await self._client.schedule_preview(event.who, known.id), "The next question")
+        day = typed.day("date") if "date" in typed.values else None
+        title = "The next question" if day is None else "The question of that day"
+        return admin.round_card(await self._client.schedule_preview(event.who, known.id, day), title)
 
     async def _post_now(self, event: Command, typed: Typed) -> Said:
         known = await self._schedule(event, typed)

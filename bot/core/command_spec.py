@@ -458,7 +458,12 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     ),
     _admin("schedule share", "Have a schedule post to this channel too.", _THIS_SCHEDULE),
     _admin("schedule unshare", "Have a schedule no longer post to this channel.", _THIS_SCHEDULE),
-    _admin("schedule preview", "The question that would come next.", _SCHEDULE),
+    _admin(
+        "schedule preview",
+        "The question that would come next, or on a day.",
+        _SCHEDULE,
+        Argument("date", DATE, "The day, such as 2026-03-02 or friday; else the next one."),
+    ),
     _admin("schedule post-now", "Post today's question at once.", _SCHEDULE),
     _admin("schedule remove", "Remove a schedule; its rounds and points stay.", _THIS_SCHEDULE),
     _admin(

@@ -426,6 +426,8 @@ async def test_schedules_are_made_changed_and_removed(room: Room) -> None:
     assert "Next: paused" in await room.types(boss, "/quiz-admin schedule pause")
     assert "Next: Tuesday 3 March" in await room.types(boss, "/quiz-admin schedule resume")
     assert "The next question" in await room.types(boss, "/quiz-admin schedule preview")
+    that_day = await room.types(boss, "/quiz-admin schedule preview friday")
+    assert "The question of that day" in that_day and "Friday 6 March: opens" in that_day
     assert "There are schedules 1. Say which" in await room.types(boss, "/quiz-admin schedule pause 7")
     assert "is removed" in await room.types(boss, "/quiz-admin schedule remove 1")
     assert "There is no schedule yet." in await room.types(boss, "/quiz-admin schedule pause")

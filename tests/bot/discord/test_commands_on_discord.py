@@ -29,7 +29,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "quiz-admin schedule remove": {"schedule": "2"},
     "quiz-admin schedule pause": {"schedule": "2"},
     "quiz-admin schedule resume": {"schedule": "2"},
-    "quiz-admin schedule preview": {"schedule": "1"},
+    "quiz-admin schedule preview": {"schedule": "1", "date": "friday"},
     "quiz-admin schedule post-now": {"schedule": "1"},
     "quiz-admin ask": {"level": "mid", "closes-in": "1h"},
     "quiz-admin sprint start": {"questions": 2, "seconds": 15, "topic": "tensors"},
