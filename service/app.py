@@ -25,14 +25,14 @@ from service.config import Settings
 from service.credentials import TokenCipher
 from service.leader import Leader, run_ticks
 from service.ops.metrics_collect import CountedRuns, State
-from service.rounds import delivery, grading, regrading, rounds
+from service.rounds import delivery, grading, measuring, regrading, rounds
 from service.rounds.alerts import Alerts
 from service.rounds.board_keys import drop_old_boards
 from service.rounds.calibration import Calibrations, calibrate_workspace
 from service.rounds.contestant import Contestant, ask_model
 from service.rounds.digests import Digests
 from service.rounds.examples import Examples
-from service.rounds.jobs import DRAW_TASK, Jobs, make_jobs
+from service.rounds.jobs import DRAW_TASK, Jobs, Work, make_jobs
 from service.rounds.notifications import Reminders
 from service.rounds.retention import Retention
 from service.rounds.sandbox_turns import FairSandbox, record_devices_periodically
@@ -149,7 +149,10 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     async def ask(key: tuple[int, date, int]) -> None:
         await ask_model(sessions, endpoint, fair, key, clock)
 
-    jobs = make_jobs(settings.database_url, judge, draw, regrade, calibrate, ask)
+    async def measure(round_id: int, last: bool) -> None:
+        await measuring.measure_round(sessions, fair, round_id, clock, last=last)
+
+    jobs = make_jobs(settings.database_url, Work(judge, draw, regrade, calibrate, ask, measure))
     cipher = TokenCipher(settings.token_keys)
     metrics.record_build(migrations.newest())
     examples = Examples(fair)

@@ -52,6 +52,8 @@ from service.wire import (
     LowView,
     MarkingView,
     Me,
+    MeasuredBy,
+    MeasurementBoard,
     MemberLinked,
     MemberPage,
     MyDuels,
@@ -238,6 +240,16 @@ class ServiceClient(CallSender):
         contest: Contest = "points",
     ) -> Board:
         """Returns a channel's leaderboard, or the workspace's if `where` is None."""
+
+    @call("measurements", repeatable=True)
+    async def measurements(
+        self, who: Who, where: Where | None, ref: str = "", by: MeasuredBy = "time"
+    ) -> MeasurementBoard:
+        """Returns the speed board of a closed round; without `ref`, of the latest one that was measured."""
+
+    @call("share-solution")
+    async def share_solution(self, who: Who, event_id: str, ref: str, on: bool) -> MeasurementBoard:
+        """Lets the others see the member's measured code, or no longer. Returns the board."""
 
     @call("me", repeatable=True)
     async def me(self, who: Who) -> Me: ...

@@ -200,6 +200,22 @@ class MyResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowSpeed:
+    """Shows the speed board of a closed round, by time or by memory."""
+
+    ref: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShareSolution:
+    """Lets the others see the member's measured code, or no longer."""
+
+    ref: str
+    switch: str
+
+
+@dataclass(frozen=True, slots=True)
 class Snippet:
     """Runs the form's code as a free run."""
 
@@ -384,6 +400,8 @@ Action = (
     | Report
     | Explain
     | MyResult
+    | ShowSpeed
+    | ShareSolution
     | Snippet
     | ShowBoard
     | ShowContest
@@ -448,6 +466,8 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "e": (Report, (_ANY,)),
     "k": (Explain, (_SOME,)),
     "r": (MyResult, ("r[0-9]{1,18}",)),
+    "rs": (ShowSpeed, ("r[0-9]{1,18}", "time|memory")),
+    "rc": (ShareSolution, ("r[0-9]{1,18}", "on|off")),
     "u": (Snippet, ()),
     "l": (ShowBoard, (_PERIOD, "channel|workspace", _ANY)),
     "y": (ShowContest, ("rookies|improved", _PERIOD, "channel|workspace", _ANY)),

@@ -196,6 +196,7 @@ _PLAN = {
     "holidays": "country",
     "speed": "speed_bonus",
     "confidence": "confidence",
+    "measure": "measure",
     "contestant": "contestant",
     "variants": "variants",
     "ping": "ping",

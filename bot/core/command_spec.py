@@ -296,6 +296,7 @@ def _read_numbers(word: str) -> tuple[int, ...]:
 
 
 NUMBERS: Final = Kind("numbers", _read_numbers, "1,2")
+MEASURE: Final = one_of("measure", {"time": "time", "memory": "memory"})
 NOTIFICATION: Final = one_of("kind of message", {word: word for word in ("reminders", "results")})
 PRIVACY: Final = one_of("action", {word: word for word in ("see", "export", "csv", "hide", "show", "forget")})
 
@@ -366,6 +367,7 @@ _PLAN: Final = (
     Argument("holidays", COUNTRY, "Country whose public holidays are kept, such as DE or US-CA.", named=True),
     Argument("speed", SWITCH, "Whether fast answers earn a bonus.", named=True),
     Argument("confidence", SWITCH, "Whether members say how sure they are, for points.", named=True),
+    Argument("measure", SWITCH, "Whether code that passed is measured: time and memory.", named=True),
     Argument("contestant", SWITCH, "Whether a model answers too, unranked, if the operator named one.", named=True),
     Argument("variants", SWITCH, "Whether each member gets their own variant of a family.", named=True),
     Argument("ping", ROLE, "Role (Discord), or id of a user group (Slack), that a question notifies.", named=True),
@@ -403,6 +405,11 @@ COMMANDS: Final[tuple[Spec, ...]] = (
             "rookies, improved (who gets more right than before), ladder (of duels) or tournament.",
         ),
         Argument("all", EVERYONE, "The whole workspace, not only this channel."),
+    ),
+    _quiz(
+        "speed",
+        "Time and memory of the latest code that was measured.",
+        Argument("by", MEASURE, "time or memory; else time."),
     ),
     _quiz(
         "duel",

@@ -12,10 +12,10 @@ from bot.core.command_parser import CommandError, Typed, read_command
 from bot.core.command_spec import specs_of
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event
-from bot.core.text import admin, boards, members, notifications, questions, results, suggestions
+from bot.core.text import admin, boards, members, notifications, questions, results, speed, suggestions
 from bot.core.tournament_commands import TournamentCommands
 from service.client import ServiceClient
-from service.wire import Contest, NotificationKind, Period, PrivacyAction
+from service.wire import Contest, MeasuredBy, NotificationKind, Period, PrivacyAction
 
 Said = Card | Form
 Handler = Callable[[Command, Typed], Awaitable[Said]]
@@ -34,6 +34,7 @@ class MemberCommands:
             "practice": self._practice,
             "run": self._run,
             "board": self._board,
+            "speed": self._speed,
             "duel": self._duels.run,
             "tournament": self._tournaments.run,
             "me": self._me,
@@ -97,6 +98,14 @@ class MemberCommands:
         where = event.where if scope == "channel" else None
         board = await self._client.board(event.who, where, cast(Period, period), topic, contest=cast(Contest, contest))
         return boards.board_card(board)
+
+    async def _speed(self, event: Command, typed: Typed) -> Said:
+        return await self.show_speed(event, "", typed.text("by", "time"))
+
+    async def show_speed(self, event: Event, ref: str, by: str) -> Said:
+        """Shows the speed board of a round; without `ref`, that of the latest one that was measured."""
+        board = await self._client.measurements(event.who, event.where, ref, cast(MeasuredBy, by))
+        return speed.speed_card(board)
 
     async def _me(self, event: Command, typed: Typed) -> Said:
         return members.me_card(await self._client.me(event.who))

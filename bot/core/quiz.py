@@ -24,7 +24,18 @@ from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.links import Links
 from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
-from bot.core.text import marking, members, onboarding, questions, refusals, results, reveals, review, suggestions
+from bot.core.text import (
+    marking,
+    members,
+    onboarding,
+    questions,
+    refusals,
+    results,
+    reveals,
+    review,
+    speed,
+    suggestions,
+)
 from bot.core.tournament_commands import TournamentCommands
 from service import spans, tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
@@ -118,6 +129,11 @@ class ButtonHandler:
                 return await self._mark(event, action)
             case actions.PeerAnswers(ref, after):
                 return marking.peer_card(await self._client.peer_answer(event.who, ref, int(after)))
+            case actions.ShowSpeed(ref, by):
+                return await self._members.show_speed(event, ref, by)
+            case actions.ShareSolution(ref, switch):
+                board = await self._client.share_solution(event.who, event.id, ref, switch == "on")
+                return speed.speed_card(board)
             case actions.ConfirmMarks(ref, answer):
                 await self._client.confirm_answer(event.who, event.id, int(answer))
                 return marking.confirmed_card(ref, answer)

@@ -199,6 +199,15 @@ async def judge_code(
     return await _judge_outcome(client, fresh, answer, outcome)
 
 
+async def judge_prepared(client: Runs, prepared: Prepared, answer: str) -> tuple[Judgement, Outcome]:
+    """Judges an answer by cases that others are judged by, too. Returns the outcome of its run as well.
+
+    Only for answers that are final: every further run on the same cases would know them.
+    """
+    outcome = await _run_answer(client, _of_answer(prepared.challenge, prepared.run, answer))
+    return await _judge_outcome(client, prepared, answer, outcome), outcome
+
+
 async def _judge_outcome(client: Runs, prepared: Prepared, answer: str, outcome: Outcome) -> Judgement:
     """Compares the answer's outcome with the reference's, and judges it on the second device if there is one."""
     challenge, cases, expected = prepared.challenge, prepared.cases, prepared.expected

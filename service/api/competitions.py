@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import AdminChange, NameBody, TextBody, TheChange, looking
-from service.api.http import EventBody, TheCall, TheCaller, WhereBody
+from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody
 from service.competitions import similarity, sprints, tournament_views, tournaments
+from service.rounds import measuring
 from service.rounds.idempotency import EventCall, run_once
 from service.store.members import Caller, resolve_caller
-from service.wire import SimilarAnswers, SprintLength, SprintSeconds, SprintView, TournamentPlan, TournamentView
+from service.wire import (
+    MeasuredBy,
+    MeasurementBoard,
+    SimilarAnswers,
+    SprintLength,
+    SprintSeconds,
+    SprintView,
+    TournamentPlan,
+    TournamentView,
+    Where,
+)
+from service.wire.base import Ref
 
 router = APIRouter()
 
@@ -67,6 +79,29 @@ async def tournament_cancel(change: TheChange) -> TournamentView:
 async def _shown(change: AdminChange, tournament: int) -> TournamentView:
     async with looking(change.call, change.who) as (session, caller):
         return await tournament_views.show_by_id(session, caller, tournament, change.now)
+
+
+@router.post("/measurements")
+async def measurements(
+    call: TheCall,
+    who: TheCaller,
+    where: Annotated[Where | None, Body(embed=True)] = None,
+    ref: Annotated[Literal[""] | Ref, Body(embed=True)] = "",
+    by: Annotated[MeasuredBy, Body(embed=True)] = "time",
+) -> MeasurementBoard:
+    async with call.transaction() as session:
+        return await measuring.view_board(session, await resolve_caller(session, who, where, call.now), ref, by)
+
+
+@router.post("/share-solution")
+async def share_solution(
+    call: TheCall, who: TheCaller, event_id: EventBody, ref: RefBody, on: Annotated[bool, Body(embed=True)]
+) -> MeasurementBoard:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = measuring.share_solution(session, caller, ref, shown=on)
+        await run_once(session, caller, EventCall(event_id, "share solution", call.now), work, type(None))
+        return await measuring.view_board(session, caller, ref, "time")
 
 
 @router.post("/tournament")

@@ -56,6 +56,8 @@ ASK_TASK = "ask_contestant"
 """Name of the task that asks the model that takes part."""
 ASKED_AT_ONCE = 4
 """Questions that a model is asked at once, so that a slow one leaves most of the worker's places to answers."""
+MEASURE_TASK = "measure_round"
+"""Name of the task that measures the code of a round."""
 REGRADE_TASK = "regrade_code"
 """Name of the task that regrades the closed rounds of a corrected code question."""
 Judge = Callable[[int, bool, Priority], Awaitable[None]]
@@ -64,6 +66,8 @@ Draw = Callable[[int], Awaitable[None]]
 """Generates the variants of the family version with that id."""
 Calibrate = Callable[[int], Awaitable[None]]
 """Calibrates the workspace with that id."""
+Measure = Callable[[int, bool], Awaitable[None]]
+"""Measures the code of the closed round with that id. The flag marks the last attempt."""
 Ask = Callable[[tuple[int, date, int]], Awaitable[None]]
 """Asks the model about a schedule's slot of that local date, which asks the version with that id."""
 Regrade = Callable[[int, bool], Awaitable[None]]
@@ -150,7 +154,19 @@ class Jobs:
         )
 
 
-def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade, calibrate: Calibrate, ask: Ask) -> Jobs:
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the tasks call."""
+
+    judge: Judge
+    draw: Draw
+    regrade: Regrade
+    calibrate: Calibrate
+    ask: Ask
+    measure: Measure
+
+
+def make_jobs(database_url: str, work: Work) -> Jobs:
     """Creates the queue over that database. Does not connect yet."""
     connector = MonitoredConnector(conninfo=libpq_url(database_url), min_size=1, max_size=5)
     app = App(connector=connector)
@@ -160,7 +176,7 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade, cal
         job = context.job
         try:
             with correlate(event_id), span("judge", attempt=job.attempts + 1):
-                await judge(
+                await work.judge(
                     answer_id,
                     job.attempts + 1 >= MAX_ATTEMPTS,
                     "round" if job.priority >= _FIRST_ANSWER_PRIORITY else "practice",
@@ -173,20 +189,25 @@ def make_jobs(database_url: str, judge: Judge, draw: Draw, regrade: Regrade, cal
     # Answers go first, and one family at a time: nobody waits for it.
     @app.task(name=DRAW_TASK, queue="drawing", retry=_RetryUnlessWrong(), priority=-1, lock=DRAW_TASK)
     async def draw_family(version_id: int) -> None:
-        await draw(version_id)
+        await work.draw(version_id)
 
     @app.task(name=REGRADE_TASK, queue="judging", retry=_Backoff(MAX_REGRADE_ATTEMPTS), priority=-1, pass_context=True)
     async def regrade_code(context: JobContext, version_id: int) -> None:
-        await regrade(version_id, context.job.attempts + 1 >= MAX_REGRADE_ATTEMPTS)
+        await work.regrade(version_id, context.job.attempts + 1 >= MAX_REGRADE_ATTEMPTS)
+
+    # One at a time, so that no two are measured at once.
+    @app.task(name=MEASURE_TASK, queue="measuring", retry=_Backoff(MAX_ATTEMPTS), priority=-3, pass_context=True)
+    async def measure_round(context: JobContext, round_id: int) -> None:
+        await work.measure(round_id, context.job.attempts + 1 >= MAX_ATTEMPTS)
 
     # One at a time: each takes a core for up to seconds.
     @app.task(name=CALIBRATE_TASK, queue="calibrating", retry=_Backoff(MAX_ATTEMPTS), priority=-2, lock=CALIBRATE_TASK)
     async def calibrate_workspace(workspace_id: int) -> None:
-        await calibrate(workspace_id)
+        await work.calibrate(workspace_id)
 
     @app.task(name=ASK_TASK, queue="asking", retry=_Backoff(MAX_ATTEMPTS), priority=-1)
     async def ask_contestant(schedule_id: int, day: str, version_id: int) -> None:
-        await ask((schedule_id, date.fromisoformat(day), version_id))
+        await work.ask((schedule_id, date.fromisoformat(day), version_id))
 
     return Jobs(app, connector, judge_answer, draw_family, calibrate_workspace, ask_contestant)
 
@@ -202,6 +223,14 @@ async def defer_regrading(session: AsyncSession, version_id: int, question_id: i
     lock = f"{REGRADE_TASK} {question_id}"
     job = app.configure_task(REGRADE_TASK, queue="judging", priority=-1, lock=lock, connection=connection)
     await job.defer_async(version_id=version_id)
+
+
+async def defer_measuring(session: AsyncSession, round_id: int) -> None:
+    """Defers measuring the code of a round until the transaction commits. One round is measured after another."""
+    app = App(connector=PsycopgConnector())  # never opened, see above
+    connection = await driver_connection(session)
+    job = app.configure_task(MEASURE_TASK, queue="measuring", priority=-3, lock=MEASURE_TASK, connection=connection)
+    await job.defer_async(round_id=round_id)
 
 
 class _Backoff(BaseRetryStrategy):

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
-from service.rounds import leaderboard
+from service.rounds import leaderboard, measuring
 from service.rounds.ledger import LedgerPosting
 from service.rounds.views import build_answer_key, build_question_view, channel_variant
 from service.store import (
@@ -141,6 +141,7 @@ async def build_results(
     facts = await _load_facts(session, round_, schedule, member_ids)
     zone, ref = ScheduleSpec.model_validate(schedule.spec).zone, str(QuestionRef("round", round_.id))
     key = build_answer_key(facts.version, ref)
+    measured = measuring.is_measured(schedule, facts.version)
     found = {}
     for member_id in member_ids:
         answer, version = entries.get(member_id), own.get(member_id, facts.version)
@@ -160,6 +161,7 @@ async def build_results(
             week_right=facts.week_right.get(member_id, 0),
             week_asked=len(facts.week),
             extra=round_.number > 0,
+            measured=measured and verdict is not None and verdict.credit == 1,
             zone=zone,
         )
     return found

@@ -18,8 +18,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.calendar import Slot, due_slots, get_zone, slots_between
 from service.errors import Refused
 from service.metrics import POST_SECONDS
-from service.rounds import contestant, delivery, leaderboard, practice, results
+from service.rounds import contestant, delivery, leaderboard, measuring, practice, results
 from service.rounds.alerts import notify_admins
+from service.rounds.jobs import defer_measuring
 from service.rounds.ledger import LedgerPosting, grade_answer
 from service.rounds.schedules import build_timetable, choose_for_day, next_posting, only_gpu_questions_fit
 from service.rounds.views import build_answer_key, build_question_view, channel_variant
@@ -319,6 +320,8 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     await _enqueue_outcome(session, round_, schedule, reveal, channels, now)
     await results.enqueue_unasked(session, round_, schedule, channels, now)
     await results.enqueue_wanted(session, round_, schedule, now)
+    if measuring.is_measured(schedule, version):
+        await defer_measuring(session, round_id)
     return True
 
 

@@ -7,6 +7,7 @@ from service.store import calibration_tables as calibration_tables
 from service.store import contestant_tables as contestant_tables
 from service.store import duel_tables as duel_tables
 from service.store import marking_tables as marking_tables
+from service.store import measurement_tables as measurement_tables
 from service.store import notification_tables as notification_tables
 from service.store import retention as retention
 from service.store import review_tables as review_tables

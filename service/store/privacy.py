@@ -17,6 +17,7 @@ from service.store import (
     duels,
     hints,
     markings,
+    measurements,
     members,
     notifications,
     reports,
@@ -146,6 +147,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await _empty_reveals(session, caller)
     await _empty_log(session, caller.member_id)
     await markings.forget_markings(session, caller.member_id)
+    await measurements.forget_measurements(session, caller.member_id)
     await sprints.forget_answers(session, caller.member_id)
     await tournaments.forget_member(session, caller.member_id, now)
     await notifications.forget_notifications(session, caller.member_id)

@@ -130,6 +130,7 @@ from service.wire.duels import (
     MyDuels,
 )
 from service.wire.item_statistics import BankStatistics, ItemFinding, ItemList, ItemStatistics, WrongOption
+from service.wire.measurements import MeasuredBy, MeasuredRow, MeasurementBoard, SharedSolution, Spread
 from service.wire.members import (
     Board,
     BoardRow,
@@ -451,6 +452,9 @@ __all__ = [
     "MarkingRefused",
     "MarkingView",
     "Me",
+    "MeasuredBy",
+    "MeasuredRow",
+    "MeasurementBoard",
     "MemberAmbiguous",
     "MemberIdentity",
     "MemberLinked",
@@ -569,6 +573,7 @@ __all__ = [
     "SettledReport",
     "Shards",
     "ShareRefused",
+    "SharedSolution",
     "Short",
     "SimilarAnswers",
     "SimilarPair",
@@ -579,6 +584,7 @@ __all__ = [
     "SlotTaken",
     "SlotView",
     "SlotsCheck",
+    "Spread",
     "SprintAnnouncement",
     "SprintLength",
     "SprintPodium",

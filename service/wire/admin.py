@@ -34,6 +34,8 @@ class ScheduleSpec(Model):
     speed_bonus: bool = False
     confidence: bool = False
     """Whether members may say how sure they are of an answer, for points."""
+    measure: bool = False
+    """Whether code that passed is measured after the close, for the speed board."""
     contestant: bool = False
     """Whether the model that the operator names answers too, unranked."""
     variants: bool = False

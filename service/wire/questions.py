@@ -237,6 +237,8 @@ class RoundResult(Model):
     """Rounds of this week, up to this one. Without open questions, which no program calls right or wrong."""
     extra: bool = False
     """Whether an admin asked for the round, beside the day's; it counts for no streak."""
+    measured: bool = False
+    """Whether the answer takes part in the round's speed board."""
     zone: str = "UTC"
 
 

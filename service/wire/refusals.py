@@ -27,7 +27,7 @@ class NotFound(Model):
     kind: Literal["not-found"] = "not-found"
     what: Literal[
         "schedule", "question", "topic", "level", "kind", "report", "waiting question", "bank", "member",
-        "open answer", "duel", "suggestion", "tournament",
+        "open answer", "duel", "suggestion", "tournament", "measurement",
     ]  # fmt: skip
     name: str = ""
     """Name or number that was given; empty if it stood for all."""

@@ -25,6 +25,7 @@ from bot.core.text import (
     review,
     seasons,
     similarity,
+    speed,
     sprints,
     suggestions,
 )
@@ -73,6 +74,8 @@ from service.wire import (
     LowView,
     MarkingView,
     Me,
+    MeasuredRow,
+    MeasurementBoard,
     MemberLinked,
     MessagesCheck,
     MyDuels,
@@ -111,9 +114,11 @@ from service.wire import (
     SeasonView,
     SessionProgress,
     SettledReport,
+    SharedSolution,
     SimilarAnswers,
     SimilarPair,
     SlotsCheck,
+    Spread,
     SprintAnnouncement,
     SprintPodium,
     SprintQuestionPost,
@@ -534,7 +539,44 @@ SIMILAR = SimilarAnswers(
     quick=(QuickAnswers(name="Bob <b>", right=20, quick=6),),
 )  # fmt: skip
 
+SPEED = MeasurementBoard(
+    ref="r12",
+    day=date(2026, 3, 5),
+    question="softmax",
+    by="time",
+    rows=(
+        MeasuredRow(
+            rank=1,
+            name=EVIL,
+            time=Spread(median=3.254, low=3.2, high=3.31),
+            memory=Spread(median=0.4, low=0.4, high=0.6),
+            better_than=66,
+        ),
+        MeasuredRow(
+            rank=2,
+            name="Ann",
+            me=True,
+            time=Spread(median=1234.5, low=1200.0, high=1300.0),
+            memory=Spread(median=65.1, low=64.9, high=65.2),
+            better_than=0,
+        ),
+    ),
+    total=4,
+    unsteady=1,
+    runs=9,
+    confidence=0.961,
+    time=Spread(median=3.5, low=3.4, high=3.6),
+    memory=Spread(median=0.5, low=0.4, high=0.5),
+    shared=False,
+    solution=SharedSolution(name=EVIL, rank=1, code="def softmax(x):\n    return x  # ``` **x** " + "y" * 3000),
+)
+
 GALLERY: dict[str, Card | Form] = {
+    "speed": speed.speed_card(SPEED),
+    "speed by memory": speed.speed_card(SPEED.model_copy(update={"by": "memory", "shared": True, "solution": None})),
+    "speed empty": speed.speed_card(
+        SPEED.model_copy(update={"rows": (), "total": 0, "unsteady": 2, "shared": None, "solution": None})
+    ),
     "question": outbox_card(QUESTION_POST),
     "question posted late": outbox_card(QUESTION_POST.model_copy(update={"late_minutes": 25})),
     "question code": outbox_card(QUESTION_POST.model_copy(update={"question": CODE})),

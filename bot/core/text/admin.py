@@ -54,6 +54,7 @@ def plan_words(spec: ScheduleSpec) -> str:
         f"public holidays of {escape(spec.country)} kept" if spec.country else "",
         "with a bonus for speed" if spec.speed_bonus else "",
         "asks how sure members are" if spec.confidence else "",
+        "measures code that passed" if spec.measure else "",
         "a model answers too" if spec.contestant else "",
         "a variant of its own for each member" if spec.variants else "",
         "notifies a role" if spec.ping.isdecimal() else "notifies a user group" if spec.ping else "",

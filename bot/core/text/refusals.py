@@ -78,6 +78,9 @@ _ANSWERS: dict[Kind, str] = {
 }
 _UNCHANGED = "Nothing was changed: an earlier answer, if you gave one, still counts."
 _NOT_PERMITTED = "Not allowed"
+_NO_MEASUREMENT = (
+    "No code was measured there yet. Schedules with `measure:on` measure code that passed, within minutes of the close."
+)
 _NOT_POSSIBLE = "Not possible"
 
 
@@ -187,6 +190,8 @@ def _not_found(refusal: NotFound) -> str:
             return "There has been no tournament yet. An admin plans one with `/quiz-admin tournament new`."
         case "duel":
             return f"There is no duel {name} here. `/quiz duel` shows yours."
+        case "measurement":
+            return _NO_MEASUREMENT
         case "open answer":
             return f"There is no closed open answer {name} here. `/quiz-admin review answers` shows their numbers."
         case "member":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.core.actions import MyResult, Next, Report, encode, fits
+from bot.core.actions import MyResult, Next, Report, ShowSpeed, encode, fits
 from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Style, Table, Text
 from bot.core.markup import escape
 from bot.core.text.boards import board_table
@@ -332,6 +332,8 @@ def _next_step(result: RoundResult) -> tuple[Button, ...]:
     style: Style = "plain" if marks else "primary"
     buttons = [compare_button(result.ref), confirm_button(result.ref)] if marks else []
     buttons.append(Button("Practice a similar one", encode(similar if fits(similar) else Next()), style))
+    if result.measured:
+        buttons.append(Button("Speed board", encode(ShowSpeed(result.ref, "time"))))
     if fits(Report(question.id)):
         buttons.append(Button("Report a mistake", encode(Report(question.id))))
     return tuple(buttons)

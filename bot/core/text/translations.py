@@ -84,6 +84,20 @@ _DESCRIPTIONS: Final[Mapping[str, tuple[str, str, str, str, str]]] = {
         "O programa como arquivo .py.",
         "プログラムの .py ファイルです。",
     ),
+    "Time and memory of the latest code that was measured.": (
+        "Zeit und Speicher des zuletzt gemessenen Codes.",
+        "Temps et mémoire du dernier code mesuré.",
+        "Tiempo y memoria del último código medido.",
+        "Tempo e memória do último código medido.",
+        "最後に計測したコードの時間とメモリです。",
+    ),
+    "time or memory; else time.": (
+        "time (Zeit) oder memory (Speicher); sonst time.",
+        "time (temps) ou memory (mémoire) ; sinon time.",
+        "time (tiempo) o memory (memoria); si no, time.",
+        "time (tempo) ou memory (memória); senão, time.",
+        "time(時間)または memory(メモリ)。省略時は time。",
+    ),
     "Who has gathered the most points.": (
         "Wer die meisten Punkte gesammelt hat.",
         "Qui a obtenu le plus de points.",

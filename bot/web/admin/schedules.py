@@ -40,7 +40,7 @@ MOST_TEXT = 2000
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LEVELS = ("mid", "senior", "principal")
 _NUMBERS = ("open_minutes", "every_days", "memory_days", "catch_up_minutes")
-_SWITCHES = ("speed_bonus", "confidence", "contestant", "variants")
+_SWITCHES = ("speed_bonus", "confidence", "measure", "contestant", "variants")
 _LISTS = ("weekdays", "levels", "kinds")
 
 

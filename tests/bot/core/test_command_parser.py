@@ -276,7 +276,7 @@ def test_every_command_has_help_and_admins_have_their_own() -> None:
     assert all(argument.help.endswith(".") for spec in COMMANDS for argument in spec.arguments)
     assert {spec.name for spec in COMMANDS if spec.admin} == {"quiz-admin"}
     assert [spec.path[0] for spec in specs_of("quiz")] == [
-        *("today", "answer", "practice", "run", "board", "duel", "tournament", "me"),
+        *("today", "answer", "practice", "run", "board", "speed", "duel", "tournament", "me"),
         *("topics", "explain", "report", "suggest", "link", "rules", "notify", "privacy", "help"),
     ]
 

@@ -22,6 +22,7 @@ MEMBERS = (
     ("/quiz board week rookies", "rookies"),
     ("/quiz board improved all", "most improved"),
     ("/quiz board ladder", "Nobody has finished a duel yet"),
+    ("/quiz speed", "No code was measured there yet."),
     ("/quiz duel", "Your rating is"),
     ("/quiz tournament", "There has been no tournament yet"),
     ("/quiz me", "How much"),
@@ -222,9 +223,10 @@ async def test_every_button(workspace: Workspace) -> None:
 
 MARKING = {actions.Compare, actions.ShareAnswer, actions.PeerAnswers, actions.ConfirmMarks, actions.Credit}
 DUELS = {actions.RespondDuel, actions.Rematch, actions.ShowDuel, actions.ShowDuels, actions.ShowLadder}
-ELSEWHERE = {actions.OpenCard, actions.Confide, actions.Setup, actions.Join, actions.Explain, *MARKING, *DUELS}
+SPEED = {actions.ShowSpeed, actions.ShareSolution}
+ELSEWHERE = {actions.OpenCard, actions.Confide, actions.Setup, actions.Join, actions.Explain, *MARKING, *DUELS, *SPEED}
 """Pressed in `test_answers`, the first two; in `test_hello`; to link a second chat; in `test_code_practice`; on a
-closed open question; in `test_duels`."""
+closed open question; in `test_duels`; and in `tests/bot/core/test_speed.py`."""
 
 
 async def press_any(hands: Hands, user: User, shown: Shown, label: str) -> None:

@@ -14,7 +14,7 @@ from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.config import Settings
 from service.errors import Busy
 from service.rounds import grading
-from service.rounds.jobs import make_jobs
+from service.rounds.jobs import Work, make_jobs
 from service.store.tables import AnswerRow
 from service.wire import AnswerInput, VerdictNote, Where
 from tests.conftest import TOKEN, Clock, MakeWho
@@ -113,7 +113,7 @@ async def test_a_job_follows_its_event_and_one_of_an_older_version_none(settings
     async def nothing(*given: object) -> None:
         """Does nothing: there is no other job."""
 
-    jobs = make_jobs(settings.database_url, judge, nothing, nothing, nothing, nothing)
+    jobs = make_jobs(settings.database_url, Work(judge, nothing, nothing, nothing, nothing, nothing))
     async with jobs.app.open_async():
         await jobs.judge_answer.defer_async(answer_id=1, event_id=ID)
         await jobs.judge_answer.defer_async(answer_id=2)
@@ -128,7 +128,7 @@ async def test_an_event_that_is_busy_keeps_its_id(settings: Settings) -> None:
     async def nothing(*given: object) -> None:
         """Does nothing: there is no other job."""
 
-    jobs = make_jobs(settings.database_url, judge, nothing, nothing, nothing, nothing)
+    jobs = make_jobs(settings.database_url, Work(judge, nothing, nothing, nothing, nothing, nothing))
     async with jobs.app.open_async():
         await jobs.judge_answer.defer_async(answer_id=1, event_id=ID)
         await jobs.run_pending()

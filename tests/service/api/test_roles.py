@@ -161,6 +161,10 @@ ROWS: dict[str, Row] = {
     "POST /v1/explain": row(THEIRS, question=lambda team: f"what-is-a-{team.word}"),
     "POST /v1/result": row(THEIR_QUESTION, ref=lambda team: f"r{team.closed_round}"),
     "POST /v1/board": row(OWN, where=channel),
+    "POST /v1/measurements": row((OUT, OUT, UNREADABLE, *3 * (GONE,)), where=channel),
+    "POST /v1/share-solution": row(
+        (OUT, OUT, UNREADABLE, GONE, "question-gone", GONE), ref=lambda team: f"r{team.closed_round}", on=True
+    ),
     "POST /v1/seasons": row(OWN),
     "POST /v1/hello": row(OWN, where=NOWHERE),
     "POST /v1/link": row(OWN),

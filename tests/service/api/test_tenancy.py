@@ -147,6 +147,10 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "statistics": lambda they, who: they.client.bank_statistics(who),
     "statistics of theirs": lambda they, who: they.client.question_statistics(who, "what-is-a-zebra"),
     "open answers": lambda they, who: they.client.open_answers(who),
+    "measurements of theirs": lambda they, who: they.client.measurements(who, OURS, f"r{they.round}"),
+    "share solution of theirs": lambda they, who: they.client.share_solution(
+        who, "look solution", f"r{they.round}", True
+    ),
     "marking theirs": lambda they, who: they.client.marking(who, f"r{they.round}"),
     "reports": lambda they, who: they.client.reports(who),
     "settle theirs": lambda they, who: they.client.report_settle(who, "look settle", they.report, "fixed", ""),

@@ -12,7 +12,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from sandbox.wire import Priority
-from service.rounds.jobs import Jobs, make_jobs
+from service.rounds.jobs import Jobs, Work, make_jobs
 from service.store.session import libpq_url
 
 pytestmark = pytest.mark.timeout(120)
@@ -44,7 +44,7 @@ async def judged() -> Judged:
 
 @pytest.fixture
 async def jobs(database_url: str, judged: Judged) -> AsyncIterator[Jobs]:
-    jobs = make_jobs(database_url, judged.judge, nothing, nothing, nothing, nothing)
+    jobs = make_jobs(database_url, Work(judged.judge, nothing, nothing, nothing, nothing, nothing))
     async with jobs.app.open_async(), jobs.run_worker():
         yield jobs
 

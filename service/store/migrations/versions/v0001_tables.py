@@ -18,6 +18,7 @@ from service.store.migrations.calibrations import create_calibrations
 from service.store.migrations.columns import INSTANT, id_column, refer, refer_within_workspace
 from service.store.migrations.contestants import create_contestants
 from service.store.migrations.duels import create_duels
+from service.store.migrations.measurements import create_measurements
 from service.store.migrations.messages import create_messages
 from service.store.migrations.notifications import create_notifications
 from service.store.migrations.review import create_review
@@ -107,6 +108,7 @@ def upgrade() -> None:
     create_tournaments()
     create_calibrations()
     create_contestants()
+    create_measurements()
     _run_script(SchemaManager.get_schema())
 
 

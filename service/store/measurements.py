@@ -1,0 +1,121 @@
+"""Rows of measured code. What they mean is in `service.domain.measurements`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.store.measurement_tables import MeasuredAnswer, MeasuredRound
+from service.store.members import merged_ids
+from service.store.schedules import posts_to
+from service.store.tables import AnswerRow, CurrentAnswer, Member, Round, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What the runs of one program used, in order."""
+
+    cpu_ms: Sequence[float]
+    peak_mb: Sequence[float]
+    steady: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A measured answer and its member."""
+
+    measured: MeasuredAnswer
+    answer: AnswerRow
+    member: Member
+
+
+async def is_measured(session: AsyncSession, round_id: int) -> bool:
+    """Returns whether the round's code was measured."""
+    return await session.get(MeasuredRound, round_id) is not None
+
+
+async def save(
+    session: AsyncSession, round_id: int, runs: int, reference: Used, answers: Mapping[int, Used], now: datetime
+) -> None:
+    """Saves a measurement, once: a second one of the same round is ignored."""
+    values: dict[str, Any] = {
+        "round_id": round_id,
+        "at": now,
+        "runs": runs,
+        "cpu_ms": list(reference.cpu_ms),
+        "peak_mb": list(reference.peak_mb),
+    }
+    made = insert(MeasuredRound).values(values).on_conflict_do_nothing().returning(MeasuredRound.round_id)
+    if await session.scalar(made) is None or not answers:
+        return
+    rows = [
+        {
+            "answer_id": answer_id,
+            "round_id": round_id,
+            "cpu_ms": list(used.cpu_ms),
+            "peak_mb": list(used.peak_mb),
+            "steady": used.steady,
+        }
+        for answer_id, used in answers.items()
+    ]
+    await session.execute(insert(MeasuredAnswer), rows)
+
+
+async def find_latest(session: AsyncSession, workspace_id: int, channel_id: int | None) -> int | None:
+    """Returns the round of the workspace, or of the channel, that was measured last."""
+    query = (
+        select(MeasuredRound.round_id)
+        .join(Round, Round.id == MeasuredRound.round_id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(Schedule.workspace_id == workspace_id)
+        .order_by(Round.closes_at.desc(), Round.id.desc())
+        .limit(1)
+    )
+    if channel_id is not None:
+        query = query.where(posts_to(channel_id))
+    found: int | None = await session.scalar(query)
+    return found
+
+
+async def find(session: AsyncSession, round_id: int) -> MeasuredRound | None:
+    """Returns the measurement of a round."""
+    return await session.get(MeasuredRound, round_id)
+
+
+async def list_entries(session: AsyncSession, round_id: int) -> list[Entry]:
+    """Returns the measured answers that count in the round, with their members, earliest first."""
+    query = (
+        select(MeasuredAnswer, AnswerRow, Member)
+        .join(AnswerRow, AnswerRow.id == MeasuredAnswer.answer_id)
+        .join(CurrentAnswer, CurrentAnswer.answer_id == AnswerRow.id)
+        .join(Member, Member.id == CurrentAnswer.member_id)
+        .where(MeasuredAnswer.round_id == round_id)
+        .order_by(AnswerRow.at, AnswerRow.id)
+    )
+    return [Entry(*row) for row in await session.execute(query)]
+
+
+async def set_shown(session: AsyncSession, round_id: int, member_id: int, *, shown: bool) -> bool:
+    """Sets whether others may see the member's code. Returns False if it is not on the board."""
+    mine = select(CurrentAnswer.answer_id).where(
+        CurrentAnswer.round_id == round_id, CurrentAnswer.member_id == member_id
+    )
+    changed = (
+        update(MeasuredAnswer)
+        .where(MeasuredAnswer.answer_id.in_(mine), MeasuredAnswer.steady)
+        .values(shown=shown)
+        .returning(MeasuredAnswer.answer_id)
+    )
+    return await session.scalar(changed) is not None
+
+
+async def forget_measurements(session: AsyncSession, member_id: int) -> None:
+    """Deletes what the member's answers used."""
+    theirs = select(AnswerRow.id).where(AnswerRow.member_id.in_(merged_ids(member_id)))
+    await session.execute(delete(MeasuredAnswer).where(MeasuredAnswer.answer_id.in_(theirs)))

@@ -1,0 +1,88 @@
+"""Measured answers: honest numbers from outside their process, on inputs that nobody knew, and only of right runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.client import SandboxClient
+from sandbox.judging.challenge import Challenge, NotJudgeable
+from sandbox.judging.comparison import NumberTolerance
+from sandbox.judging.measuring import measure_answers
+from sandbox.wire import Limits, Outcome, Run
+
+pytestmark = pytest.mark.sandbox
+CHALLENGE = Challenge(
+    entry="double",
+    cases_program=(
+        "def examples():\n    return [(1,)]\n\n"
+        "def cases(rng):\n    return [(rng.randrange(2, 10**12),) for _ in range(4)]\n"
+    ),
+    reference="def double(x):\n    return 2 * x\n",
+    limits=Limits(),
+    tolerance=NumberTolerance(),
+)
+FAST = "def double(x):\n    return x + x\n"
+BURN = "def burn():\n    total = 0\n    for number in range(400_000):\n        total += number\n\n"
+SLOW = f"{BURN}def double(x):\n    burn()\n    return x + x\n"
+FORGED = f"""
+import resource, threading, time
+{BURN}
+time.process_time = time.perf_counter = time.thread_time = lambda *_: 0.0
+time.clock_gettime = resource.getrusage = lambda *_: 0
+def double(x):
+    worker = threading.Thread(target=burn)
+    worker.start()
+    worker.join()
+    return x + x
+"""
+HUNGRY = "KEPT = [bytes([7]) * (64 << 20)]\n\ndef double(x):\n    return x + x\n"
+LUCKY = "def double(x):\n    return x + x if x % 3 else 0\n"
+
+
+class Recording:
+    """Passes runs on and keeps them."""
+
+    def __init__(self, client: SandboxClient) -> None:
+        self.client = client
+        self.runs: list[Run] = []
+
+    async def run(self, run: Run) -> Outcome:
+        self.runs.append(run)
+        return await self.client.run(run)
+
+
+async def test_time_and_memory_are_what_the_kernel_counted(client: SandboxClient) -> None:
+    found = await measure_answers(client, CHALLENGE, {1: FAST, 2: SLOW, 3: FORGED, 4: HUNGRY}, runs=3)
+    fast, slow, forged, hungry = (found.answers[number] for number in (1, 2, 3, 4))
+    assert all(one.steady and len(one.cpu_ms) == len(one.peak_mb) == 3 for one in (fast, slow, forged, hungry))
+    assert min(slow.cpu_ms) > 2 * max(fast.cpu_ms)
+    assert min(forged.cpu_ms) > 2 * max(fast.cpu_ms), "threads count, and clocks of the answer's own process do not"
+    assert min(hungry.peak_mb) > max(fast.peak_mb) + 50
+    assert len(found.reference.cpu_ms) == 3
+
+
+async def test_all_answers_of_a_pass_get_the_same_inputs_and_each_pass_new_ones(client: SandboxClient) -> None:
+    seen = Recording(client)
+    await measure_answers(seen, CHALLENGE, {1: FAST, 2: SLOW}, runs=3)
+    cases = [run.cases for run in seen.runs if run.role in ("reference", "answer")]
+    assert [len(set(cases[at : at + 3])) for at in (0, 3, 6)] == [1, 1, 1]
+    assert len(set(cases)) == 3
+    assert all(run.priority == "background" for run in seen.runs), "first answers go before it"
+
+
+async def test_an_answer_that_is_not_right_every_time_leaves(client: SandboxClient) -> None:
+    found = await measure_answers(client, CHALLENGE, {1: FAST, 2: LUCKY}, runs=9)
+    assert found.answers[1].steady
+    assert not found.answers[2].steady
+
+
+async def test_a_question_that_fails_is_nobodys_time(client: SandboxClient) -> None:
+    broken = Challenge(
+        entry="double",
+        cases_program=CHALLENGE.cases_program,
+        reference="def other(x):\n    return 2 * x\n",
+        limits=Limits(),
+        tolerance=NumberTolerance(),
+    )
+    with pytest.raises(NotJudgeable):
+        await measure_answers(client, broken, {1: FAST}, runs=1)
