@@ -98,7 +98,7 @@ class Example:
     call: str
     """Such as `f(tensor([1.]), 3)`."""
     result: str
-    """Such as `tensor([2.])`, or `raised ValueError: …`."""
+    """Such as `tensor([2.])`, or `raise ValueError('…')`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,9 +418,6 @@ def _combine(cpu: Judgement, gpu: Judgement) -> Judgement:
     """Appends the GPU's cases to those of the CPU, which were all accepted."""
     if gpu.verdict == "system error":
         return gpu
-    gpu_cases = tuple(
-        replace(case, index=len(cpu.cases) + case.index, message=case.message and f"on the GPU: {case.message}")
-        for case in gpu.cases
-    )
-    message = gpu.message and f"On the GPU: {gpu.message}"
-    return replace(gpu, cases=cpu.cases + gpu_cases, share=(cpu.share + gpu.share) / 2, message=message)
+    gpu_cases = tuple(replace(case, index=len(cpu.cases) + case.index, on_gpu=True) for case in gpu.cases)
+    share = (cpu.share + gpu.share) / 2
+    return replace(gpu, cases=cpu.cases + gpu_cases, share=share, on_gpu=gpu.verdict != "accepted")

@@ -13,17 +13,29 @@ import cmath
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sandbox.differences import (
+    Difference,
+    DrawNotFinite,
+    DrawsDiffer,
+    DtypeDiffers,
+    KeysDiffer,
+    LengthDiffers,
+    ShapeDiffers,
+    Statistic,
+    TypeDiffers,
+    ValueDiffers,
+    ValueType,
+)
 from sandbox.values import Array, Tensor, Value, shortened
 
-Difference = Literal["", "type", "shape", "dtype", "length", "keys", "value", "exception", "draws"]
-"""Kind of difference, which may be told even of a hidden case."""
-
-_MAX_MESSAGE = 500
+_MAX_WHERE = 200
+_MAX_KEY = 60
+_MOST_KEYS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +55,21 @@ class NumberTolerance:
         return replace(self, scale=self.rtol)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Result of a comparison. The message quotes values, so it is for visible cases only."""
+def compare(expected: Value, got: Value, tolerance: NumberTolerance) -> Difference | None:
+    """Returns the first difference of `got` from `expected`; None if they match.
 
-    equal: bool
-    message: str = ""
-    difference: Difference = ""
-
-
-_EQUAL = Comparison(True)
-
-
-def compare(expected: Value, got: Value, tolerance: NumberTolerance) -> Comparison:
-    """Returns whether `got` matches `expected`, and if not, the first difference in words a learner can use."""
+    It quotes values, so it is for visible cases only.
+    """
     return _compare(expected, got, tolerance, "")
 
 
-def _differs(where: str, what: str, difference: Difference) -> Comparison:
-    return Comparison(False, shortened(f"at {where}: {what}" if where else what, _MAX_MESSAGE), difference)
+def _path(where: str) -> str:
+    return shortened(where, _MAX_WHERE)
 
 
-def _compare(expected: Value, got: Value, tolerance: NumberTolerance, where: str) -> Comparison:
+def _compare(expected: Value, got: Value, tolerance: NumberTolerance, where: str) -> Difference | None:
     if type(expected) is not type(got):
-        hint = "; is a `return` missing?" if got is None and not where else ""
-        return _differs(where, f"expected {describe_type(expected)}, got {describe_type(got)}{hint}", "type")
+        return TypeDiffers(_path(where), type_of(expected), type_of(got))
     if isinstance(expected, (Tensor, Array)) and isinstance(got, (Tensor, Array)):
         return _compare_arrays(expected, got, tolerance, where)
     if isinstance(expected, (tuple, list)) and isinstance(got, (tuple, list)):
@@ -78,7 +80,7 @@ def _compare(expected: Value, got: Value, tolerance: NumberTolerance, where: str
         equal = bool(_close(np.asarray(expected), np.asarray(got), tolerance))
     else:
         equal = expected == got
-    return _EQUAL if equal else _differs(where, f"expected {brief(expected)}, got {brief(got)}", "value")
+    return None if equal else ValueDiffers(_path(where), brief(expected), brief(got))
 
 
 def _compare_sequences(
@@ -86,51 +88,54 @@ def _compare_sequences(
     got: tuple[Value, ...] | list[Value],
     tolerance: NumberTolerance,
     where: str,
-) -> Comparison:
+) -> Difference | None:
     if len(expected) != len(got):
-        return _differs(where, f"expected {len(expected)} items, got {len(got)}", "length")
+        return LengthDiffers(_path(where), len(expected), len(got))
     for at, (one, other) in enumerate(zip(expected, got, strict=True)):
         found = _compare(one, other, tolerance, f"{where}[{at}]")
-        if not found.equal:
+        if found is not None:
             return found
-    return _EQUAL
+    return None
 
 
 def _compare_dicts(
     expected: dict[str, Value], got: dict[str, Value], tolerance: NumberTolerance, where: str
-) -> Comparison:
+) -> Difference | None:
     if expected.keys() != got.keys():
         missing, extra = sorted(expected.keys() - got.keys()), sorted(got.keys() - expected.keys())
-        parts = (("missing", missing), ("unexpected", extra))
-        return _differs(where, ", ".join(f"{what} keys {keys[:5]}" for what, keys in parts if keys), "keys")
+        return KeysDiffer(_path(where), _some(missing), _some(extra))
     draws = _draws_in(expected)
     if draws is not None:
         return _compare_draws(draws, got[DRAWS_KEY], tolerance, f"{where}[{DRAWS_KEY!r}]")
     for key, one in expected.items():
         found = _compare(one, got[key], tolerance, f"{where}[{key!r}]")
-        if not found.equal:
+        if found is not None:
             return found
-    return _EQUAL
+    return None
+
+
+def _some(keys: list[str]) -> tuple[str, ...]:
+    return tuple(shortened(key, _MAX_KEY) for key in keys[:_MOST_KEYS])
 
 
 def _compare_arrays(
     expected: Tensor | Array, got: Tensor | Array, tolerance: NumberTolerance, where: str
-) -> Comparison:
+) -> Difference | None:
     if expected.shape != got.shape:
-        return _differs(where, f"expected shape {expected.shape}, got shape {got.shape}", "shape")
+        return ShapeDiffers(_path(where), expected.shape, got.shape)
     if expected.dtype != got.dtype:
-        return _differs(where, f"expected dtype {expected.dtype}, got dtype {got.dtype}", "dtype")
+        return DtypeDiffers(_path(where), expected.dtype, got.dtype)
     expected_elements, got_elements = as_numpy(expected), as_numpy(got)
     wrong = ~_close(expected_elements, got_elements, tolerance)
     count = int(np.count_nonzero(wrong))
     if not count:
-        return _EQUAL
+        return None
     index = _first_index(wrong)
-    what = _two_numbers(expected_elements[index].item(), got_elements[index].item())
-    if wrong.size > 1:
-        largest = _largest_difference(expected_elements, got_elements, wrong)
-        what += f" ({count} of {wrong.size} elements differ{largest})"
-    return _differs(f"{where}{list(index)}" if index else where, what, "value")
+    found = ValueDiffers(
+        _path(f"{where}{list(index)}" if index else where),
+        *_two_numbers(expected_elements[index].item(), got_elements[index].item()),
+    )
+    return found if wrong.size == 1 else _counted(found, expected_elements, got_elements, wrong)
 
 
 def _first_index(elements: npt.NDArray[Any]) -> tuple[int, ...]:
@@ -138,18 +143,23 @@ def _first_index(elements: npt.NDArray[Any]) -> tuple[int, ...]:
     return tuple(int(at) for at in np.unravel_index(int(np.argmax(elements)), elements.shape))
 
 
-def _largest_difference(expected: npt.NDArray[Any], got: npt.NDArray[Any], wrong: npt.NDArray[np.bool_]) -> str:
-    """Returns, if several elements differ, how many are NaN instead of a number, and the largest difference."""
-    if expected.dtype.kind not in "fciu" or np.count_nonzero(wrong) < 2:
-        return ""
+def _counted(
+    first: ValueDiffers, expected: npt.NDArray[Any], got: npt.NDArray[Any], wrong: npt.NDArray[np.bool_]
+) -> ValueDiffers:
+    """Returns the first difference with the number of elements that differ and, if there are several, how many are NaN
+    instead of a number, and the largest difference."""
+    first = replace(first, differing=int(np.count_nonzero(wrong)), elements=wrong.size)
+    if expected.dtype.kind not in "fciu" or first.differing < 2:
+        return first
     nans = int(np.count_nonzero(wrong & np.isnan(got) & ~np.isnan(expected)))
-    text = f", {nans} of them nan" if nans else ""
     wide = np.complex128 if expected.dtype.kind == "c" else np.float64
     with np.errstate(all="ignore"):
         distance = np.where(wrong, np.abs(got.astype(wide) - expected.astype(wide)), 0.0)
     distance[~np.isfinite(distance)] = 0.0
     index = _first_index(distance)
-    return f"{text}, most by {distance[index]:.4g} at {list(index)}" if distance[index] else text
+    if not distance[index]:
+        return replace(first, nans=nans)
+    return replace(first, nans=nans, largest=f"{distance[index]:.4g}", largest_at=index)
 
 
 def _close(expected: npt.NDArray[Any], got: npt.NDArray[Any], tolerance: NumberTolerance) -> npt.NDArray[np.bool_]:
@@ -205,11 +215,13 @@ Numbers = npt.NDArray[np.float64]
 class _Statistic:
     """One function of a draw, with a row per draw and a column per place."""
 
-    name: str
+    name: Statistic
     expected: Numbers
     got: Numbers
     slack: Numbers
     """Differences of the means up to this are rounding, however many draws there are."""
+    share: float = 0.0
+    """The share of the quantile."""
 
 
 def draws_fault(expected: Value) -> str:
@@ -235,13 +247,12 @@ def _array_fault(draws: npt.NDArray[Any]) -> str:
     return "" if len(draws) >= MIN_DRAWS else f"{len(draws)} draws decide nothing: at least {MIN_DRAWS} are needed"
 
 
-def _compare_draws(expected: Tensor | Array, got: Value, tolerance: NumberTolerance, where: str) -> Comparison:
+def _compare_draws(expected: Tensor | Array, got: Value, tolerance: NumberTolerance, where: str) -> Difference | None:
     if not isinstance(got, (Tensor, Array)) or type(got) is not type(expected):
         return _compare(expected, got, tolerance, where)
     if expected.shape != got.shape or expected.dtype != got.dtype:
         return _compare_arrays(expected, got, tolerance, where)
-    found = first_difference(as_numpy(expected), as_numpy(got), tolerance)
-    return _differs("", found, "draws") if found else _EQUAL
+    return first_difference(as_numpy(expected), as_numpy(got), tolerance)
 
 
 def first_difference(
@@ -249,8 +260,8 @@ def first_difference(
     got: npt.NDArray[Any],
     tolerance: NumberTolerance,
     chance: float = REJECTION_CHANCE,
-) -> str:
-    """Returns how the draws differ beyond chance, at the first place where they do, or "".
+) -> DrawsDiffer | DrawNotFinite | None:
+    """Returns how the draws differ beyond chance, at the first place where they do; None if they do not.
 
     Both have the same shape. The first dimension counts the draws, and every other place is compared separately.
     `chance` is the maximum probability of finding a difference between draws from one distribution.
@@ -260,17 +271,23 @@ def first_difference(
     unexpected = ~np.isfinite(theirs) & np.isfinite(ours).all(axis=0)
     if unexpected.any():
         draw, place = np.argwhere(unexpected)[0]
-        return f"{_at(place, places)}draw {draw} of {count:,} is {theirs[draw, place]}"
+        return DrawNotFinite(_at(int(place), places), int(draw), count, str(theirs[draw, place]))
     with np.errstate(all="ignore"):
         statistics = list(_statistics(ours, theirs, tolerance))
         z = math.sqrt(2 * math.log(2 * len(statistics) * max(ours.shape[1], 1) / chance))
         found = [(*first, one) for one in statistics if (first := _first_beyond_chance(one, z)) is not None]
     if not found:
-        return ""
+        return None
     place, by_chance, statistic = min(found, key=lambda one: one[0])
-    expected_mean, got_mean = statistic.expected[:, place].mean(), statistic.got[:, place].mean()
-    what = f"{statistic.name} {_mean_text(statistic, got_mean)}, expected {_mean_text(statistic, expected_mean)}"
-    return f"{_at(place, places)}over {count:,} draws {what}; chance explains no difference above {by_chance:.2g}"
+    return DrawsDiffer(
+        _at(place, places),
+        count,
+        statistic.name,
+        expected=_mean_text(statistic, statistic.expected[:, place].mean()),
+        got=_mean_text(statistic, statistic.got[:, place].mean()),
+        chance=f"{by_chance:.2g}",
+        quantile=f"{statistic.share:.0%}" if statistic.share else "",
+    )
 
 
 def _statistics(ours: Numbers, theirs: Numbers, tolerance: NumberTolerance) -> Iterator[_Statistic]:
@@ -278,20 +295,20 @@ def _statistics(ours: Numbers, theirs: Numbers, tolerance: NumberTolerance) -> I
     if not np.isfinite(ours).all():
         both = np.isfinite(ours), np.isfinite(theirs)
         one, other = (finite.astype(np.float64) for finite in both)
-        yield _Statistic("the share of finite numbers is", one, other, np.zeros(1))
+        yield _Statistic("finite", one, other, np.zeros(1))
         ours, theirs = (np.where(finite, drawn, 0.0) for finite, drawn in zip(both, (ours, theirs), strict=True))
     pooled = np.concatenate((ours, theirs))
     center = pooled.mean(axis=0)
-    yield _Statistic("the mean is", ours, theirs, atol + rtol * np.abs(ours).mean(axis=0))
+    yield _Statistic("mean", ours, theirs, atol + rtol * np.abs(ours).mean(axis=0))
     one, other = (ours - center) ** 2, (theirs - center) ** 2
     rounding = 2 * (np.abs(ours - center) * (atol + rtol * np.abs(ours))).mean(axis=0)
-    yield _Statistic("the mean squared deviation is", one, other, rounding)
+    yield _Statistic("spread", one, other, rounding)
     for share in _QUANTILES:
         # Numbers within the tolerance of the quantile count as equal to it: rounding must not split an atom.
         quantile = np.quantile(pooled, share, axis=0, method="lower")
         threshold = quantile + atol + rtol * np.abs(quantile)
         one, other = ((drawn <= threshold).astype(np.float64) for drawn in (ours, theirs))
-        yield _Statistic(f"at or below the {share:.0%} quantile of all lie", one, other, np.zeros(1))
+        yield _Statistic("quantile", one, other, np.zeros(1), share)
 
 
 def _first_beyond_chance(statistic: _Statistic, z: float) -> tuple[int, float] | None:
@@ -309,32 +326,28 @@ def _first_beyond_chance(statistic: _Statistic, z: float) -> tuple[int, float] |
 
 
 def _mean_text(statistic: _Statistic, mean: Any) -> str:
-    return f"{mean:.2%}" if statistic.name.startswith(("at or", "the share")) else f"{mean:.4g}"
+    return f"{mean:.2%}" if statistic.name in ("finite", "quantile") else f"{mean:.4g}"
 
 
-def _at(place: int, places: tuple[int, ...]) -> str:
-    return f"at {[int(at) for at in np.unravel_index(place, places)]}: " if places else ""
+def _at(place: int, places: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(at) for at in np.unravel_index(place, places)) if places else ()
 
 
-# Values as text, for messages
+# Values as text
 
 
-def describe_type(value: Value) -> str:
-    """Returns what a value is, such as `a tensor of shape (2, 3) and dtype float32`."""
+def type_of(value: Value) -> ValueType:
+    """Returns the type of a value, with shape and dtype if it is an array."""
     if isinstance(value, (Tensor, Array)):
-        name = "tensor" if isinstance(value, Tensor) else "numpy array"
-        return f"a {name} of shape {value.shape} and dtype {value.dtype}"
-    if value is None:
-        return "None"
-    name = type(value).__name__
-    return f"an {name}" if name == "int" else f"a {name}"
+        return ValueType("tensor" if isinstance(value, Tensor) else "numpy array", value.shape, value.dtype)
+    return ValueType("None" if value is None else type(value).__name__)
 
 
-def _two_numbers(expected: Any, got: Any) -> str:
+def _two_numbers(expected: Any, got: Any) -> tuple[str, str]:
     one, other = _number(expected), _number(got)
     if one == other:  # they differ only in digits that are not shown
-        one, other = repr(expected), repr(got)
-    return f"expected {one}, got {other}"
+        return repr(expected), repr(got)
+    return one, other
 
 
 def _number(number: Any) -> str:

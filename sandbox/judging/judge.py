@@ -6,11 +6,13 @@ Missing, incomplete or additional results fail.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sandbox.causes import Cause, GpuNote
-from sandbox.judging.comparison import Comparison, Difference, NumberTolerance, brief, compare, draws_fault
+from sandbox.differences import Difference, HiddenDiffers, NotComparable, NotRaised, Raised, aspect_of
+from sandbox.judging.comparison import NumberTolerance, brief, compare, draws_fault
 from sandbox.judging.decoding import ResultReader
 from sandbox.values import Caps, Value, decode, sanitized, shortened, split
 from sandbox.wire import MAX_BODY, Outcome, Status, Verdict
@@ -26,31 +28,14 @@ _VERDICT_OF: dict[Status, Verdict] = {
     "internal": "system error",
 }
 """Verdict on a case without a result, by the status of the run."""
-_MESSAGE_OF: dict[Verdict, str] = {
-    "accepted": "",
-    "wrong": "a wrong result",
-    "runtime error": "the program ended before this case was finished",
-    "time limit": "the time ran out before this case was finished",
-    "memory limit": "the memory ran out before this case was finished",
-    "output limit": "too much output before this case was finished",
-    "invalid": "the program could not be called",
-    "system error": "our sandbox failed; this costs nothing",
-}
-_HIDDEN_MESSAGE_OF: dict[Difference, str] = {
-    "type": "a result of the wrong type",
-    "shape": "a result of the wrong shape",
-    "dtype": "a result of the wrong dtype",
-    "length": "a result with too few or too many items",
-    "keys": "a result with the wrong keys",
-    "exception": "an exception was expected",
-    "draws": "random numbers of another distribution",
-}
 _MAX_STDERR = 2000
 """Maximum length of stderr in a message, characters."""
 _MAX_TEXT = 1000
 """Maximum length of other text from a program, characters."""
 MAX_SHOWN = 300
 """Maximum length of a value that is shown, characters."""
+_LINE = re.compile(r" \(line \d+\)$")
+"""What the sandbox adds to the message of an exception."""
 _RESULT_CAPS = Caps(total=MAX_BODY)
 _SHOWN_CAPS = Caps(total=256 * 1024, items=10_000)
 """Limits on an answer's result that is shown. A larger one is described by the comparison only."""
@@ -64,12 +49,14 @@ class CaseVerdict:
     """Index from 0: the examples first, then the hidden cases."""
     verdict: Verdict
     visible: bool
-    message: str = ""
-    """Why the case failed. For a hidden case only the kind of failure, never a value or text from the program."""
+    difference: Difference | None = None
+    """How the result differs; None if there is no result. For a hidden case only the kind of difference, never a value
+    or text from the program."""
+    on_gpu: bool = False
     shown: str = ""
     """The call, such as `f(tensor([1.]), 3)`; empty for a hidden case."""
     expected: str = ""
-    """Result of the reference, for a visible case that failed."""
+    """Result of the reference as Python-like text, for a visible case that failed."""
     got: str = ""
     """Result of the answer, for a visible case that failed; empty if there is none, or it is too large."""
 
@@ -84,6 +71,8 @@ class Judgement:
     """Share of the cases that were accepted, from 0 to 1."""
     message: str = ""
     """Text of the program itself that shows why it failed as a whole, such as a traceback."""
+    on_gpu: bool = False
+    """Whether it failed on the GPU, after the CPU had accepted it."""
     detail: str = ""
     """Cause of a system error, for the operator."""
     note: GpuNote = ""
@@ -106,7 +95,7 @@ class _CaseResult:
 
 def system_error(detail: str) -> Judgement:
     """Returns a judgement for a failure of the sandbox or the question."""
-    return Judgement("system error", message=_MESSAGE_OF["system error"], detail=detail)
+    return Judgement("system error", detail=detail)
 
 
 def judge_outcome(
@@ -136,7 +125,7 @@ def judge_outcome(
     if len(expected) != cases or sorted(indices) != list(range(cases)):
         return system_error(f"{len(expected)} results of the reference for {cases} cases")
     if outcome.status == "error" and outcome.reached in ("parse", "entry"):
-        invalid = (CaseVerdict(at, "invalid", at < examples, _MESSAGE_OF["invalid"]) for at in range(cases))
+        invalid = (CaseVerdict(at, "invalid", at < examples) for at in range(cases))
         return Judgement("invalid", tuple(invalid), 0.0, outcome.stderr[-_MAX_STDERR:], cause=outcome.cause)
     results = _answer_results(outcome, cases)
     without_result = _VERDICT_OF[outcome.status]
@@ -144,7 +133,7 @@ def judge_outcome(
     for at, index in enumerate(indices):
         visible, result = index < examples, _decode_like(expected[at], results[at])
         if result is None:
-            verdict = CaseVerdict(index, without_result, visible, _MESSAGE_OF[without_result])
+            verdict = CaseVerdict(index, without_result, visible)
         else:
             verdict = _judge_case(index, expected[at], result, tolerance, visible=visible)
         if visible and verdict.verdict != "accepted":
@@ -203,8 +192,10 @@ def _shown(result: _CaseResult) -> str:
     if result.raised is None:
         return brief(result.value, MAX_SHOWN)
     if not result.supported:
-        return shortened(f"something else: {result.message}", MAX_SHOWN)
-    return shortened(": ".join(filter(None, (f"raised {_displayable(result.raised)}", result.message))), MAX_SHOWN)
+        return ""
+    message = _LINE.sub("", result.message)
+    said = f"({message!r})" if message else ""
+    return shortened(f"raise {_displayable(result.raised)}{said}", MAX_SHOWN)
 
 
 def _shown_answer(data: bytes | None) -> str:
@@ -223,27 +214,23 @@ def _displayable(text: str) -> str:
 def _judge_case(
     index: int, expected: _CaseResult, got: _CaseResult, tolerance: NumberTolerance, *, visible: bool
 ) -> CaseVerdict:
-    if not got.supported:
-        text = f"returned something else: {got.message}" if visible else _HIDDEN_MESSAGE_OF["type"]
-        return CaseVerdict(index, "wrong", visible, text)
-    if expected.raised is None and got.raised is not None:
-        text = f"raised {_displayable(got.raised)}: {got.message}" if visible else "raised an exception"
-        return CaseVerdict(index, "runtime error", visible, text)
-    if expected.raised is not None:
-        found = _compare_exceptions(expected.raised, got)
-    else:
-        found = compare(expected.value, got.value, tolerance)
-    if found.equal:
+    found = _difference(expected, got, tolerance)
+    if found is None:
         return CaseVerdict(index, "accepted", visible)
-    text = found.message if visible else _HIDDEN_MESSAGE_OF.get(found.difference, "a wrong value")
-    return CaseVerdict(index, "wrong", visible, text)
+    verdict: Verdict = "runtime error" if isinstance(found, Raised) else "wrong"
+    return CaseVerdict(index, verdict, visible, found if visible else HiddenDiffers(aspect_of(found)))
 
 
-def _compare_exceptions(expected: str, got: _CaseResult) -> Comparison:
-    if expected == got.raised:
-        return Comparison(True)
-    what = f"raised {_displayable(got.raised)}" if got.raised else "returned a value"
-    return Comparison(False, f"expected {expected} to be raised, but it {what}", "exception")
+def _difference(expected: _CaseResult, got: _CaseResult, tolerance: NumberTolerance) -> Difference | None:
+    if not got.supported:
+        return NotComparable(got.message)
+    if expected.raised is None and got.raised is not None:
+        return Raised(_displayable(got.raised), got.message)
+    if expected.raised is None:
+        return compare(expected.value, got.value, tolerance)
+    if expected.raised == got.raised:
+        return None
+    return NotRaised(expected.raised, _displayable(got.raised) if got.raised else "")
 
 
 def _summarize(cases: tuple[CaseVerdict, ...], outcome: Outcome) -> Judgement:

@@ -22,6 +22,7 @@ from questions.model import CodeTask, Question, defined, parse_python
 from questions.mutants import ReferenceMutant, reference_mutants
 from questions.proof_report import Mutant, MutantState
 from questions.proofs import Part
+from sandbox.differences import in_symbols
 from sandbox.judging.challenge import Runs
 from sandbox.judging.comparison import DRAWS_KEY, NumberTolerance, brief, compare
 from sandbox.judging.judge import Judgement
@@ -188,8 +189,11 @@ def _judged(question: Question, part: Part, program: str, judged: Judgement, hol
 
 def _why(judged: Judgement) -> str:
     failed = [case for case in judged.cases if case.verdict != "accepted"]
-    first = f"case {failed[0].index + 1}: {failed[0].message}" if failed else "every case was accepted"
-    return judged.detail or judged.message or f"{judged.verdict}; {first}"
+    if not failed:
+        return judged.detail or judged.message or f"{judged.verdict}; every case was accepted"
+    where = f"case {failed[0].index + 1}{' on the GPU' if failed[0].on_gpu else ''}"
+    how = f": {in_symbols(failed[0].difference)}" if failed[0].difference else ""
+    return judged.detail or judged.message or f"{judged.verdict}; {where}{how}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +213,7 @@ class _Drawn:
         if declared or result[0] != "ok":
             return "" if declared and result[:2] == ("raised", declared) else self.ending(at, result)
         found = compare(expected, result[1], tolerance)
-        return "" if found.equal else f"{self.call(at)}: {found.message}"
+        return f"{self.call(at)}: {in_symbols(found)}" if found else ""
 
     def ending(self, at: int, result: Result) -> str:
         """Returns what happened in a case that should have ended differently."""

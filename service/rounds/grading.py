@@ -242,12 +242,14 @@ def _verdict_view(judgement: Judgement, clean: str, outcome: Outcome | None) -> 
                 shown=case.shown if case.visible else "",
                 expected=case.expected,
                 got=case.got,
-                message=case.message,
+                difference=case.difference,
+                on_gpu=case.on_gpu,
             )
             for case in judgement.cases
         ),
         message=message,
         note=judgement.note,
+        on_gpu=judgement.on_gpu,
         cause=judgement.cause,
         judged=clean,
         wall_ms=outcome.wall_ms if outcome else 0.0,

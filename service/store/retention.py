@@ -62,7 +62,7 @@ _ANSWERS = f"""
     ), judged as (
         update verdict set detail = detail || '{{"judged": "", "stdout": "", "message": ""}}' || jsonb_build_object(
             'cases', coalesce((
-                select jsonb_agg(one || '{{"got": "", "message": ""}}' order by place)
+                select jsonb_agg(one || '{{"got": "", "difference": null}}' order by place)
                 from jsonb_array_elements(detail -> 'cases') with ordinality each (one, place)
             ), '[]'))
         from old where verdict.answer_id = old.id and detail <> '{{}}'

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from questions.model import Kind, Level
 from sandbox.causes import Cause, GpuNote
+from sandbox.differences import Difference
 from service.wire.base import Code, Model, Ref, Short, Verdict
 
 
@@ -109,7 +110,9 @@ class CaseView(Model):
     """The right result, for a visible case that failed."""
     got: str = ""
     """The answer's result, for a visible case that failed; empty if there is none, or it is too large."""
-    message: str = ""
+    difference: Annotated[Difference, Field(discriminator="kind")] | None = None
+    """How the result differs from the right one; None if there is no result."""
+    on_gpu: bool = False
 
 
 class VerdictView(Model):
@@ -122,6 +125,8 @@ class VerdictView(Model):
     message: str = ""
     """Text that shows the failure, such as the traceback of the program."""
     note: GpuNote = ""
+    on_gpu: bool = False
+    """Whether it failed on the GPU, after the CPU had accepted it."""
     cause: Annotated[Cause, Field(discriminator="kind")] | None = None
     """Why the program ended early, unless a mistake in it did it."""
     judged: str = ""

@@ -18,6 +18,7 @@ from tests.sandbox.attacks import cheating
 from tests.sandbox.attacks.forging import FORGERIES, FRAMES
 from tests.sandbox.attacks.naive import grader, passed
 from tests.sandbox.attacks.worlds import KINDS, Free, World, each
+from tests.sandbox.case_text import told
 
 pytestmark = pytest.mark.sandbox
 
@@ -109,7 +110,7 @@ async def test_results_that_are_forged_rightly_are_just_right(client: SandboxCli
 async def test_hidden_cases_are_told_nothing_of_though_the_answer_tells_all(client: SandboxClient) -> None:
     telling = "import sys\ndef f(x):\n    print('TOLD', x); sys.stderr.write('TOLD')\n    raise ValueError('TOLD')"
     judgement = await judged(client, telling)
-    assert [("TOLD" in case.message, case.shown == "") for case in judgement.cases] == [(True, False)] * 2 + [
+    assert [("TOLD" in told(case), case.shown == "") for case in judgement.cases] == [(True, False)] * 2 + [
         (False, True)
     ] * 6
     assert "TOLD" not in judgement.message
@@ -139,7 +140,7 @@ def f(x):
 
 async def test_an_answer_is_not_told_its_role_and_the_reference_neither(client: SandboxClient) -> None:
     judgement = await judged(client, LOOK)
-    assert "role=program owner='' priority=background" in judgement.cases[0].message, judgement
+    assert "role=program owner='' priority=background" in told(judgement.cases[0]), judgement
     judgement = await judged(client, RIGHT, reference=LOOK)
     assert judgement.verdict == "wrong"
 
@@ -196,4 +197,4 @@ async def test_the_answers_memory_holds_no_reference_no_expected_value_no_seed_a
         driver=driver,
         limits=Limits(wall_ms=30_000, cpu_ms=30_000),
     )
-    assert "[0.0, 0.0, 0.0, 0.0, 1.0, 1.0]" in judgement.cases[0].message, judgement
+    assert "[0.0, 0.0, 0.0, 0.0, 1.0, 1.0]" in told(judgement.cases[0]), judgement

@@ -20,6 +20,7 @@ from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.load_balancer import SandboxPool
 from sandbox.wire import Limits, Outcome, Run
+from tests.sandbox.case_text import told
 
 pytestmark = pytest.mark.slow
 
@@ -85,8 +86,8 @@ async def test_an_answer_wrong_only_on_the_gpu_is_reported_and_gets_half(fresh: 
     assert {case.verdict for case in judgement.cases[:4]} == {"accepted"}
     assert judgement.cases[4].visible
     assert judgement.cases[4].shown == "double(tensor([0., 1., 2.]))"
-    assert judgement.cases[4].message.startswith("on the GPU: at [1]: expected 2, got 3")
-    assert {case.message for case in judgement.cases[5:]} == {"on the GPU: a wrong value"}
+    assert told(judgement.cases[4]).startswith("on the GPU: at [1]: expected 2, got 3")
+    assert {told(case) for case in judgement.cases[5:]} == {"on the GPU: a wrong value"}
 
 
 @pytest.mark.sandbox

@@ -12,6 +12,7 @@ from sandbox.judging.challenge import Challenge, judge_code
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.wire import Limits, Outcome, Run
+from tests.sandbox.case_text import told
 
 pytestmark = pytest.mark.sandbox
 SEED = 0xFEDCBA9876543210FEDCBA9876543210
@@ -54,7 +55,7 @@ async def test_an_effect_on_an_argument_is_judged_by_a_driver_and_its_cases_are_
 ) -> None:
     judgement = await judged(client, answer, **SCALING)
     assert judgement.verdict == verdict, judgement
-    assert judgement.cases[0].message.startswith(message)
+    assert told(judgement.cases[0]).startswith(message)
     assert judgement.cases[0].shown == "case (tensor([1., 2.]), 3.0)"
     assert all(case.shown == "" for case in judgement.cases[1:])
 
@@ -62,7 +63,7 @@ async def test_an_effect_on_an_argument_is_judged_by_a_driver_and_its_cases_are_
 async def test_what_breaks_the_driver_is_told_as_what_was_returned(client: SandboxClient) -> None:
     driver = "def drive(answer, x, by):\n    return answer(x, by).sum()\n"
     judgement = await judged(client, "def scale_(x, by): pass", **{**SCALING, "driver": driver})
-    assert [case.message for case in judgement.cases[:2]] == [
+    assert [told(case) for case in judgement.cases[:2]] == [
         "raised AttributeError: 'NoneType' object has no attribute 'sum' "
         "(in the question's driver, at work with what was returned)",
         "raised an exception",
@@ -100,8 +101,8 @@ async def test_random_numbers_are_judged_by_their_distribution(client: SandboxCl
     for seed in range(3):
         judgement = await judged(client, answer, **{**DROPOUT, "seed": SEED + seed})
         assert judgement.verdict == verdict, judgement
-        told = {case.message for case in judgement.cases[1:]} - {""}
-        assert told <= {"random numbers of another distribution"}
+        said = {told(case) for case in judgement.cases[1:]} - {""}
+        assert said <= {"random numbers of another distribution"}
 
 
 async def test_too_few_draws_are_the_question_s_fault(client: SandboxClient) -> None:

@@ -24,6 +24,7 @@ from bot.core.actions import (
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.text.causes import cause_words, gpu_words
+from bot.core.text.differences import case_words
 from bot.core.text.questions import about, lettered, question_blocks
 from bot.core.text.words import (
     VERDICTS,
@@ -46,7 +47,9 @@ from service.wire import (
     Explanation,
     OptionKey,
     QuestionView,
+    Raised,
     SessionProgress,
+    ValueDiffers,
     VerdictNote,
     VerdictView,
 )
@@ -259,7 +262,9 @@ def verdict_blocks(verdict: VerdictView) -> tuple[Block, ...]:
     if verdict.message:
         # A traceback marks its column, so keep the alignment.
         lines = "\n" in verdict.message
-        blocks.append(Code(verdict.message, "") if lines else Text(escape(verdict.message)))
+        told = Text(f"On the GPU: {escape(verdict.message)}" if verdict.on_gpu else escape(verdict.message))
+        blocks += (Small("On the GPU:"),) if lines and verdict.on_gpu else ()
+        blocks.append(Code(verdict.message, "") if lines else told)
     blocks += _failing(verdict.cases)
     if verdict.cases:
         blocks.append(_case_table(verdict.cases))
@@ -289,9 +294,20 @@ def _failing_example(case: CaseView) -> tuple[Block, ...]:
     shown = (("Call", case.shown), ("Expected", case.expected), ("Got", case.got))
     blocks = [block for label, text in shown if text for block in (Small(f"{label}:"), Code(text))]
     # A comparison says where large values differ; of small ones it says what the blocks say.
-    told = case.message in (case.got, f"expected {case.expected}, got {case.got}")
-    message = () if told or not case.message else (Text(escape(case.message)),)
+    said = "" if _is_shown(case) else case_words(case)
+    message = (Text(escape(said)),) if said else ()
     return (Text(f"Case {case.number} {_case_words(case)}:"), *blocks, *message)
+
+
+def _is_shown(case: CaseView) -> bool:
+    """Returns whether the blocks with both results already say how they differ."""
+    match case.difference:
+        case ValueDiffers(expected=expected, got=got, where=""):
+            return (expected, got) == (case.expected, case.got) and not case.on_gpu
+        case Raised():
+            return bool(case.got) and not case.on_gpu
+        case _:
+            return False
 
 
 def _case_words(case: CaseView) -> str:

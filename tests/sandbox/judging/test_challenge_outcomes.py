@@ -19,6 +19,7 @@ from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.values import Value, decode, encode, join
 from sandbox.wire import Driving, Limits, Outcome, Run, Status
+from tests.sandbox.case_text import told
 
 SEED = 5
 LIMITS = Limits(wall_ms=1000, cpu_ms=1000, result_bytes=77)
@@ -225,7 +226,7 @@ LISTS = "examples(), cases(rng) and growing(rng) must return lists of argument t
 async def test_a_cases_program_at_fault_is_named_and_nothing_else_is_run(cases: Value | Outcome, detail: str) -> None:
     sandbox = Written(cases)
     judgement = await judged(sandbox)
-    assert (judgement.verdict, judgement.message) == ("system error", "our sandbox failed; this costs nothing")
+    assert (judgement.verdict, judgement.message) == ("system error", "")
     assert judgement.detail == detail
     assert [run.role for run in sandbox.runs] == ["cases"]
 
@@ -350,8 +351,8 @@ async def test_right_on_the_cpu_an_answer_gets_the_same_cases_on_the_gpu() -> No
     assert (judgement.verdict, judgement.share) == ("wrong", (1 + 101 / 102) / 2)
     assert [case.index for case in judgement.cases] == list(range(204))
     assert {case.verdict for case in judgement.cases[:102]} == {"accepted"}
-    assert judgement.cases[102].message == "on the GPU: expected 2, got 7"
-    assert judgement.cases[103].message == ""
+    assert told(judgement.cases[102]) == "on the GPU: expected 2, got 7"
+    assert told(judgement.cases[103]) == ""
 
 
 async def test_the_gpu_is_compared_with_its_own_tolerance() -> None:
@@ -387,7 +388,7 @@ async def test_a_failure_of_ours_on_the_gpu_is_not_the_member_s() -> None:
 async def test_a_message_of_the_whole_run_names_the_gpu() -> None:
     broken = Outcome("x", "error", reached="load", stderr="NameError: no x")
     judgement = await judged(Written(answers=[double, broken]), device="both")
-    assert judgement.message == "On the GPU: NameError: no x"
+    assert (judgement.message, judgement.on_gpu) == ("NameError: no x", True)
     assert (judgement.verdict, judgement.share) == ("runtime error", 0.5)
 
 

@@ -101,14 +101,14 @@ WRONG = {
     "a reference that is wrong": (
         {"Reference": REFERENCE.replace("/ 2", "/ 3"), "Oracle": ORACLES["the expected result"]},
         {
-            "example": "case 1, (4.0,): expected 2.0, got 1.3333333333333333",
-            "difference": "case 1, (4.0,): expected 2.0, got 1.3333333333333333",
+            "example": "case 1, (4.0,): 2.0 ≠ 1.3333333333333333",
+            "difference": "case 1, (4.0,): 2.0 ≠ 1.3333333333333333",
         },
     ),
     "a property that does not hold": (
         {"Reference": REFERENCE.replace("/ 2", "/ 3"), "Oracle": ORACLES["a property"]},
         {
-            "example": "case 1, (4.0,): expected 2.0, got 1.3333333333333333",
+            "example": "case 1, (4.0,): 2.0 ≠ 1.3333333333333333",
             "difference": "case 1, (4.0,): `check` refuses 1.3333333333333333",
         },
     ),

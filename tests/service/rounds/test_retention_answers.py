@@ -17,7 +17,7 @@ from service.store.answers import read_verdict
 from service.store.retention import Maintenance
 from service.store.session import libpq_url
 from service.store.tables import AnswerRow, Ledger, VerdictRow
-from service.wire import AnswerInput, CaseView, QuestionPost, VerdictView
+from service.wire import AnswerInput, CaseView, QuestionPost, ValueDiffers, VerdictView
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, play_duel, prose, value
 
@@ -132,7 +132,10 @@ async def test_an_open_round_keeps_its_answers(daily: DailyChannel, clock: Clock
 async def test_verdicts_of_code_lose_what_was_written_and_printed(
     daily: DailyChannel, clock: Clock, closed: str
 ) -> None:
-    case = CaseView(number=1, verdict="wrong", visible=True, shown="double(1)", expected="2", got="secret 1")
+    told = ValueDiffers("", "2", "secret 1")
+    case = CaseView(
+        number=1, verdict="wrong", visible=True, shown="double(1)", expected="2", got="secret 1", difference=told
+    )
     view = VerdictView(
         verdict="wrong", credit=0.5, cases=(case,), message="secret 2", judged="secret 3", stdout="secret 4"
     )
@@ -148,7 +151,7 @@ async def test_verdicts_of_code_lose_what_was_written_and_printed(
         assert "secret" not in str(answer.given)
     for row in await daily.rows(VerdictRow):
         assert "secret" not in str(row.detail) and row.detail["seed"] == "7"
-        kept = case.model_copy(update={"got": ""})
+        kept = case.model_copy(update={"got": "", "difference": None})
         assert read_verdict(row) == view.model_copy(
             update={"cases": (kept,), "message": "", "judged": "", "stdout": ""}
         )
