@@ -25,7 +25,7 @@ from service.config import Settings
 from service.credentials import TokenCipher
 from service.leader import Leader, run_ticks
 from service.ops.metrics_collect import CountedRuns, State
-from service.rounds import delivery, grading, measuring, regrading, rounds
+from service.rounds import delivery, grading, measuring, posting, regrading, rounds
 from service.rounds.alerts import Alerts
 from service.rounds.board_keys import drop_old_boards
 from service.rounds.calibration import Calibrations, calibrate_workspace
@@ -69,7 +69,7 @@ class Service:
     async def running(self, *, work: bool = False) -> AsyncIterator[Service]:
         """Connects and answers calls until the block exits.
 
-        With `work`, also runs jobs, and ticks while this process is the leader.
+        With `work`, also runs jobs, takes its share of the rounds, and ticks while this process is the leader.
         """
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.engine.dispose)
@@ -80,7 +80,8 @@ class Service:
             if work:
                 await stack.enter_async_context(record_devices_periodically(self.sessions, self.sandbox, self.clock))
                 await stack.enter_async_context(self.jobs.run_worker())
-                await stack.enter_async_context(run_ticks(Leader(self.settings.database_url), self.tick))
+                leader = Leader(self.settings.database_url)
+                await stack.enter_async_context(run_ticks(leader, self.lead, self.play_rounds))
             yield self
 
     async def gather(self) -> Iterable[Metric]:
@@ -89,13 +90,26 @@ class Service:
         return await state.gather()
 
     async def tick(self) -> None:
-        """Advances sprints, and closes, posts and gives up everything due now. Several processes may do so at once."""
-        now = self.clock()
+        """Does everything that is due now. Several processes may do so at once."""
         # First, because it counts seconds.
-        await sprints.advance_all(self.sessions, now)
+        await sprints.advance_all(self.sessions, self.clock())
+        await self.play_rounds()
+        await self._maintain()
+
+    async def play_rounds(self) -> None:
+        """Closes and posts everything due now. All workers share this work."""
+        now = self.clock()
         # Reveal yesterday's answer before posting today's question.
         await rounds.close_due(self.sessions, now)
-        await rounds.post_due(self.sessions, now)
+        await posting.post_due(self.sessions, now)
+
+    async def lead(self) -> None:
+        """Does what is due now and not shared. One worker is enough for it."""
+        await sprints.advance_all(self.sessions, self.clock())
+        await self._maintain()
+
+    async def _maintain(self) -> None:
+        now = self.clock()
         await duels.end_due(self.sessions, now)
         # After the rounds: a day is settled when they are closed.
         await tournaments.advance_all(self.sessions, now)

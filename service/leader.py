@@ -1,4 +1,4 @@
-"""Leader election with a Postgres advisory lock, and the one-second tick that only the leader runs.
+"""Leader election with a Postgres advisory lock, and the one-second ticks: the leader's, and the one that all share.
 
 The database rows decide what is due: a missed or repeated tick only delays work, it never loses or repeats it.
 """
@@ -115,32 +115,47 @@ class Leader:
         return self._is_leader
 
 
+Tick = Callable[[], Awaitable[None]]
+
+
 @asynccontextmanager
-async def run_ticks(leader: Leader, tick: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-    """Calls `tick` once a second while this process is the leader, until the block exits."""
-    tick_lock = asyncio.Lock()
+async def run_ticks(leader: Leader, tick: Tick, shared: Tick | None = None) -> AsyncIterator[None]:
+    """Calls `tick` once a second while this process is the leader, until the block exits.
+
+    Calls `shared` once a second in every process: it is work that processes divide between them.
+    """
+    tick_lock, shared_lock = asyncio.Lock(), asyncio.Lock()
 
     async def run_tick() -> None:
         async with tick_lock:
-            if not await leader.acquire():
-                return
-            try:
-                with TICK_DURATION.time():
-                    async with leader.heartbeat():
-                        await tick()
-            except Exception as error:  # retried a second later; stopping the scheduler would lose the day's question
-                TICKS_FAILED.inc()
-                log.error("tick failed", exc_info=error)
+            if await leader.acquire():
+                async with leader.heartbeat():
+                    await _run(tick, "tick failed")
+
+    async def run_shared() -> None:
+        async with shared_lock:
+            if shared is not None:
+                await _run(shared, "shared tick failed")
 
     scheduler = AsyncIOScheduler(timezone=UTC)
-    scheduler.add_job(
-        run_tick, "interval", seconds=TICK_SECONDS, max_instances=1, coalesce=True, misfire_grace_time=None
-    )
+    for job in (run_tick, run_shared):
+        scheduler.add_job(
+            job, "interval", seconds=TICK_SECONDS, max_instances=1, coalesce=True, misfire_grace_time=None
+        )
     scheduler.start()
     try:
         yield
     finally:
         scheduler.pause()
-        async with tick_lock:  # let a running tick finish
+        async with tick_lock, shared_lock:  # let running ticks finish
             scheduler.shutdown(wait=False)
         await leader.release()
+
+
+async def _run(tick: Tick, failure: str) -> None:
+    try:
+        with TICK_DURATION.time():
+            await tick()
+    except Exception as error:  # retried a second later; stopping the scheduler would lose the day's question
+        TICKS_FAILED.inc()
+        log.error(failure, exc_info=error)

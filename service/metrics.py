@@ -72,7 +72,10 @@ VERDICT_SECONDS = Histogram(
 )
 LEADS = Gauge("dailygrad_leads", "1 if this worker is the leader; one of all workers is.", registry=REGISTRY)
 TICK_DURATION = Histogram(
-    "dailygrad_tick_seconds", "Duration of the leader's ticks.", buckets=BACKGROUND_BUCKETS, registry=REGISTRY
+    "dailygrad_tick_seconds",
+    "Duration of ticks, the leader's and shared ones.",
+    buckets=BACKGROUND_BUCKETS,
+    registry=REGISTRY,
 )
 TICKS_FAILED = Counter("dailygrad_ticks_failed", "Ticks that failed; the next tick retries.", registry=REGISTRY)
 REQUESTS = Counter("dailygrad_http_requests", "Calls to the service.", ["route", "status"], registry=REGISTRY)

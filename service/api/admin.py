@@ -23,7 +23,7 @@ from service.ops import overview as ops_overview
 from service.people import audit as people_audit
 from service.people import members
 from service.people.audit import administer, admins_only
-from service.rounds import digests, extra_rounds, leaderboard, marking, planning, rounds, schedules, winners
+from service.rounds import digests, extra_rounds, leaderboard, marking, planning, posting, rounds, schedules, winners
 from service.rounds.idempotency import EventCall
 from service.rounds.named_members import find_named
 from service.store import banks
@@ -223,7 +223,7 @@ async def schedule_month(
 
 @router.post("/schedule/post-now")
 async def post_now(change: TheChange, schedule: Id) -> RoundView:
-    work = partial(rounds.post_now, schedule_id=schedule, now=change.now)
+    work = partial(posting.post_now, schedule_id=schedule, now=change.now)
     return await change.run("schedule post-now", work, RoundView, {"schedule": schedule})
 
 

@@ -24,10 +24,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.sprints import pick_questions, rank_scores, sprint_points
 from service.errors import Refused
 from service.rounds import practice, schedules
+from service.rounds.choosing import choose_for_day
 from service.rounds.ledger import grade_answer
 from service.rounds.submissions import validate_answer
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import banks, members, outbox, questions, variants
+from service.store import candidates, members, outbox, questions, variants
 from service.store import schedules as schedule_rows
 from service.store import sprints as rows
 from service.store.members import Caller
@@ -186,13 +187,13 @@ async def advance(session: AsyncSession, sprint_id: int, now: datetime) -> None:
 
 async def _pick(session: AsyncSession, workspace_id: int, sprint: Sprint, now: datetime) -> list[int]:
     """Chooses the questions, without those that the channel's schedules would ask next."""
-    known = await banks.list_candidates(session, workspace_id=workspace_id, schedule_id=None, secret=True)
+    known = await candidates.list_candidates(session, workspace_id=workspace_id, schedule_id=None, secret=True)
     coming = set()
     for schedule, channel in await schedule_rows.list_schedules(session, workspace_id):
         posting = await schedules.next_posting(session, schedule, now) if channel.id == sprint.channel_id else None
         if posting is not None:
             spec = ScheduleSpec.model_validate(schedule.spec)
-            choice = await schedules.choose_for_day(session, schedule, spec, posting.date())
+            choice = await choose_for_day(session, schedule, spec, posting.date())
             coming |= {choice.id} if choice else set()
     asked = await rows.count_times_asked(session, sprint.channel_id)
     picked = pick_questions(known, sprint.total, f"sprint:{sprint.id}", sprint.topic, asked, coming)

@@ -86,24 +86,60 @@ class ChosenQuestion:
     """Questions left after this one before the schedule repeats itself."""
 
 
+@dataclass(frozen=True, slots=True)
+class CandidateGroup:
+    """Candidates that no rule tells apart: they differ in their ids only."""
+
+    like: Candidate
+    """What they have in common, without an id."""
+    ids: list[str]
+
+
+def group_candidates(candidates: Iterable[Candidate]) -> list[CandidateGroup]:
+    """Returns the candidates in groups."""
+    groups: dict[tuple[object, ...], CandidateGroup] = {}
+    for each in candidates:
+        rest = (each.kind, each.level, each.topic, each.expected, each.last_asked, each.times_asked, each.proved)
+        if rest not in groups:
+            groups[rest] = CandidateGroup(replace(each, id=""), [])
+        groups[rest].ids.append(each.id)
+    return list(groups.values())
+
+
 def choose_question(
-    candidates: Sequence[Candidate], history: Sequence[PastRound], schedule_filter: ScheduleFilter, seed: str, day: date
+    candidates: Iterable[Candidate], history: Sequence[PastRound], schedule_filter: ScheduleFilter, seed: str, day: date
+) -> ChosenQuestion | None:
+    """Returns the question for the slot of local date `day`, as `choose_from_groups`."""
+    return choose_from_groups(group_candidates(candidates), history, schedule_filter, seed, day)
+
+
+def choose_from_groups(
+    groups: Sequence[CandidateGroup],
+    history: Sequence[PastRound],
+    schedule_filter: ScheduleFilter,
+    seed: str,
+    day: date,
 ) -> ChosenQuestion | None:
     """Returns the question for the slot of local date `day`, or None if no candidate passes `schedule_filter`.
 
-    `history` is the schedule's own, oldest first; the order of `candidates` does not matter. If every candidate is in
+    `history` is the schedule's own, oldest first; the order of `groups` does not matter. If every candidate is in
     memory, repeats the question asked longest ago with the warning `repeat`.
     """
-    wanted = [candidate for candidate in candidates if matches_filter(candidate, schedule_filter)]
+    wanted = [group for group in groups if matches_filter(group.like, schedule_filter)]
     if not wanted:
         return None
     remembered = _remembered_ids(history, schedule_filter, day)
-    fresh = [c for c in wanted if c.id not in remembered and not _is_recent(c.last_asked, schedule_filter, day)]
+    fresh = [
+        CandidateGroup(group.like, left)
+        for group in wanted
+        if not _is_recent(group.like.last_asked, schedule_filter, day)
+        and (left := [id_ for id_ in group.ids if id_ not in remembered] if remembered else group.ids)
+    ]
     if not fresh:
-        return ChosenQuestion(_asked_longest_ago(wanted, history, seed).id, ("bank runs low", "repeat"), 0)
-    remaining = len({candidate.id for candidate in fresh}) - 1
-    best = _pick_best(fresh, _ranking_key(fresh, candidates, history, schedule_filter), seed)
-    return ChosenQuestion(best.id, ("bank runs low",) if remaining < schedule_filter.low_at else (), remaining)
+        return ChosenQuestion(_asked_longest_ago(wanted, history, seed), ("bank runs low", "repeat"), 0)
+    remaining = sum(len(group.ids) for group in fresh) - 1
+    best = _pick_best(fresh, _ranking_key(fresh, groups, history, schedule_filter), seed)
+    return ChosenQuestion(best, ("bank runs low",) if remaining < schedule_filter.low_at else (), remaining)
 
 
 def with_history(candidates: Iterable[Candidate], history: Sequence[PastRound]) -> list[Candidate]:
@@ -162,34 +198,38 @@ def _is_recent(last_asked: date | None, schedule_filter: ScheduleFilter, day: da
     return last_asked is not None and day - last_asked < timedelta(days=schedule_filter.memory_days)
 
 
-def _asked_longest_ago(wanted: Sequence[Candidate], history: Sequence[PastRound], seed: str) -> Candidate:
+def _asked_longest_ago(wanted: Sequence[CandidateGroup], history: Sequence[PastRound], seed: str) -> str:
     last = {past.id: (past.day, index) for index, past in enumerate(history)}
 
-    def moment(candidate: Candidate) -> tuple[date, int, int, str]:
-        day, place = last.get(candidate.id, (candidate.last_asked or date.min, -1))
-        return max(day, candidate.last_asked or date.min), place, stable_hash(seed, candidate.id), candidate.id
+    def moment(id_: str, last_asked: date) -> tuple[date, int, int, str]:
+        day, place = last.get(id_, (last_asked, -1))
+        return max(day, last_asked), place, stable_hash(seed, id_), id_
 
-    return min(wanted, key=moment)
+    return min(moment(id_, group.like.last_asked or date.min) for group in wanted for id_ in group.ids)[-1]
 
 
 def _ranking_key(
-    fresh: Sequence[Candidate],
-    candidates: Sequence[Candidate],
+    fresh: Sequence[CandidateGroup],
+    groups: Sequence[CandidateGroup],
     history: Sequence[PastRound],
     schedule_filter: ScheduleFilter,
 ) -> Callable[[Candidate], tuple[object, ...]]:
     """Returns a sort key that puts the best candidates first."""
+    topics: dict[str, str] = {}
 
     def topic(question: Candidate | PastRound) -> str:
-        return topic_group(question.topic, schedule_filter)
+        found = topics.get(question.topic)
+        if found is None:
+            found = topics[question.topic] = topic_group(question.topic, schedule_filter)
+        return found
 
     def cell(question: Candidate | PastRound) -> tuple[str, Level | None]:
         return topic(question), question.level
 
-    by_topic = _count_turns([topic(a) for a in history], {topic(c) for c in fresh})
-    by_level = _count_turns([a.level for a in history], {c.level for c in fresh})
-    by_cell = _count_turns([cell(a) for a in history], {cell(c) for c in fresh})
-    desired = _desired_share(candidates, history)
+    by_topic = _count_turns([topic(a) for a in history], {topic(group.like) for group in fresh})
+    by_level = _count_turns([a.level for a in history], {group.like.level for group in fresh})
+    by_cell = _count_turns([cell(a) for a in history], {cell(group.like) for group in fresh})
+    desired = _desired_share(groups, history)
 
     def key(candidate: Candidate) -> tuple[object, ...]:
         return (
@@ -211,12 +251,12 @@ def _uninviting(candidate: Candidate) -> tuple[bool, bool, bool]:
     return candidate.kind != "choice", candidate.level != LEVELS[0], not candidate.proved
 
 
-def _pick_best(fresh: Sequence[Candidate], key: Callable[[Candidate], tuple[object, ...]], seed: str) -> Candidate:
-    """Returns the best candidate by the key, breaking ties by the seed."""
-    keys = [key(candidate) for candidate in fresh]
+def _pick_best(fresh: Sequence[CandidateGroup], key: Callable[[Candidate], tuple[object, ...]], seed: str) -> str:
+    """Returns the best candidate's id by the key, breaking ties by the seed."""
+    keys = [key(group.like) for group in fresh]
     best = min(keys)
-    ties = [candidate for candidate, its in zip(fresh, keys, strict=True) if its == best]
-    return min(ties, key=lambda candidate: (stable_hash(seed, candidate.id), candidate.id))
+    ties = [group for group, its in zip(fresh, keys, strict=True) if its == best]
+    return min((stable_hash(seed, id_), id_) for group in ties for id_ in group.ids)[1]
 
 
 def topic_group(topic: str, schedule_filter: ScheduleFilter) -> str:
@@ -253,11 +293,13 @@ def _far_off(candidate: Candidate, desired: float) -> int:
     return math.ceil(max(0.0, abs(candidate.expected - desired) - TOLERATED_MISS) * 10)
 
 
-def _desired_share(candidates: Sequence[Candidate], history: Sequence[PastRound]) -> float:
+def _desired_share(groups: Sequence[CandidateGroup], history: Sequence[PastRound]) -> float:
     """Returns the share right that would bring the latest rounds, including this one, to the target."""
-    shares = {candidate.id: candidate.expected for candidate in candidates}
-    latest = [shares.get(past.id) for past in history[-BALANCED_ROUNDS:]]
-    known = [share for share in latest if share is not None]
+    latest = [past.id for past in history[-BALANCED_ROUNDS:]]
+    asked = set(latest)
+    measured = [group for group in groups if group.like.expected is not None] if asked else []
+    shares = {id_: group.like.expected for group in measured for id_ in group.ids if id_ in asked}
+    known = [share for id_ in latest if (share := shares.get(id_)) is not None]
     return min(0.95, max(0.4, TARGET_SHARE * (len(known) + 1) - math.fsum(known)))
 
 

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sandbox.client import Health, SandboxUnreachable
 from sandbox.wire import Outcome, Run
 from service.metrics import REQUEST_SECONDS, REQUESTS, SANDBOX_REFUSED, SANDBOX_RUNS, SANDBOX_SECONDS
-from service.rounds.rounds import list_due_timings
+from service.rounds.posting import count_owed
 from service.rounds.sandbox_turns import FairSandbox
 from service.sandboxes import SandboxPort
 from service.store.monitoring import LEADER_LOCK, Measures, collect_measures
@@ -66,13 +66,11 @@ class State:
             return self._kept
 
     async def _measured(self) -> tuple[Measures, int] | None:
-        """Returns the database's measures, and the number of posting times with overdue slots."""
+        """Returns the database's measures, and the number of schedules with overdue slots."""
         now = self._clock()
         try:
             async with asyncio.timeout(self._patience_s), self._sessions() as session:
-                return await collect_measures(session, now, GRACE, LEADER_LOCK), len(
-                    await list_due_timings(session, now - GRACE)
-                )
+                return await collect_measures(session, now, GRACE, LEADER_LOCK), await count_owed(session, now - GRACE)
         except (SQLAlchemyError, OSError):  # a TimeoutError is one
             return None
 
@@ -95,7 +93,7 @@ def of_database(looked_up: tuple[Measures, int] | None, now: datetime) -> Iterat
     if looked_up is None:
         return
     found, slots_owed = looked_up
-    yield _gauge("slots_owed", "Times of day whose slots are a minute due, and not even begun.", slots_owed)
+    yield _gauge("slots_owed", "Schedules whose slot is a minute due, and not even begun.", slots_owed)
     outbox = {queue.name: queue for queue in found.outbox}
     yield _by("outbox_waiting", "Messages that wait to be posted.", "platform", {n: q.count for n, q in outbox.items()})
     yield _by(

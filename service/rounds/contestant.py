@@ -19,11 +19,12 @@ from service.chat_completions import EndpointFailed, ModelEndpoint
 from service.domain.calendar import slots_between
 from service.domain.contestant import build_messages, parse_reply
 from service.errors import Busy
+from service.rounds.choosing import choose_for_day
 from service.rounds.grading import grade_code
 from service.rounds.jobs import Jobs
 from service.rounds.ledger import find_problem, grade_answer
 from service.rounds.sandbox_turns import FairSandbox
-from service.rounds.schedules import build_timetable, choose_for_day
+from service.rounds.schedules import build_timetable
 from service.rounds.views import build_question_view
 from service.store import contestants, questions, variants
 from service.store import schedules as schedule_rows

@@ -12,8 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import Slot, get_zone
 from service.errors import Refused
-from service.rounds.rounds import enqueue_post, view_round
-from service.rounds.schedules import choose_for_day, only_gpu_questions_fit, resolve_topics
+from service.rounds.choosing import choose_for_day, only_gpu_questions_fit
+from service.rounds.posting import enqueue_posts
+from service.rounds.rounds import view_round
+from service.rounds.schedules import resolve_topics
 from service.store import rounds, schedules, variants
 from service.store.members import Caller
 from service.store.tables import Schedule
@@ -45,7 +47,7 @@ async def ask(session: AsyncSession, caller: Caller, channel_id: int, wanted: Ex
         session, schedule.id, slot.day, now, closes_at, version_id=version_id, own_variants=own, number=number
     )
     assert round_ is not None, "the schedule is locked, so the number is free"
-    await enqueue_post(session, schedule, round_, slot, now)
+    await enqueue_posts(session, [(schedule, round_, slot, False)], now)
     return await view_round(session, round_, schedule)
 
 

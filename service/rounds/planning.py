@@ -22,16 +22,10 @@ from service.domain.calendar import (
 )
 from service.domain.selection import Candidate, choose_question, plan_ahead, with_history
 from service.errors import Refused
-from service.rounds.schedules import (
-    build_filter,
-    build_timetable,
-    channel_name,
-    only_gpu_questions_fit,
-    slot_seed,
-    validate,
-)
+from service.rounds.choosing import build_filter, only_gpu_questions_fit, slot_seed
+from service.rounds.schedules import build_timetable, channel_name, validate
 from service.rounds.views import build_question_view
-from service.store import banks, calibrations
+from service.store import calibrations, candidates
 from service.store import schedules as rows
 from service.store.members import Caller
 from service.store.questions import get_version, list_versions
@@ -68,8 +62,8 @@ async def count_left(
     session: AsyncSession, workspace_id: int, found: Sequence[Schedule], now: datetime
 ) -> dict[int, int]:
     """Returns how many questions each schedule can still ask without repeating itself, in three statements."""
-    known = await banks.list_candidates(session, workspace_id=workspace_id, schedule_id=None, secret=True)
-    history = await banks.list_past_rounds_each(session, [row.id for row in found])
+    known = await candidates.list_candidates(session, workspace_id=workspace_id, schedule_id=None, secret=True)
+    history = await candidates.list_past_rounds_each(session, [row.id for row in found])
     left = {}
     for row in found:
         spec, past = ScheduleSpec.model_validate(row.spec), history.get(row.id, [])
@@ -211,10 +205,10 @@ async def _plan(
     """Returns the question of each slot by local date, if nothing changes until then."""
     calibration = await calibrations.find(session, row.workspace_id)
     audience = calibration.audience(row.id) if calibration else None
-    known = await banks.list_candidates(
+    known = await candidates.list_candidates(
         session, workspace_id=row.workspace_id, schedule_id=None, secret=True, audience=audience
     )
-    history = await banks.list_past_rounds(session, row.id)
+    history = await candidates.list_past_rounds(session, row.id)
     seeds = [(slot_seed(row.id, slot.day), slot.day) for slot in slots]
     # In a thread: a month of choices from a large bank takes longer than other calls should wait.
     return await asyncio.to_thread(plan_ahead, known, history, build_filter(spec), seeds)

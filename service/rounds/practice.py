@@ -16,7 +16,7 @@ from service.domain.mastery import area_of
 from service.domain.selection import ScheduleFilter, choose_question
 from service.errors import Refused
 from service.rounds import mastery, schedules
-from service.store import answers, banks, cards, variants
+from service.store import answers, candidates, cards, variants
 from service.store.answers import JudgedPractice
 from service.store.members import Caller
 from service.store.tables import CardRow
@@ -65,7 +65,9 @@ async def pick_next(
         return await variants.pick_for_practice(session, caller.member_id, due[0].id), len(due) - 1
     unseen = await cards.list_unseen(session, caller, topic, level, kind)
     topics, abilities = await mastery.estimate_member(session, caller, now)
-    known = await banks.list_candidates(session, workspace_id=caller.workspace_id, schedule_id=None, audience=abilities)
+    known = await candidates.list_candidates(
+        session, workspace_id=caller.workspace_id, schedule_id=None, audience=abilities
+    )
     latest = await cards.list_latest(session, caller.member_id)
     weak = {one.topic for one in topics if one.is_weak}
     left = [candidate for candidate in known if candidate.id in unseen]

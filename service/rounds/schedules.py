@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
@@ -11,9 +10,9 @@ from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import Slot, Timetable, UnknownHolidays, UnknownZone, get_zone, next_slot, slot_instant
-from service.domain.selection import ChosenQuestion, ScheduleFilter, choose_question
 from service.errors import Refused
 from service.rounds import digests
+from service.rounds.choosing import is_possible
 from service.store import banks
 from service.store import schedules as rows
 from service.store.members import Caller
@@ -153,11 +152,6 @@ def build_timetable(spec: ScheduleSpec, skips: frozenset[date] = frozenset()) ->
     )
 
 
-def build_filter(spec: ScheduleSpec) -> ScheduleFilter:
-    """Returns the filter of a spec."""
-    return ScheduleFilter(topics=spec.topics, levels=spec.levels, kinds=spec.kinds, memory_days=spec.memory_days)
-
-
 def next_slots(timetable: Timetable, now: datetime) -> tuple[Slot, ...]:
     """Returns the next slots after `now`, fewer if the year has no more."""
     found: list[Slot] = []
@@ -176,26 +170,6 @@ async def next_posting(session: AsyncSession, schedule: Schedule, now: datetime)
     while slot is not None and await rows.find_round(session, schedule.id, slot.day) is not None:
         slot = next_slot(timetable, slot.instant)
     return slot.instant if slot else None
-
-
-async def choose_for_day(
-    session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date, number: int = 0
-) -> ChosenQuestion | None:
-    """Returns the question for the schedule's slot on local date `day`, or with `number` for an extra round of that
-    day; None if none fits. Stable until rows change."""
-    known = await banks.list_candidates(session, workspace_id=schedule.workspace_id, schedule_id=schedule.id)
-    history = await banks.list_past_rounds(session, schedule.id)
-    return choose_question(known, history, build_filter(spec), slot_seed(schedule.id, day, number), day)
-
-
-def slot_seed(schedule_id: int, day: date, number: int = 0) -> str:
-    """Returns the seed with which the question of a slot, or of an extra round, is chosen."""
-    return f"{schedule_id}:{day}:{number}" if number else f"{schedule_id}:{day}"
-
-
-async def only_gpu_questions_fit(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> bool:
-    """Returns whether the only questions that fit need a GPU, which no sandbox has."""
-    return await _fits_with_gpu(session, spec, schedule.workspace_id, schedule.id)
 
 
 async def list_topics(session: AsyncSession, workspace_id: int) -> tuple[TopicCount, ...]:
@@ -254,10 +228,9 @@ async def validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec, no
     if next_slot(timetable, now) is None:
         raise Refused(InvalidTimetable(field="days"))
     spec = spec.model_copy(update={"topics": await resolve_topics(session, caller.workspace_id, spec.topics)})
-    known = await banks.list_candidates(session, workspace_id=caller.workspace_id, schedule_id=None)
-    anything = dataclasses.replace(build_filter(spec), memory_days=0)
-    if choose_question(known, [], anything, "", date.min) is None:
-        raise Refused(NothingFits(needs_gpu=await _fits_with_gpu(session, spec, caller.workspace_id)))
+    if not await is_possible(session, spec, caller.workspace_id):
+        needs_gpu = await is_possible(session, spec, caller.workspace_id, with_gpu=True)
+        raise Refused(NothingFits(needs_gpu=needs_gpu))
     return spec
 
 
@@ -269,14 +242,6 @@ def _with_first_day(spec: ScheduleSpec, now: datetime) -> ScheduleSpec:
         return spec
     slot = next_slot(build_timetable(spec.model_copy(update={"every_days": 1})), now)
     return spec.model_copy(update={"first_day": slot.day if slot else now.date()})
-
-
-async def _fits_with_gpu(
-    session: AsyncSession, spec: ScheduleSpec, workspace_id: int, schedule_id: int | None = None
-) -> bool:
-    known = await banks.list_candidates(session, workspace_id=workspace_id, schedule_id=schedule_id, anywhere=True)
-    anything = dataclasses.replace(build_filter(spec), memory_days=0)
-    return choose_question(known, [], anything, "", date.min) is not None
 
 
 async def _view_schedule(session: AsyncSession, row: Schedule, channel: Channel, now: datetime) -> ScheduleView:

@@ -1,4 +1,4 @@
-"""Rows of banks, questions and question versions. Choosing a question is in `service.domain.selection`."""
+"""Rows of banks, questions and question versions. What may be chosen is in `candidates`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Row, Select, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import aliased
 
-from questions.model import Kind, Level
-from service.domain.calibration import Difficulty, Floats, expected_shares
-from service.domain.selection import Candidate, PastRound, with_history
-from service.store import calibrations
-from service.store.calibration_tables import ItemDifficulty
 from service.store.members import Caller, merged_ids
 from service.store.monitoring import lacks_gpu
 from service.store.sprint_tables import Sprint, SprintQuestion
@@ -31,15 +25,6 @@ from service.store.tables import (
     Workspace,
 )
 from service.wire import BankView, Generated
-
-# Columns for choosing. Banks are read for every round, so the long question bodies are left out.
-_CHOSEN_BY = (
-    QuestionVersion.id,
-    QuestionVersion.kind,
-    QuestionVersion.level,
-    QuestionVersion.topic,
-    QuestionVersion.body["proof"].astext.label("proof"),
-)
 
 
 def is_visible_to(workspace_id: int) -> ColumnElement[bool]:
@@ -59,7 +44,7 @@ def restrict_to_askable(
         query.join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .join(BankRow, BankRow.id == QuestionRow.bank_id)
         .where(
-            _is_current(),
+            is_current(),
             QuestionVersion.answered.is_(True),
             or_(QuestionVersion.family.is_(False), has_variants()),
             QuestionRow.retired_at.is_(None),
@@ -107,95 +92,10 @@ def is_asked_now(workspace_id: int) -> ColumnElement[bool]:
     return or_(exists(in_round), exists(in_sprint))
 
 
-async def list_candidates(
-    session: AsyncSession,
-    *,
-    workspace_id: int,
-    schedule_id: int | None,
-    anywhere: bool = False,
-    secret: bool = False,
-    audience: Sequence[float] | Floats | None = None,
-) -> list[Candidate]:
-    """Returns the questions that may be asked in this workspace now. `id` is the id of the question version.
-
-    The expected share is that of the members who answer the schedule, or without one of the workspace's; with
-    `audience`, that of members with these abilities. With a schedule, each candidate says when and how often any of its
-    versions was asked there. With a schedule, and if the key is to be `secret`, questions that the workspace is asking
-    now are left out. `anywhere` is as in `restrict_to_askable`.
-    """
-    query = restrict_to_askable(
-        select(*_CHOSEN_BY, ItemDifficulty.value, ItemDifficulty.error)
-        .select_from(QuestionVersion)
-        .outerjoin(ItemDifficulty, calibrations.measured(workspace_id)),
-        workspace_id,
-        anywhere=anywhere,
-    )
-    if schedule_id is not None or secret:
-        # Two schedules may share a bank: the reveal of one must not give away the key of the other's open round.
-        query = query.where(~is_asked_now(workspace_id))
-    rows = (await session.execute(query)).all()
-    shares = await _expected_shares(session, workspace_id, schedule_id, audience, rows)
-    found = [
-        Candidate(
-            id=str(id_),
-            kind=cast(Kind, kind),
-            level=cast(Level | None, level),
-            topic=topic,
-            expected=share,
-            proved=bool(proof),
-        )
-        for (id_, kind, level, topic, proof, *_), share in zip(rows, shares, strict=True)
-    ]
-    if schedule_id is None:
-        return found
-    return with_history(found, await list_past_rounds(session, schedule_id))
-
-
-async def _expected_shares(
-    session: AsyncSession,
-    workspace_id: int,
-    schedule_id: int | None,
-    audience: Sequence[float] | Floats | None,
-    rows: Sequence[Row[Any]],
-) -> Sequence[float | None]:
-    """Returns the share right to expect of each candidate; None before the workspace was calibrated."""
-    found = await calibrations.find(session, workspace_id)
-    if found is None:
-        return [None] * len(rows)
-    difficulties = [
-        found.scale.predict(row.level, row.topic) if row.value is None else Difficulty(row.value, row.error)
-        for row in rows
-    ]
-    return expected_shares(found.audience(schedule_id) if audience is None else audience, difficulties)
-
-
 async def count_waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int:
     """Returns how many more questions could be asked in this workspace if a sandbox had a GPU."""
     query = restrict_to_askable(select(func.count()).select_from(QuestionVersion), workspace_id, anywhere=True)
     return int(await session.scalar(query.where(lacks_gpu())) or 0)
-
-
-async def list_past_rounds(session: AsyncSession, schedule_id: int) -> list[PastRound]:
-    """Returns the posted rounds of the schedule, oldest first, with the current version of each question."""
-    return (await list_past_rounds_each(session, [schedule_id])).get(schedule_id, [])
-
-
-async def list_past_rounds_each(session: AsyncSession, schedule_ids: Collection[int]) -> dict[int, list[PastRound]]:
-    """Returns the posted rounds by schedule, as `list_past_rounds`."""
-    then, now = aliased(QuestionVersion), aliased(QuestionVersion)
-    rows = await session.execute(
-        select(Round.schedule_id, now.id, Round.day, now.topic, now.level)
-        .select_from(Round)
-        .join(then, then.id == Round.version_id)
-        .join(QuestionRow, QuestionRow.id == then.question_id)
-        .join(now, (now.question_id == QuestionRow.id) & (now.version == QuestionRow.current) & (now.drawing == 0))
-        .where(Round.schedule_id.in_(schedule_ids))
-        .order_by(Round.opens_at, Round.id)
-    )
-    found: dict[int, list[PastRound]] = {}
-    for schedule_id, id_, day, topic, level in rows:
-        found.setdefault(schedule_id, []).append(PastRound(str(id_), day, topic, cast(Level | None, level)))
-    return found
 
 
 async def count_topics(session: AsyncSession, workspace_id: int) -> list[tuple[str, int]]:
@@ -219,7 +119,7 @@ async def list_banks(session: AsyncSession, workspace_id: int) -> list[BankView]
             func.count().filter(QuestionRow.held, ~retired),
         )
         .join(QuestionRow, QuestionRow.bank_id == BankRow.id)
-        .join(QuestionVersion, _is_current())
+        .join(QuestionVersion, is_current())
         .where(is_visible_to(workspace_id))
         .group_by(BankRow.id)
         .order_by(BankRow.workspace_id.is_not(None), BankRow.name)
@@ -248,7 +148,7 @@ async def find_questions(
     rows = await session.execute(
         select(QuestionRow, QuestionVersion)
         .join(BankRow, BankRow.id == QuestionRow.bank_id)
-        .join(QuestionVersion, _is_current())
+        .join(QuestionVersion, is_current())
         .where(or_(func.lower(QuestionRow.key) == wanted, _drew(wanted)), is_visible_to(workspace_id))
         .order_by(BankRow.workspace_id.is_(None), BankRow.name)
     )
@@ -296,8 +196,15 @@ async def set_generated_policy(session: AsyncSession, workspace_id: int, how: Ge
 
 async def count_imports(session: AsyncSession, workspace_id: int) -> int:
     """Returns how many imports went into banks that this workspace can see."""
-    query = select(func.count()).select_from(BankImport).join(BankRow, BankRow.id == BankImport.bank_id)
-    return int(await session.scalar(query.where(is_visible_to(workspace_id))) or 0)
+    return (await count_imports_each(session, [workspace_id]))[workspace_id]
+
+
+async def count_imports_each(session: AsyncSession, workspace_ids: Collection[int]) -> dict[int, int]:
+    """Returns how many imports went into banks that each of these workspaces can see."""
+    query = select(BankRow.workspace_id, func.count()).join(BankImport, BankRow.id == BankImport.bank_id)
+    seen = or_(BankRow.workspace_id.is_(None), BankRow.workspace_id.in_(workspace_ids))
+    found = {row[0]: int(row[1]) for row in await session.execute(query.where(seen).group_by(BankRow.workspace_id))}
+    return {workspace_id: found.get(None, 0) + found.get(workspace_id, 0) for workspace_id in workspace_ids}
 
 
 async def has_met_question(session: AsyncSession, caller: Caller, question_id: int) -> bool:
@@ -340,7 +247,7 @@ def _drew(wanted: str) -> ColumnElement[bool]:
     )
 
 
-def _is_current() -> ColumnElement[bool]:
+def is_current() -> ColumnElement[bool]:
     """Tests whether `QuestionVersion` is the current version of `QuestionRow`, as the document has it."""
     return (
         (QuestionVersion.question_id == QuestionRow.id)

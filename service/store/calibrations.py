@@ -209,10 +209,20 @@ async def save(
 
 async def find(session: AsyncSession, workspace_id: int) -> Calibration | None:
     """Returns the workspace's latest calibration."""
-    row = await session.get(CalibrationRow, workspace_id, populate_existing=True)
-    if row is None or row.scale is None or row.audiences is None:
-        return None
-    return Calibration(_SCALE.validate_python(row.scale), row.audiences, row.answers, row.members)
+    return (await find_each(session, [workspace_id])).get(workspace_id)
+
+
+async def find_each(session: AsyncSession, workspace_ids: Collection[int]) -> dict[int, Calibration]:
+    """Returns the latest calibration of each of these workspaces that has one."""
+    row = CalibrationRow
+    query = select(row.workspace_id, row.scale, row.audiences, row.answers, row.members)
+    return {
+        workspace_id: Calibration(_SCALE.validate_python(scale), audiences, answers, members)
+        for workspace_id, scale, audiences, answers, members in await session.execute(
+            query.where(row.workspace_id.in_(workspace_ids))
+        )
+        if scale is not None and audiences is not None
+    }
 
 
 async def list_topic_difficulties(

@@ -214,9 +214,14 @@ async def check_gpu(session: AsyncSession) -> bool:
 
 def lacks_gpu() -> ColumnElement[bool]:
     """Tests whether `QuestionVersion` needs a GPU and no sandbox has one."""
+    return ~has_gpu() & needs_gpu()
+
+
+def needs_gpu() -> ColumnElement[bool]:
+    """Tests whether `QuestionVersion` needs a GPU."""
     # `case` keeps the database from reading the bodies of other kinds, which may be long.
     device = QuestionVersion.body["task"]["device"].astext
-    return ~has_gpu() & case((QuestionVersion.kind == "code", func.coalesce(device == "cuda", false())), else_=false())
+    return case((QuestionVersion.kind == "code", func.coalesce(device == "cuda", false())), else_=false())
 
 
 def has_gpu() -> ColumnElement[bool]:

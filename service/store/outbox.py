@@ -6,7 +6,7 @@ Retries are in `service.rounds.delivery`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -168,6 +168,11 @@ async def delete_unsent(session: AsyncSession, key: str) -> None:
     await session.execute(unsent.execution_options(synchronize_session=False))
 
 
+async def list_known(session: AsyncSession, keys: Collection[str]) -> set[str]:
+    """Returns those of the keys that have a message."""
+    return set(await session.scalars(select(Outbox.key).where(Outbox.key.in_(keys))))
+
+
 async def find_by_key(session: AsyncSession, key: str) -> Outbox | None:
     """Returns the message of that key, as it is in the database now."""
     return await session.scalar(select(Outbox).where(Outbox.key == key).execution_options(populate_existing=True))
@@ -282,16 +287,27 @@ async def lock_message(session: AsyncSession, outbox_id: int) -> Outbox | None:
     return await session.get(Outbox, outbox_id, with_for_update=True)
 
 
-async def enqueue_unless_posted(
-    session: AsyncSession, message: NewMessage, due_at: datetime, give_up_at: datetime
-) -> None:
-    """Adds a message, in place of an earlier one with its key if that was certainly not posted."""
-    if await enqueue(session, message, due_at, give_up_at):
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """A message to a channel with its chat, and when it is given up."""
+
+    message: NewMessage
+    chat_id: int
+    give_up_at: datetime
+
+
+async def enqueue_unless_posted(session: AsyncSession, messages: Sequence[Addressed], due_at: datetime) -> None:
+    """Adds messages, each in place of an earlier one with its key if that was certainly not posted."""
+    if not messages:
         return
-    again = {"body": message.body.model_dump(mode="json"), "due_at": due_at, "not_before": due_at}
-    fresh = {"state": "due", "give_up_at": give_up_at, "taken_at": None, "error": None}
-    skipped = update(Outbox).where(Outbox.key == message.key, Outbox.state == "skipped")
-    await session.execute(skipped.values(**again, **fresh))
+    rows = [_values(one.message, one.chat_id, due_at, one.give_up_at) for one in messages]
+    made = set(await session.scalars(insert(Outbox).on_conflict_do_nothing().returning(Outbox.key), rows))
+    fresh = {"state": "due", "taken_at": None, "error": None}
+    for row in rows:
+        if row["key"] not in made:
+            again = {name: row[name] for name in ("body", "due_at", "not_before", "give_up_at")}
+            skipped = update(Outbox).where(Outbox.key == row["key"], Outbox.state == "skipped")
+            await session.execute(skipped.values(**again, **fresh))
 
 
 async def retry_now(session: AsyncSession, round_id: int, now: datetime) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, func, literal, select, tuple_
-from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, tuple_
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import Attendance
@@ -26,10 +26,6 @@ from service.store.tables import (
     StreakGrace,
 )
 
-TIMING_FIELDS: Final = ("at", "weekdays", "every_days", "first_day", "month_days", "zone", "country")
-"""Fields of a schedule's spec that determine its slots."""
-TICK_LOCK: Final = 0x_DA117_0003
-"""Key of the advisory lock for creating due rounds."""
 Histories = dict[tuple[int, int], list[Attendance]]
 
 
@@ -60,28 +56,44 @@ async def create(
     return None if made is None else await session.get(Round, made)
 
 
+@dataclass(frozen=True, slots=True)
+class NewRound:
+    """The round of a slot with its question."""
+
+    schedule_id: int
+    day: date
+    opens_at: datetime
+    closes_at: datetime
+    version_id: int
+    own_variants: bool = False
+    """Whether each member gets a variant of their own."""
+
+
+async def create_many(session: AsyncSession, new: Sequence[NewRound]) -> dict[int, Round]:
+    """Creates the rounds of slots, at most one of each schedule. Returns them by schedule, without those that there
+    already were."""
+    if not new:
+        return {}
+    made = await session.scalars(
+        insert(Round).on_conflict_do_nothing().returning(Round), [dataclasses.asdict(one) for one in new]
+    )
+    return {round_.schedule_id: round_ for round_ in made}
+
+
 async def next_extra_number(session: AsyncSession, schedule_id: int, day: date) -> int:
     """Returns the number of the day's next extra round. The schedule must be locked."""
     query = select(func.max(Round.number)).where(Round.schedule_id == schedule_id, Round.day == day)
     return int(await session.scalar(query) or 0) + 1
 
 
-async def reopen(
-    session: AsyncSession,
-    schedule_id: int,
-    day: date,
-    opens_at: datetime,
-    closes_at: datetime,
-    *,
-    version_id: int,
-    own_variants: bool,
-) -> Round | None:
+async def reopen(session: AsyncSession, new: NewRound) -> Round | None:
     """Puts a question to the slot's round that was skipped. Returns None if it was not."""
-    skipped = select(Round).where(is_slot(schedule_id, day), Round.skipped.is_not(None))
+    skipped = select(Round).where(is_slot(new.schedule_id, new.day), Round.skipped.is_not(None))
     round_ = await session.scalar(skipped.with_for_update())
     if round_ is not None:
-        round_.version_id, round_.skipped = version_id, None
-        round_.opens_at, round_.closes_at, round_.own_variants = opens_at, closes_at, own_variants
+        round_.version_id, round_.skipped = new.version_id, None
+        round_.opens_at, round_.closes_at = new.opens_at, new.closes_at
+        round_.own_variants = new.own_variants
         await session.flush()
     return round_
 
@@ -150,6 +162,14 @@ async def list_due_to_close(session: AsyncSession, now: datetime) -> Sequence[in
     return (await session.scalars(query.order_by(Round.closes_at, Round.id))).all()
 
 
+async def list_due_to_close_of(session: AsyncSession, schedule_ids: Collection[int], now: datetime) -> dict[int, int]:
+    """Returns the open rounds of these schedules that are past their closing time, with their schedules."""
+    query = select(Round.id, Round.schedule_id).where(
+        Round.schedule_id.in_(schedule_ids), Round.closed_at.is_(None), Round.skipped.is_(None), Round.closes_at <= now
+    )
+    return {row[0]: row[1] for row in await session.execute(query)}
+
+
 async def list_workspaces(session: AsyncSession, round_ids: Collection[int]) -> Sequence[int]:
     """Returns the workspaces of these rounds."""
     query = select(Schedule.workspace_id).distinct().join(Round, Round.schedule_id == Schedule.id)
@@ -209,32 +229,28 @@ async def count_posted_until(session: AsyncSession, last: Round) -> int:
     return int(await session.scalar(query) or 0)
 
 
-async def list_timings(session: AsyncSession) -> Sequence[tuple[dict[str, Any], datetime]]:
-    """Returns each distinct timing of active schedules, with the earliest instant up to which all of them are
-    processed."""
-    pairs = [part for name in TIMING_FIELDS for part in (literal(name), Schedule.spec[name])]
-    timing = func.jsonb_strip_nulls(func.jsonb_build_object(*pairs), type_=JSONB).label("timing")
-    active = select(timing, Schedule.since).where(*is_posting()).subquery()
-    since = func.min(active.c.since)
-    query = select(active.c.timing, since).group_by(active.c.timing).order_by(since, active.c.timing)
-    return [(row[0], row[1]) for row in await session.execute(query)]
-
-
-async def lock_due_schedules(
-    session: AsyncSession, timing: dict[str, Any], until: datetime, after: int, most: int
+async def claim_due_schedules(
+    session: AsyncSession, now: datetime, after: tuple[datetime, int] | None, most: int
 ) -> Sequence[Schedule]:
-    """Returns up to `most` schedules with this timing and an id above `after` that are not processed up to `until`,
-    locked.
+    """Returns up to `most` schedules that are to be looked at, in the order in which they are due, from `after` on;
+    locked, without those that another process has locked."""
+    due = [Schedule.next_at <= now]
+    if after is not None:
+        due.append(tuple_(Schedule.next_at, Schedule.id) > after)
+    query = select(Schedule).where(*due).order_by(Schedule.next_at, Schedule.id).limit(most)
+    query = query.with_for_update(skip_locked=True).execution_options(populate_existing=True)
+    return (await session.scalars(query)).all()
 
-    Schedules with more days off may be among them. Skips locked rows, and returns nothing while another process
-    creates rounds.
-    """
-    if not await session.scalar(select(func.pg_try_advisory_xact_lock(TICK_LOCK))):
-        return ()
-    query = select(Schedule).where(
-        *is_posting(), Schedule.spec.contains(timing), Schedule.since < until, Schedule.id > after
-    )
-    return (await session.scalars(query.order_by(Schedule.id).limit(most).with_for_update(skip_locked=True))).all()
+
+async def list_posting(session: AsyncSession, schedule_ids: Collection[int]) -> set[int]:
+    """Returns those of the schedules that make rounds, as `is_posting`."""
+    return set(await session.scalars(select(Schedule.id).where(Schedule.id.in_(schedule_ids), *is_posting())))
+
+
+async def list_overdue_schedules(session: AsyncSession, until: datetime, most: int) -> Sequence[Schedule]:
+    """Returns up to `most` schedules that were to be looked at by that instant and were not; due longest first."""
+    query = select(Schedule).where(Schedule.next_at <= until).order_by(Schedule.next_at, Schedule.id).limit(most)
+    return (await session.scalars(query)).all()
 
 
 async def load_histories(
@@ -281,11 +297,14 @@ def is_posting() -> tuple[ColumnElement[bool], ...]:
     One without any makes no rounds. After the bot is back it catches up, as after an outage.
     """
     there = select(Channel.id).join(Chat, Chat.id == Channel.chat_id).where(Chat.left_at.is_(None))
-    shared = select(ScheduleChannel.schedule_id).where(ScheduleChannel.channel_id.in_(there))
+    shared = there.join(ScheduleChannel, ScheduleChannel.channel_id == Channel.id)
     return (
         Schedule.removed_at.is_(None),
         Schedule.paused_at.is_(None),
-        Schedule.channel_id.in_(there) | Schedule.id.in_(shared),
+        or_(
+            there.where(Channel.id == Schedule.channel_id).exists(),
+            shared.where(ScheduleChannel.schedule_id == Schedule.id).exists(),
+        ),
     )
 
 

@@ -41,6 +41,30 @@ async def list_channels(session: AsyncSession, schedule: Schedule) -> Sequence[i
     return [schedule.channel_id, *await session.scalars(query)]
 
 
+async def list_channels_each(session: AsyncSession, schedules: Sequence[Schedule]) -> dict[int, list[tuple[int, int]]]:
+    """Returns all channels of the schedules with their chats, the home first, by schedule."""
+    ids = [schedule.id for schedule in schedules]
+    homes = {schedule.id: schedule.channel_id for schedule in schedules}
+    query = (
+        select(ScheduleChannel.schedule_id, ScheduleChannel.channel_id)
+        .where(ScheduleChannel.schedule_id.in_(ids))
+        .order_by(ScheduleChannel.since, ScheduleChannel.channel_id)
+    )
+    pairs = [*homes.items(), *[(schedule_id, channel_id) for schedule_id, channel_id in await session.execute(query)]]
+    chats = select(Channel.id, Channel.chat_id).where(Channel.id.in_({channel_id for _, channel_id in pairs}))
+    chat_of = {row[0]: row[1] for row in await session.execute(chats)}
+    found: dict[int, list[tuple[int, int]]] = {id_: [] for id_ in ids}
+    for schedule_id, channel_id in pairs:
+        found[schedule_id].append((channel_id, chat_of[channel_id]))
+    return found
+
+
+async def reload(session: AsyncSession, schedule_ids: Collection[int]) -> Sequence[Schedule]:
+    """Returns these schedules as they are in the database now."""
+    query = select(Schedule).where(Schedule.id.in_(schedule_ids)).order_by(Schedule.id)
+    return (await session.scalars(query.execution_options(populate_existing=True))).all()
+
+
 async def find_channel_in_chat(session: AsyncSession, schedule: Schedule, chat_id: int | None) -> int | None:
     """Returns the schedule's first channel in that chat, or None."""
     for channel_id in await list_channels(session, schedule):

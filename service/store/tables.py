@@ -164,6 +164,17 @@ class BankRow(Base):
     """How its document is read (see `questions.recipes`); empty if it is read by its own pattern."""
 
 
+class BankChange(Base):
+    """A change of a bank's questions, written by the database, so that caches notice. Rows are only added: concurrent
+    changes need not wait for one another."""
+
+    __tablename__ = "bank_change"
+    id: Mapped[int] = new_id()
+    bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"), index=True)
+    mark: Mapped[int] = mapped_column(server_default=text("hashtextextended(gen_random_uuid()::text, 0)"))
+    """A random number."""
+
+
 class BankImport(Base):
     """One applied import and its findings."""
 
@@ -252,7 +263,11 @@ class Schedule(Base):
     """When a channel gets its question. `spec` is a `service.wire.ScheduleSpec`; rounds record what was posted."""
 
     __tablename__ = "schedule"
-    __table_args__ = (same_workspace("channel_id", "channel"), UniqueConstraint("id", "workspace_id"))
+    __table_args__ = (
+        same_workspace("channel_id", "channel"),
+        UniqueConstraint("id", "workspace_id"),
+        Index("ix_schedule_next", "next_at", "id", postgresql_where=text("next_at is not null")),
+    )
     id: Mapped[int] = new_id()
     workspace_id: Mapped[int]
     channel_id: Mapped[int] = mapped_column(index=True)
@@ -262,6 +277,11 @@ class Schedule(Base):
     spec: Mapped[dict[str, Any]]
     since: Mapped[datetime]
     """Slots up to this instant are processed. Advances in the same transaction that processes a slot."""
+    next_at: Mapped[datetime | None]
+    """When to look for a slot: not later than the next one. None if the schedule does not post.
+
+    Whenever what it depends on changes, the database sets it to `since`, and the next tick plans again.
+    """
     paused_at: Mapped[datetime | None]
     removed_at: Mapped[datetime | None]
 
@@ -298,6 +318,7 @@ class Round(Base):
         CheckConstraint("(skipped is null) = (version_id is not null)", name="asked_or_skipped"),
         CheckConstraint("closes_at > opens_at", name="closes_after_opening"),
         Index("ix_round_open", "closes_at", postgresql_where=text("closed_at is null and skipped is null")),
+        Index("ix_round_open_schedule", "schedule_id", postgresql_where=text("closed_at is null and skipped is null")),
     )
     id: Mapped[int] = new_id()
     schedule_id: Mapped[int] = mapped_column(ForeignKey("schedule.id"))

@@ -196,6 +196,20 @@ def _are_siblings(example: Any) -> tuple[Any, ...]:
     )
 
 
+async def pick_for_rounds(session: AsyncSession, chosen: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Returns the version to ask for each pair of a workspace and a chosen version, as `pick_for_round`."""
+    family = select(QuestionVersion.id).where(
+        QuestionVersion.id.in_({version_id for _, version_id in chosen}), QuestionVersion.family.is_(True)
+    )
+    families = set(await session.scalars(family))
+    return {
+        (workspace_id, version_id): await pick_for_round(session, workspace_id, version_id)
+        if version_id in families
+        else version_id
+        for workspace_id, version_id in chosen
+    }
+
+
 async def pick_for_practice(session: AsyncSession, member_id: int, version_id: int) -> int:
     """Returns the version to practice: for a family, a variant new to the member or the one answered longest ago.
 

@@ -119,6 +119,26 @@ async def test_only_the_leader_ticks_and_goes_on_after_a_failure(database_url: s
     assert ticks.empty()
 
 
+async def test_every_process_takes_its_share_also_after_a_failure(database_url: str) -> None:
+    ticks: dict[str, asyncio.Queue[None]] = {"first": asyncio.Queue(), "second": asyncio.Queue()}
+
+    async def lead() -> None:
+        return None
+
+    async def first() -> None:
+        ticks["first"].put_nowait(None)
+        raise RuntimeError("a bad second")
+
+    async def second() -> None:
+        ticks["second"].put_nowait(None)
+
+    one, two = Leader(database_url), Leader(database_url)
+    async with run_ticks(one, lead, first), run_ticks(two, lead, second), asyncio.timeout(20):
+        for _ in range(2):
+            await ticks["first"].get()
+            await ticks["second"].get()
+
+
 async def test_another_databases_leader_is_ignored(database_url: str, new_database: MakeDatabase) -> None:
     here, there = Leader(database_url), Leader(new_database())
     assert [await here.acquire(), await there.acquire()] == [True, True]

@@ -8,9 +8,45 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from service.store.migrations.columns import INSTANT, id_column, refer
 
+_MARK = {
+    "question": "select distinct bank_id from changed",
+    "question_version": "select distinct bank_id from question where id in (select question_id from changed)",
+}
+"""Selects the banks that changes of each table are of."""
+
 
 def create_banks() -> None:
     """Creates banks with their imports, and questions with their versions, aliases and retirements."""
+    _create_banks()
+    _create_changes()
+
+
+def _create_changes() -> None:
+    op.create_table(
+        "bank_change",
+        id_column(),
+        sa.Column("bank_id", sa.BigInteger(), nullable=False),
+        sa.Column(
+            "mark",
+            sa.BigInteger(),
+            server_default=sa.text("hashtextextended(gen_random_uuid()::text, 0)"),
+            nullable=False,
+        ),
+        refer("bank_change", "bank_id", "bank"),
+    )
+    for table, banks in _MARK.items():
+        op.execute(
+            f"create function mark_{table}() returns trigger language plpgsql as "
+            f"$$ begin insert into bank_change (bank_id) {banks}; return null; end $$"
+        )
+        for event, rows in (("insert", "new"), ("update", "new"), ("delete", "old")):
+            op.execute(
+                f"create trigger mark_{event} after {event} on {table} referencing {rows} table as changed "
+                f"for each statement execute function mark_{table}()"
+            )
+
+
+def _create_banks() -> None:
     op.create_table(
         "bank",
         id_column(),

@@ -28,7 +28,7 @@ from service.wire import (
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, code, daily_channel_of, prose, value
 from tests.service.refusals import refused
-from tests.service.rounds.test_rounds_scale import counted
+from tests.service.statements import counted
 
 
 async def asks(daily: DailyChannel, clock: Clock, *, close: bool = True, **given: str) -> str:

@@ -9,7 +9,7 @@ from questions.overview import fields_changed
 from questions.reader import read_bank
 from questions.similarity import NEAR_DUPLICATE
 from service.banks.imports import ImportOptions, import_bank
-from service.store import banks
+from service.store import candidates
 from service.wire import ImportView
 from tests.service.scenes import Stage, question, reading
 
@@ -159,7 +159,7 @@ async def test_progress_is_reported_to_the_end(stage: Stage) -> None:
         assert len(done) > 1
         assert done[-1] == (1100, 1100)
     ada = await stage.caller()
-    assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 1100
+    assert len(await candidates.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 1100
 
 
 def test_changed_fields_are_named_except_for_the_position() -> None:

@@ -13,7 +13,7 @@ from questions.model import from_data
 from questions.reader import read_bank
 from questions.source import Finding, Span
 from service.banks.imports import import_bank, import_path, import_shipped
-from service.store import banks, imports
+from service.store import banks, candidates, imports
 from service.store.session import Sessions
 from service.store.tables import BankImport, BankRow, QuestionVersion
 from service.store.tables import QuestionRow as QuestionRow
@@ -101,9 +101,9 @@ async def test_what_the_document_no_longer_holds_is_retired_and_comes_back_with_
     await stage.bank(question("a"), question("b"))
     assert numbers(await stage.bank(question("b"))) == (0, 0, 1, 1)
     assert numbers(await stage.bank(question("b"))) == (0, 0, 1, 0)
-    assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 1
+    assert len(await candidates.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 1
     assert numbers(await stage.bank(question("a"), question("b"))) == (0, 0, 2, 0)
-    assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 2
+    assert len(await candidates.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 2
 
 
 async def test_what_a_workspace_retired_stays_so_when_its_document_is_imported_again(stage: Stage) -> None:
@@ -111,7 +111,7 @@ async def test_what_a_workspace_retired_stays_so_when_its_document_is_imported_a
     await stage.bank(question("a"))
     await banks.retire(stage.session, ada.workspace_id, (await stage.version("a")).question_id, stage.now)
     await stage.bank(question("a", prompt="Put better?"))
-    assert await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None) == []
+    assert await candidates.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None) == []
 
 
 async def test_unanswered_questions_are_kept_and_counted(stage: Stage) -> None:
@@ -193,7 +193,7 @@ async def test_documents_of_every_dialect_are_imported_with_every_question(sessi
         "tables": (4, 1),
     }
     ada = await stage.caller()
-    assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 35
+    assert len(await candidates.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 35
 
 
 @needs_seeds
@@ -207,4 +207,4 @@ async def test_the_five_documents_are_imported_with_every_question(
     assert sum(view.added for view in views) == 123
     assert sum(view.unanswered for view in views) == 9
     ada = await stage.caller()
-    assert len(await banks.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 114
+    assert len(await candidates.list_candidates(stage.session, workspace_id=ada.workspace_id, schedule_id=None)) == 114

@@ -20,9 +20,10 @@ from service.store.privacy import forget_member
 from service.store.tables import AnswerRow, CurrentAnswer, Member, Round, Schedule
 from service.wire import StillOpen
 from tests.service.refusals import refused
-from tests.service.rounds.test_rounds_scale import MONDAY, counted
+from tests.service.rounds.test_rounds_scale import MONDAY
 from tests.service.scenes import Stage, question
 from tests.service.simulated_answers import AMBIGUOUS, BANK, BROKEN, EASY, GOOD, HARD, Choices, items_of, simulate
+from tests.service.statements import counted
 
 
 def asked(id_: str, key: str = "a") -> Question:

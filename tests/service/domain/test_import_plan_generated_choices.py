@@ -12,7 +12,7 @@ from service.banks.import_history import undo_import
 from service.banks.imports import ImportOptions, import_bank
 from service.cli import bank_import
 from service.rounds.views import build_question_view
-from service.store import banks
+from service.store import banks, candidates
 from service.store.questions import get_version
 from service.wire import Generated, ImportView, NotFound
 from tests.service.refusals import refused
@@ -45,7 +45,7 @@ async def bring(
 
 
 async def asked_ids(stage: Stage, workspace_id: int) -> set[str]:
-    found = await banks.list_candidates(stage.session, workspace_id=workspace_id, schedule_id=None)
+    found = await candidates.list_candidates(stage.session, workspace_id=workspace_id, schedule_id=None)
     return {(await get_version(stage.session, int(one.id))).question.id for one in found}
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 from service.people import members
-from tests.service.rounds.test_rounds_scale import counted
 from tests.service.scenes import Stage, question
+from tests.service.statements import counted
 
 MOST_STATEMENTS = 16
 """Of `me`, without looking up the caller."""

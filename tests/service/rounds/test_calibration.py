@@ -9,9 +9,10 @@ from service.domain.calibration import Scale
 from service.domain.selection import Candidate
 from service.rounds import planning
 from service.rounds.calibration import LEAST_AGE, calibrate_workspace
+from service.rounds.choosing import choose_for_day
 from service.rounds.rounds import CALIBRATION_DELAY
-from service.rounds.schedules import build_timetable, choose_for_day
-from service.store import banks, calibrations, questions
+from service.rounds.schedules import build_timetable
+from service.store import calibrations, candidates, questions
 from service.store.calibration_tables import CalibrationRow, ItemDifficulty
 from service.store.members import Caller
 from service.store.privacy import forget_member
@@ -166,7 +167,7 @@ async def _calibrate(stage: Stage, sessions: Sessions, caller: Caller) -> None:
 
 
 async def _candidates(stage: Stage, caller: Caller, schedule_id: int | None = None) -> dict[str, Candidate]:
-    found = await banks.list_candidates(
+    found = await candidates.list_candidates(
         stage.session, workspace_id=caller.workspace_id, schedule_id=schedule_id, anywhere=True
     )
     names = {}

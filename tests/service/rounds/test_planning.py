@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 
 from service.rounds import planning, schedules
+from service.rounds.choosing import choose_for_day
 from service.store.members import Caller
 from service.store.schedules import find_schedule
 from service.store.tables import Schedule
@@ -107,7 +108,7 @@ async def test_the_planned_questions_are_those_that_are_posted(stage: Stage, adm
     assert len(planned) == 19
     for day, wanted in planned.items():
         spec = ScheduleSpec.model_validate(row.spec)
-        chosen = await schedules.choose_for_day(stage.session, row, spec, day)
+        chosen = await choose_for_day(stage.session, row, spec, day)
         assert chosen is not None and wanted is not None
         shown = await planning.preview(stage.session, admin, row.id, stage.now, day)
         assert shown.question.id == wanted.id

@@ -11,7 +11,7 @@ from service.wire import AnswerInput, AskForm, NotMet, QuestionGone, Rating, Rat
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, prose, value
 from tests.service.refusals import refused
-from tests.service.rounds.test_rounds_scale import counted
+from tests.service.statements import counted
 
 
 async def practiced(daily: DailyChannel, given: AnswerInput | str = "a") -> AskForm:

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from service.config import Settings
-from service.rounds import rounds
+from service.rounds import posting
 from service.store.session import make_engine, make_sessions
 from service.store.tables import Outbox, Round, Schedule
 from service.wire import (
@@ -48,7 +48,7 @@ async def test_many_tickers_at_the_same_moment_post_once(daily: DailyChannel, cl
     engine = make_engine(settings.database_url)
     sessions = make_sessions(engine)
 
-    await asyncio.gather(*(rounds.post_due(sessions, clock.now) for _ in range(8)))
+    await asyncio.gather(*(posting.post_due(sessions, clock.now) for _ in range(8)))
     await engine.dispose()
     await daily.service.tick()
     assert sorted(round_.schedule_id for round_ in await daily.rows(Round)) == [1, 2, 3]
@@ -64,8 +64,7 @@ async def test_a_crash_before_the_commit_leaves_nothing_and_the_next_tick_posts(
     await daily.schedule()
     clock.advance(hours=1)
     async with daily.service.sessions() as session:
-        for timing, until in await rounds.list_due_timings(session, clock.now):
-            await rounds.post_batch(session, timing, until, clock.now, 0)
+        await posting.post_batch(session, clock.now)
         assert len((await session.scalars(select(Round))).all()) == 1
         await session.rollback()
     assert await daily.rows(Round) == []
@@ -223,7 +222,7 @@ async def test_more_schedules_than_one_batch_are_all_posted_and_a_broken_one_del
 ) -> None:
     """Broken filters, a broken timing, and a schedule without the holiday calendar field."""
     await daily.bank(choice())
-    ids = [await daily.schedule(where=Where(channel=f"channel-{at}")) for at in range(rounds.BATCH_SIZE + 4)]
+    ids = [await daily.schedule(where=Where(channel=f"channel-{at}")) for at in range(posting.BATCH_SIZE + 4)]
     odd: list[dict[str, Any]] = [{"open_minutes": "x"}, {"zone": "Nowhere/Land"}, {"country": None}]
     async with daily.service.sessions.begin() as session:
         for id_, other in zip(ids, odd, strict=False):

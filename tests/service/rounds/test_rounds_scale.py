@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from typing import Any
 
-from sqlalchemy import Engine, event, func, select, text
+from sqlalchemy import func, select, text
 
 from questions.model import Option
 from service.rounds import rounds
 from service.rounds.regrading import regrade_question
 from service.store.tables import CardRow, Ledger, Member, Outbox, Round, VerdictRow
 from tests.service.scenes import Stage, question
+from tests.service.statements import counted
 
 SWAPPED = (Option("a", "This", False, "a misconception"), Option("b", "That", True))
 MONDAY, TUESDAY = date(2026, 3, 2), date(2026, 3, 3)
@@ -47,21 +46,6 @@ async def two_rounds(stage: Stage) -> tuple[Round, Round]:
     schedule = await stage.schedule(await stage.caller())
     yesterday = await stage.round(schedule, MONDAY, "views")
     return yesterday, await stage.round(schedule, TUESDAY, "strides", closed=False)
-
-
-@contextmanager
-def counted() -> Iterator[list[str]]:
-    """Collects the statements sent to any database."""
-    sent: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        sent.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield sent
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
 
 
 async def count(stage: Stage, table: type[Any]) -> int:

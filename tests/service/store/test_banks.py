@@ -6,6 +6,7 @@ from datetime import date
 
 from service.domain.selection import Candidate, PastRound
 from service.store import banks, questions
+from service.store.candidates import list_candidates, list_past_rounds
 from tests.service.scenes import Stage, question
 
 DAY, LATER = date(2026, 3, 2), date(2026, 3, 3)
@@ -13,7 +14,7 @@ DAY, LATER = date(2026, 3, 2), date(2026, 3, 3)
 
 async def candidates(stage: Stage, workspace_id: int, schedule_id: int | None = None) -> dict[str, Candidate]:
     """Returns the candidates by question id."""
-    found = await banks.list_candidates(stage.session, workspace_id=workspace_id, schedule_id=schedule_id)
+    found = await list_candidates(stage.session, workspace_id=workspace_id, schedule_id=schedule_id)
     names = {}
     for candidate in found:
         version = await questions.get_version(stage.session, int(candidate.id))
@@ -76,7 +77,7 @@ async def test_a_schedules_history_names_each_question_as_it_is_asked_now(stage:
     await stage.round(schedule, date(2026, 3, 4), None, skipped="no question was left")
     await stage.bank(question("views", level="senior"), question("grad", topic="autograd"))
     views, grad = await stage.version("views"), await stage.version("grad")
-    assert await banks.list_past_rounds(stage.session, schedule.id) == [
+    assert await list_past_rounds(stage.session, schedule.id) == [
         PastRound(str(views.id), DAY, "tensors/memory", "senior"),
         PastRound(str(grad.id), LATER, "autograd", "mid"),
     ]

@@ -21,6 +21,7 @@ from service.store.migrations.duels import create_duels
 from service.store.migrations.measurements import create_measurements
 from service.store.migrations.messages import create_messages
 from service.store.migrations.notifications import create_notifications
+from service.store.migrations.planning import create_planning
 from service.store.migrations.review import create_review
 from service.store.migrations.sprints import create_sprints
 from service.store.migrations.tournaments import create_tournaments
@@ -36,6 +37,7 @@ REFERENCES = (
     ("chat", "workspace_id"),
     ("channel", "workspace_id"),
     ("member", "workspace_id"),
+    ("bank_change", "bank_id"),
     ("bank_import", "bank_id", "undoes"),
     ("import_step", "question_id"),
     ("question_alias", "question_id"),
@@ -96,6 +98,7 @@ def upgrade() -> None:
     _create_rounds()
     _create_answers()
     create_messages()
+    create_planning()
     _create_links()
     _create_reference_indexes()
     _create_triggers()
@@ -221,12 +224,14 @@ def _create_rounds() -> None:
         sa.Column("made_by", sa.BigInteger(), nullable=True),
         sa.Column("spec", JSONB(), nullable=False),
         sa.Column("since", INSTANT, nullable=False),
+        sa.Column("next_at", INSTANT, nullable=True),
         sa.Column("paused_at", INSTANT, nullable=True),
         sa.Column("removed_at", INSTANT, nullable=True),
         refer_within_workspace("schedule", "channel_id", "channel"),
         refer("schedule", "made_by", "member"),
         sa.UniqueConstraint("id", "workspace_id", name="uq_schedule_id_workspace_id"),
     )
+    op.create_index("ix_schedule_next", "schedule", ["next_at", "id"], postgresql_where=sa.text("next_at is not null"))
     op.create_table(
         "schedule_channel",
         sa.Column("schedule_id", sa.BigInteger(), nullable=False),
@@ -263,9 +268,8 @@ def _create_rounds() -> None:
         refer("round", "version_id", "question_version"),
         sa.UniqueConstraint("schedule_id", "day", "number", name="uq_round_schedule_id_day_number"),
     )
-    op.create_index(
-        "ix_round_open", "round", ["closes_at"], postgresql_where=sa.text("closed_at is null and skipped is null")
-    )
+    for index, column in (("ix_round_open", "closes_at"), ("ix_round_open_schedule", "schedule_id")):
+        op.create_index(index, "round", [column], postgresql_where=sa.text("closed_at is null and skipped is null"))
 
 
 def _create_answers() -> None:

@@ -1,0 +1,93 @@
+"""Chooses the questions of slots by the rules in `service.domain.selection`: one, or many at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.domain.selection import ChosenQuestion, ScheduleFilter, choose_from_groups
+from service.store import candidates, locks
+from service.store.tables import Schedule
+from service.wire import ScheduleSpec
+
+
+@dataclass(frozen=True, slots=True)
+class SlotChoice:
+    """A slot whose question is chosen."""
+
+    schedule: Schedule
+    spec: ScheduleSpec
+    day: date
+    """Local date."""
+    number: int = 0
+    """Number of an extra round of that day."""
+
+
+def build_filter(spec: ScheduleSpec) -> ScheduleFilter:
+    """Returns the filter of a spec."""
+    return ScheduleFilter(topics=spec.topics, levels=spec.levels, kinds=spec.kinds, memory_days=spec.memory_days)
+
+
+def slot_seed(schedule_id: int, day: date, number: int = 0) -> str:
+    """Returns the seed with which the question of a slot, or of an extra round, is chosen."""
+    return f"{schedule_id}:{day}:{number}" if number else f"{schedule_id}:{day}"
+
+
+async def choose_for_day(
+    session: AsyncSession, schedule: Schedule, spec: ScheduleSpec, day: date, number: int = 0
+) -> ChosenQuestion | None:
+    """Returns the question for the schedule's slot on local date `day`, or with `number` for an extra round of that
+    day; None if none fits. Stable until rows change."""
+    return (await choose_for_slots(session, [SlotChoice(schedule, spec, day, number)]))[0]
+
+
+async def choose_for_slots(session: AsyncSession, slots: Sequence[SlotChoice]) -> list[ChosenQuestion | None]:
+    """Returns the question for each slot, in a constant number of statements; None if none fits.
+
+    No two schedules of a workspace get the same. Nothing keeps a concurrent transaction from choosing it too, unless
+    the caller has locked the workspaces.
+    """
+    known = await candidates.load(session, {slot.schedule.workspace_id for slot in slots})
+    histories = await candidates.list_past_rounds_each(session, [slot.schedule.id for slot in slots])
+    chosen = []
+    for slot in slots:
+        schedule, history = slot.schedule, histories.get(slot.schedule.id, [])
+        groups = known.groups_for(schedule.workspace_id, schedule.id, history)
+        seed = slot_seed(schedule.id, slot.day, slot.number)
+        choice = choose_from_groups(groups, history, build_filter(slot.spec), seed, slot.day)
+        chosen.append(choice)
+        if choice is not None:
+            known.ask(schedule.workspace_id, choice.id)
+    return chosen
+
+
+async def lock_choosing(session: AsyncSession, workspace_ids: Collection[int]) -> set[int]:
+    """Returns those of the workspaces in which nobody else is choosing, locked until the transaction ends: the question
+    that one schedule is about to ask must be known when another one's is chosen."""
+    return await locks.try_lock(session, locks.CHOOSING, workspace_ids)
+
+
+async def is_possible(
+    session: AsyncSession,
+    spec: ScheduleSpec,
+    workspace_id: int,
+    *,
+    schedule_id: int | None = None,
+    with_gpu: bool = False,
+) -> bool:
+    """Returns whether some question fits the spec, asked lately or not; `with_gpu`, also one that needs a GPU.
+
+    With a schedule, leaves out what the workspace is asking now.
+    """
+    known = await candidates.load(session, [workspace_id], anywhere=with_gpu, secret=schedule_id is not None)
+    anything = dataclasses.replace(build_filter(spec), memory_days=0)
+    return choose_from_groups(known.groups_for(workspace_id), [], anything, "", date.min) is not None
+
+
+async def only_gpu_questions_fit(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> bool:
+    """Returns whether the only questions that fit need a GPU, which no sandbox has."""
+    return await is_possible(session, spec, schedule.workspace_id, schedule_id=schedule.id, with_gpu=True)
