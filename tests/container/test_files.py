@@ -137,6 +137,14 @@ def test_each_part_mounts_its_own_keys_and_nothing_mounts_them_all() -> None:
     assert mounted["keys"] == {"keys"}.union(*own.values())
 
 
+def test_folders_of_keys_belong_to_who_fills_them() -> None:
+    dockerfile = (ROOT / "service/Dockerfile").read_text()
+    made = re.search(r"for part in ([a-z ]+); do install -d -o 10001 .* /keys/\$part", dockerfile)
+    assert made is not None
+    mounted = {str(volume).split(":")[1] for volume in SERVICES["keys"]["volumes"]}
+    assert {f"/keys/{part}" for part in made[1].split()} == mounted, "a volume gets the owner of the image's folder"
+
+
 def test_the_exporter_has_a_role_of_its_own() -> None:
     exporter = given("postgres-exporter")
     assert exporter["DATA_SOURCE_USER"] == MONITOR_ROLE
