@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from bot.core.cards import Card, Form
 from bot.core.channel_access import ChannelAccess, ChannelProblem, RoleProblem
 from bot.core.command_parser import CommandError, Typed
-from bot.core.command_spec import BadArgument, read_time
+from bot.core.command_spec import BadArgument, NamedChannel, read_time
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
 from bot.core.text import (
@@ -109,6 +109,20 @@ class Onboarding:
         }
         found = [(name, await self._access.find_problem(who, channel)) for channel, name in names.items()]
         return [(name, problem) for name, problem in found if problem is not None]
+
+    async def find_channel(self, event: Event, named: NamedChannel) -> Where:
+        """Returns a channel that was picked, or one that the quiz knows by that name. Raises CommandError."""
+        if named.id:
+            name = "" if self._access is None else await self._access.find_name(event.who, named.id)
+            return Where(channel=named.id, name=name or named.name)
+        known = [event.where.itself, event.where]
+        for one in await self._client.schedule_list(event.who):
+            if (one.platform, one.chat) == (event.who.platform, event.who.workspace):
+                known.append(Where(channel=one.channel, name=one.channel_name))
+        found = [one for one in known if one.name.removeprefix("#").casefold() == named.name.casefold()]
+        if not found:
+            raise CommandError(*onboarding.unknown_channel(named.name, event.who.platform))
+        return found[0]
 
     async def role_problem(self, who: Who, role: str) -> RoleProblem | None:
         """Returns what keeps the bot from giving the winner's role; None if there is no role."""
@@ -297,7 +311,7 @@ class AdminCommands:
         spec = ScheduleSpec()
         if "zone" not in typed.values and (zone := await self._onboarding.find_zone(event.who)):
             spec = ScheduleSpec(zone=zone)
-        where = event.where.itself
+        where = await self._place(event, typed)
         view = await self._client.schedule_add(event.who, event.id, where, _changes(typed).apply(spec))
         return await self._onboarding.checked(event.who, where, admin.schedule_card(view, "Schedule added"))
 
@@ -325,7 +339,7 @@ class AdminCommands:
     async def _share(self, event: Command, typed: Typed) -> Said:
         number = typed.number("schedule")
         if typed.spec.path[1] == "share":
-            view = await self._client.schedule_share(event.who, event.id, event.where.itself, number)
+            view = await self._client.schedule_share(event.who, event.id, await self._place(event, typed), number)
             return admin.schedule_card(view, "Schedule shared")
         view = await self._client.schedule_unshare(event.who, event.id, event.where, number)
         return admin.schedule_card(view, "No longer shared")
@@ -344,6 +358,13 @@ class AdminCommands:
         known = await self._schedule(event, typed)
         await self._client.schedule_remove(event.who, event.id, known.id)
         return admin.done_card("Schedule removed", f"Schedule {known.id} is removed; its rounds and points stay.")
+
+    async def _place(self, event: Command, typed: Typed) -> Where:
+        """Returns the named channel, or else where the command was typed, which may be a thread."""
+        named = typed.values.get("channel")
+        if not isinstance(named, NamedChannel):
+            return event.where.itself
+        return await self._onboarding.find_channel(event, named)
 
     async def _schedule(self, event: Command, typed: Typed) -> ScheduleView:
         """Returns the named schedule, or else the only one of this channel or of the workspace."""
@@ -364,9 +385,10 @@ class AdminCommands:
 
     async def _ask(self, event: Command, typed: Typed) -> Said:
         wanted = {wire: typed.values[name] for name, wire in _EXTRA.items() if name in typed.values}
-        view = await self._client.ask_extra(event.who, event.id, event.where, ExtraRound.model_validate(wanted))
+        where = await self._place(event, typed) if "channel" in typed.values else event.where
+        view = await self._client.ask_extra(event.who, event.id, where, ExtraRound.model_validate(wanted))
         card = admin.round_card(view, "Posting an extra question now")
-        return await self._onboarding.checked(event.who, event.where, card)
+        return await self._onboarding.checked(event.who, where, card)
 
     async def _close_now(self, event: Command, typed: Typed) -> Said:
         return admin.round_card(await self._client.close_now(event.who, event.id, event.where), "Closed")

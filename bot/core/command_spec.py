@@ -28,7 +28,15 @@ class RelativeDay:
         return today + timedelta(days=(self.weekday - today.weekday() - 1) % 7 + 1)
 
 
-Value = str | int | bool | time | date | RelativeDay | tuple[str, ...] | tuple[int, ...]
+@dataclass(frozen=True, slots=True)
+class NamedChannel:
+    """A channel that was picked (`id`, and on some chats its name), or only named."""
+
+    id: str
+    name: str
+
+
+Value = str | int | bool | time | date | RelativeDay | NamedChannel | tuple[str, ...] | tuple[int, ...]
 
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -282,6 +290,16 @@ def _read_role(word: str) -> str:
 
 
 ROLE: Final = Kind("role or user group", _read_role, "S0ABC123", own=False)
+
+
+def _read_channel(word: str) -> NamedChannel:
+    found = re.fullmatch(r"<#([0-9A-Za-z]{1,30})(?:\|([^<>]{0,100}))?>|#?([^<>#\s]{1,100})", word)
+    if not found:
+        raise BadArgument(f"{shown(word)} is no channel. Write it as `#general`.")
+    return NamedChannel(found[1] or "", found[2] or found[3] or "")
+
+
+CHANNEL: Final = Kind("channel", _read_channel, "#general", own=False, looks=r"<?#.*")
 MEMBER: Final = Kind("member", _read_member, "@Ada", looks=r"<?@.*")
 MINE: Final = one_of("list", {"mine": True})
 EVERYONE: Final = one_of("scope", {"all": True})
@@ -374,6 +392,7 @@ _PLAN: Final = (
     Argument("memory", DAYS_BEFORE, "Days before a question may come again.", named=True),
     Argument("catch-up", DURATION, "How late a missed question is still posted.", named=True),
 )
+_CHANNEL: Final = Argument("channel", CHANNEL, "Another channel than this one.", named=True)
 _SCHEDULE: Final = Argument("schedule", NUMBER, "Number of the schedule; may be left out when there is one.")
 _THIS_SCHEDULE: Final = Argument("schedule", NUMBER, "Number of the schedule.", required=True)
 _QUESTION: Final = Argument("id", WORD, "Id of the question, as its card shows it.", required=True)
@@ -452,7 +471,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     ),
     _quiz("help", "This list, or more on one command.", Argument("command", REST, "A command.")),
     _admin("setup", "A first schedule here, in three clicks."),
-    _admin("schedule add", "Post a question here on a schedule.", *_PLAN),
+    _admin("schedule add", "Post a question here on a schedule.", *_PLAN, _CHANNEL),
     _admin("schedule list", "The schedules and their next questions."),
     _admin("schedule edit", "Change a schedule; what is not named stays.", _THIS_SCHEDULE, *_PLAN),
     _admin("schedule pause", "Stop posting until resumed; streaks do not break.", _SCHEDULE),
@@ -463,7 +482,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         _SCHEDULE,
         Argument("date", DATE, "The day, such as 2026-03-02 or tomorrow.", required=True),
     ),
-    _admin("schedule share", "Have a schedule post to this channel too.", _THIS_SCHEDULE),
+    _admin("schedule share", "Have a schedule post to this channel too.", _THIS_SCHEDULE, _CHANNEL),
     _admin("schedule unshare", "Have a schedule no longer post to this channel.", _THIS_SCHEDULE),
     _admin(
         "schedule preview",
@@ -480,6 +499,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("level", LEVELS, "Only these levels."),
         Argument("kind", KINDS, "Only these kinds of question.", named=True),
         Argument("closes-in", DURATION, "How long it stays open; else as on the schedule.", named=True),
+        _CHANNEL,
     ),
     _admin("close-now", "Close this channel's open round and reveal it."),
     _admin(

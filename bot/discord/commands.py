@@ -25,7 +25,10 @@ Body = dict[str, Any]
 Suggestion = tuple[str, str]
 """A suggestion: the text shown and the value it stands for."""
 CHAT, MESSAGE = 1, 3
-_SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _USER, _ROLE, _ATTACHMENT = 1, 2, 3, 4, 5, 6, 8, 11
+_SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _USER, _CHANNEL, _ROLE = 1, 2, 3, 4, 5, 6, 7, 8
+_ATTACHMENT = 11
+_POSTED_TO: Final = (0, 5, 10, 11, 12, 15)
+"""Types of channel that a question can be posted to: text, announcements, threads and forums."""
 _GUILD_ONLY: Final[Body] = {"contexts": [0], "integration_types": [0]}
 _ANYWHERE: Final[Body] = {"contexts": [0, 1, 2], "integration_types": [0, 1]}
 """In servers, direct messages and, for people who installed the app for themselves, everywhere else."""
@@ -57,7 +60,7 @@ WITH_TRANSLATIONS: Final[Mapping[str, str]] = {"with_localizations": "true"}
 """Query of a request for the registered commands, which otherwise come without translations."""
 _COMPARED_KEYS = (
     *("type", "name", "description", "description_localizations", "required", "autocomplete", "value"),
-    *("contexts", "integration_types"),
+    *("channel_types", "contexts", "integration_types"),
 )
 # Discord asks again at every letter, so do not wait for a slow service.
 _TIMEOUT_S = 1.0
@@ -128,6 +131,8 @@ def _option(argument: Argument) -> Body:
         option["type"] = _INTEGER
     elif argument.kind is command_spec.MEMBER:
         option["type"] = _USER
+    elif argument.kind is command_spec.CHANNEL:
+        option |= {"type": _CHANNEL, "channel_types": list(_POSTED_TO)}
     elif argument.kind is command_spec.ROLE:
         option["type"] = _ROLE
     elif argument.kind in _YES_OR_NO:

@@ -19,7 +19,7 @@ from service.wire import Where, Who
 COMMAND, COMPONENT, AUTOCOMPLETE, MODAL = 2, 3, 4, 5
 """Interaction types. Docs: interactions/receiving-and-responding."""
 _TYPED, _ON_MESSAGE = 1, 3
-_SUBCOMMAND, _GROUP, _USER, _ROLE, _ATTACHMENT = 1, 2, 6, 8, 11
+_SUBCOMMAND, _GROUP, _USER, _CHANNEL, _ROLE, _ATTACHMENT = 1, 2, 6, 7, 8, 11
 LARGEST_CODE, LARGEST_DOCUMENT = 100_000, 5_000_000
 """Largest program and largest question document the service accepts, bytes."""
 
@@ -132,10 +132,12 @@ def _command(raw: RawInteraction, at: datetime) -> ParsedInteraction:
 
 
 def _given(raw: RawInteraction, option: Mapping[str, Any]) -> Any:
-    """Returns an option's value; a member as typed text, and the role of everybody as none."""
+    """Returns an option's value; a member or channel as typed text, and the role of everybody as none."""
     value = option.get("value")
     if option.get("type") == _USER:
         return _mentioned(raw, str(value))
+    if option.get("type") == _CHANNEL:
+        return f"<#{value}>"
     return "none" if option.get("type") == _ROLE and value == raw.guild else value
 
 

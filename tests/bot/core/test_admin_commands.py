@@ -216,3 +216,15 @@ async def test_naming_one_rhythm_of_a_schedule_replaces_the_others(room: Room) -
     assert "10:00 (Europe/Berlin), every day, open for" in await types("edit 1 daily")
     refused = await types("edit 1 mon every:14 first:2026-03-03")
     assert "No date within a year fits" in refused
+
+
+async def test_a_channel_is_named_by_typing_it(room: Room) -> None:
+    boss = room.boss
+    assert "Schedule added" in await room.types(boss, "/quiz-admin schedule add 09:00 Europe/Berlin")
+    (first,) = await room.client.schedule_list(boss)
+    again = await room.types(boss, f"/quiz-admin schedule add 10:00 channel:#{first.channel_name.removeprefix('#')}")
+    assert "Schedule added" in again
+    assert {one.channel for one in await room.client.schedule_list(boss)} == {first.channel}
+    refused = await room.types(boss, "/quiz-admin ask channel:#nowhere")
+    assert "does not know a channel #nowhere" in refused and "Type the command in #nowhere itself" in refused
+    assert "is no channel" in await room.types(boss, "/quiz-admin ask channel:<#>")
