@@ -19,6 +19,7 @@ CLONE_THREAD = 0x00010000
 _CLONE_PIDFD = 0x00001000
 _CLONE_CHILD_CLEARTID = 0x00200000
 _CLONE_CHILD_SETTID = 0x01000000
+_SIGCHLD = int(signal.SIGCHLD)
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
@@ -67,22 +68,34 @@ def _checked(result: int, what: str) -> int:
     return result
 
 
-def clone(flags: int) -> tuple[int, int]:
-    """Forks into new namespaces. Returns (pid, pidfd) in the parent and (0, -1) in the child.
+class Cloner:
+    """Forks a single-threaded process into new namespaces, again and again.
 
-    For a single-threaded process only. Skips Python's and libc's at-fork handlers, so random generators keep their
-    state in the child: seed them.
+    Skips Python's and libc's at-fork handlers, so random generators keep their state in the child: seed them. The
+    arguments are made once, because whatever a zygote writes to is no longer shared with its children.
     """
-    pidfd = ctypes.c_int(-1)
-    address = ctypes.c_void_p(0)
-    # libc caches the thread id at this address. Without it, abort() in the child would signal the parent's id.
-    if _libc.prctl(PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0:
-        flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID
-    number, zero = ctypes.c_long(_CLONE_NUMBER[machine()]), ctypes.c_long(0)
-    tail = (address, zero) if machine() == "x86_64" else (zero, address)
-    everything = ctypes.c_long(flags | _CLONE_PIDFD | int(signal.SIGCHLD))
-    pid = _checked(_holding.syscall(number, everything, zero, ctypes.byref(pidfd), *tail), "clone")
-    return (pid, pidfd.value) if pid else (0, -1)
+
+    def __init__(self, flags: int) -> None:
+        self._pidfd = ctypes.c_int(-1)
+        address, zero = ctypes.c_void_p(0), ctypes.c_long(0)
+        # libc caches the thread id at this address. Without it, abort() in the child would signal the parent's id.
+        if _libc.prctl(PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0:
+            flags |= _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID
+        tail = (address, zero) if machine() == "x86_64" else (zero, address)
+        number, everything = ctypes.c_long(_CLONE_NUMBER[machine()]), ctypes.c_long(flags | _CLONE_PIDFD | _SIGCHLD)
+        self._arguments = (number, everything, zero, ctypes.byref(self._pidfd), *tail)
+
+    def clone(self) -> tuple[int, int]:
+        """Returns (pid, pidfd) in the parent and (0, -1) in the child. Raises OSError."""
+        pid = _holding.syscall(*self._arguments)
+        if pid == -1:
+            _checked(pid, "clone")
+        return (pid, self._pidfd.value) if pid else (0, -1)
+
+
+def clone(flags: int) -> tuple[int, int]:
+    """Forks once, as `Cloner.clone`."""
+    return Cloner(flags).clone()
 
 
 def unshare(flags: int) -> None:

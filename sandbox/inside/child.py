@@ -127,12 +127,18 @@ print(x.grad)
 def warm_up(device: str) -> None:
     """Executes a small program like an answer, so that the pages it touches are present before the clock runs."""
     seed_generators(0)
-    run = wire.read_run(*wire.decode(wire.encode_run(Run("", _WARM_UP_PROGRAM.format(device=device))))[1:])
+    run = wire.read_run(*wire.decode(_warm_up_frame(device))[1:])
     stdout = sys.stdout
     with open(os.devnull, "w") as sys.stdout:  # noqa: PTH123 - the path an answer's own open() takes
         _Execution(run, device).report()
     sys.stdout = stdout
     tensors.to_torch(values.decode(values.encode(tensors.from_torch([torch.ones(3)], 1 << 16))), device)
+
+
+@functools.cache
+def _warm_up_frame(device: str) -> bytes:
+    """Returns the frame of the warm-up's run, which the zygote has made before it forks: a child only reads runs."""
+    return wire.encode_run(Run("", _WARM_UP_PROGRAM.format(device=device)))
 
 
 def seed_generators(number: int) -> None:

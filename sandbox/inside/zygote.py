@@ -106,7 +106,7 @@ class ForkServer:
         """Process id and number of each child, by pidfd."""
         self._own_pids = bool(options.get("own_pids", True))
         namespaces = confine.NAMESPACES if self._own_pids else confine.NAMESPACES & ~linux.CLONE_NEWPID
-        self._clone_flags = namespaces if options["namespaces"] else 0
+        self._cloner = linux.Cloner(namespaces if options["namespaces"] else 0)
         self.kept: set[int] = set()
         """Numbers of children whose process ids the supervisor uses right now. They are reaped afterwards."""
 
@@ -151,7 +151,7 @@ class ForkServer:
     def _spawn(self, request: dict[str, Any], descriptors: list[int]) -> None:
         """Forks a child."""
         try:
-            pid, pidfd = linux.clone(self._clone_flags)
+            pid, pidfd = self._cloner.clone()
         except OSError as problem:
             # Often EAGAIN while a killed process tree is not reaped yet. The supervisor retries.
             send_message(self.control, {"failed": request["spawn"], "why": str(problem)})

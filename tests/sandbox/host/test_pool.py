@@ -11,7 +11,8 @@ import pytest
 
 from sandbox.client import SandboxClient
 from sandbox.embedded import EmbeddedSandbox
-from sandbox.host import jail
+from sandbox.framing import MEMORY_BYTES
+from sandbox.host import jail, pool
 from sandbox.host.pool import ChildPool, PoolSettings, Zygote
 from sandbox.host.process import Child
 from sandbox.wire import Limits, Run
@@ -35,6 +36,25 @@ async def test_a_killed_zygote_is_replaced_and_the_runs_it_took_along_are_ours_t
     await survivor.client.until_ready()
     assert (await survivor.client.run(Run("y", "print('again')"))).stdout == "again\n"
     assert "the zygote died" in survivor.log.read_text()
+
+
+@pytest.mark.parametrize("lacks", ["nothing", "O_TMPFILE", "/dev/shm"])
+def test_a_child_s_memory_has_no_name_and_its_whole_size(lacks: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if lacks == "O_TMPFILE":
+        # What a kernel that does not know the flag makes of it: it refuses to write to a folder.
+        monkeypatch.setattr(os, "O_TMPFILE", os.O_DIRECTORY)
+    elif lacks == "/dev/shm":
+        monkeypatch.setattr(pool, "_MEMORY_FOLDER", None)
+    one, other = pool._new_memory(), pool._new_memory()
+    try:
+        for descriptor in (one, other):
+            found = os.fstat(descriptor)
+            assert (found.st_nlink, found.st_size, found.st_mode & 0o077) == (0, MEMORY_BYTES, 0)
+        os.pwrite(one, b"x", 0)
+        assert (os.pread(one, 1, 0), os.pread(other, 1, 0)) == (b"x", b"\0")
+    finally:
+        os.close(one)
+        os.close(other)
 
 
 async def test_a_parked_child_that_died_is_not_given_a_run(survivor: EmbeddedSandbox) -> None:
