@@ -109,19 +109,34 @@ def _decoded(data: bytes, findings: list[Finding]) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
+        encoding, name = _old_encoding(data)
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
         findings.append(
             Finding(
                 "Q001",
                 "warning",
-                "the document is not UTF-8 and was read as Windows-1252",
+                f"the document is not UTF-8 and was read as {name}",
                 Span(line, column, line, column + 1),
                 label=f"byte 0x{data[error.start]:02x}",
                 help="save the document as UTF-8",
             )
         )
-        return data.decode("cp1252", errors="replace")
+        return data.decode(encoding, errors="replace")
+
+
+_RUN = re.compile("[\xc0-\xff\xb3\xb2\xbf\xbe\xba\xaa\xb4\xa5\xa8\xb8]+")
+_WESTERN, _CYRILLIC = ("cp1252", "Windows-1252"), ("cp1251", "Windows-1251")
+_WORD = 3
+"""Length from which letters outside ASCII side by side are a word: in Western languages they stand alone."""
+
+
+def _old_encoding(data: bytes) -> tuple[str, str]:
+    """Returns the encoding of text that is not UTF-8, with its name: Cyrillic if most of its letters outside ASCII form
+    words of their own, Western if not."""
+    runs = [len(found[0]) for found in _RUN.finditer(data.decode("latin-1"))]
+    in_words = sum(length for length in runs if length >= _WORD)
+    return _CYRILLIC if in_words * 2 > sum(runs) > 0 else _WESTERN
 
 
 def _garbled(source: Source) -> Iterator[Finding]:

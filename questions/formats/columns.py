@@ -48,14 +48,18 @@ class InferredTable:
     delimiter: str
     roles: tuple[tuple[str, int], ...]
     """Role of each column, as in a header, and the index of an option; empty if it is not imported."""
+    headed: bool = False
+    """Whether the first row names the columns, in words that are not known."""
 
     def explain(self) -> str:
         """Returns the reading in words, such as `column 1 asks, 2 to 5 are options, 6 is the key`."""
         names = [role for role, _ in self.roles]
-        options = [index + 1 for index, name in enumerate(names) if name == "option"]
+        options = [index + 1 for index, name in enumerate(names) if name in ("option", "options")]
         parts = [f"column {names.index('question') + 1} asks"]
         if options:
-            parts.append(f"{options[0]} to {options[-1]} are options")
+            parts.append(
+                f"{options[0]} to {options[-1]} are options" if len(options) > 1 else f"{options[0]} has the options"
+            )
         parts += [f"{names.index(name) + 1} is the {word}" for name, word in _WORDS.items() if name in names]
         return ", ".join(parts)
 
@@ -69,9 +73,11 @@ def infer_columns(lines: Sequence[str]) -> InferredTable | None:
         rows = _rows(lines, delimiter)
         width, count = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
         if 1 < width <= _MOST_COLUMNS and count >= len(rows) * _REGULAR:
-            roles = infer_roles([row for row in rows if len(row) == width])
+            alike = [row for row in rows if len(row) == width]
+            headed = alike[:1] == rows[:1] and has_header(alike)
+            roles = infer_roles(alike[1:] if headed else alike)
             if roles:
-                return InferredTable(delimiter, roles)
+                return InferredTable(delimiter, roles, headed)
     return None
 
 
@@ -102,7 +108,14 @@ def infer_roles(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
     roles[asks] = ("question", 0)
     others = [index for index in filled if index != asks]
     key, options = _keyed(columns, asks, others)
-    if key is None:
+    listed = next((at for at in others if at != asks and _lists_options(columns[at])), None)
+    if key is None and listed is not None:
+        key = next((at for at in reversed(others) if at != listed and _are_letters(columns[at])), None)
+        roles[listed], options = ("options", 0), []
+        if key is None:
+            return ()
+        roles[key] = ("correct", 0)
+    elif key is None:
         options = [index for index in others if index > asks and _is_text(columns[index])]
         if len(filled) == 2:
             options = [index for index in others if index > asks]
@@ -196,6 +209,32 @@ def _is_setting(cells: Sequence[str], before: Sequence[str]) -> bool:
         return False
     few = len(cells) > _FEWEST_ROWS and len(set(cells)) <= len(cells) * _FEW_VALUES
     return few or sum(map(str.isdecimal, before)) * 2 < len(before)
+
+
+_LETTERED_LINE = re.compile(r"(?m)^[ \t]*\(?[A-Ha-h][).][ \t]+\S")
+
+
+def _lists_options(cells: Sequence[str]) -> bool:
+    """Returns whether nearly every cell has all options, each in a line with its letter."""
+    return sum(len(_LETTERED_LINE.findall(cell)) > 1 for cell in cells) >= len(cells) * _REGULAR
+
+
+def _are_letters(cells: Sequence[str]) -> bool:
+    return sum(_LETTER.fullmatch(cell) is not None for cell in cells) >= len(cells) * _REGULAR
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Returns whether the first row names the columns: where all others have a number or a letter, it has a word."""
+    first, *below = rows
+    if len(below) < _FEWEST_ROWS:
+        return False
+    columns = list(zip(*below, strict=True))
+    marked = [
+        at
+        for at, cells in enumerate(columns)
+        if (all(map(str.isdecimal, cells)) or _are_letters(cells)) and len(first[at]) > 1 and first[at][0].isalpha()
+    ]
+    return bool(marked) and not any(map(reads_as_question, first))
 
 
 def _names_text(key: Sequence[str], options: list[tuple[str, ...]]) -> bool:

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 _WORDS: Final[dict[str, str]] = {
     "question": (
         "question|questions|question text|questiontext|prompt|stem|q|front|query|statement|text|title"
+        "|titre|título|titolo|titel|nội dung|nội dung câu hỏi"
         "|pregunta|preguntas|enunciado|pergunta|frage|fragestellung|intitulé|énoncé|domanda|vraag|fråga|spørgsmål"
         "|pytanie|treść|otázka|întrebare|kérdés|вопрос|питання|ερώτηση|soru|pertanyaan|soal|câu hỏi"
         "|प्रश्न|سؤال|السؤال|שאלה|คำถาม|题目|题干|问题|質問|問題|문제|질문"
     ),
     "options": (
         "options|option|opts|op|choices|choice|answers|alternatives|responses|possible answers|answer options|variants"
-        "|opciones|respuestas|alternativas|opções|réponses|propositions|antworten|antwortmöglichkeiten|optionen"
+        "|reponse|opciones|respuestas|alternativas|opções|réponses|propositions|antworten|antwortmöglichkeiten|optionen"
         "|risposte|opzioni|antwoorden|odpowiedzi|możnosti|варианты|варианты ответа|варианты ответов|варіанти|şıklar"
-        "|seçenekler|pilihan|lựa chọn|विकल्प|الخيارات|选项|選択肢|보기|선택지"
+        "|seçenekler|pilihan|lựa chọn|phương án|phương án trả lời|विकल्प|الخيارات|选项|選択肢|보기|선택지"
     ),
     "wrong": "incorrect answers|incorrect|wrong answers|wrong options|distractors|wrong|false|erradas|errada|falsch",
     "correct": (
@@ -44,7 +45,7 @@ _WORDS: Final[dict[str, str]] = {
     "why": (
         "explanation|detailed explanation|answer explanation|explanation to the answer|explanation of the answer"
         "|rationale|why|reason|feedback|general feedback|explain|comment|extra|back extra|justification"
-        "|explicación|justificación|explicação|justificativa|explication|erklärung|begründung|spiegazione|uitleg"
+        "|infos|info|explicación|justificación|explicação|justificativa|explication|erklärung|begründung|spiegazione|uitleg"
         "|wyjaśnienie|объяснение|пояснение|комментарий|пояснення|açıklama|penjelasan|giải thích|解析|解説|해설"
     ),
     "level": (

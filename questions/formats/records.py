@@ -111,8 +111,18 @@ def read_data(draft: ImportDraft, data: Any) -> ImportDraft:
 
 
 def _records(data: Any) -> list[Record]:
-    lists = list(_lists(data, 0, [MOST_VALUES]))
-    return [record for records in lists for record in records]
+    found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
+    offered = [record for record in found if record.values.get("_options") == "alternatives"]
+    others = [record for record in offered if "wrong" in record.values]
+    # Where `alternatives` are the other options, they are that in all questions, also beside a number.
+    return [_with_others(record) if record in offered else record for record in found] if others else found
+
+
+def _with_others(record: Record) -> Record:
+    texts = {_option_text(option) for option in record.options}
+    if "wrong" in record.values or not record.options or texts & set(_right_texts(record.values.get("correct"))):
+        return record
+    return Record({**record.values, "wrong": list(record.options)}, (), (), record.unknown)
 
 
 def _lists(value: Any, depth: int, left: list[int]) -> Iterator[list[Record]]:
@@ -410,8 +420,9 @@ def _single(value: Any) -> Any:
 
 
 def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
-    if isinstance(answer, bool):
-        add_choice(draft, item, [OptionDraft("True", answer), OptionDraft("False", not answer)])
+    truth = _truth(answer)
+    if truth is not None:
+        add_choice(draft, item, [OptionDraft("True", truth), OptionDraft("False", not truth)])
         return
     answers = [_text(one) for one in answer] if isinstance(answer, list) else [_text(answer)]
     answers = [one for one in answers if one and not is_placeholder(one)]
@@ -426,6 +437,26 @@ def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
         add_open(draft, item, "\n\n".join(answers))
     else:
         add_short(draft, item, answers)
+
+
+_TRUTHS = {
+    "true": True,
+    "false": False,
+    "○": True,
+    "〇": True,
+    "×": False,
+    "✕": False,
+    "√": True,
+    "✓": True,
+    "✗": False,
+}
+
+
+def _truth(answer: Any) -> bool | None:
+    """Returns the truth value that is an answer, also as a mark; None for any other answer."""
+    if isinstance(answer, bool):
+        return answer
+    return _TRUTHS.get(answer.strip().casefold()) if isinstance(answer, str) else None
 
 
 def _right(draft: ImportDraft, item: Item, record: Record, texts: list[str], base: int | None) -> set[int]:

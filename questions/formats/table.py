@@ -187,7 +187,7 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
             known if known.role else one if one.role == "question" else known
             for known, one in zip(named, roles, strict=True)
         ]
-    what = "column for the question" if named else "header"
+    what = "column for the question" if named else "header with known names" if table.headed else "header"
     draft.add(
         "Q613",
         f"the table has no {what}: {table.explain() if not named else _asking_column(roles)}",
@@ -195,7 +195,7 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
         (first, first),
         severity="note",
     )
-    rows = list(_rows(draft, table.delimiter, head + 1))
+    rows = list(_rows(draft, table.delimiter, head + 1))[int(table.headed) :]
     add_rows(draft, roles, _without_placeholder(draft, roles, rows), base=None)
     return draft
 

@@ -96,7 +96,26 @@ def key_below(lines: list[str], options: Sequence[FoundOption]) -> Key | None:
             key = key_of(trim("\n".join((rest, *lines[index + 1 :]))), options)
             above = trim("\n".join(lines[:index]))
             return key and key._replace(rest="\n\n".join(part for part in (above, key.rest) if part))
-    return None
+    return _stated(lines, options)
+
+
+_STATED = re.compile(
+    r"[ ]{0,3}(?:[-*+][ ]+)?[*_`]{0,3}(?:(?:option|answer|choice)[ ])?(?P<letter>[A-J])[).]?[*_`]{0,3}[ ]is[ ]"
+    r"(?P<not>not[ ]|in)?(?:the[ ])?correct\b",
+    re.IGNORECASE,
+)
+
+
+def _stated(lines: list[str], options: Sequence[FoundOption]) -> Key | None:
+    """Returns the key that lines such as `B is correct because …` state, one for each option."""
+    found = [(match["letter"].lower(), not match["not"], line) for line in lines if (match := _STATED.match(line))]
+    letters = [letter for letter, _, _ in found]
+    right = frozenset(letter for letter, holds, _ in found if holds)
+    if not right or len(set(letters)) != len(letters) or set(letters) - {one.id for one in options}:
+        return None
+    if len(found) < min(len(options), 2):
+        return None
+    return Key(right, trim("\n".join(lines)), next(line for _, holds, line in found if holds).strip())
 
 
 def latin_letter(letter: str) -> str:
@@ -125,10 +144,34 @@ def _by_text(answer: str, options: Sequence[FoundOption]) -> Key | None:
         and shown.casefold().startswith(text.casefold())
         and _BOUNDARY.match(shown, len(text))
     ]
+    several = _several_texts(shown, options)
+    if several:
+        return Key(several, trim(below), first.strip())
     if same or len(begun) != 1:
         return None
     id, length = begun[0]
     return Key(frozenset((id,)), trim(f"{shown[length:].strip(' .:–—-')}\n{below}"), first.strip())
+
+
+_WORDS_BETWEEN = r"(?:and|or|y|e|et|und|и|та|ve|và|和|と|및)(?!\w)"
+_BETWEEN = re.compile(rf"[ ]*(?:[,，、;&/+][ ]*)?(?:{_WORDS_BETWEEN}[ ]*)?", re.IGNORECASE)
+
+
+def _several_texts(shown: str, options: Sequence[FoundOption]) -> frozenset[str]:
+    """Returns the options of which a line lists the texts, `one, two and three`, and nothing else; empty for one."""
+    texts = sorted(((plain(one.text).strip(" .`*_"), one.id) for one in options), key=lambda one: -len(one[0]))
+    rest, found = shown.rstrip(" .;"), set[str]()
+    while rest:
+        hit = next(((text, id) for text, id in texts if text and rest.casefold().startswith(text.casefold())), None)
+        if hit is None or hit[1] in found:
+            return frozenset()
+        found.add(hit[1])
+        rest = rest[len(hit[0]) :].lstrip(" .`*_")
+        between = _BETWEEN.match(rest)
+        if rest and (between is None or not between[0].strip()):
+            return frozenset()
+        rest = rest[between.end() :] if between else ""
+    return frozenset(found) if len(found) > 1 else frozenset()
 
 
 def _same(one: str, two: str) -> bool:

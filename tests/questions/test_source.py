@@ -76,3 +76,20 @@ def test_trimming_keeps_the_first_lines_indentation() -> None:
 def test_a_span_covers_its_lines() -> None:
     span = Span(2, 1, 4, 1)
     assert [line for line in range(6) if span.covers(line)] == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "name"),
+    [
+        ("Що копіює?\nвид\nклон\n", "cp1251", "Windows-1251"),
+        ("What is ‘stride’? Что это?\nШаг в памяти, не копия.\n", "cp1251", "Windows-1251"),
+        ("Was ändert größer?\nÄußerst früh, à la façon.\n", "cp1252", "Windows-1252"),
+        ("¿Qué número? Español, mañana…\n", "cp1252", "Windows-1252"),
+    ],
+)
+def test_text_in_an_old_encoding_is_read_in_it_and_named(text: str, encoding: str, name: str) -> None:
+    source, findings = open_source(text.encode(encoding), "a.md")
+    assert "\n".join(source.lines) == text
+    assert [(one.code, one.message) for one in findings] == [
+        ("Q001", f"the document is not UTF-8 and was read as {name}")
+    ]
