@@ -115,9 +115,14 @@ async def on_discord(url: str, plan: RushPlan) -> Rush:
                     begun = perf_counter()
                     opened = await double.settled(await double.press(people[number], post, post.buttons["Answer"]))
                     report.shown["window" if opened.modal is not None else "message"] += 1
-                    if opened.modal is None:
+                    while opened.modal is None:
+                        # The form was not ready in time: each press on the card that came instead tries again. If
+                        # the service did not answer at all, that card has no button, but the question has.
                         again = opened.original
                         assert again is not None, "a card offers the form"
+                        if not again.buttons:
+                            report.unanswered[again.text.splitlines()[0]] += 1
+                            again = post
                         button = next(iter(again.buttons.values()))
                         opened = await double.settled(await double.press(people[number], again, button))
                     done = await double.answered(await double.submit_modal(opened, {"text": ANSWER}))
@@ -162,6 +167,9 @@ def main() -> None:
         with rounds.database() as url:
             reports.append(asyncio.run(measure(url, plan)))
     print(table(reports))
+    for report in reports:
+        for title, count in report.unanswered.items():
+            print(f"{report.chat}: {count} presses were answered with {title!r}")
     raise SystemExit(0 if all(len(report.answered) == plan.members for report in reports) else 1)
 
 

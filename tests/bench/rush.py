@@ -43,6 +43,8 @@ class Rush:
     question_s: float = 0.0
     names_right: int = 0
     refused: int = 0
+    unanswered: Counter[str] = field(default_factory=Counter)
+    """Titles of cards that came instead of the form, because the service did not answer in time."""
 
     def row(self) -> tuple[str, ...]:
         """Returns the row of the table."""

@@ -160,9 +160,12 @@ def _together(lines: Iterable[str], room: int) -> Iterator[str]:
 def _text(runs: Sequence[StyledRun]) -> str:
     """Renders runs as Markdown. Marks are properly nested and never next to a space."""
     found = ""
-    for (url, instant), group in groupby(runs, key=lambda run: (run.url, run.instant)):
+    for (url, instant, channel), group in groupby(runs, key=lambda run: (run.url, run.instant, run.channel)):
         inner = list(group)
-        found += _instant(instant) if instant else _link(url, inner) if url else _marked(inner)
+        if channel is not None and channel.platform == "discord":
+            found += f"<#{channel.id}>"
+        else:
+            found += _instant(instant) if instant else _link(url, inner) if url else _marked(inner)
     return _starts("\n".join(line.strip() for line in found.split("\n")))
 
 
@@ -225,6 +228,8 @@ def _cost(run: StyledRun) -> int:
         return 2 * _MAX_INDENT + 4
     if run.instant is not None:
         return len(_instant(run.instant))
+    if run.channel is not None and run.channel.platform == "discord":
+        return len(run.channel.id) + 3
     marks = 2 * sum(len(mark) for style, mark in _MARKS if style in run.style) + 4
     shown = units(_code(run.text) if Style.CODE in run.style else _escaped(run.text))
     return shown + marks + (3 * len(run.url) + 8 if run.url else 0)

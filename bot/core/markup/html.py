@@ -171,6 +171,8 @@ def _inline(inline: tree.Inline) -> Markup:
             return _math(inline)
         case tree.Break():
             return Markup("<br>")
+        case tree.ChannelName(text=text):
+            return escape(text)
         case tree.Instant():
             return _tag("time", escape(inline.text), _attributes_of(inline))
         case tree.LinkNode(url, children):

@@ -307,8 +307,12 @@ def _wrapper(token: Token) -> Callable[[tree.Inlines], tree.Inline] | None:
     if token.type != "link_open":
         return _SPANS.get(token.type)
     url = str(token.attrs.get("href", ""))
-    if found := _INSTANT.fullmatch(url):
-        return lambda children: _instant(int(found["seconds"]), bool(found["dated"]), children)
+    if instant := _INSTANT.fullmatch(url):
+        seconds, dated = int(instant["seconds"]), bool(instant["dated"])
+        return lambda children: _named(children, lambda text: tree.Instant(seconds, dated, text))
+    if channel := _CHANNEL.fullmatch(url):
+        platform, id = channel["platform"], channel["id"]
+        return lambda children: _named(children, lambda text: tree.ChannelName(platform, id, text))
     return (lambda children: tree.LinkNode(url, children)) if link_allowed(url) else None
 
 
@@ -322,10 +326,21 @@ def instant_markdown(text: str, seconds: int, *, dated: bool) -> str:
     return f"[{text}](time:{seconds}{':dated' if dated else ''})"
 
 
-def _instant(seconds: int, dated: bool, children: tree.Inlines) -> tree.Inline:
-    """Returns an instant, or a space where a document wrote one without plain words: chats refuse a blank one."""
+_CHANNEL = re.compile(r"channel:(?P<platform>discord):(?P<id>[0-9]{1,20})", re.ASCII)
+"""Target of a link that stands for a channel, as `channel_markdown` writes it."""
+
+
+def channel_markdown(name: str, platform: str, id: str) -> str:
+    """Returns Markdown for a channel of a chat; any other chat shows its name."""
+    target = f"channel:{platform}:{id}"
+    return f"[{escape(name)}]({target})" if _CHANNEL.fullmatch(target) else escape(name)
+
+
+def _named(children: tree.Inlines, make: Callable[[str], tree.Inline]) -> tree.Inline:
+    """Returns what a link stands for, or a space where a document wrote one without plain words: chats refuse a blank
+    one."""
     text = "".join(child.text for child in children if isinstance(child, tree.TextNode))
-    return tree.Instant(seconds, dated, text) if text.strip() else tree.TextNode(" ")
+    return make(text) if text.strip() else tree.TextNode(" ")
 
 
 def _leaf(token: Token) -> tree.Inline:

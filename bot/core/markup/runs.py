@@ -24,12 +24,14 @@ TABLE_WIDTH = 56
 
 
 class StyledRun(NamedTuple):
-    """Text in one style; `url` is set for links, `instant` for instants. A line feed is a line break."""
+    """Text in one style; `url` is set for links, `instant` for instants, `channel` for channels. A line feed is a line
+    break."""
 
     text: str
     style: Style = Style.PLAIN
     url: str = ""
     instant: tree.Instant | None = None
+    channel: tree.ChannelName | None = None
 
 
 Cost = Callable[[StyledRun], int]
@@ -79,6 +81,8 @@ def _flat(inlines: tree.Inlines, style: Style, url: str) -> Iterator[StyledRun]:
                 yield StyledRun("\n")
             case tree.Instant(text=text):
                 yield StyledRun(text, style, instant=inline)
+            case tree.ChannelName(text=text):
+                yield StyledRun(text, style, channel=inline)
             case tree.LinkNode(target, children):
                 yield from _flat(children, style, target)
             case tree.Strong(children) | tree.Emphasis(children) | tree.Strike(children):
@@ -123,7 +127,7 @@ def _add(part: list[StyledRun], piece: StyledRun) -> None:
 
 
 def _pieces(run: StyledRun, cost: Cost, room: int) -> Iterator[StyledRun]:
-    if run.instant is not None or cost(run) <= room // 2:
+    if run.instant is not None or run.channel is not None or cost(run) <= room // 2:
         yield run
         return
     for token in _TOKENS.findall(run.text):

@@ -61,6 +61,16 @@ class LinkNode:
 
 
 @dataclass(frozen=True, slots=True)
+class ChannelName:
+    """A channel of a chat, which that chat shows as a link to it."""
+
+    platform: str
+    id: str
+    text: str
+    """What other chats show."""
+
+
+@dataclass(frozen=True, slots=True)
 class Instant:
     """A moment, which some chats show in each reader's own time zone."""
 
@@ -134,7 +144,7 @@ class Rule:
 
 
 Span = Strong | Emphasis | Strike | LinkNode
-Inline = TextNode | CodeSpan | Math | Break | Instant | Span
+Inline = TextNode | CodeSpan | Math | Break | ChannelName | Instant | Span
 Inlines = tuple[Inline, ...]
 Block = Paragraph | Heading | List | Quote | CodeBlockNode | TableNode | Rule
 Blocks = tuple[Block, ...]

@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from bot.core.actions import Join, encode
 from bot.core.cards import Block, Button, Card, Code, Small, Table, Text
-from bot.core.markup import escape
+from bot.core.markup import channel_markdown, escape
 from bot.core.text.questions import about, question_blocks
 from bot.core.text.words import (
     and_list,
@@ -96,7 +96,7 @@ def _next_words(view: ScheduleView, most: int = 3) -> str:
 
 def schedule_card(view: ScheduleView, head: str) -> Card:
     """Shows a schedule after a change."""
-    where = escape(view.channel_name or view.channel)
+    where = channel_markdown(view.channel_name or view.channel, view.platform, view.channel)
     blocks = (
         Text(f"Schedule {view.id} in {where}: {plan_words(view.spec)}."),
         *_shared(view),
@@ -112,7 +112,8 @@ def schedule_card(view: ScheduleView, head: str) -> Card:
 def _shared(view: ScheduleView) -> tuple[Block, ...]:
     if not view.shared:
         return ()
-    further = and_list([f"{escape(one.name)} ({chat_words(one.platform)})" for one in view.shared])
+    names = [channel_markdown(one.name, one.platform, one.channel) for one in view.shared]
+    further = and_list([f"{name} ({chat_words(one.platform)})" for name, one in zip(names, view.shared, strict=True)])
     return (Text(f"It posts to {further} too. All answers count in one round."),)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -285,7 +286,13 @@ def said(shown: Shown | None) -> str:
         return ""
     if isinstance(shown, Interaction) and shown.modal is not None:
         return "\n".join([shown.modal["title"], *_texts(shown.modal["components"])])
-    return "\n".join(_texts(_components(shown)))
+    return _with_names("\n".join(_texts(_components(shown))), shown.channel)
+
+
+def _with_names(text: str, channel: Channel) -> str:
+    """Shows the channels that a text names as the client does: by their names."""
+    known = {channel.id: channel, **(channel.guild.channels if channel.guild else {})}
+    return re.sub(r"<#(\d+)>", lambda found: f"#{known[int(found[1])].name}", text)
 
 
 def labels(shown: Shown) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.bot.discord.simulated import Simulated, said
+from tests.bot.discord.simulated import Simulated, messages_of, said
 from tests.conftest import MONDAY
 from tests.doubles.discord.world import BOT_NEEDS, SEND, Channel
 
@@ -20,6 +20,7 @@ async def test_a_schedule_and_an_extra_question_go_to_the_channel_that_was_picke
         sim.channel, "quiz-admin schedule add", at="10:00", zone="Europe/Berlin", kind="value", **place
     )
     assert "#other" in said(added)
+    assert f"<#{other.id}>" in str(messages_of(added)[0].body), "Discord links it"
     sim.moving.now = MONDAY.replace(hour=9)
     await sim.service.tick()
     await sim.carries()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from bot.core.markup import escape, instant_markdown, parse
+from bot.core.markup import channel_markdown, escape, instant_markdown, parse
 from bot.core.markup.discord import ROOM, escaped, fenced, join_parts, linked, to_discord
 from bot.core.markup.runs import units
 from tests.bot.hostile import ANY_MARKDOWN
 
 TIME = instant_markdown("17:00 (Europe/Berlin)", 1772726400, dated=False)
+CHANNEL = channel_markdown("#da_ily", "discord", "123")
 MOMENT = instant_markdown("Thursday 5 March, 17:00 (Europe/Berlin)", 1772726400, dated=True)
 
 
@@ -41,6 +42,9 @@ def said(markdown: str) -> str:
         ("a\n\n---\n\nb", "a\n\n───────────────\n\nb"),
         ("-\n- x", "- x"),
         (f"at {TIME}", "at <t:1772726400:t> (<t:1772726400:R>)"),
+        (f"in {CHANNEL}: **b**", "in <#123>: **b**"),
+        ("in [daily](channel:slack:C1) and [x](channel:discord:1x)", "in daily and x"),
+        ("a[ ](channel:discord:1)b", "a b"),
         (f"**{MOMENT}.**", "<t:1772726400:F> (<t:1772726400:R>)**.**"),
     ],
 )

@@ -28,6 +28,7 @@ def plain(markdown: str, width: int = 80) -> str:
         ("a\\\nb", "a\nb"),
         ("a   b\nc", "a b c"),
         ("see [the docs](https://e.org/a)", "see the docs (https://e.org/a)"),
+        ("in [#da\\_ily](channel:discord:123)", "in #da_ily"),
         ("until [17:00 (UTC)](time:1772726400:dated).", "until 17:00 (UTC)."),
         ("<https://e.org>", "https://e.org"),
         ("<team@e.org>", "team@e.org"),
