@@ -5,12 +5,16 @@ expected of two members who are wrong on those questions independently: on each,
 are the same, by the wrong answers of all others. So neither weak members nor a popular misconception make a pair stand
 out. The tail probability is exact (a Poisson binomial distribution), and Holm's method corrects it for the number of
 pairs, so that among honest members the chance of listing any pair at all is at most `LEVEL`.
+
+Where every member has a variant of their own, equal answers mean nothing. There the statistic is the number of wrong
+answers that are right for the other member's variant. Variants are drawn at random, so by chance an answer is right for
+a member's variant as often as for those of all others.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -55,6 +59,42 @@ class Comparison:
     compared: int
 
 
+@dataclass(frozen=True, slots=True)
+class VariantAnswer:
+    """What a member answered to a variant of their own."""
+
+    key: str
+    """Right answer to the variant."""
+    wrong: str | None
+    """The wrong answer; None for a right one."""
+
+
+VariantRound = Mapping[int, VariantAnswer]
+"""What the members of one round with variants of their own answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A member whose wrong answers are right for the variants of another more often than chance explains."""
+
+    member: int
+    other: int
+    wrong: int
+    """Wrong answers of the member in rounds that the other answered too."""
+    fitting: int
+    """How many of them are right for the other's variant."""
+    expected: float
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class FitComparison:
+    """The members who stand out, most striking first, and how many pairs were compared."""
+
+    fits: tuple[Fit, ...]
+    compared: int
+
+
 def find_similar_pairs(questions: Sequence[Chosen], level: float = LEVEL) -> Comparison:
     """Compares all pairs of members with enough questions in common."""
     answered = Counter(member for chosen in questions for member in chosen)
@@ -75,15 +115,51 @@ def find_similar_pairs(questions: Sequence[Chosen], level: float = LEVEL) -> Com
     tested = {
         pair: found for pair, found in chances.items() if len(found) >= LEAST_WRONG and shared[pair] >= LEAST_SHARED
     }
-    tails = sorted((tail(found, same[pair]), pair) for pair, found in tested.items())
-    listed, corrected = [], 0.0
+    listed = [
+        Pair(*pair, shared[pair], len(tested[pair]), same[pair], sum(tested[pair]), chance)
+        for pair, chance in _standing_out(tested, same, level)
+    ]
+    return Comparison(tuple(listed), len(tested))
+
+
+def find_fits(rounds: Sequence[VariantRound], level: float = LEVEL) -> FitComparison:
+    """Compares every member's wrong answers with the variants of the others."""
+    chances: dict[tuple[int, int], list[float]] = defaultdict(list)
+    fitting: Counter[tuple[int, int]] = Counter()
+    answered = Counter(member for round_ in rounds for member in round_)
+    known = {member for member, _ in answered.most_common(MOST_MEMBERS)}
+    for round_ in rounds:
+        here = {member: found for member, found in round_.items() if member in known}
+        keys = Counter(found.key for found in here.values())
+        for member, found in here.items():
+            others = len(here) - 1
+            if found.wrong is None or others < LEAST_OTHERS:
+                continue
+            # The member's own key is not among them: the answer is wrong.
+            chance = keys[found.wrong] / others
+            for other in here.keys() - {member}:
+                chances[member, other].append(chance)
+                fitting[member, other] += here[other].key == found.wrong
+    tested = {pair: found for pair, found in chances.items() if len(found) >= LEAST_WRONG}
+    listed = [
+        Fit(*pair, len(tested[pair]), fitting[pair], sum(tested[pair]), chance)
+        for pair, chance in _standing_out(tested, fitting, level)
+    ]
+    return FitComparison(tuple(listed), len(tested))
+
+
+def _standing_out(
+    tested: Mapping[tuple[int, int], Sequence[float]], happened: Mapping[tuple[int, int], int], level: float
+) -> Iterator[tuple[tuple[int, int], float]]:
+    """Yields the pairs with more events than chance explains, and the probability of that, corrected by Holm's
+    method."""
+    tails = sorted((tail(chances, happened[pair]), pair) for pair, chances in tested.items())
+    corrected = 0.0
     for place, (probability, pair) in enumerate(tails):
         corrected = max(corrected, min(1.0, probability * (len(tails) - place)))
         if corrected > level:
-            break
-        found = tested[pair]
-        listed.append(Pair(*pair, shared[pair], len(found), same[pair], sum(found), corrected))
-    return Comparison(tuple(listed), len(tails))
+            return
+        yield pair, corrected
 
 
 def tail(chances: Sequence[float], least: int) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -64,6 +64,39 @@ async def list_choices(
         wrong = None if credit == 1 else "\n".join(sorted(options or ()))
         asked.setdefault((round_id, version_id), {})[member_id] = wrong
     return list(asked.values()), names
+
+
+@dataclass(frozen=True, slots=True)
+class OwnVariantAnswer:
+    """A member's judged answer to a variant of their own."""
+
+    round_id: int
+    version_id: int
+    member_id: int
+    name: str
+    given: dict[str, Any]
+    credit: float | None
+
+
+async def list_own_variants(session: AsyncSession, workspace_id: int, since: datetime) -> list[OwnVariantAnswer]:
+    """Returns the judged answers of the rounds that closed since then and gave every member their own variant."""
+    query = (
+        select(Round.id, AnswerRow.version_id, Member.id, Member.name, AnswerRow.given, VerdictRow.credit)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .join(CurrentAnswer, CurrentAnswer.round_id == Round.id)
+        .join(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
+        .join(Member, Member.id == CurrentAnswer.member_id)
+        # Variants are never graded again, so an answer has one verdict.
+        .join(VerdictRow, and_(VerdictRow.answer_id == AnswerRow.id, VerdictRow.version_id == AnswerRow.version_id))
+        .where(
+            Schedule.workspace_id == workspace_id,
+            Round.own_variants,
+            Round.closed_at >= since,
+            Member.forgotten_at.is_(None),
+        )
+        .order_by(Round.id, AnswerRow.id)
+    )
+    return [OwnVariantAnswer(*row) for row in await session.execute(query)]
 
 
 async def list_quick(

@@ -325,7 +325,7 @@ from service.wire.review import (
     SuggestionView,
     digest_of,
 )
-from service.wire.similarity import QuickAnswers, SimilarAnswers, SimilarPair
+from service.wire.similarity import FittingAnswers, QuickAnswers, SimilarAnswers, SimilarPair
 from service.wire.sprints import (
     FastestAnswer,
     SprintAnnouncement,
@@ -448,6 +448,7 @@ __all__ = [
     "ExtraRound",
     "Failure",
     "FastestAnswer",
+    "FittingAnswers",
     "Generated",
     "GpuNote",
     "HiddenDiffers",

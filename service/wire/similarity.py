@@ -22,6 +22,21 @@ class SimilarPair(Model):
     """Probability of so many or more by chance, corrected for the number of pairs."""
 
 
+class FittingAnswers(Model):
+    """A member whose wrong answers are right for the variants of another more often than chance explains."""
+
+    member: str
+    other: str
+    wrong: int
+    """Wrong answers of the member in rounds in which both had a variant of their own."""
+    fitting: int
+    """How many of them are right for the other's variant."""
+    expected: float
+    """How many would be by chance."""
+    chance: float
+    """Probability of so many or more by chance, corrected for the number of pairs."""
+
+
 class QuickAnswers(Model):
     """A member with right answers within the thinking time."""
 
@@ -43,6 +58,11 @@ class SimilarAnswers(Model):
     found: int = 0
     """Number of pairs that stand out; `pairs` has the most striking ones."""
     pairs: tuple[SimilarPair, ...] = ()
+    fits_compared: int = 0
+    """Number of pairs that were compared by their variants."""
+    fits_found: int = 0
+    fits: tuple[FittingAnswers, ...] = ()
+    """The most striking of them."""
     within_s: float
     """Thinking time, seconds."""
     quick: tuple[QuickAnswers, ...] = ()

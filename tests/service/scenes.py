@@ -116,11 +116,18 @@ class Stage:
         return row
 
     async def answer(
-        self, caller: Caller, round_: Round, *, credit: float = 1.0, text: str | None = None, option: str = "a"
+        self,
+        caller: Caller,
+        round_: Round,
+        *,
+        credit: float = 1.0,
+        text: str | None = None,
+        option: str = "a",
+        variant: int | None = None,
     ) -> AnswerRow:
-        """Adds a judged answer that counts in a round."""
+        """Adds a judged answer that counts in a round: to its question, or to the member's own variant."""
         assert round_.version_id is not None
-        row = await self._answer(caller, round_.version_id, round_, text, option)
+        row = await self._answer(caller, variant or round_.version_id, round_, text, option)
         self.session.add(CurrentAnswer(round_id=round_.id, member_id=caller.member_id, answer_id=row.id))
         await self._judge(row, credit)
         return row

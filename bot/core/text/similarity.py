@@ -24,12 +24,21 @@ def similarity_card(found: SimilarAnswers) -> Card:
         )
         columns = ("Member", "Member", "Shared", "Same when both wrong", "By chance", "Odds")
         blocks.append(Table(columns, rows, "The most striking pairs", (2, 3, 4)))
+    if found.fits:
+        fitting = tuple(
+            (one.member, one.other, f"{one.fitting} of {one.wrong}", f"{one.expected:.1f}", _odds(one.chance))
+            for one in found.fits
+        )
+        heads = ("Member", "Other member", "Right for the other's variant", "By chance", "Odds")
+        blocks.append(Text(_fits_words(found)))
+        blocks.append(Table(heads, fitting, "Wrong answers that are right for another's variant", (2, 3)))
     if found.quick:
         cells = tuple((one.name, str(one.quick), str(one.right)) for one in found.quick)
         caption = f"Right answers within {found.within_s:.0f} seconds"
         blocks.append(Table(("Member", "Within", "All right answers"), cells, caption, (1, 2)))
     blocks += [Text(_MEANING), Small(_method(found))]
-    summary = f"{plural(found.found, 'pair')} of {found.compared:,} stand out."
+    stand_out, compared = found.found + found.fits_found, found.compared + found.fits_compared
+    summary = f"{plural(stand_out, 'pair')} of {compared:,} stand out."
     return Card("Answers that agree", summary, tuple(blocks))
 
 
@@ -55,6 +64,14 @@ def _pairs_words(found: SimilarAnswers) -> str:
     )
 
 
+def _fits_words(found: SimilarAnswers) -> str:
+    many = plural(found.fits_found, "member gives", "members give")
+    return (
+        f"Where everyone has a variant of their own, {many} wrong answers that are right for the variant of another "
+        "member more often than chance explains."
+    )
+
+
 def _odds(chance: float) -> str:
     return f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "1 in over a billion"
 
@@ -63,6 +80,6 @@ def _method(found: SimilarAnswers) -> str:
     return (
         f"Choice questions of the last {found.days} days. Compared are members with {found.least_shared} questions in "
         f"common, {found.least_wrong} of which both answered wrongly; chance is how often two wrong answers of the "
-        f"others are the same. If everybody answers on their own, any pair at all is listed in at most "
+        f"others are the same. If everybody answers on their own, a table lists any pair at all in at most "
         f"{found.level:.0%} of looks."
     )

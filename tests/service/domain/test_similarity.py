@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.similarity import LEAST_SHARED, LEAST_WRONG, Pair, find_similar_pairs, tail
+from service.domain.similarity import (
+    LEAST_SHARED,
+    LEAST_WRONG,
+    Pair,
+    VariantAnswer,
+    find_fits,
+    find_similar_pairs,
+    tail,
+)
 
 WRONG = "bcd"
 
@@ -62,6 +70,54 @@ def test_weak_members_with_the_same_misconceptions_as_everybody_do_not_stand_out
     questions = [dict.fromkeys(range(20), "b") for _ in range(40)]
     comparison = find_similar_pairs(questions)
     assert (comparison.pairs, comparison.compared) == ((), 190)
+
+
+def simulated_variants(
+    random: Random, members: int, rounds: int, copies: float = 0.0
+) -> list[dict[int, VariantAnswer]]:
+    """Returns the answers of members who have one of eight variants each, some with the same key. With probability
+    `copies`, member 1 gives the answer that member 0 found."""
+    found = []
+    for _ in range(rounds):
+        keys = {member: random.choice("pqrstuvv") for member in range(members)}
+        answers = {}
+        for member, key in keys.items():
+            said = key if random.random() < 0.6 else random.choice("pqrstuvwx")
+            if member == 1 and random.random() < copies:
+                said = keys[0]
+            answers[member] = VariantAnswer(key, None if said == key else said)
+        found.append(answers)
+    return found
+
+
+def test_honest_members_with_variants_of_their_own_are_listed_no_more_often_than_stated() -> None:
+    random = Random(11)
+    found = [find_fits(simulated_variants(random, (8, 20)[number % 2], 40), level=0.1) for number in range(200)]
+    assert sum(bool(one.fits) for one in found) <= 33
+    assert sum(one.compared for one in found) > 20_000, "pairs in question"
+
+
+def test_a_member_who_gives_the_answers_of_another_is_found_and_nobody_else() -> None:
+    random = Random(13)
+    hits, others = 0, 0
+    for _ in range(30):
+        fits = {(fit.member, fit.other) for fit in find_fits(simulated_variants(random, 20, 25, copies=0.8)).fits}
+        hits += (1, 0) in fits
+        others += len(fits - {(1, 0)})
+    assert hits >= 28, f"{hits} of 30"
+    assert others <= 1
+
+
+def test_a_fit_has_its_numbers() -> None:
+    def round_(number: int) -> dict[int, VariantAnswer]:
+        found = {member: VariantAnswer(f"key {number} {member}", None) for member in range(10)}
+        return {**found, 1: VariantAnswer(f"key {number} 1", f"key {number} 0")}
+
+    (fit,) = find_fits([round_(number) for number in range(LEAST_WRONG)]).fits
+    assert (fit.member, fit.other, fit.wrong, fit.fitting) == (1, 0, LEAST_WRONG, LEAST_WRONG)
+    assert fit.expected == pytest.approx(LEAST_WRONG / 9) and fit.chance == pytest.approx(9 * (1 / 9) ** LEAST_WRONG)
+    few = find_fits([round_(number) for number in range(LEAST_WRONG - 1)])
+    assert (few.fits, few.compared) == ((), 0)
 
 
 def test_pairs_with_too_little_in_common_are_not_compared() -> None:

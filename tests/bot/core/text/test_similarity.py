@@ -6,7 +6,7 @@ import re
 
 from bot.console.render import card_text
 from bot.core.text.similarity import similarity_card
-from service.wire import QuickAnswers, SimilarAnswers, SimilarPair
+from service.wire import FittingAnswers, QuickAnswers, SimilarAnswers, SimilarPair
 
 NOTHING = SimilarAnswers(days=180, compared=0, level=0.01, least_shared=20, least_wrong=6, within_s=15)
 PAIR = SimilarPair(first="*Ann*", second="Bob", shared=40, wrong=12, same=11, expected=4.2, chance=0.0005)
@@ -25,6 +25,18 @@ def test_the_card_states_the_rate_and_accuses_nobody() -> None:
     assert "11 of 12" in text and "1 in 2,000" in text and "in at most 1% of looks" in text
     assert "This proves nothing about anybody" in text and "Right answers within 15 seconds" in text
     assert not re.search(r"cheat|fraud|copied|suspect", text, re.IGNORECASE)
+
+
+def test_answers_that_fit_anothers_variant_are_a_table_of_their_own() -> None:
+    fit = FittingAnswers(member="*Ann*", other="Bob", wrong=9, fitting=7, expected=0.6, chance=0.0001)
+    found = NOTHING.model_copy(update={"fits_compared": 90, "fits_found": 1, "fits": (fit,)})
+    text = words(found)
+    assert "1 member gives wrong answers that are right for the variant of another member" in text
+    assert "7 of 9" in text and "1 in 10,000" in text and "This proves nothing about anybody" in text
+    assert similarity_card(NOTHING.model_copy(update={"fits_compared": 90, "fits_found": 1})).summary.startswith(
+        "1 pair"
+    )
+    assert "variant" not in words(NOTHING)
 
 
 def test_without_enough_answers_the_card_says_what_is_missing() -> None:
