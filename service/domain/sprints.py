@@ -20,7 +20,10 @@ class SprintPolicy:
     right: int = 50
     """Points of a right answer at the last moment."""
     speed: int = 50
-    """Points that an immediate right answer earns in addition."""
+    """Points that a fast right answer earns in addition."""
+    thinking_s: float = 3.0
+    """Time within which speed earns all of them, at most a quarter of the question's: a guess gains nothing over
+    reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +77,16 @@ def pick_questions(
 def sprint_points(credit: float, ms: int, seconds: int, policy: SprintPolicy = SprintPolicy()) -> int:
     """Returns the points of an answer given `ms` after the start of a question with `seconds` to answer.
 
-    The points for speed fall evenly to zero at the deadline. Only a fully right answer earns them.
+    The points for speed fall evenly from the end of the thinking time to zero at the deadline. Only a fully right
+    answer earns them.
     """
     if not 0 <= credit <= 1 or seconds <= 0:
         raise ValueError(f"sprint points: a credit of {credit} in {seconds} s")
     if credit < 1:
         return int(policy.right * credit)
-    left = 1 - min(max(ms, 0), 1000 * seconds) / (1000 * seconds)
+    whole = 1000 * seconds
+    thinking = min(1000 * policy.thinking_s, whole / 4)
+    left = 1 - max(min(ms, whole) - thinking, 0) / (whole - thinking)
     return policy.right + int(policy.speed * left + 0.5)
 
 

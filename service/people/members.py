@@ -171,6 +171,7 @@ def rules() -> Rules:
         catch_up_minutes=int(DEFAULT_CATCH_UP.total_seconds() // 60),
         sprint_right=sprint.right,
         sprint_speed=sprint.speed,
+        sprint_thinking_s=sprint.thinking_s,
     )
 
 

@@ -186,7 +186,9 @@ class Rules(Model):
     sprint_right: int
     """Points of a right answer in a sprint at the last moment."""
     sprint_speed: int
-    """Points that an immediate right answer in a sprint earns in addition."""
+    """Points that a fast right answer in a sprint earns in addition."""
+    sprint_thinking_s: float
+    """Seconds within which speed earns all of them, at most a quarter of the question's time."""
 
 
 NotificationKind = Literal["reminders", "results"]

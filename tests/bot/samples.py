@@ -435,7 +435,7 @@ RULES = Rules(
     thinking_s=15,
     confidence={"guess": (0, 0), "think": (1, -2), "sure": (2, -6)},
     hint_cost=3, participation=0.5, freeze_cap=2, freeze_every=10, catch_up_minutes=120, sprint_right=50,
-    sprint_speed=50,
+    sprint_speed=50, sprint_thinking_s=3,
 )  # fmt: skip
 SPRINT_QUESTION = SprintQuestionPost(ref="s7", number=2, total=5, seconds=20, question=CHOICE)
 SPRINT_STANDINGS = (

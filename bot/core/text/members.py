@@ -179,6 +179,7 @@ def rules_card(rules: Rules) -> Card:
         "An extra question that an admin asks for earns points like any other. It neither extends nor breaks a streak.",
         "Ties on a board are broken by accuracy, then by time; otherwise the rank is shared.",
         f"In a sprint, a right answer earns {rules.sprint_right} points and up to {rules.sprint_speed} more for speed, "
+        f"all of it within {rules.sprint_thinking_s:.0f} seconds (with little time, within a quarter of it), then "
         "falling evenly to zero at the end of its time. These points count in the sprint only.",
     ]
     return Card("Rules", f"A right answer earns {base}.", (Text("\n".join(f"- {line}" for line in lines)),))

@@ -44,8 +44,9 @@ def test_what_was_asked_least_comes_first_and_what_is_avoided_last() -> None:
     [
         (1, 0, 100),
         (1, -5, 100),
-        (1, 5000, 88),
-        (1, 10_000, 75),
+        (1, 3000, 100),
+        (1, 3340, 99),
+        (1, 11_500, 75),
         (1, 20_000, 50),
         (1, 99_000, 50),
         (0.5, 0, 25),
@@ -54,6 +55,10 @@ def test_what_was_asked_least_comes_first_and_what_is_avoided_last() -> None:
 )
 def test_points_fall_with_time_down_to_those_of_a_right_answer(credit: float, ms: int, points: int) -> None:
     assert sprint_points(credit, ms, 20) == points
+
+
+def test_with_little_time_a_quarter_of_it_is_for_thinking() -> None:
+    assert [sprint_points(1, ms, 4) for ms in (0, 1000, 2500, 4000)] == [100, 100, 75, 50]
 
 
 @pytest.mark.parametrize(("credit", "seconds"), [(-0.1, 20), (1.1, 20), (float("nan"), 20), (1, 0), (1, -1)])
