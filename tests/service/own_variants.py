@@ -45,7 +45,10 @@ def variant(family: Question, number: int) -> Question:
     # The right option has another id from one variant to the next.
     turned = texts[number % 3 :] + texts[: number % 3]
     return dataclasses.replace(
-        made, options=tuple(Option(id_, *text, "swapped") for id_, text in zip("abc", turned, strict=True))
+        made,
+        options=tuple(
+            Option(id_, *text, "" if text[1] else "swapped") for id_, text in zip("abc", turned, strict=True)
+        ),
     )
 
 
