@@ -35,6 +35,12 @@ WALLS: dict[str, tuple[Wall, int]] = {
     "from os import fork as spoon\n\nspoon()": ("call", 3),
     "import os\nos.system('ls')": ("processes", 2),
     "import os\nos.execv('/bin/ls', ['ls'])": ("processes", 2),
+    "import subprocess\nsubprocess.run(['ls'])": ("processes", 2),
+    "import multiprocessing as m\nm.Process(target=print).start()": ("processes", 2),
+    "import torch.utils.data as d\nlist(d.DataLoader([1, 2], num_workers=2))": ("processes", 2),
+    "import torch\ntorch.zeros(2).share_memory_()": ("shared memory", 2),
+    "import sqlite3\nsqlite3.connect('x.db').execute('create table t (x)')": ("locks", 2),
+    "import numpy as np\nm = np.memmap('x', mode='w+', shape=4)\nm.flush()": ("flush", 3),
     "import concurrent.futures as f\nwith f.ProcessPoolExecutor(2) as p: p.map(abs, [1])": ("processes", 2),
     "import torch.multiprocessing as m\nm.spawn(print, nprocs=2)": ("processes", 2),
     "import socket\ntry: socket.create_connection(('1.1.1.1', 80))\nexcept OSError as e:\n  raise ValueError from e": (
