@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast, get_args
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.core.actions import PracticeFilter
@@ -128,6 +128,7 @@ class PracticePage:
         self.routes = (
             Route(base, self.show),
             Route(base, self.answer, methods=["POST"]),
+            Route(base + "/due", self.due),
             Route(base + "/{ref}", self.result),
             Route(base + "/{ref}/try", self.try_code, methods=["POST"]),
             Route(base + "/{ref}/mark", self.mark, methods=["POST"]),
@@ -140,6 +141,13 @@ class PracticePage:
         with refusals_as_pages():
             session = await self._client.practice_session(who_of(person), sitting.since)
             return await self._next(person, sitting.begun(session.since), session)
+
+    async def due(self, request: Request) -> Response:
+        """Returns how many cards are due, for the navigation of every page."""
+        person = self._cookies.person(request)
+        with refusals_as_pages():
+            due = (await self._client.practice_session(who_of(person))).cards_due
+        return JSONResponse({"due": due, "words": text.due_words(due)})
 
     async def answer(self, request: Request) -> Response:
         """Saves an answer, and leads to its result; shows the question again if the answer cannot be read."""

@@ -22,7 +22,7 @@ from service.store.measurements import Entry, Used
 from service.store.members import Caller
 from service.store.questions import Version
 from service.store.session import Sessions
-from service.store.tables import Schedule
+from service.store.tables import Round, Schedule
 from service.wire import (
     MeasuredBy,
     MeasuredRow,
@@ -48,13 +48,14 @@ class NotMeasured(Exception):
     """Answers are still being judged, or the sandbox failed: measure later."""
 
 
-def is_measured(schedule: Schedule, version: Version) -> bool:
-    """Returns whether the code of this question is measured in the rounds of the schedule.
+def is_measured(round_: Round, schedule: Schedule, version: Version) -> bool:
+    """Returns whether the code that answers a round of the schedule is measured.
 
-    A GPU's work is not in the CPU time of a process, so a question for a GPU is not.
+    A GPU's work is not in the CPU time of a process, so a question for a GPU is not. Neither is one of which every
+    member has another variant: they are not the same work.
     """
     task = version.question.task
-    return bool(schedule.spec.get("measure")) and task is not None and task.device != "cuda"
+    return not round_.own_variants and bool(schedule.spec.get("measure")) and task is not None and task.device != "cuda"
 
 
 async def measure_round(

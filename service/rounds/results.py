@@ -141,7 +141,7 @@ async def build_results(
     facts = await _load_facts(session, round_, schedule, member_ids)
     zone, ref = ScheduleSpec.model_validate(schedule.spec).zone, str(QuestionRef("round", round_.id))
     key = build_answer_key(facts.version, ref)
-    measured = measuring.is_measured(schedule, facts.version)
+    measured = measuring.is_measured(round_, schedule, facts.version)
     found = {}
     for member_id in member_ids:
         answer, version = entries.get(member_id), own.get(member_id, facts.version)

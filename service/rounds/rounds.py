@@ -138,7 +138,7 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     await _enqueue_outcome(session, round_, schedule, reveal, channels, now)
     await results.enqueue_unasked(session, round_, schedule, channels, now)
     await results.enqueue_wanted(session, round_, schedule, now)
-    if measuring.is_measured(schedule, version):
+    if measuring.is_measured(round_, schedule, version):
         await defer_measuring(session, round_id)
     return True
 

@@ -28,6 +28,11 @@ NOT_JUDGED = "Judging your code…"
 KIND_WORDS = {"choice": "Choice", "value": "Value", "output": "Output", "code": "Code", "open": "Open"}
 
 
+def due_words(due: int) -> str:
+    """Says how many cards are due."""
+    return f"{plural(due, 'card')} due"
+
+
 def step_state(one: PracticedQuestion) -> str:
     """Returns how a practiced question went: right, part, wrong, or none while that is unknown."""
     if one.credit is None:

@@ -11,6 +11,7 @@ from playwright.async_api import expect
 from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.web import WebChat, build
+from service.wire import AnswerInput, Who
 from tests.bot.conftest import QUESTIONS, Room
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser
@@ -217,5 +218,32 @@ async def test_a_session_by_keyboard_alone(room: Room, quiz_chat: WebChat, width
         assert await ann.page.evaluate("window.kept"), "the page was never loaded again"
         await ann.page.go_back()
         await expect(ann.page.get_by_role("region", name="Result")).to_be_visible()
+        assert windows.complaints() == []
+        await windows.close()
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", [1200, 390])
+async def test_every_page_shows_how_many_cards_are_due(room: Room, quiz_chat: WebChat, width: int) -> None:
+    await only(room, "the-shape")
+    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
+    async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
+        windows = Windows(browser, address)
+        ann = await enters(windows, width=width)
+        who = Who(platform="web", workspace=OPERATOR.workspace, member=ann.member, name="Ann")
+        badge, home = ann.page.locator("nav .due"), f"{address}/m/{ann.member}/"
+        async with ann.page.expect_response("**/practice/due") as answered:
+            await ann.page.goto(f"{home}board")
+        assert await (await answered.value).json() == {"due": 0, "words": "0 cards due"}
+        await expect(badge).to_be_hidden()
+        ask = await room.client.practice(who, room.where)
+        assert ask is not None
+        await room.client.answer(who, room.where, "wrong", ask.ref, AnswerInput(text="(7,)"), room.clock())
+        room.moving.advance(hours=48)
+        for path in ("board", "", "me"):
+            await ann.page.goto(f"{home}{path}")
+            await expect(badge).to_have_text("1, 1 card due")
+            assert await ann.audit() == []
+            await ann.shoot(f"due-{path or 'channel'}-{width}", whole=False)
         assert windows.complaints() == []
         await windows.close()

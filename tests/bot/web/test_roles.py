@@ -78,6 +78,7 @@ ROWS = {
     "POST /m/{member}/admin/schedules/{number}": (403, 403, 403, 403, 404),
     "GET /m/{member}/today": MEMBERS,
     "GET /m/{member}/practice": MEMBERS,
+    "GET /m/{member}/practice/due": MEMBERS,
     "GET /m/{member}/practice/{ref}": (403, 403, 409, 409, 409),
     "POST /m/{member}/practice": (403, 403, 403, 409, 409),
     "POST /m/{member}/practice/{ref}/try": (403, 403, 403, 409, 409),
