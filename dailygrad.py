@@ -45,6 +45,7 @@ COMMANDS = {
     "regrade": Entry("service.cli:service_command", "Grade recorded answers again and compare."),
     "backup": Entry("service.ops.backups:backups_command", "Write the database to a file."),
     "restore": Entry("service.ops.backups:backups_command", "Fill an empty database from a backup."),
+    "archive": Entry("service.ops.parquet:archive_command", "Write closed months to Parquet files for analysis."),
     "bot": Entry("bot.cli:bot_command", "Start a chat in front of a service."),
     "bank": Entry(
         "questions.cli:bank_command",

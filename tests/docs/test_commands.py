@@ -27,7 +27,19 @@ EXAMPLES = blocks_of(DOCS / "writing-questions.md", "markdown")
 STANDS_FOR = {"ID": "strides-of-a-transpose", "CODE": "P102", "ANSWER": "1", "NAME": "our-team", "COMMAND": "run"}
 # These need a database, a chat, or a process that goes on.
 NOT_RUN = (
-    *("run", "serve", "work", "migrate", "ops", "regrade", "backup", "restore", "doctor discord", "doctor slack"),
+    *(
+        "run",
+        "serve",
+        "work",
+        "migrate",
+        "ops",
+        "regrade",
+        "backup",
+        "restore",
+        "archive",
+        "doctor discord",
+        "doctor slack",
+    ),
     *("bot web", "bot console", "bot discord", "bot discord-sync", "bot slack"),
     *("bank import", "bank approve", "bank log", "bank undo", "sandbox serve", "sandbox gate", "sandbox health"),
 )
