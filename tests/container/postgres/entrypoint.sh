@@ -1,5 +1,6 @@
 #!/bin/sh
-# POSTGRES_USER, POSTGRES_DB and POSTGRES_PASSWORD_FILE as in the official image: first as root, then as postgres.
+# As in the official image: POSTGRES_USER, POSTGRES_DB and POSTGRES_PASSWORD_FILE, and `postgres` with the server's options.
+# It runs first as root, and then as postgres.
 set -e
 if [ "$(id -u)" = 0 ]; then
     mkdir -p "$PGDATA"
@@ -7,7 +8,7 @@ if [ "$(id -u)" = 0 ]; then
     chmod 700 "$PGDATA"
     cp "$POSTGRES_PASSWORD_FILE" /tmp/password
     chown postgres /tmp/password
-    exec setpriv --reuid=postgres --regid=postgres --clear-groups sh "$0"
+    exec setpriv --reuid=postgres --regid=postgres --clear-groups sh "$0" "$@"
 fi
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
     initdb -U "$POSTGRES_USER" --pwfile=/tmp/password --auth-host=scram-sha-256 --auth-local=trust -E UTF8 >/dev/null
@@ -17,4 +18,5 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
     pg_ctl -w stop >/dev/null
 fi
 rm -f /tmp/password
-exec postgres -c listen_addresses='*'
+[ "${1:-}" != postgres ] || shift
+exec postgres -c listen_addresses='*' "$@"

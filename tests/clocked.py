@@ -1,0 +1,63 @@
+"""`python -m tests.clocked COMMAND...`: the `dailygrad` command with a clock that a test can set.
+
+The file in DAILYGRAD_TEST_CLOCK says by how many seconds the process's clock differs from the machine's; it is read at
+every look at the clock. Only this program accepts it, and it is in no wheel and no image. Timeouts and the interval
+of ticks are measured by the machine's steady clock, which runs on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+FILE = "DAILYGRAD_TEST_CLOCK"
+
+
+class SharedClock:
+    """The clock of all processes that are given its file."""
+
+    def __init__(self, file: Path, at: datetime) -> None:
+        self._file = file
+        self.set(at)
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + difference(self._file)
+
+    def set(self, at: datetime) -> None:
+        """Makes it that time now, in every process."""
+        new = self._file.with_suffix(".new")
+        new.write_text(str((at - datetime.now(UTC)).total_seconds()))
+        new.replace(self._file)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The variable for processes that shall have this clock."""
+        return {FILE: str(self._file)}
+
+
+def difference(file: Path) -> timedelta:
+    """Returns by how much a clock differs from the machine's."""
+    return timedelta(seconds=float(file.read_text()))
+
+
+def main() -> None:
+    from service import process
+
+    file, real = Path(os.environ[FILE]), process.now
+
+    def now() -> datetime:
+        return real() + difference(file)
+
+    # Also where it has been imported already, as in a process that was forked.
+    for module in list(sys.modules.values()):
+        if getattr(module, "now", None) is real:
+            module.now = now  # type: ignore[attr-defined]
+    from dailygrad import main as dailygrad
+
+    dailygrad()
+
+
+if __name__ == "__main__":
+    main()
