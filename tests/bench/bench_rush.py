@@ -25,7 +25,7 @@ from tests.bench.rush import Rush, RushPlan, play, table
 from tests.doubles.discord.world import Member
 from tests.doubles.slack import oracle
 from tests.doubles.slack.double import slack_double
-from tests.doubles.slack.surfaces import Message, Shown, View
+from tests.doubles.slack.surfaces import Ephemeral, Message, Shown, View
 from tests.doubles.slack.world import User
 from tests.faults.backend import TOKEN, TOKEN_KEY, Backend, Bots, backend_running, boss_of
 from tests.faults.discord_faults import team_ready
@@ -68,13 +68,27 @@ async def on_slack(url: str, plan: RushPlan) -> Rush:
                     seen: tuple[Shown, ...] = (*private, *slack.world.stack(user))
                     return next((one for one in seen if words in one.words), None)
 
+                async def form_or_apology(user: User) -> Shown:
+                    """Waits for the form, or for the words that the service did not answer."""
+                    found = await slack.until(
+                        lambda: sees(user, "A Python literal") or sees(user, "try again"),
+                        what=f"a form for {user.name}",
+                    )
+                    assert found is not None
+                    return found
+
                 async def answers(number: int) -> None:
                     user = people[number]
                     begun = perf_counter()
                     assert isinstance(post, Message)
                     await slack.click(user, post, "Answer")
-                    shown = await slack.until(lambda: sees(user, "A Python literal"), what=f"a form for {user.name}")
-                    assert shown is not None
+                    while "A Python literal" not in (shown := await form_or_apology(user)).words:
+                        report.unanswered[shown.words.splitlines()[0]] += 1
+                        if isinstance(shown, Ephemeral):
+                            slack.world.ephemerals.remove(shown)
+                        else:
+                            await slack.close_view(user)
+                        await slack.click(user, post, "Answer")
                     report.shown["window" if isinstance(shown, View) else "message"] += 1
                     if isinstance(shown, View):
                         await slack.submit_view(user, {"text": ANSWER})

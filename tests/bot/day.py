@@ -101,7 +101,8 @@ def readable(text: str) -> str:
     text = re.sub(r"<t:(\d+):\w>", lambda found: f"{_instant(int(found[1])):%A %d %B %Y %H:%M} UTC", text)
     text = re.sub(r"https?://\S+?(?=[)\s>]|$)", lambda found: re.sub(r"\d{6,}", "…", found[0]), text)
     text = re.sub(r"Finished in [\d.,]+ m?s", "Finished in … ms", text)
-    return re.sub(r"(<[@#]&?)\d+>", r"\1…>", text)
+    text = re.sub(r"<#\d+>", "*the channel*", text)
+    return re.sub(r"(<@&?)\d+>", r"\1…>", text)
 
 
 def paragraphs(text: str) -> str:
