@@ -51,8 +51,8 @@ class NotMeasured(Exception):
 def is_measured(round_: Round, schedule: Schedule, version: Version) -> bool:
     """Returns whether the code that answers a round of the schedule is measured.
 
-    A GPU's work is not in the CPU time of a process, so a question for a GPU is not. Neither is one of which every
-    member has another variant: they are not the same work.
+    A GPU's work is not in the CPU time of a process, so a question for a GPU is not. Neither is one with a variant
+    for each member: these are not the same work.
     """
     task = version.question.task
     return not round_.own_variants and bool(schedule.spec.get("measure")) and task is not None and task.device != "cuda"
