@@ -71,7 +71,7 @@ class SlackSettings(BaseSettings):
     data: Path = Field(Path(".dailygrad"), validation_alias=_ENVIRONMENT["data"])
 
     @classmethod
-    def settings_customize_sources(
+    def settings_customise_sources(
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,

@@ -152,6 +152,7 @@ PLAIN: dict[str, Any] = {
     "on": True,
     "accept": True,
     "known_as": "",
+    "role": "123",
     "plan": {"title": "A cup"},
 }
 """What is handed in where nothing of anybody's is named."""

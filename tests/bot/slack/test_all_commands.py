@@ -63,6 +63,7 @@ ADMINS = (
     ("/quiz-admin sprint stop", "Sprint stopped"),
     ("/quiz-admin season start Spring", "Season started"),
     ("/quiz-admin season list", "Spring"),
+    ("/quiz-admin season role none", "No roles here"),
     ("/quiz-admin season end", "has only just begun"),
     ("/quiz-admin bank list", "room"),
     ("/quiz-admin bank low", "There is no schedule."),

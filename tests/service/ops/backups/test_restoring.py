@@ -145,8 +145,9 @@ def test_a_backup_is_one_instant_and_no_migration_starts_meanwhile(
     monkeypatch.setenv("PATH", f"{folder}:{environ_path()}")
     assert int(taken_to(folder / "report", database_url).read_text()) >= 1
     with psycopg.connect(libpq_url(database_url)) as migrating:
-        found = migrating.execute("select pg_try_advisory_xact_lock(%s)", (ONE_AT_A_TIME,)).fetchone()
-        assert found == (True,)
+        # The server may notice a little later that the backup's connection is closed.
+        migrating.execute("set lock_timeout = '60s'")
+        migrating.execute("select pg_advisory_xact_lock(%s)", (ONE_AT_A_TIME,))
 
 
 def environ_path() -> str:
