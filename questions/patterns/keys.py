@@ -94,6 +94,9 @@ def key_below(lines: list[str], options: Sequence[FoundOption]) -> Key | None:
             rest = answer_in_heading(bare.strip(" #"))
         if rest is not None:
             key = key_of(trim("\n".join((rest, *lines[index + 1 :]))), options)
+            if key is None and label and label.word == "a":
+                # `A: …` explains an option.
+                continue
             above = trim("\n".join(lines[:index]))
             return key and key._replace(rest="\n\n".join(part for part in (above, key.rest) if part))
     return _stated(lines, options)

@@ -422,7 +422,9 @@ def find_choice(
     run = options_in(lines) if may_hold_options(prompt) else None
     if run is not None:
         before, between = "\n".join(lines[: run.start]), trim("\n".join(lines[run.end :]))
-        key = key_of(answer, run.options) if labeled else key_below(answer.split("\n"), run.options)
+        key = key_of(answer, run.options) if labeled else None
+        # An explanation may come before the line with the key.
+        key = key or key_below(answer.split("\n"), run.options)
         if key is None and answer and not _is_marked(run):
             return _unkeyed(trim(f"{before}\n{run.lead}"), run, answer) if offering else None
         return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "", keyless)
