@@ -38,7 +38,7 @@ from service.rounds.retention import Retention
 from service.rounds.sandbox_turns import FairSandbox, record_devices_periodically
 from service.sandboxes import SandboxPort, Workers, own_sandboxes
 from service.store import migrations, variants
-from service.store.outbox_signal import OutboxSignal
+from service.store.change_signal import ChangeSignal
 from service.store.session import Sessions, make_engine, make_sessions
 
 
@@ -172,7 +172,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     examples = Examples(fair)
     parts = ServiceParts(
         sessions,
-        OutboxSignal(settings.database_url),
+        ChangeSignal(settings.database_url),
         clock,
         tokens,
         settings.bots,

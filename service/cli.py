@@ -37,6 +37,7 @@ from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
 from service.metrics import serve_metrics
 from service.ops.database import find_database, refuse_other_version
+from service.people import web_chat
 from service.process import DATA, CommandFailed, errors, listen, now, out, serve_app, stop_signal
 from service.rounds import regrading
 from service.rounds.sandbox_turns import FairSandbox
@@ -109,6 +110,28 @@ def migrate() -> None:
     if settings.monitor_password_file is not None:
         create_monitor_role(settings.database_url, settings.monitor_password)
     out.print(f"The database is at {migrations.newest()}")
+
+
+@service_command.command("sign-in")
+def sign_in(
+    name: Annotated[str, typer.Argument(help="Name of the member of the web chat.")],
+    admin: Annotated[bool, typer.Option("--admin", help="Make this member an admin, too.")] = False,
+    url: Annotated[str, typer.Option(metavar="URL", help="Address of the web chat.")] = "http://127.0.0.1:8765",
+) -> None:
+    """Print a link that signs a browser in to the web chat as a member, once within a day.
+
+    For members whose browser forgot them, and to make another admin.
+    """
+    code = in_database(partial(_sign_in, name=name, admin=admin))
+    out.print(f"{url.rstrip('/')}/sign-in/{code}", markup=False, soft_wrap=True)
+
+
+async def _sign_in(service: Service, *, name: str, admin: bool) -> str:
+    async with service.sessions.begin() as session:
+        code = await web_chat.sign_in_by_name(session, name, admin, now())
+    if code is None:
+        raise CommandFailed(f"nobody in the web chat is called {name!r}")
+    return code
 
 
 @service_command.command("regrade")

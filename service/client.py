@@ -10,11 +10,12 @@ from datetime import date, datetime
 from pydantic import SecretStr, TypeAdapter
 
 from service.calls import RETRY_DELAYS as RETRY_DELAYS
-from service.calls import CallSender, call
 from service.calls import ServiceRefused as ServiceRefused
 from service.calls import ServiceUnavailable as ServiceUnavailable
+from service.calls import call
 from service.calls import caller_header as caller_header
 from service.calls import with_retries as with_retries
+from service.web_calls import WebCalls
 from service.wire import (
     AnswerCredit,
     AnswerInput,
@@ -114,7 +115,7 @@ OPTIONAL_INSTALLATION: TypeAdapter[Installation | None] = TypeAdapter(Installati
 OPTIONAL_SECRET: TypeAdapter[SecretStr | None] = TypeAdapter(Secret | None)
 
 
-class ServiceClient(CallSender):
+class ServiceClient(WebCalls):
     """One method per call. Every call raises ServiceRefused or ServiceUnavailable, nothing else."""
 
     # Members

@@ -97,6 +97,8 @@ class Settings(BaseSettings):
     retention_answer_text_days: int = Field(default=0, ge=0)
     """How long the text and code of answers are kept, 30 days at least; by default for ever. Points and statistics
     stay."""
+    retention_web_messages_days: int = Field(default=0, ge=0)
+    """How long messages of the web chat are kept; by default for ever."""
     contestant_url: str = ""
     """Base address of an OpenAI-compatible endpoint whose model answers the daily questions of schedules that say
     `contestant:on`, such as http://localhost:11434/v1; none does without."""
@@ -221,7 +223,9 @@ class Settings(BaseSettings):
         return make_url(self.database_url).set(password=password).render_as_string(hide_password=False)
 
     @property
-    def retention_days(self) -> dict[Literal["inbox", "outbox", "audit", "failed_jobs", "answer_text"], int]:
+    def retention_days(
+        self,
+    ) -> dict[Literal["inbox", "outbox", "audit", "failed_jobs", "answer_text", "web_messages"], int]:
         """Returns how long each kind of row is kept, days; 0 is for ever."""
         return {
             "inbox": self.retention_inbox_days,
@@ -229,6 +233,7 @@ class Settings(BaseSettings):
             "audit": self.retention_audit_days,
             "failed_jobs": self.retention_failed_jobs_days,
             "answer_text": self.retention_answer_text_days,
+            "web_messages": self.retention_web_messages_days,
         }
 
     @property

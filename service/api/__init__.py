@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.routing import BaseRoute
 
-from service.api import admin, bots, competitions, duels, http, member
+from service.api import admin, bots, competitions, duels, http, member, web
 from service.api.admin import looking
 from service.api.http import (
     BodyLimit,
@@ -83,6 +83,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     competitions.router,
     operations_router,
     bots.router,
+    web.router,
 )
 """Routers by area. Paths are relative to /v1."""
 

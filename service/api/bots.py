@@ -86,7 +86,7 @@ async def outbox_claim(
     try:
         return await rounds_delivery.claim_or_wait(
             parts.sessions,
-            parts.outbox_signal,
+            parts.changes,
             platform,
             parts.clock,
             application=application,

@@ -32,7 +32,7 @@ from service.errors import Refused
 from service.rounds.examples import Examples
 from service.rounds.jobs import Jobs
 from service.rounds.sandbox_turns import FairSandbox
-from service.store.outbox_signal import OutboxSignal
+from service.store.change_signal import ChangeSignal
 from service.store.session import Sessions
 from service.tracing import correlate
 from service.wire import (
@@ -71,7 +71,7 @@ class ServiceParts:
     """The parts of the service that routes use."""
 
     sessions: Sessions
-    outbox_signal: OutboxSignal
+    changes: ChangeSignal
     clock: Clock
     tokens: ServiceTokens
     bots: BotTokens
@@ -140,6 +140,8 @@ def authorized(request: Request) -> None:
     if platform is None:
         raise Unauthorized
     request.state.platform = platform
+    if platform != "web" and request.url.path.startswith(WEB_PREFIX):
+        raise OutOfScope
     given = request.headers.get(CALLER_HEADER)
     if given is None:
         return
@@ -147,6 +149,10 @@ def authorized(request: Request) -> None:
     editor = platform == "web" and request.url.path in EDITOR_CALLS and not caller.admin
     if caller.platform != platform and not editor:
         raise OutOfScope
+
+
+WEB_PREFIX = "/v1/web/"
+"""Prefix of the calls that only the bots of the web chat make, about its people and messages."""
 
 
 def scope_of(request: Request) -> Platform | None:

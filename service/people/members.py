@@ -35,6 +35,7 @@ from service.store import (
     sprints,
     suggestions,
     tournaments,
+    web_messages,
 )
 from service.store import privacy as store_privacy
 from service.store.ledger import Adjustment
@@ -66,8 +67,8 @@ def export_json(data: dict[str, Any]) -> str:
 
 
 def export_csv(data: dict[str, Any]) -> str:
-    """Returns a line per answer, ledger row, credit given to others, card, answer in a duel, report and suggestion,
-    oldest first. A card's state and ratings are only in the JSON."""
+    """Returns a line per answer, ledger row, credit given to others, card, answer in a duel, report, suggestion and
+    message in the web chat, oldest first. A card's state and ratings are only in the JSON."""
     written = io.StringIO()
     lines = csv.DictWriter(written, COLUMNS, restval="", extrasaction="ignore", lineterminator="\r\n")
     lines.writeheader()
@@ -95,6 +96,8 @@ def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for suggestion in data["suggestions"]:
         said = {"given": suggestion["text"], "verdict": suggestion["state"], "reason": suggestion["reason"]}
         yield {"what": "suggestion", "at": suggestion["at"], **said}
+    for message in data["web_messages"]:
+        yield {"what": "message", "at": message["at"], "given": message["text"]}
 
 
 def _given(answer: dict[str, Any]) -> str:
@@ -264,6 +267,10 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
         "suggestions": [
             {"text": row.text, "state": row.state, "reason": row.reason, "at": row.at.isoformat()}
             for row in await suggestions.list_by_member(session, member.id)
+        ],
+        "web_messages": [
+            {"text": json.loads(content), "at": at.isoformat()}
+            for content, at in await web_messages.list_written(session, member.id)
         ],
     }
 

@@ -21,7 +21,7 @@ from service.metrics import DELIVERIES, record_delivery
 from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
 from service.store import answers, applications, ledger, notifications, outbox
-from service.store.outbox_signal import OutboxSignal
+from service.store.change_signal import OUTBOX, ChangeSignal
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
 from service.wire import (
@@ -68,7 +68,7 @@ class FailedAttempt:
 
 async def claim_or_wait(
     sessions: Sessions,
-    signal: OutboxSignal,
+    signal: ChangeSignal,
     platform: Platform,
     clock: Callable[[], datetime],
     *,
@@ -102,7 +102,7 @@ async def claim_or_wait(
         return found
     async with signal.listening():
         while not stopping():
-            added = signal.next_message()
+            added = signal.next_change(OUTBOX)
             found = await claim()
             if found or wait_s <= 0:
                 break

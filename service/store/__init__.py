@@ -15,3 +15,4 @@ from service.store import round_member_tables as round_member_tables
 from service.store import sprint_tables as sprint_tables
 from service.store import tables as tables
 from service.store import tournament_tables as tournament_tables
+from service.store import web_tables as web_tables

@@ -38,7 +38,7 @@ async def resolve_caller(session: AsyncSession, who: Who, where: Where | None, n
     known = await _known_caller(session, who, where)
     if known is not None:
         return known
-    chat = await _chat(session, who, now)
+    chat = await register_chat(session, who.platform, who.workspace, who.application, now)
     channel_id = await _channel(session, chat, where) if where and where.channel else None
     identity = await _identity(session, chat, who, now)
     return Caller(chat.workspace_id, identity.member_id, channel_id, who.name, who.admin, chat.id, identity.id)
@@ -79,17 +79,19 @@ async def lock_caller(session: AsyncSession, caller: Caller) -> Caller:
     return caller if merged_into is None else await lock_caller(session, replace(caller, member_id=merged_into))
 
 
-async def _chat(session: AsyncSession, who: Who, now: datetime) -> Chat:
-    query = select(Chat).where(Chat.platform == who.platform, Chat.external_id == who.workspace)
+async def register_chat(
+    session: AsyncSession, platform: str, external_id: str, application: str, now: datetime
+) -> Chat:
+    """Returns the chat, added with a workspace of its own if it is new."""
+    query = select(Chat).where(Chat.platform == platform, Chat.external_id == external_id)
     row = await session.scalar(query)
     if row is not None:
-        await applications.bind_chat(session, row, who.application, now)
+        await applications.bind_chat(session, row, application, now)
         return row
     workspace = Workspace(created_at=now)
     session.add(workspace)
     await session.flush()
-    values = {"platform": who.platform, "external_id": who.workspace, "created_at": now}
-    values["application"] = who.application
+    values = {"platform": platform, "external_id": external_id, "created_at": now, "application": application}
     made = await session.scalar(
         insert(Chat).values(workspace_id=workspace.id, **values).on_conflict_do_nothing().returning(Chat.id)
     )

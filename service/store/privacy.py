@@ -25,6 +25,7 @@ from service.store import (
     suggestions,
     tournaments,
     variants,
+    web_people,
 )
 from service.store.ledger import insert_entries
 from service.store.members import Caller, list_identities, merged_ids
@@ -159,6 +160,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await _empty_messages(session, caller, written)
     await _empty_archives(session, caller)
     await _empty_codes(session, caller.member_id)
+    await web_people.forget_people(session, caller.member_id)
     await session.execute(delete(Identity).where(Identity.member_id == caller.member_id))
     await session.execute(
         update(Member)

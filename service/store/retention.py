@@ -17,7 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from service.store.session import allow_forgetting
 from service.store.tables import Base
 
-Kind = Literal["inbox", "outbox", "audit", "failed_jobs", "answer_text"]
+Kind = Literal["inbox", "outbox", "audit", "failed_jobs", "answer_text", "web_messages"]
 BATCH: Final = 2_000
 """Rows that one statement deletes or clears, at most."""
 RETENTION: Final = "retention"
@@ -81,12 +81,14 @@ _DUELS = f"""
         limit :most for update skip locked
     )
 """
+_WEB_MESSAGES = "delete from web_message where id in (select id from web_message where at < :before limit :most)"
 _STATEMENTS: Final[dict[Kind, tuple[str, ...]]] = {
     "inbox": (_INBOX,),
     "outbox": (_OUTBOX,),
     "audit": (_AUDIT,),
     "failed_jobs": (_FAILED_JOBS,),
     "answer_text": (_ANSWERS, _SPRINTS, _DUELS),
+    "web_messages": (_WEB_MESSAGES,),
 }
 
 

@@ -354,6 +354,18 @@ from service.wire.tournaments import (
     TournamentTeams,
     TournamentView,
 )
+from service.wire.web import (
+    MOST_CHANGES,
+    WEB_BOT_NAME,
+    WEB_WORKSPACE,
+    WebChanges,
+    WebMessage,
+    WebMessages,
+    WebPerson,
+    WebPost,
+    WebSession,
+    secret_digest,
+)
 
 __all__ = [
     "APPLICATION_HEADER",
@@ -362,8 +374,11 @@ __all__ = [
     "CONFIDENCE_KINDS",
     "FOR_MODERATORS",
     "LONGEST_SUGGESTION",
+    "MOST_CHANGES",
     "PACKED",
     "PERSONAL",
+    "WEB_BOT_NAME",
+    "WEB_WORKSPACE",
     "AdminsOnly",
     "AnswerCredit",
     "AnswerCredited",
@@ -670,6 +685,12 @@ __all__ = [
     "WaitingAnswers",
     "Wall",
     "WallHit",
+    "WebChanges",
+    "WebMessage",
+    "WebMessages",
+    "WebPerson",
+    "WebPost",
+    "WebSession",
     "WeekDigest",
     "Where",
     "Who",
@@ -681,4 +702,5 @@ __all__ = [
     "describe",
     "digest_of",
     "invalid_input",
+    "secret_digest",
 ]

@@ -56,7 +56,8 @@ def described(daily: DailyChannel, team: Team) -> dict[str, Any]:
         for parameter in methods.get("post", {}).get("parameters", ()):
             parameter["schema"] = {"enum": [caller_header(team.boss)[CALLER_HEADER]]}
     # It waits for what comes, and up to half a minute.
-    _body_of(api, "/v1/outbox/claim")["properties"]["wait_s"] = {"enum": [0]}
+    for path in ("/v1/outbox/claim", "/v1/web/changes"):
+        _body_of(api, path)["properties"]["wait_s"] = {"enum": [0]}
     return api
 
 

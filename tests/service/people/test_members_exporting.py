@@ -37,6 +37,7 @@ def kept(text: str) -> dict[str, Any]:
         "duels": [{"question": "views", "given": {"text": text}, "at": "2026-03-02", "verdict": "wrong"}],
         "reports": [{"text": text, "state": "open", "reason": "", "at": "2026-03-02"}],
         "suggestions": [{"text": text, "state": "waiting", "reason": "", "at": "2026-03-02"}],
+        "web_messages": [{"text": text, "at": "2026-03-02"}],
     }
 
 
@@ -48,7 +49,7 @@ def read(text: str) -> list[dict[str, str]]:
 def test_any_text_survives_and_none_becomes_a_formula(text: str) -> None:
     rows = read(export_csv(kept(text)))
     assert [row["what"] for row in rows] == [
-        *("answer", "points", "credit given", "card", "duel", "report", "suggestion")
+        *("answer", "points", "credit given", "card", "duel", "report", "suggestion", "message")
     ]
     assert (rows[0]["marks"], rows[0]["shared"], rows[2]["credit"]) == ("covered; not covered", "True", "0.5")
     assert rows[4]["given"].removeprefix("'") == text.removeprefix("'")

@@ -26,8 +26,8 @@ from service.client import ServiceRefused
 from service.config import Settings
 from service.rounds import delivery as rounds_delivery
 from service.store import outbox
+from service.store.change_signal import ChangeSignal
 from service.store.members import resolve_caller
-from service.store.outbox_signal import OutboxSignal
 from service.store.session import Sessions, make_engine, make_sessions
 from service.store.tables import Outbox, Round
 from service.wire import (
@@ -271,7 +271,7 @@ async def test_a_waiting_dispatcher_is_notified(daily: DailyChannel, clock: Cloc
 async def test_nothing_is_leased_to_a_dispatcher_that_is_gone(daily: DailyChannel, clock: Clock) -> None:
     """It may die between its call and the lease: then no message waits for the end of that lease."""
     await posted(daily, clock)
-    signal = OutboxSignal(daily.service.settings.database_url)
+    signal = ChangeSignal(daily.service.settings.database_url)
     gone = await rounds_delivery.claim_or_wait(
         daily.service.sessions, signal, "web", clock, wait_s=1, stopping=lambda: True
     )

@@ -18,7 +18,7 @@ from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice
 
 OLD, NEW = timedelta(days=40), timedelta(days=20)
-EVERY: dict[Kind, int] = {"inbox": 30, "outbox": 30, "audit": 30, "failed_jobs": 30}
+EVERY: dict[Kind, int] = {"inbox": 30, "outbox": 30, "audit": 30, "failed_jobs": 30, "web_messages": 30}
 MESSAGE = (
     "insert into outbox (key, workspace_id, chat_id, member_id, round_id, kind, body, state, due_at, not_before, "
     "sent_at, message_ref, edits_id) values (%s, 1, 1, %s, %s, 'notice', '{}', %s, %s, %s, %s, %s, %s) returning id"
@@ -43,6 +43,11 @@ def fill(url: str, now: datetime) -> None:
                 "insert into audit (workspace_id, action, detail, at) values (1, %s, '{}', %s)", (f"kept-{name}", at)
             )
             connection.execute(MESSAGE, (f"private-{name}", None, None, "sent", at, at, at, "m", None))
+            connection.execute(
+                "insert into web_message (chat_id, version, key, channel, content, at) "
+                "select 1, coalesce(max(version), 0) + 1, %s, 'daily', '', %s from web_message",
+                (f"web-{name}", at),
+            )
             job = connection.execute(
                 "insert into procrastinate_jobs (queue_name, task_name, status) values ('judging', %s, 'failed') "
                 "returning id",
@@ -61,13 +66,14 @@ def kept(url: str) -> set[str]:
         "select event_id from inbox where event_id like 'event-%'",
         "select action from audit where action like 'kept-%'",
         "select key from outbox where key like 'private-%'",
+        "select key from web_message",
         "select task_name from procrastinate_jobs where task_name like 'job-%'",
     )
     with psycopg.connect(url) as connection:
         return {row[0] for query in queries for row in connection.execute(query.encode()).fetchall()}
 
 
-ADDED = {f"{kind}-{age}" for kind in ("event", "kept", "private", "job") for age in ("old", "new")}
+ADDED = {f"{kind}-{age}" for kind in ("event", "kept", "private", "job", "web") for age in ("old", "new")}
 
 
 async def test_rows_older_than_the_setting_go_and_newer_ones_stay(
@@ -84,14 +90,14 @@ async def test_a_kind_that_is_kept_for_ever_is_left_alone(
 ) -> None:
     fill(database, clock())
     await Retention(daily.service.sessions, EVERY | {kind: 0}).check(clock())
-    name = {"inbox": "event", "audit": "kept", "outbox": "private", "failed_jobs": "job"}[kind]
+    name = {"inbox": "event", "audit": "kept", "outbox": "private", "failed_jobs": "job", "web_messages": "web"}[kind]
     assert {one for one in kept(database) if one.endswith("-old")} == {f"{name}-old"}
 
 
 async def test_by_default_the_audit_log_stays(daily: DailyChannel, clock: Clock, database: str) -> None:
     fill(database, clock())
     await daily.service.tick()
-    assert kept(database) >= {"kept-old", "private-old"}
+    assert kept(database) >= {"kept-old", "private-old", "web-old"}
     assert not {"event-old", "job-old"} & kept(database)
 
 

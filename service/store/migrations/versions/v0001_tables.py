@@ -25,6 +25,7 @@ from service.store.migrations.planning import create_planning
 from service.store.migrations.review import create_review
 from service.store.migrations.sprints import create_sprints
 from service.store.migrations.tournaments import create_tournaments
+from service.store.migrations.web import create_web
 
 revision = "0001"
 down_revision = None
@@ -112,6 +113,7 @@ def upgrade() -> None:
     create_calibrations()
     create_contestants()
     create_measurements()
+    create_web()
     _run_script(SchemaManager.get_schema())
 
 

@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 from service.store import session as store_session
-from service.store.outbox_signal import CHANNEL, OutboxSignal
+from service.store.change_signal import OUTBOX, WEB, ChangeSignal
 from service.store.session import libpq_url, make_engine
 
-LISTENING = f"select pid from pg_stat_activity where datname = current_database() and query = 'listen {CHANNEL}'"
+LISTENING = f"select pid from pg_stat_activity where datname = current_database() and query = 'listen \"{WEB}\"'"
 
 
 def listeners(database_url: str) -> list[int]:
@@ -25,14 +25,14 @@ def run(database_url: str, statement: str) -> None:
 
 
 async def test_all_who_wait_share_one_connection_which_the_last_closes(database_url: str) -> None:
-    signal = OutboxSignal(database_url)
+    signal = ChangeSignal(database_url)
     async with asyncio.timeout(20):
         async with signal.listening():
             async with signal.listening(), signal.listening():
-                await signal.next_message().wait()  # it listens from now on
+                await signal.next_change(OUTBOX).wait()  # it listens from now on
                 assert len(listeners(database_url)) == 1
-                waiting = [asyncio.create_task(signal.next_message().wait()) for _ in range(3)]
-                await asyncio.to_thread(run, database_url, f"notify {CHANNEL}")
+                waiting = [asyncio.create_task(signal.next_change(OUTBOX).wait()) for _ in range(3)]
+                await asyncio.to_thread(run, database_url, f"notify {OUTBOX}")
                 await asyncio.gather(*waiting)
             assert len(listeners(database_url)) == 1
         # The server notices in its own time that a connection is closed.
@@ -41,22 +41,22 @@ async def test_all_who_wait_share_one_connection_which_the_last_closes(database_
 
 
 async def test_a_message_added_between_looking_and_waiting_is_not_missed(database_url: str) -> None:
-    signal = OutboxSignal(database_url)
+    signal = ChangeSignal(database_url)
     async with asyncio.timeout(20), signal.listening():
-        await signal.next_message().wait()
-        added = signal.next_message()
-        await asyncio.to_thread(run, database_url, f"notify {CHANNEL}")
+        await signal.next_change(OUTBOX).wait()
+        added = signal.next_change(OUTBOX)
+        await asyncio.to_thread(run, database_url, f"notify {OUTBOX}")
         await added.wait()
 
 
 async def test_it_listens_again_when_its_connection_was_lost(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.store.outbox_signal.RETRY_SECONDS", 0.01)
-    signal = OutboxSignal(database_url)
+    monkeypatch.setattr("service.store.change_signal.RETRY_SECONDS", 0.01)
+    signal = ChangeSignal(database_url)
     async with asyncio.timeout(20), signal.listening():
-        await signal.next_message().wait()
-        again = signal.next_message()
+        await signal.next_change(OUTBOX).wait()
+        again = signal.next_change(OUTBOX)
         (first,) = listeners(database_url)
         await asyncio.to_thread(run, database_url, f"select pg_terminate_backend({first})")
         await again.wait()

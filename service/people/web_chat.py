@@ -1,0 +1,214 @@
+"""Use cases of the web chat: joining, sessions, sign-in links, messages, and waiting for changes.
+
+All of it is shared by the processes of one chat: limits hold across them, and each learns of changes at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.errors import Refused
+from service.store import web_messages, web_people
+from service.store.change_signal import WEB, ChangeSignal
+from service.store.session import Sessions
+from service.wire import (
+    MOST_CHANGES,
+    WEB_BOT_NAME,
+    WEB_WORKSPACE,
+    TooManyCalls,
+    WebChanges,
+    WebMessage,
+    WebMessages,
+    WebPerson,
+    WebPost,
+    WebSession,
+    secret_digest,
+)
+
+SESSION_LIFETIME: Final = timedelta(days=365)
+"""How long a browser stays signed in without being used."""
+USED_EVERY: Final = timedelta(hours=1)
+"""How exactly the last use of a session is known."""
+SESSIONS_SHOWN: Final = 200
+POLL_SECONDS: Final = 1.0
+"""Longest time until a change is found whose notification was lost, seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So many within a period."""
+
+    most: int
+    period: timedelta
+
+
+JOINS: Final = Limit(300, timedelta(minutes=10))
+"""People who join a chat: a large team on its first day, but no program that takes every name."""
+MESSAGES: Final = Limit(60, timedelta(minutes=1))
+"""Messages that a person writes. Commands are limited as calls."""
+
+
+def _refuse_beyond(limit: Limit, count: int) -> None:
+    if count >= limit.most:
+        raise Refused(TooManyCalls(retry_s=round(limit.period.total_seconds())))
+
+
+# People
+
+
+def folded(name: str) -> str:
+    """Returns a name in the form in which names are compared: without case and look-alikes."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+async def join(session: AsyncSession, chat: int, name: str, now: datetime) -> WebPerson | None:
+    """Adds a person. Returns None if the name is taken, also by one that looks like it or by the quiz."""
+    await web_people.lock(session, chat)
+    _refuse_beyond(JOINS, await web_people.count_joined(session, chat, now - JOINS.period))
+    compared = folded(name)
+    if compared == folded(WEB_BOT_NAME):
+        return None
+    return await web_people.add_person(session, chat, name, compared, now)
+
+
+async def is_known(session: AsyncSession, chat: int, person: str) -> bool:
+    """Returns whether a person joined the chat and was not forgotten."""
+    return bool(await web_people.list_people(session, chat, [person]))
+
+
+# Sessions
+
+
+async def begin_session(session: AsyncSession, chat: int, person: str, digest: str, agent: str, now: datetime) -> bool:
+    """Signs a browser in. Returns False if there is no such person."""
+    if not await is_known(session, chat, person):
+        return False
+    await web_people.begin_session(session, chat, person, digest, agent, now, now - SESSION_LIFETIME)
+    return True
+
+
+async def use_sessions(
+    session: AsyncSession, chat: int, digests: Sequence[str], now: datetime
+) -> dict[str, WebSession]:
+    """Returns the sessions with these digests that have not ended, and records that they are used."""
+    found = await web_people.find_sessions(session, chat, digests, now - SESSION_LIFETIME)
+    if stale := [one.id for one in found.values() if one.used < now - USED_EVERY]:
+        await web_people.mark_used(session, stale, now)
+    return found
+
+
+async def list_sessions(session: AsyncSession, chat: int, person: str | None, now: datetime) -> tuple[WebSession, ...]:
+    """Returns the sessions of a person, or of everybody, the last used first."""
+    return await web_people.list_sessions(session, chat, person, now - SESSION_LIFETIME, SESSIONS_SHOWN)
+
+
+async def make_sign_in(session: AsyncSession, chat: int, person: str, digest: str, until: datetime) -> bool:
+    """Adds a link that signs a person in, once before `until`. Returns False if there is no such person."""
+    if not await is_known(session, chat, person):
+        return False
+    await web_people.add_sign_in(session, chat, person, digest, until)
+    return True
+
+
+async def sign_in_by_name(session: AsyncSession, name: str, admin: bool, now: datetime) -> str | None:
+    """Returns the code of a link that signs the person with that name in, once within a day; None if there is none.
+
+    With `admin`, makes them an admin.
+    """
+    chat = await web_people.find_chat(session, WEB_WORKSPACE, now)
+    person = await web_people.find_called(session, chat, folded(name))
+    if person is None:
+        return None
+    if admin:
+        await web_people.set_admin(session, chat, person.id, True)
+    code = secrets.token_urlsafe(24)
+    await web_people.add_sign_in(session, chat, person.id, secret_digest(code), now + timedelta(days=1))
+    return code
+
+
+# Messages
+
+
+async def post(session: AsyncSession, chat: int, wanted: WebPost, now: datetime) -> WebMessage | None:
+    """Stores a message, once per key or event. Returns None if its author or reader is not in the chat.
+
+    Refused if the author writes too fast.
+    """
+    named = {wanted.member, wanted.author} - {None}
+    people = await web_people.list_people(session, chat, [person for person in named if person is not None])
+    if len(people) < len(named):
+        return None
+    if wanted.author is not None:
+        await web_people.lock(session, chat)
+        since = now - MESSAGES.period
+        _refuse_beyond(MESSAGES, await web_messages.count_written(session, chat, wanted.author, since))
+    return await web_messages.post(session, chat, wanted, now)
+
+
+async def list_seen(
+    session: AsyncSession, chat: int, member: str, channel: str, *, after: int, before: int, limit: int
+) -> WebMessages:
+    """Returns the newest messages that a person may see in a channel, oldest first."""
+    # Read before the messages: changes made in between are then found later, not lost.
+    _, version, _ = await web_people.get_state(session, chat)
+    found = await web_messages.list_seen(session, chat, member, channel, after=after, before=before, limit=limit)
+    return WebMessages(version=version, messages=found)
+
+
+async def list_results(session: AsyncSession, chat: int, editor: int, member: str, limit: int) -> WebMessages:
+    """Returns an editor's result and later private deliveries, the latest change first."""
+    _, version, _ = await web_people.get_state(session, chat)
+    found = await web_messages.list_results(session, chat, editor, member, limit)
+    return WebMessages(version=version, messages=found)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a process knows of a chat."""
+
+    version: int
+    sign_outs: int
+
+
+async def changes_or_wait(
+    sessions: Sessions,
+    signal: ChangeSignal,
+    chat: int,
+    seen: Seen,
+    *,
+    wait_s: float,
+    stopping: Callable[[], bool] = lambda: False,
+) -> WebChanges:
+    """Returns what changed since then, waiting up to `wait_s` for something. Once `stopping` returns True it stops
+    within a second."""
+
+    async def look() -> WebChanges | None:
+        async with sessions() as session:
+            _, version, sign_outs = await web_people.get_state(session, chat)
+            if (version, sign_outs) == (seen.version, seen.sign_outs):
+                return None
+            found = await web_messages.list_changes(session, chat, seen.version, MOST_CHANGES)
+        # The list may hold changes that were made after the version was read.
+        latest = max([version, *(message.version for message in found)])
+        return WebChanges(version=latest, sign_outs=sign_outs, messages=found)
+
+    async with signal.listening():
+        while True:
+            changed = signal.next_change(WEB)
+            found = await look()
+            if found is not None or wait_s <= 0 or stopping():
+                break
+            pause = min(wait_s, POLL_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), pause)
+            wait_s -= pause
+    return found or WebChanges(version=seen.version, sign_outs=seen.sign_outs, messages=())

@@ -1,0 +1,222 @@
+"""Rows of the web chat's people, their browsers' sessions and sign-in links.
+
+Every function but `find_chat` is restricted to one chat, by the id of its row.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, delete, exists, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.store.members import register_chat
+from service.store.tables import Chat, Identity
+from service.store.web_tables import WebMessageRow, WebPersonRow, WebSessionRow, WebSignInRow, WebState
+from service.wire import WebPerson, WebSession
+
+
+async def find_chat(session: AsyncSession, workspace: str, now: datetime) -> int:
+    """Returns the id of the web chat that a workspace is, registered and with its shared state if needed."""
+    query = (
+        select(Chat.id)
+        .join(WebState, WebState.chat_id == Chat.id)
+        .where(Chat.platform == "web", Chat.external_id == workspace)
+    )
+    found = await session.scalar(query)
+    if found is not None:
+        return found
+    chat = await register_chat(session, "web", workspace, "", now)
+    first = {"chat_id": chat.id, "secret": secrets.token_urlsafe(32), "version": 0, "sign_outs": 0}
+    await session.execute(insert(WebState).values(first).on_conflict_do_nothing())
+    return chat.id
+
+
+async def get_state(session: AsyncSession, chat: int) -> tuple[str, int, int]:
+    """Returns the chat's secret, the version of its latest change, and how often sessions ended."""
+    query = select(WebState.secret, WebState.version, WebState.sign_outs).where(WebState.chat_id == chat)
+    secret, version, sign_outs = (await session.execute(query)).one()
+    return secret, version, sign_outs
+
+
+async def lock(session: AsyncSession, chat: int) -> None:
+    """Locks the chat until the transaction ends, so that its changes happen one after the other."""
+    await session.execute(select(WebState.chat_id).where(WebState.chat_id == chat).with_for_update())
+
+
+async def next_version(session: AsyncSession, chat: int) -> int:
+    """Returns the version of a change. Locks the chat, so that versions become visible in their order."""
+    changed = update(WebState).where(WebState.chat_id == chat).values(version=WebState.version + 1)
+    return (await session.scalars(changed.returning(WebState.version))).one()
+
+
+async def note_sign_out(session: AsyncSession, chat: int) -> None:
+    """Has every process check the sessions of its open pages."""
+    changed = update(WebState).where(WebState.chat_id == chat).values(sign_outs=WebState.sign_outs + 1)
+    await session.execute(changed)
+
+
+# People
+
+
+async def count_joined(session: AsyncSession, chat: int, since: datetime) -> int:
+    """Returns how many people joined after that instant."""
+    query = select(func.count()).where(WebPersonRow.chat_id == chat, WebPersonRow.joined_at > since)
+    return await session.scalar(query) or 0
+
+
+async def add_person(session: AsyncSession, chat: int, name: str, folded: str, now: datetime) -> WebPerson | None:
+    """Adds a person, the first one as the admin; None if the name is taken. Lock the chat first."""
+    others = exists().where(WebPersonRow.chat_id == chat)
+    first = not await session.scalar(select(others))
+    person = WebPerson(id=secrets.token_hex(8), name=name, admin=first)
+    values = {"chat_id": chat, "folded": folded, "joined_at": now, **person.model_dump()}
+    made = insert(WebPersonRow).values(values).on_conflict_do_nothing().returning(WebPersonRow.id)
+    return person if await session.scalar(made) else None
+
+
+async def list_people(session: AsyncSession, chat: int, ids: Collection[str]) -> tuple[WebPerson, ...]:
+    """Returns the people with these ids; those forgotten are left out."""
+    query = _people(chat).where(WebPersonRow.id.in_(ids)).order_by(WebPersonRow.id)
+    return tuple(map(_person, await session.execute(query)))
+
+
+async def find_called(session: AsyncSession, chat: int, folded: str) -> WebPerson | None:
+    """Returns the person with that name, or None."""
+    row = (await session.execute(_people(chat).where(WebPersonRow.folded == folded))).one_or_none()
+    return None if row is None else _person(row)
+
+
+async def set_admin(session: AsyncSession, chat: int, person: str, admin: bool) -> None:
+    """Makes a person an admin, or no longer one."""
+    changed = update(WebPersonRow).where(WebPersonRow.chat_id == chat, WebPersonRow.id == person)
+    await session.execute(changed.values(admin=admin))
+    await note_sign_out(session, chat)
+
+
+async def forget_people(session: AsyncSession, member_id: int) -> None:
+    """Erases who the member is in web chats: names, browsers, links and messages, also those for them alone."""
+    query = (
+        select(Identity.chat_id, Identity.external_id)
+        .join(WebPersonRow, (WebPersonRow.chat_id == Identity.chat_id) & (WebPersonRow.id == Identity.external_id))
+        .where(Identity.member_id == member_id)
+    )
+    for chat, person in (await session.execute(query)).all():
+        await lock(session, chat)
+        for table in (WebSessionRow, WebSignInRow):
+            await session.execute(delete(table).where(table.chat_id == chat, table.person == person))
+        for theirs in (WebMessageRow.author, WebMessageRow.member):
+            await session.execute(delete(WebMessageRow).where(WebMessageRow.chat_id == chat, theirs == person))
+        erased = update(WebPersonRow).where(WebPersonRow.chat_id == chat, WebPersonRow.id == person)
+        await session.execute(erased.values(name=None, folded=None, admin=False))
+        await note_sign_out(session, chat)
+
+
+def _people(chat: int) -> Select[str, str | None, bool]:
+    query = select(WebPersonRow.id, WebPersonRow.name, WebPersonRow.admin)
+    return query.where(WebPersonRow.chat_id == chat, WebPersonRow.name.is_not(None))
+
+
+def _person(row: Any) -> WebPerson:
+    return WebPerson(id=row.id, name=row.name, admin=row.admin)
+
+
+# Sessions
+
+
+async def begin_session(
+    session: AsyncSession, chat: int, person: str, digest: str, agent: str, now: datetime, kept_since: datetime
+) -> None:
+    """Adds a session, and deletes those that were last used before `kept_since`."""
+    values = {"chat_id": chat, "person": person, "digest": digest, "agent": agent, "began_at": now, "used_at": now}
+    await session.execute(insert(WebSessionRow).values(values).on_conflict_do_nothing())
+    await session.execute(delete(WebSessionRow).where(WebSessionRow.used_at <= kept_since))
+
+
+async def find_sessions(
+    session: AsyncSession, chat: int, digests: Collection[str], kept_since: datetime
+) -> dict[str, WebSession]:
+    """Returns the sessions with these digests that have not ended, by digest."""
+    query = _sessions(chat, kept_since).where(WebSessionRow.digest.in_(digests))
+    return {row.digest: _session(row) for row in await session.execute(query)}
+
+
+async def mark_used(session: AsyncSession, ids: Collection[int], now: datetime) -> None:
+    """Records that sessions are used now."""
+    await session.execute(update(WebSessionRow).where(WebSessionRow.id.in_(ids)).values(used_at=now))
+
+
+async def list_sessions(
+    session: AsyncSession, chat: int, person: str | None, kept_since: datetime, limit: int
+) -> tuple[WebSession, ...]:
+    """Returns the sessions of a person, or of everybody, the last used first."""
+    query = _sessions(chat, kept_since).order_by(WebSessionRow.used_at.desc(), WebSessionRow.id.desc()).limit(limit)
+    if person is not None:
+        query = query.where(WebSessionRow.person == person)
+    return tuple(map(_session, await session.execute(query)))
+
+
+async def end_sessions(session: AsyncSession, chat: int, ids: Sequence[int], person: str | None) -> int:
+    """Ends sessions, of that person only if one is given. Returns how many there were."""
+    ended = delete(WebSessionRow).where(WebSessionRow.chat_id == chat, WebSessionRow.id.in_(ids))
+    if person is not None:
+        ended = ended.where(WebSessionRow.person == person)
+    number = len((await session.scalars(ended.returning(WebSessionRow.id))).all())
+    if number:
+        await note_sign_out(session, chat)
+    return number
+
+
+def _sessions(chat: int, kept_since: datetime) -> Select[int, str, str, datetime, datetime, str, str | None, bool]:
+    return (
+        select(
+            WebSessionRow.id.label("session_id"),
+            WebSessionRow.digest,
+            WebSessionRow.agent,
+            WebSessionRow.began_at,
+            WebSessionRow.used_at,
+            WebPersonRow.id,
+            WebPersonRow.name,
+            WebPersonRow.admin,
+        )
+        .join(WebPersonRow, (WebPersonRow.chat_id == WebSessionRow.chat_id) & (WebPersonRow.id == WebSessionRow.person))
+        .where(WebSessionRow.chat_id == chat, WebSessionRow.used_at > kept_since)
+    )
+
+
+def _session(row: Any) -> WebSession:
+    return WebSession(id=row.session_id, person=_person(row), agent=row.agent, began=row.began_at, used=row.used_at)
+
+
+# Sign-in links
+
+
+async def add_sign_in(session: AsyncSession, chat: int, person: str, digest: str, until: datetime) -> None:
+    """Adds a link that signs a person in, once before `until`."""
+    values = {"chat_id": chat, "person": person, "digest": digest, "until": until}
+    await session.execute(insert(WebSignInRow).values(values).on_conflict_do_nothing())
+
+
+async def find_sign_in(session: AsyncSession, chat: int, digest: str, now: datetime) -> WebPerson | None:
+    """Returns whom a link signs in, or None if it was used, is too old or never existed."""
+    query = select(WebSignInRow.person).where(
+        WebSignInRow.chat_id == chat, WebSignInRow.digest == digest, WebSignInRow.until > now
+    )
+    person = await session.scalar(query)
+    return None if person is None else await _one(session, chat, person)
+
+
+async def use_sign_in(session: AsyncSession, chat: int, digest: str, now: datetime) -> WebPerson | None:
+    """Like `find_sign_in`, and deletes the link and all that are too old."""
+    used = delete(WebSignInRow).where(WebSignInRow.chat_id == chat, WebSignInRow.digest == digest)
+    row = (await session.execute(used.returning(WebSignInRow.person, WebSignInRow.until))).one_or_none()
+    await session.execute(delete(WebSignInRow).where(WebSignInRow.until <= now))
+    return None if row is None or row.until <= now else await _one(session, chat, row.person)
+
+
+async def _one(session: AsyncSession, chat: int, person: str) -> WebPerson | None:
+    return next(iter(await list_people(session, chat, [person])), None)
