@@ -11,7 +11,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Coroutine
-from datetime import time
+from datetime import time, timedelta
 from enum import StrEnum
 from pathlib import Path
 from time import monotonic
@@ -23,6 +23,7 @@ from pydantic import SecretStr
 
 from bot.cli import bot_of, run_terminal_chat, serve_web_chat, serve_web_editor
 from bot.settings import WEB_PORT, LinkSettings, load_settings
+from bot.web.store import ChatStore
 from sandbox import embedded as sandboxes
 from sandbox.client import SandboxClient, SandboxUnreachable
 from service import spans
@@ -91,11 +92,11 @@ def run_everything(
 
 
 async def run_with_chat(
-    data: Path, bank: Path | None, chat: Chat, port: int, links: LinkSettings, *, path: str = ""
+    data: Path, bank: Path | None, chat: Chat, port: int, links: LinkSettings, *, lead: str = ""
 ) -> None:
     """Starts everything, serves until asked to stop, and stops in reverse order.
 
-    `path` is where on the web chat the printed address leads.
+    The printed address signs a browser in to the web chat as the person with the id `lead`, if one is given.
     """
     stop = stop_signal()
     # Report missing settings before anything starts.
@@ -121,7 +122,9 @@ async def run_with_chat(
         stack.callback(isolation_report.cancel)
         if chat is Chat.web:
             listener = stack.enter_context(listen("127.0.0.1", port))
-            address = await stack.enter_async_context(serve_web_chat(data, client, listener, links)) + path
+            address = await stack.enter_async_context(serve_web_chat(client, listener, links))
+            if lead:
+                address += f"/sign-in/{await ChatStore(client).make_sign_in(lead, timedelta(days=1))}"
         elif run_bot is not None:
             address = f"on {chat.value.capitalize()}; /quiz-admin setup in a channel makes the first schedule"
             if links.links is not None:

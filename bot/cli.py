@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -22,35 +22,32 @@ from bot.core.dispatcher import Dispatcher
 from bot.core.links import Links, hosts_of
 from bot.core.quiz import Quiz
 from bot.doctor.checks import CheckResult, examine_links, examine_service
-from bot.settings import WEB_PORT, BotSettings, LinkSettings, load_settings
+from bot.settings import BotSettings, LinkSettings, load_settings
 from service import spans
 from service.client import ServiceClient
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
 from service.metrics import record_build, serve_metrics, watch_disk
-from service.process import DATA, CommandFailed, listen, make_folder, now, out, run_until, serve_app, stop_signal
+from service.process import CommandFailed, listen, make_folder, now, out, run_until, serve_app, stop_signal
 
 RunBot = Callable[[ServiceClient, asyncio.Event, Links | None, Path], Awaitable[None]]
 """Runs a chat bot until the event is set; its data is in the folder."""
 
-WEB_CHAT = "webchat.sqlite"
-"""File of the web chat's people and messages, in its data folder."""
 bot_command = typer.Typer(help="Run a bot for a service.", no_args_is_help=True)
 
 
 @contextlib.asynccontextmanager
 async def serve_web_chat(
-    data: Path, client: ServiceClient, listener: socket.socket, links: LinkSettings, hosts: Collection[str] = ()
+    client: ServiceClient, listener: socket.socket, links: LinkSettings, hosts: Collection[str] = ()
 ) -> AsyncIterator[str]:
     """Serves the web chat on the listener, with the web editor if links are configured. Yields its URL."""
-    with contextlib.closing(web_chat.ChatStore(data / WEB_CHAT)) as store:
-        chat = web_chat.WebChat(store, now)
-        answer = Quiz(client).handle
-        linked = web_chat.LinkedEditor(links.links, client, answer, now) if links.links is not None else None
-        allowed = (*hosts, *hosts_of(links.link_url))
-        app = web_chat.build(chat, answer, suggest, allowed, linked, client.operations, client, links.limit_concurrency)
-        async with dispatching(Dispatcher(client, chat)), serve_app(app, listener, chat.close):
-            yield _address(listener)
+    chat = web_chat.WebChat(web_chat.ChatStore(client), now)
+    answer = Quiz(client).handle
+    linked = web_chat.LinkedEditor(links.links, client, answer, now) if links.links is not None else None
+    allowed = (*hosts, *hosts_of(links.link_url))
+    app = web_chat.build(chat, answer, suggest, allowed, linked, client.operations, client, links.limit_concurrency)
+    async with dispatching(Dispatcher(client, chat)), serve_app(app, listener, chat.close):
+        yield _address(listener)
 
 
 @contextlib.asynccontextmanager
@@ -106,7 +103,9 @@ def bot_web(
 ) -> None:
     """Run the web chat and the web editor that links in other chats open.
 
-    Settings: DAILYGRAD_SERVICE_URL, …SERVICE_TOKEN, …WEB_HOST, …WEB_PORT, …WEB_HOSTS, …DATA, …LINK_URL, …LINK_SECRET.
+    Several processes are one chat: the service keeps its people and messages.
+
+    Settings: DAILYGRAD_SERVICE_URL, …SERVICE_TOKEN, …WEB_HOST, …WEB_PORT, …WEB_HOSTS, …LINK_URL, …LINK_SECRET.
     """
     settings = load_settings(BotSettings)
     hide_settings(settings)
@@ -116,7 +115,6 @@ def bot_web(
 
 async def _bot_web(settings: BotSettings, links_only: bool) -> None:
     stop = stop_signal()
-    make_folder(settings.data)
     # No other port: members are sent to this address.
     with listen(settings.web_host, settings.web_port, tries=1, named_by="DAILYGRAD_WEB_PORT") as listener:
         async with contextlib.AsyncExitStack() as stack:
@@ -127,33 +125,9 @@ async def _bot_web(settings: BotSettings, links_only: bool) -> None:
                 address = await stack.enter_async_context(serve_web_editor(client, listener, settings, hosts))
                 out.print(f"The web editor for {settings.link_url} is at {address}")
             else:
-                web = serve_web_chat(settings.data, client, listener, settings, hosts)
+                web = serve_web_chat(client, listener, settings, hosts)
                 out.print(f"The web chat is at {await stack.enter_async_context(web)}")
             await stop.wait()
-
-
-@bot_command.command("sign-in")
-def bot_sign_in(
-    name: Annotated[str, typer.Argument(help="Name of the member of the web chat.")],
-    admin: Annotated[bool, typer.Option("--admin", help="Make this member an admin, too.")] = False,
-    url: Annotated[str, typer.Option(metavar="URL", help="Address of the web chat.")] = f"http://127.0.0.1:{WEB_PORT}",
-    data: Annotated[Path, typer.Option(envvar="DAILYGRAD_DATA", help="Data folder of the web chat.")] = DATA,
-) -> None:
-    """Print a link that signs a browser in to the web chat as a member, once within a day.
-
-    For members whose browser forgot them, and to make another admin.
-    """
-    file = data / WEB_CHAT
-    if not file.exists():
-        raise CommandFailed(f"there is no web chat in {data}: name its data folder with --data or DAILYGRAD_DATA")
-    with contextlib.closing(web_chat.ChatStore(file)) as store:
-        person = store.called(name)
-        if person is None:
-            raise CommandFailed(f"nobody in the web chat is called {name!r}")
-        if admin:
-            store.make_admin(person.id)
-        code = store.make_sign_in(person.id, now() + timedelta(days=1))
-    out.print(f"{url.rstrip('/')}/sign-in/{code}", markup=False, soft_wrap=True)
 
 
 @bot_command.command("console")

@@ -7,7 +7,6 @@ shows what was posted. Only the clock is set. A composition root like `bot.all_i
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import os
 import random
@@ -27,12 +26,11 @@ from pydantic import SecretStr
 from sqlalchemy import select, update
 
 from bot.all_in_one import Chat, import_bank, run_with_chat, step, zone_name
-from bot.cli import WEB_CHAT
 from bot.core.dispatcher import Dispatcher
 from bot.core.text.words import plural
 from bot.settings import WEB_PORT, LinkSettings, load_settings
 from bot.web.chat import WHERE, WebChat, who_of
-from bot.web.store import ChatStore, Person
+from bot.web.store import ChatStore
 from questions.model import Question
 from service.app import Service, build
 from service.client import ServiceClient
@@ -43,7 +41,7 @@ from service.store import migrations, questions
 from service.store.session import libpq_url, start_postgres
 from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import Base, Round
-from service.wire import AnswerInput, Confidence, QuestionRef, ScheduleSpec, TournamentPlan, Who
+from service.wire import AnswerInput, Confidence, QuestionRef, ScheduleSpec, TournamentPlan, WebPerson, Who
 
 DATA: Final = Path(".dailygrad-demo")
 FILLED: Final = "demo-filled"
@@ -98,9 +96,8 @@ async def _open(data: Path, demo: Demo, port: int) -> None:
     if not (data / FILLED).exists():
         out.print("Playing the demo. The members are simulated; nothing of it is sent anywhere.")
         await fill(data, demo, now())
-    with contextlib.closing(ChatStore(data / WEB_CHAT)) as store:
-        code = store.make_sign_in((data / FILLED).read_text(), now() + timedelta(days=1))
-    await run_with_chat(data, None, Chat.web, port, load_settings(LinkSettings), path=f"/sign-in/{code}")
+    lead = (data / FILLED).read_text()
+    await run_with_chat(data, None, Chat.web, port, load_settings(LinkSettings), lead=lead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +145,10 @@ async def fill(data: Path, demo: Demo, until: datetime) -> None:
         service = build(settings, DemoClock(first))
         async with service.running(), ServiceClient.inside(service.api, settings.tokens) as client:
             await import_bank(service, None)
-            with contextlib.closing(ChatStore(data / WEB_CHAT)) as store:
-                team = Team(service, client, store, demo)
-                await step(f"{plural(demo.weeks, 'week')} played by {demo.members} members", team.play(until))
+            store = ChatStore(client)
+            people = [await store.join(name) for name in (LEAD, *NAMES[: demo.members])]
+            team = Team(service, client, people, demo)
+            await step(f"{plural(demo.weeks, 'week')} played by {demo.members} members", team.play(until))
         await asyncio.to_thread(_set_commit, postgres.url, "on")
         (data / FILLED).write_text(team.lead.id)
     finally:
@@ -166,18 +164,18 @@ def _set_commit(url: str, mode: Literal["on", "off"]) -> None:
 class Team:
     """The simulated members, and the days that they play."""
 
-    def __init__(self, service: Service, client: ServiceClient, store: ChatStore, demo: Demo) -> None:
+    def __init__(self, service: Service, client: ServiceClient, people: list[WebPerson], demo: Demo) -> None:
         assert isinstance(service.clock, DemoClock), "a demo sets the clock"
         self._service = service
         self._client = client
         self._clock = service.clock
         self._random = random.Random(demo.seed)  # noqa: S311 - it simulates people, and keeps no secret
         self._weeks = demo.weeks
-        self._dispatcher = Dispatcher(client, WebChat(store, self._clock))
+        self._dispatcher = Dispatcher(client, WebChat(ChatStore(client), self._clock))
         self._events = 0
         self._tournaments = 0
-        self.lead: Person = store.join(LEAD)
-        self.players = [self._player(store.join(name)) for name in NAMES[: demo.members]]
+        self.lead, *others = people
+        self.players = [self._player(person) for person in others]
         self._lead = Player(who_of(self.lead), 0.9, 0.95, 40)
 
     async def play(self, until: datetime) -> None:
@@ -333,7 +331,7 @@ class Team:
             assert round_.version_id is not None, "an open round asks a question"
             return (await questions.get_version(session, round_.version_id)).question
 
-    def _player(self, person: Person) -> Player:
+    def _player(self, person: WebPerson) -> Player:
         draw = self._random
         return Player(
             who_of(person), draw.gauss(0.5, 0.9), min(0.98, max(0.2, draw.gauss(0.7, 0.2))), draw.uniform(5, 150)

@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bot.core.cards import Form
+from bot.core.cards import Card, Form
 from bot.core.command_parser import offer
 from bot.core.dispatcher import Answer
 from bot.core.events import Command, Event, Press, Submit
@@ -32,29 +32,31 @@ from bot.web.admin import AdminPages
 from bot.web.admin.frame import AdminFrame
 from bot.web.archive import ArchivePages
 from bot.web.board import BoardPage
-from bot.web.chat import CHANNEL, WHERE, WebChat, is_editor, who_of
+from bot.web.chat import CHANNEL, WHERE, Connection, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
 from bot.web.me import MePage
 from bot.web.navigation import Navigation
 from bot.web.practice import PracticePage
 from bot.web.render import code_colors, message_html, page
 from bot.web.security import (
+    NOBODY,
     MemberCookies,
     RequestProblem,
     SecurityMiddleware,
     event_id,
+    refusals_as_pages,
     text_of,
     values_of,
     with_documents,
 )
 from bot.web.sessions import SessionPages
 from bot.web.sign_in import SignInPages
-from bot.web.store import LAST_ID, Message, NameTaken, Person
+from bot.web.store import LAST_ID, Message, NameTaken
 from bot.web.today import TodayPage
 from bot.web.tournament import TournamentPage
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.concurrency import DEFAULT_LIMIT, RETRY_HEADER, ConcurrencyLimit
-from service.wire import Operations, Who
+from service.wire import Operations, WebPerson, Who
 
 # The operations page for admins of the web chat; read-only
 
@@ -66,15 +68,15 @@ class OperationsPage:
     """The page that shows admins the state of the service. `who_is` converts a person to the service's member."""
 
     def __init__(
-        self, cookies: MemberCookies, fetch_operations: FetchOperations, who_is: Callable[[Person], Who]
+        self, cookies: MemberCookies, fetch_operations: FetchOperations, who_is: Callable[[WebPerson], Who]
     ) -> None:
-        self._cookies = cookies
+        self.cookies = cookies
         self._fetch_operations = fetch_operations
         self._who_is = who_is
 
     async def show(self, request: Request) -> Response:
         """Renders the current state."""
-        person = self._cookies.person(request)
+        person = self.cookies.person(request)
         if not person.admin:
             raise RequestProblem(403, "For admins", "How the quiz runs is shown to its admins.")
         try:
@@ -110,6 +112,8 @@ SHORTCUTS = ("/quiz today", "/quiz practice", "/quiz board", "/quiz help")
 PING_S = 15
 
 
+WITHOUT_SESSIONS = ("/static/", "/healthz", "/highlight.css", "/e/")
+"""Paths that are the same for everybody, and the editor that links open."""
 CompleteCommand = Callable[[str, bool], list[str]]
 """Completes a command for an admin or another member."""
 
@@ -128,20 +132,20 @@ class WebApp:
         self._chat = chat
         self._answer = answer
         self._complete = complete
-        self._cookies = MemberCookies(chat.store, chat.clock)
+        self.cookies = MemberCookies(chat.store)
         self.operations = (
-            OperationsPage(self._cookies, fetch_operations, who_of) if fetch_operations is not None else None
+            OperationsPage(self.cookies, fetch_operations, who_of) if fetch_operations is not None else None
         )
         self._navigation = Navigation(client is not None, self.operations is not None)
         self.pages: list[Route] = []
         if client is not None:
-            today = TodayPage(self._cookies, client, answer, self._navigation, chat.clock)
-            board = BoardPage(self._cookies, client, self._navigation, chat.clock)
-            practice = PracticePage(self._cookies, client, self._navigation, chat.clock)
-            archive = ArchivePages(self._cookies, client, self._navigation)
-            me = MePage(self._cookies, client, self._navigation)
-            admin = AdminPages(AdminFrame(self._cookies, client, self._navigation, chat.clock, chat.store))
-            tournament = TournamentPage(self._cookies, client, self._navigation, chat.pause)
+            today = TodayPage(self.cookies, client, answer, self._navigation, chat.clock)
+            board = BoardPage(self.cookies, client, self._navigation, chat.clock)
+            practice = PracticePage(self.cookies, client, self._navigation, chat.clock)
+            archive = ArchivePages(self.cookies, client, self._navigation)
+            me = MePage(self.cookies, client, self._navigation)
+            admin = AdminPages(AdminFrame(self.cookies, client, self._navigation, chat.clock, chat.store))
+            tournament = TournamentPage(self.cookies, client, self._navigation, chat.pause)
             self.pages = [
                 *today.routes,
                 *practice.routes,
@@ -151,8 +155,8 @@ class WebApp:
                 *me.routes,
                 *admin.routes,
             ]
-        self.sessions = SessionPages(self._cookies, chat.store, self._navigation, chat.clock)
-        self.sign_in = SignInPages(self._cookies, chat.store, self._navigation, chat.clock, self._first_page)
+        self.sessions = SessionPages(self.cookies, chat.store, self._navigation)
+        self.sign_in = SignInPages(self.cookies, chat.store, self._navigation, self._first_page)
 
     # Joining
 
@@ -160,16 +164,16 @@ class WebApp:
         return self._entry(request)
 
     async def join(self, request: Request) -> Response:
-        fields = await self._cookies.fields(request, "entry")
+        fields = await self.cookies.fields(request, "entry")
         name = unicodedata.normalize("NFKC", " ".join(text_of(fields, "name").split()))
         if not 1 <= len(name) <= 40 or not name.isprintable():
             return self._entry(request, "A name has 1 to 40 letters or digits. Try another.", name)
         try:
-            person = self._chat.store.join(name)
+            person = await self._chat.store.join(name)
         except NameTaken:
             return self._entry(request, f"Somebody here is already called {name}. Pick another name.", name)
         response = RedirectResponse(f"/m/{person.id}/{self._first_page}", 303)
-        self._cookies.grant(request, response, person)
+        await self.cookies.grant(request, response, person)
         return response
 
     @property
@@ -178,9 +182,8 @@ class WebApp:
         return "today" if self.pages else ""
 
     def _entry(self, request: Request, error: str = "", name: str = "") -> Response:
-        known = self._cookies.known(request)
-        people = [person for member in known if (person := self._chat.store.person(member))]
-        token = self._cookies.token("entry")
+        people = [session.person for session in self.cookies.sessions(request).values()]
+        token = self.cookies.token("entry")
         html = page(
             "entry.html", channel=CHANNEL, people=people, error=error, name=name, token=token, first=self._first_page
         )
@@ -190,19 +193,18 @@ class WebApp:
 
     async def channel(self, request: Request) -> Response:
         """Shows the newest messages, or with `before` those before a message, as many as a page holds."""
-        person = self._cookies.person(request)
-        store, token = self._chat.store, self._cookies.token(person.id)
-        # Read before the messages: changes made in between are then streamed, not lost.
-        version = store.version()
+        person = self.cookies.person(request)
+        token = self.cookies.token(person.id)
         before = _number(request.query_params.get("before", "")) or LAST_ID
-        found = store.seen_by(person.id, CHANNEL, limit=MOST_MESSAGES + 1, before=before)
+        seen = await self._chat.store.seen_by(person.id, CHANNEL, limit=MOST_MESSAGES + 1, before=before)
+        found = seen.messages
         messages = page_of_messages(found[-MOST_MESSAGES:], _base(person), token)
         return HTMLResponse(
             page(
                 "channel.html",
                 **self._navigation.variables(person, "channel"),
                 token=token,
-                version=version,
+                version=seen.version,
                 messages=messages,
                 earlier=messages[0][0].id if len(found) > len(messages) else 0,
                 latest=before == LAST_ID,
@@ -212,64 +214,71 @@ class WebApp:
 
     async def editor(self, request: Request) -> Response:
         """Shows a code form on its own page, with results below."""
-        person = self._cookies.person(request)
+        person = self.cookies.person(request)
         store = self._chat.store
-        version = store.version()
-        form = store.message(_number(request.path_params["message"]), person.id)
+        form = await store.message(_number(request.path_params["message"]), person.id)
         if form is None or form.member != person.id or not isinstance(form.content, Form):
             raise RequestProblem(
                 404, "This editor is gone", "Press Answer under the question again, or type /quiz today."
             )
+        results = await store.results(form.id, person.id)
         return HTMLResponse(
             page(
                 "editor.html",
                 channel=CHANNEL,
                 person=person,
                 base=_base(person),
-                token=self._cookies.token(person.id),
-                version=version,
+                token=self.cookies.token(person.id),
+                version=results.version,
                 message=form,
-                messages=store.results(form.id, person.id),
+                messages=results.messages,
                 editor=form.id,
             )
         )
 
     async def events(self, request: Request) -> Response:
-        person = self._cookies.person(request)
+        person = self.cookies.person(request)
         query = request.query_params
         after = _number(request.headers.get("last-event-id") or query.get("after", ""))
         return EventSourceResponse(self._news(request, person, after, _number(query.get("editor", ""))), ping=PING_S)
 
-    async def _news(self, request: Request, person: Person, after: int, editor: int) -> AsyncIterator[ServerSentEvent]:
-        token = self._cookies.token(person.id)
-        async for message in self._chat.follow(person.id, after):
-            if person.id not in self._cookies.known(request):
-                return  # signed out meanwhile
-            if not editor or _belongs(message, editor):
+    async def _news(
+        self, request: Request, person: WebPerson, after: int, editor: int
+    ) -> AsyncIterator[ServerSentEvent]:
+        token = self.cookies.token(person.id)
+
+        async def is_signed_in() -> bool:
+            await self.cookies.load(request)
+            return person.id in self.cookies.known(request)
+
+        async for message in self._chat.follow(person.id, after, is_signed_in):
+            if isinstance(message, Connection):
+                yield ServerSentEvent(data=message.value, event="connection")
+            elif not editor or _belongs(message, editor):
                 html = message_html(message, _base(person), token, editor)
                 yield ServerSentEvent(data=html, id=str(message.version))
 
     async def completions(self, request: Request) -> Response:
-        person = self._cookies.person(request)
+        person = self.cookies.person(request)
         text = request.query_params.get("text", "")[:200]
         return JSONResponse(self._complete(text, person.admin)[:25])
 
     async def commands(self, request: Request) -> Response:
         """Returns what the command bar offers, and the token with which it posts."""
-        person = self._cookies.person(request)
+        person = self.cookies.person(request)
         offers = [asdict(one) for one in offer(request.query_params.get("text", "")[:200], person.admin)]
-        return JSONResponse({"token": self._cookies.token(person.id), "offers": offers})
+        return JSONResponse({"token": self.cookies.token(person.id), "offers": offers})
 
     async def highlight(self, request: Request) -> Response:
-        person = self._cookies.person(request)
-        fields = await self._cookies.fields(request, person.id)
+        person = self.cookies.person(request)
+        fields = await self.cookies.fields(request, person.id)
         return HTMLResponse(await run_in_threadpool(highlighted, text_of(fields, "code"), "python"))
 
     # Actions
 
     async def say(self, request: Request) -> Response:
-        person = self._cookies.person(request)
-        fields = await self._cookies.fields(request, person.id)
+        person = self.cookies.person(request)
+        fields = await self.cookies.fields(request, person.id)
         text = text_of(fields, "text").strip()
         if len(text) > LONGEST_TEXT:
             problem = f"That has {len(text):,} characters, and a message takes {LONGEST_TEXT:,}. Nothing was sent."
@@ -278,45 +287,47 @@ class WebApp:
             raise RequestProblem(422, "Nothing to send", "Type a message or a command such as /quiz help.")
         event = event_id(request, person.id, fields)
         if not text.startswith("/"):
-            message = self._chat.say(person.id, person.name, text, event)
+            message = await self._chat.say(person.id, text, event)
+            if message is None:
+                raise RequestProblem(403, *NOBODY)
             return self._done(request, person, fields, message)
         name, *rest = text[1:].split(None, 1) or [""]
         command = Command(event, self._chat.clock(), who_of(person), WHERE, name, "".join(rest))
         return await self._handle(request, person, fields, command)
 
     async def press(self, request: Request) -> Response:
-        person = self._cookies.person(request)
-        fields = await self._cookies.fields(request, person.id)
+        person = self.cookies.person(request)
+        fields = await self.cookies.fields(request, person.id)
         event = event_id(request, person.id, fields)
         press = Press(event, self._chat.clock(), who_of(person), WHERE, text_of(fields, "action"))
         return await self._handle(request, person, fields, press)
 
     async def submit(self, request: Request) -> Response:
-        person = self._cookies.person(request)
-        fields = await with_documents(await self._cookies.fields(request, person.id, files=1))
+        person = self.cookies.person(request)
+        fields = await with_documents(await self.cookies.fields(request, person.id, files=1))
         event = event_id(request, person.id, fields)
         values = values_of(fields)
-        self._chat.save_input(person.id, _number(text_of(fields, "message")), values)
+        await self._chat.save_input(person.id, _number(text_of(fields, "message")), values)
         submit = Submit(event, self._chat.clock(), who_of(person), WHERE, text_of(fields, "action"), values)
         return await self._handle(request, person, fields, submit)
 
-    async def _handle(self, request: Request, person: Person, fields: FormData, event: Event) -> Response:
+    async def _handle(self, request: Request, person: WebPerson, fields: FormData, event: Event) -> Response:
         with ACKNOWLEDGED.labels("web").time():
             reply = await self._answer(event)
         cause, editor = _number(text_of(fields, "message")), _number(text_of(fields, "editor"))
-        message = self._chat.post_reply(person.id, reply, event.id, cause, editor)
+        message = await self._chat.post_reply(person.id, reply, event.id, cause, editor)
         return self._done(request, person, fields, message)
 
-    def _done(self, request: Request, person: Person, fields: FormData, number: int) -> Response:
+    def _done(self, request: Request, person: WebPerson, fields: FormData, message: Message) -> Response:
         """Returns the resulting message to scripts; other clients are redirected to the page that shows it."""
-        message = self._chat.store.message(number, person.id)
-        assert message is not None, "a reply is visible to its member"
         here = _number(text_of(fields, "editor"))
         base = _base(person)
         editor = f"{base}/form/{message.id}" if is_editor(message.content) else ""
         if "application/json" in request.headers.get("accept", ""):
-            html = message_html(message, base, self._cookies.token(person.id), here)
+            html = message_html(message, base, self.cookies.token(person.id), here)
             return JSONResponse({"message": message.id, "html": html, "editor": editor})
+        if not message.id and isinstance(message.content, Card):
+            return HTMLResponse(page("problem.html", title=message.content.title, text=message.content.summary))
         page_of = f"{base}/form/{here}" if here and _belongs(message, here) else f"{base}/"
         return RedirectResponse(editor or f"{page_of}#m{message.id}", 303)
 
@@ -356,7 +367,7 @@ def build(
         *web.pages,
         *(linked.routes if linked is not None else ()),
     ]
-    return site(routes, hosts, limit)
+    return site(routes, hosts, limit, web.cookies)
 
 
 def build_editor(linked: LinkedEditor, hosts: Collection[str] = (), limit: int = DEFAULT_LIMIT) -> ASGIApp:
@@ -364,18 +375,54 @@ def build_editor(linked: LinkedEditor, hosts: Collection[str] = (), limit: int =
     return site([Route("/", _editor_root), *linked.routes], hosts, limit)
 
 
-def site(routes: Sequence[BaseRoute], hosts: Collection[str], limit: int = DEFAULT_LIMIT) -> ASGIApp:
-    """Returns an app with the routes, shared assets, security middleware and a limit of requests at once."""
+def site(
+    routes: Sequence[BaseRoute],
+    hosts: Collection[str],
+    limit: int = DEFAULT_LIMIT,
+    cookies: MemberCookies | None = None,
+) -> ASGIApp:
+    """Returns an app with the routes, shared assets, security middleware and a limit of requests at once.
+
+    With `cookies`, the routes know the browser's sessions.
+    """
     common = [
         Route("/healthz", lambda _: PlainTextResponse("ok")),
         Route("/highlight.css", lambda _: Response(code_colors(), media_type="text/css")),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
-    app = Starlette(
-        routes=[*routes, *common], exception_handlers={HTTPException: _problem_page, Exception: _fault_page}
-    )
+    handlers = {
+        HTTPException: _problem_page,
+        ServiceRefused: _service_problem,
+        ServiceUnavailable: _service_problem,
+        Exception: _fault_page,
+    }
+    app: ASGIApp = Starlette(routes=[*routes, *common], exception_handlers=handlers)
+    if cookies is not None:
+        app = MemberSessions(app, cookies)
     overloaded = PlainTextResponse("Too many people are here right now. Load the page again.", 503, RETRY_HEADER)
     return SecurityMiddleware(ConcurrencyLimit(app, overloaded, limit), hosts)
+
+
+class MemberSessions:
+    """Middleware that reads the browser's sessions before a route of the chat runs.
+
+    While the service does not answer, it shows a page that says so.
+    """
+
+    def __init__(self, app: ASGIApp, cookies: MemberCookies) -> None:
+        self._app = app
+        self._cookies = cookies
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not scope["path"].startswith(WITHOUT_SESSIONS):
+            request = Request(scope)
+            try:
+                await self._cookies.load(request)
+            except (ServiceRefused, ServiceUnavailable) as problem:
+                response = await _service_problem(request, problem)
+                await response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 async def _editor_root(request: Request) -> Response:
@@ -389,6 +436,14 @@ async def _problem_page(request: Request, problem: Exception) -> Response:
     if problem.status_code == 404 and not isinstance(problem, RequestProblem):
         title, text = "Nothing here", "There is no such page."
     return HTMLResponse(page("problem.html", title=title, text=text), problem.status_code, problem.headers)
+
+
+async def _service_problem(request: Request, problem: Exception) -> Response:
+    try:
+        with refusals_as_pages():
+            raise problem
+    except RequestProblem as shown:
+        return await _problem_page(request, shown)
 
 
 async def _fault_page(request: Request, fault: Exception) -> Response:
@@ -414,7 +469,7 @@ def _belongs(message: Message, editor: int) -> bool:
     return message.answers == editor or (message.delivered and message.member is not None and message.id > editor)
 
 
-def _base(person: Person) -> str:
+def _base(person: WebPerson) -> str:
     """Returns the base path of a member's pages."""
     return f"/m/{person.id}"
 

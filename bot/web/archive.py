@@ -20,9 +20,8 @@ from bot.web.chat import who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, cleaned, refusals_as_pages
-from bot.web.store import Person
 from service.client import ServiceRefused
-from service.wire import Archive, ArchiveSearch, Kind, OwnResult, ProofRun, QuestionPage, Who
+from service.wire import Archive, ArchiveSearch, Kind, OwnResult, ProofRun, QuestionPage, WebPerson, Who
 
 LONGEST_SEARCH = 200
 UNKNOWN = ("No such search", "Open the archive again and search there.")
@@ -88,7 +87,7 @@ class ArchivePages:
                 problem = " ".join(plain_refusal(refused.refusal))
         return self._question(person, found, run=run, problem=problem)
 
-    def _question(self, person: Person, found: QuestionPage, **more: Any) -> Response:
+    def _question(self, person: WebPerson, found: QuestionPage, **more: Any) -> Response:
         result = found.result
         report = Report(result.key.question.id)
         html = page(

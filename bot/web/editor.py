@@ -124,7 +124,7 @@ class LinkedEditor:
     def _message(self, number: int, content: Card | Form) -> Message:
         """Wraps a card as a message for the templates, newer than those on the page."""
         now = self._clock()
-        return Message(number, _milliseconds(now), "", None, None, None, None, False, content, now)
+        return Message(number, _milliseconds(now), None, None, None, None, False, content, now)
 
 
 def _milliseconds(instant: datetime) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bot.web.chat import CHANNEL
-from bot.web.store import Person
+from service.wire import WebPerson
 
 PageName = Literal["today", "practice", "channel", "board", "archive", "me", "admin"]
 
@@ -27,7 +27,7 @@ class Navigation:
     pages: bool
     operations: bool
 
-    def variables(self, person: Person, shown: PageName) -> dict[str, Any]:
+    def variables(self, person: WebPerson, shown: PageName) -> dict[str, Any]:
         """Returns the variables of `framed.html` for a page of the member."""
         base = f"/m/{person.id}"
         links = (

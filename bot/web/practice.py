@@ -37,7 +37,6 @@ from bot.web.security import (
     text_of,
     values_of,
 )
-from bot.web.store import Person
 from service.client import ServiceRefused
 from service.wire import (
     AnswerInput,
@@ -51,6 +50,7 @@ from service.wire import (
     Rating,
     TopicCount,
     VerdictView,
+    WebPerson,
     Where,
     Who,
 )
@@ -226,7 +226,7 @@ class PracticePage:
             await self._client.practice_rate(who_of(person), event, ref, cast(Rating, rating))
         return self._to_result(person, ref, sitting)
 
-    async def _next(self, person: Person, sitting: Sitting, session: PracticeSession) -> Response:
+    async def _next(self, person: WebPerson, sitting: Sitting, session: PracticeSession) -> Response:
         if len(session.practiced) >= text.SESSION:
             return self._page(person, sitting, session, state="summary")
         who, wanted = who_of(person), sitting.wanted
@@ -239,7 +239,12 @@ class PracticePage:
         return self._question(person, sitting, session, ask, topics=known)
 
     async def _again(
-        self, person: Person, sitting: Sitting, retry: Retry | None, status: int, attempt: PracticeAttempt | None = None
+        self,
+        person: WebPerson,
+        sitting: Sitting,
+        retry: Retry | None,
+        status: int,
+        attempt: PracticeAttempt | None = None,
     ) -> Response:
         """Shows a question again, with what was typed, or with the verdict on the code that failed."""
         who, ref = who_of(person), attempt.ref if attempt else retry.ref if retry else ""
@@ -254,7 +259,7 @@ class PracticePage:
 
     def _question(
         self,
-        person: Person,
+        person: WebPerson,
         sitting: Sitting,
         session: PracticeSession,
         ask: AskForm,
@@ -283,7 +288,7 @@ class PracticePage:
         )
 
     def _page(
-        self, person: Person, sitting: Sitting, session: PracticeSession, status: int = 200, **more: Any
+        self, person: WebPerson, sitting: Sitting, session: PracticeSession, status: int = 200, **more: Any
     ) -> Response:
         absent: dict[str, Any] = {"ask": None, "attempt": None, "retry": None, "solution": None, "topics": []}
         html = page(
@@ -301,7 +306,7 @@ class PracticePage:
         return HTMLResponse(html, status)
 
     @staticmethod
-    def _to_result(person: Person, ref: str, sitting: Sitting) -> Response:
+    def _to_result(person: WebPerson, ref: str, sitting: Sitting) -> Response:
         return RedirectResponse(f"/m/{person.id}/practice/{ref}{sitting.query}", 303)
 
 

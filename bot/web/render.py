@@ -18,8 +18,8 @@ from bot.core.markup.html import highlighted
 from bot.core.rendering import reachable
 from bot.core.text.words import brief_markdown
 from bot.web.chat import is_editor
-from bot.web.store import BOT_NAME, Message
-from service.wire import PACKED
+from bot.web.store import Message
+from service.wire import PACKED, WEB_BOT_NAME
 
 HERE = Path(__file__).parent
 
@@ -80,9 +80,9 @@ def announcement(message: Message) -> str:
     if isinstance(content, str):
         return f"{message.author}: {content}"
     return (
-        f"{BOT_NAME}: {content.summary or content.title}"
+        f"{WEB_BOT_NAME}: {content.summary or content.title}"
         if isinstance(content, Card)
-        else f"{BOT_NAME}: {content.title}"
+        else f"{WEB_BOT_NAME}: {content.title}"
     )
 
 

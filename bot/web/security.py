@@ -6,10 +6,10 @@ import hashlib
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from ipaddress import ip_address
+from typing import cast
 from urllib.parse import urlsplit
 
 from itsdangerous import BadData, URLSafeSerializer
@@ -20,9 +20,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.core.text.refusals import UNAVAILABLE, plain_refusal
-from bot.web.store import ChatStore, Person, Session
+from bot.web.store import ChatStore
 from service.client import ServiceRefused, ServiceUnavailable
-from service.wire import PACKED
+from service.wire import PACKED, WebPerson, WebSession
 
 # Middleware: security headers, body limit, allowed host names
 
@@ -124,6 +124,7 @@ def _number(text: str) -> int:
 MAX_MEMBERS = 30
 """Members one browser may act as: a cookie holds at most 4 KB."""
 YEAR = 365 * 86400
+NOBODY = ("Who are you?", "This page belongs to a member who has not joined in this browser.")
 NONCE = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
@@ -146,63 +147,82 @@ def refusals_as_pages(status: int = 409) -> Iterator[None]:
         raise RequestProblem(status, *plain_refusal(refused.refusal)) from None
 
 
+class _Signing:
+    """What signs cookies and forms: made of the secret that all processes of the chat share."""
+
+    def __init__(self, secret: str) -> None:
+        # Cookies ignore ports, so two chats on one machine need different names.
+        self.cookie = f"dailygrad_{hashlib.sha256(secret.encode()).hexdigest()[:8]}"
+        self.people = URLSafeSerializer(secret, salt="people")
+        self.tokens = URLSafeSerializer(secret, salt="csrf")
+
+
 class MemberCookies:
     """Signed cookies with the secrets of a browser's sessions: each lets it act as one member until it is ended.
 
-    The store's secret signs them, so they survive a restart.
+    The store's secret signs them, so every process of the chat accepts them, also after a restart.
     """
 
-    def __init__(self, store: ChatStore, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: ChatStore) -> None:
         self._store = store
-        self._clock = clock
-        secret = store.secret("session")
-        # Cookies ignore ports, so two chats on one machine need different names.
-        self.cookie = f"dailygrad_{hashlib.sha256(secret.encode()).hexdigest()[:8]}"
-        self._people = URLSafeSerializer(secret, salt="people")
-        self._tokens = URLSafeSerializer(secret, salt="csrf")
+        self._signing: _Signing | None = None
 
-    def sessions(self, request: Request) -> dict[str, Session]:
-        """Returns this browser's sessions by their secrets, oldest first."""
+    async def load(self, request: Request) -> None:
+        """Reads the browser's sessions from the service, so that one that was ended anywhere ends here at once."""
+        if self._signing is None:
+            self._signing = _Signing(await self._store.secret())
         try:
-            codes = self._people.loads(request.cookies.get(self.cookie, ""))
+            codes = self._signing.people.loads(request.cookies.get(self._signing.cookie, ""))
         except BadData:
-            return {}
+            codes = []
         known = [code for code in codes if isinstance(code, str)][:MAX_MEMBERS] if isinstance(codes, list) else []
-        return self._store.use_sessions(known, self._clock())
+        request.state.sessions = await self._store.use_sessions(known)
+
+    @property
+    def cookie(self) -> str:
+        """Returns the cookie's name."""
+        return self._sign.cookie
+
+    @property
+    def _sign(self) -> _Signing:
+        assert self._signing is not None, "MemberSessions loads it before a route runs"
+        return self._signing
+
+    def sessions(self, request: Request) -> dict[str, WebSession]:
+        """Returns this browser's sessions by their secrets, oldest first."""
+        return cast(dict[str, WebSession], request.state.sessions)
 
     def known(self, request: Request) -> list[str]:
         """Returns the ids of the members this browser joined as."""
         return [session.person.id for session in self.sessions(request).values()]
 
-    def grant(self, request: Request, response: Response, person: Person) -> None:
+    async def grant(self, request: Request, response: Response, person: WebPerson) -> None:
         """Adds a member to those this browser may act as."""
         known = list(self.sessions(request))
         if person.id not in self.known(request):
-            known.append(self._store.begin_session(person.id, request.headers.get("user-agent", ""), self._clock()))
+            known.append(await self._store.begin_session(person.id, request.headers.get("user-agent", "")))
         known = known[-MAX_MEMBERS:]
         response.set_cookie(
-            self.cookie,
-            str(self._people.dumps(known)),
+            self._sign.cookie,
+            str(self._sign.people.dumps(known)),
             max_age=YEAR,
             httponly=True,
             samesite="lax",
             secure=request.url.scheme == "https",
         )
 
-    def person(self, request: Request) -> Person:
+    def person(self, request: Request) -> WebPerson:
         """Returns the member of this page. Raises RequestProblem if this browser did not join as them."""
         member = request.path_params["member"]
         mine = [session.person for session in self.sessions(request).values() if session.person.id == member]
         person = mine[0] if mine else None
         if person is None:
-            raise RequestProblem(
-                403, "Who are you?", "This page belongs to a member who has not joined in this browser."
-            )
+            raise RequestProblem(403, *NOBODY)
         return person
 
     def token(self, whose: str) -> str:
         """Returns a CSRF token."""
-        return str(self._tokens.dumps(whose))
+        return str(self._sign.tokens.dumps(whose))
 
     async def fields(self, request: Request, whose: str, files: int = 0) -> FormData:
         """Returns the form fields of a request from one of our pages, with at most `files` files. Raises

@@ -7,21 +7,20 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.core.text import sessions as text
-from bot.web.chat import Clock
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, text_of
-from bot.web.store import ChatStore, Session
+from bot.web.store import ChatStore
+from service.wire import WebSession
 
 
 class SessionPages:
     """The routes of the page."""
 
-    def __init__(self, cookies: MemberCookies, store: ChatStore, navigation: Navigation, clock: Clock) -> None:
+    def __init__(self, cookies: MemberCookies, store: ChatStore, navigation: Navigation) -> None:
         self._cookies = cookies
         self._store = store
         self._navigation = navigation
-        self._clock = clock
         self.routes = (
             Route("/m/{member}/sessions", self.show),
             Route("/m/{member}/sessions", self.end, methods=["POST"]),
@@ -30,8 +29,8 @@ class SessionPages:
     async def show(self, request: Request) -> Response:
         """Shows the member's own browsers, and to an admin those of others."""
         person = self._cookies.person(request)
-        own = self._store.list_sessions(person.id, self._clock())
-        everybody = self._store.list_sessions(None, self._clock()) if person.admin else []
+        own = await self._store.list_sessions(person.id)
+        everybody = await self._store.list_sessions(None) if person.admin else ()
         variables = self._navigation.variables(person, "me")
         html = page(
             "sessions.html",
@@ -50,14 +49,15 @@ class SessionPages:
         fields = await self._cookies.fields(request, person.id)
         wanted = text_of(fields, "session")
         if wanted == "others":
-            theirs = self._store.list_sessions(person.id, self._clock())
-            self._store.end_sessions([one.id for one in theirs if one.id not in self._here(request)], person.id)
+            theirs = await self._store.list_sessions(person.id)
+            await self._store.end_sessions([one.id for one in theirs if one.id not in self._here(request)], person.id)
         elif not wanted.isascii() or not wanted.isdecimal() or len(wanted) > 18:
             raise RequestProblem(422, *text.UNKNOWN)
-        elif not self._store.end_sessions([int(wanted)], None if person.admin else person.id):
+        elif not await self._store.end_sessions([int(wanted)], None if person.admin else person.id):
             raise RequestProblem(404, *text.UNKNOWN)
+        await self._cookies.load(request)
         is_out = person.id not in self._cookies.known(request)
         return RedirectResponse("/" if is_out else f"/m/{person.id}/sessions", 303)
 
-    def _here(self, request: Request) -> dict[int, Session]:
+    def _here(self, request: Request) -> dict[int, WebSession]:
         return {session.id: session for session in self._cookies.sessions(request).values()}

@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from bot.web.chat import Clock
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem
-from bot.web.store import ChatStore, Person
+from bot.web.store import ChatStore
+from service.wire import WebPerson
 
 LIFETIME: Final = timedelta(minutes=15)
 """How long a link works that a member makes for themselves."""
@@ -27,13 +27,10 @@ _GONE = (
 class SignInPages:
     """The routes that make and use sign-in links."""
 
-    def __init__(
-        self, cookies: MemberCookies, store: ChatStore, navigation: Navigation, clock: Clock, first_page: str
-    ) -> None:
+    def __init__(self, cookies: MemberCookies, store: ChatStore, navigation: Navigation, first_page: str) -> None:
         self._cookies = cookies
         self._store = store
         self._navigation = navigation
-        self._clock = clock
         self._first_page = first_page
         self.routes = (
             Route("/m/{member}/sign-in", self.make, methods=["POST"]),
@@ -45,7 +42,7 @@ class SignInPages:
         """Shows a new link for the member's own use."""
         person = self._cookies.person(request)
         await self._cookies.fields(request, person.id)
-        code = self._store.make_sign_in(person.id, self._clock() + LIFETIME)
+        code = await self._store.make_sign_in(person.id, LIFETIME)
         link = request.url.replace(path=f"/sign-in/{code}", query="")
         minutes = round(LIFETIME.total_seconds() / 60)
         variables = self._navigation.variables(person, "me")
@@ -53,19 +50,19 @@ class SignInPages:
 
     async def ask(self, request: Request) -> Response:
         """Asks whether to sign in. Changes nothing, because chats and mail programs open links to preview them."""
-        person = self._store.find_sign_in(request.path_params["code"], self._clock())
+        person = await self._store.find_sign_in(request.path_params["code"])
         return HTMLResponse(page("sign_in.html", person=self._known(person), token=self._cookies.token("sign in")))
 
     async def use(self, request: Request) -> Response:
         """Signs the browser in, once per link."""
         await self._cookies.fields(request, "sign in")
-        person = self._known(self._store.use_sign_in(request.path_params["code"], self._clock()))
+        person = self._known(await self._store.use_sign_in(request.path_params["code"]))
         response = RedirectResponse(f"/m/{person.id}/{self._first_page}", 303)
-        self._cookies.grant(request, response, person)
+        await self._cookies.grant(request, response, person)
         return response
 
     @staticmethod
-    def _known(person: Person | None) -> Person:
+    def _known(person: WebPerson | None) -> WebPerson:
         if person is None:
             raise RequestProblem(404, *_GONE)
         return person

@@ -21,8 +21,7 @@ from bot.web.chat import WHERE, Clock, Values, is_editor, who_of, with_values
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, event_id, refusals_as_pages, text_of, values_of
-from bot.web.store import Person
-from service.wire import AskForm, History, PracticeSession, TodayView, Where, Who
+from service.wire import AskForm, History, PracticeSession, TodayView, WebPerson, Where, Who
 
 
 class TodayClient(Protocol):
@@ -83,7 +82,7 @@ class TodayPage:
         return await self._page(person, reply, action, values)
 
     async def _page(
-        self, person: Person, reply: Reply | None = None, action: str = "", values: Values | None = None
+        self, person: WebPerson, reply: Reply | None = None, action: str = "", values: Values | None = None
     ) -> Response:
         who, now = who_of(person), self._clock()
         with refusals_as_pages():

@@ -16,9 +16,8 @@ from bot.web.chat import who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, cleaned, refusals_as_pages
-from bot.web.store import Person
 from service.client import ServiceRefused, ServiceUnavailable
-from service.wire import Named, NotFound, TournamentView, Who
+from service.wire import Named, NotFound, TournamentView, WebPerson, Who
 
 PACE_S = 15.0
 """Seconds between two looks at the tournament, of each open page."""
@@ -66,7 +65,7 @@ class TournamentPage:
         )
         return HTMLResponse(html)
 
-    async def _find(self, person: Person, title: str) -> TournamentView | None:
+    async def _find(self, person: WebPerson, title: str) -> TournamentView | None:
         """Returns the tournament; None if none is named and there has been none."""
         try:
             return isolate_names(await self._client.tournament(who_of(person), title))
@@ -80,7 +79,7 @@ class TournamentPage:
         person = self._cookies.person(request)
         return EventSourceResponse(self._states(person, _title(request)), ping=PING_S)
 
-    async def _states(self, person: Person, title: str) -> AsyncIterator[ServerSentEvent]:
+    async def _states(self, person: WebPerson, title: str) -> AsyncIterator[ServerSentEvent]:
         shown, open_ = None, True
         while open_:
             try:

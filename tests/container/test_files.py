@@ -59,7 +59,7 @@ def test_every_setting_is_one_that_the_process_reads(service: str) -> None:
 
 def test_the_worker_is_given_how_long_rows_are_kept_by_default_as_long_as_elsewhere() -> None:
     kept = {name: field.default for name, field in Settings.model_fields.items() if name.startswith("retention_")}
-    assert len(kept) == 5
+    assert len(kept) == 6
     for name, days in kept.items():
         variable = f"DAILYGRAD_{name.upper()}"
         assert given("worker")[variable] == f"${{{variable}:-{days}}}"

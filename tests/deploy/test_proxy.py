@@ -8,7 +8,7 @@ import shutil
 import socket
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from bot.core.command_parser import suggest
 from bot.web.app import build
 from bot.web.chat import WebChat
 from bot.web.store import ChatStore
+from service.client import ServiceClient
 from service.process import serve_app
 from tests.bot.web.http_browser import Browser, Desk
 from tests.conftest import MONDAY
@@ -56,7 +57,13 @@ class Caddy:
     async def running(self, scheme: str, web: str) -> AsyncIterator[None]:
         """Runs it for `localhost` in front of the web chat at that address."""
         folder = str(self.folder)
-        settings = {"SITE": f"{scheme}://localhost:{self.port}", "WEB": web, "READ_HEADER": "1s"}
+        host, _, port = web.rpartition(":")
+        settings = {
+            "SITE": f"{scheme}://localhost:{self.port}",
+            "WEB_HOST": host,
+            "WEB_PORT": port,
+            "READ_HEADER": "1s",
+        }
         paths = {"HTTP_PORT": str(self.http_port), "HOME": folder, "XDG_DATA_HOME": folder, "XDG_CONFIG_HOME": folder}
         process = await asyncio.create_subprocess_exec(
             *(CADDY or "", "run", "--config", str(ROOT / "deploy/Caddyfile"), "--adapter", "caddyfile"),
@@ -138,13 +145,13 @@ class Web:
 
 
 @pytest.fixture
-async def web(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Web]:
+async def web(client: ServiceClient, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Web]:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
     trusted = compose["services"]["web"]["environment"]["FORWARDED_ALLOW_IPS"]
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", trusted)
-    chat = WebChat(ChatStore(":memory:"), lambda: MONDAY)
+    chat = WebChat(ChatStore(client), lambda: MONDAY)
     app = build(chat, Desk().answer, suggest)
-    with closing(chat.store), socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         async with serve_app(app, listener, chat.close):
             yield Web(app, f"127.0.0.1:{listener.getsockname()[1]}")
 

@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -214,10 +213,11 @@ async def joined(address: str) -> AsyncIterator[Browser]:
         yield Browser(http, Who(platform="web", workspace="local", member=member, name="Ann", admin=True))
 
 
-def messages(folder: Path) -> int:
-    """Counts the messages in the web chat's file."""
-    with contextlib.closing(sqlite3.connect(folder / "webchat.sqlite")) as chat:
-        return int(chat.execute("select count(*) from message").fetchone()[0])
+def messages(url: str) -> int:
+    """Counts the messages in the web chat."""
+    with psycopg.connect(libpq_url(url)) as connection:
+        (number,) = connection.execute("select count(*) from web_message").fetchone() or (0,)
+        return int(number)
 
 
 async def test_a_day_with_every_part_as_a_separate_process(parts: Parts, new_database: Callable[[], str]) -> None:
@@ -243,7 +243,8 @@ async def test_a_day_with_every_part_as_a_separate_process(parts: Parts, new_dat
     parts.stop()
     for heading in ("Question for ", "Your code: wrong", "The answer<"):
         assert page.count(f">{heading}") == 1
-    assert messages(parts.folder) == len(re.findall("<article ", page)), "nothing more came while they stopped"
+    shown = len(re.findall("<article ", page))
+    assert messages(database["DATABASE_URL"]) == shown, "nothing more came while they stopped"
     assert "sandbox.sock" not in [path.name for path in parts.folder.iterdir()]
 
 

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.demo import demo_command
-from bot.web.store import ChatStore
+from service.store import migrations
+from service.store.session import start_postgres
 from tests.forked import Forked
 from tests.machine import free_port
 
@@ -132,9 +132,11 @@ def data() -> Iterator[Path]:
 
 
 def posts(data: Path) -> list[str]:
-    """Returns the keys of the messages in the web chat, in order."""
-    with contextlib.closing(sqlite3.connect(data / "webchat.sqlite")) as chat:
-        return [row[0] for row in chat.execute("select key from message where key is not null order by id")]
+    """Returns the keys of the messages in the web chat, in order; none while there is no database."""
+    with contextlib.suppress(psycopg.Error), database(data) as connection:
+        query = "select key from web_message where key is not null order by id"
+        return [row[0] for row in connection.execute(query).fetchall()]
+    return []
 
 
 def database(data: Path) -> psycopg.Connection:
@@ -247,42 +249,45 @@ def test_a_second_run_on_the_same_data_is_refused_and_other_commands_work_beside
 
 @pytest.mark.slow
 def test_killed_after_the_slot_is_written_and_before_it_is_posted_makes_one_post(data: Path) -> None:
-    held = _held_chat(data)
-    with running(data) as killed:
-        killed.until(lambda: _outbox(data, "sending"), "the post was under way")
-        killed.kill()
-    held.close()
-    assert posts(data) == []
-    with running(data) as again:
-        again.until(lambda: _outbox(data, "sent"), "the post was sent")
-        assert again.stop() == []
-    assert len(posts(data)) == 1
+    with _held_chat(data) as held:
+        with running(data) as killed:
+            killed.until(lambda: _outbox(data, "sending"), "the post was under way")
+            killed.kill()
+        held.close()
+        assert posts(data) == []
+        with running(data) as again:
+            again.until(lambda: _outbox(data, "sent"), "the post was sent")
+            assert len(posts(data)) == 1
+            assert again.stop() == []
 
 
 @pytest.mark.slow
 def test_killed_after_posting_and_before_it_is_noted_makes_one_post(data: Path) -> None:
-    held = _held_chat(data)
-    with running(data) as killed:
-        row = killed.until(lambda: _locked_outbox(data), "the post was under way and its row could be held")
-        held.close()
-        killed.until(lambda: posts(data) or None, "the message was posted")
-        assert _outbox(data, "sent") is None
-        killed.kill()
-        row.close()
-    with running(data) as again:
-        again.until(lambda: _outbox(data, "sent"), "the post was found")
-        assert again.stop() == []
-    assert len(posts(data)) == 1
+    with _held_chat(data) as held:
+        with running(data) as killed:
+            row = killed.until(lambda: _locked_outbox(data), "the post was under way and its row could be held")
+            held.close()
+            killed.until(lambda: posts(data) or None, "the message was posted")
+            assert _outbox(data, "sent") is None
+            killed.kill()
+            row.close()
+        with running(data) as again:
+            again.until(lambda: _outbox(data, "sent"), "the post was found")
+            assert len(posts(data)) == 1
+            assert again.stop() == []
 
 
-def _held_chat(data: Path) -> sqlite3.Connection:
-    """Locks the web chat's file, so that nothing can be posted during the block."""
-    store = ChatStore(data / "webchat.sqlite")
-    store.secret("session")
-    store.close()
-    held = sqlite3.connect(data / "webchat.sqlite", isolation_level=None)
-    held.execute("begin immediate")
-    return held
+@contextlib.contextmanager
+def _held_chat(data: Path) -> Iterator[psycopg.Connection]:
+    """Starts the database with the web chat's messages locked: nothing can be posted until the connection is closed."""
+    postgres = start_postgres(data / "postgres")
+    try:
+        migrations.upgrade(postgres.url)
+        with contextlib.closing(database(data)) as held:
+            held.execute("lock table web_message in exclusive mode")
+            yield held
+    finally:
+        postgres.stop()
 
 
 def _outbox(data: Path, state: str) -> int | None:

@@ -40,7 +40,6 @@ class Team:
     service: Service
     client: ServiceClient
     clock: Clock
-    store: ChatStore
     browser: Browser
     windows: list[Windows] = field(default_factory=list)
     events: Callable[[], str] = field(default_factory=lambda: map("event-{}".format, count()).__next__)
@@ -48,7 +47,7 @@ class Team:
     @asynccontextmanager
     async def open(self, port: int = 0) -> AsyncIterator[Windows]:
         """Serves the chat during the block; can be repeated, like a restart."""
-        self.chat = WebChat(self.store, self.clock)
+        self.chat = WebChat(ChatStore(self.client), self.clock)
         app = build(self.chat, Quiz(self.client).handle, suggest, fetch_operations=self.client.operations)
         async with served(app, self.chat.close, port) as address:
             self.windows.append(Windows(self.browser, address))
@@ -79,26 +78,22 @@ class Team:
 
 
 @asynccontextmanager
-async def a_team(
-    settings: Settings, clock: Clock, folder: Path, sandbox: SandboxPort | None = None
-) -> AsyncIterator[Team]:
+async def a_team(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) -> AsyncIterator[Team]:
     async with AsyncExitStack() as stack:
         service = await stack.enter_async_context(build_service(settings, clock, sandbox).running())
         client = await stack.enter_async_context(ServiceClient.inside(service.api, TOKEN))
         browser = await stack.enter_async_context(opened_chromium())
-        store = ChatStore(folder / "webchat.sqlite")
-        stack.callback(store.close)
         await client.join(OPERATOR, HERE)
         view = await client.bank_import(OPERATOR, "import", BANK.name, BANK.read_text(encoding="utf-8"), True)
         assert view.applied, view.findings
-        team = Team(service, client, clock, store, browser)
+        team = Team(service, client, clock, browser)
         yield team
         assert team.complaints() == []
 
 
 @pytest.fixture
 async def team(settings: Settings, clock: Clock, tmp_path: Path) -> AsyncIterator[Team]:
-    async with a_team(settings, clock, tmp_path) as team:
+    async with a_team(settings, clock) as team:
         yield team
 
 
@@ -228,7 +223,7 @@ async def test_code_is_tried_submitted_judged_and_corrected(
     settings: Settings, clock: Clock, tmp_path: Path, sandbox: SandboxClient
 ) -> None:
     async with (
-        a_team(settings, clock, tmp_path, sandbox) as team,
+        a_team(settings, clock, sandbox) as team,
         team.open() as windows,
     ):
         ann = await (await windows.open(width=1200)).join("Ann")

@@ -14,9 +14,9 @@ from bot.web.chat import Clock, who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem, event_id
-from bot.web.store import ChatStore, Person
+from bot.web.store import ChatStore
 from service.client import ServiceClient
-from service.wire import Who
+from service.wire import WebPerson, Who
 
 Section = Literal["overview", "review", "schedules", "bank", "statistics", "seasons", "members", "audit"]
 SECTIONS: tuple[tuple[Section, str], ...] = (
@@ -43,7 +43,7 @@ class AdminFrame:
     clock: Clock
     store: ChatStore
 
-    def admin(self, request: Request) -> Person:
+    def admin(self, request: Request) -> WebPerson:
         """Returns the admin who asks. Raises RequestProblem for everybody else."""
         person = self.cookies.person(request)
         if not person.admin:

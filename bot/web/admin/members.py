@@ -10,7 +10,6 @@ from bot.core.text import member_lists as text
 from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import who_of
 from bot.web.security import RequestProblem, cleaned, refusals_as_pages, text_of
-from bot.web.store import Person
 from service.wire import MemberRow
 
 PATH = "/m/{member}/admin/members"
@@ -30,7 +29,8 @@ class MembersPage:
         wanted, page = cleaned(query.get("text", ""))[:80].strip(), number_of(query.get("page", ""))
         with refusals_as_pages():
             found = await self._client.members(who, wanted, min(max(page, 1), 10_000))
-        rows = [(row, self._person(row)) for row in found.members]
+        people = await self._frame.store.people(*filter(None, map(_web_id, found.members)))
+        rows = [(row, people.get(_web_id(row))) for row in found.members]
         return self._frame.show(
             request,
             "members.html",
@@ -44,11 +44,6 @@ class MembersPage:
             text=text,
         )
 
-    def _person(self, row: MemberRow) -> Person | None:
-        """Returns the member as this chat knows them; None if they are in other chats only."""
-        ids = [one.member for one in row.identities if one.platform == "web"]
-        return self._frame.store.person(ids[0]) if ids else None
-
     async def change(self, request: Request) -> Response:
         """Hides or shows a member, or changes who is an admin."""
         who, fields, event = await self._frame.posted(request)
@@ -59,11 +54,16 @@ class MembersPage:
             if action in ("hide", "show"):
                 await self._client.member_hide(who, event, member, action == "hide")
                 return self._frame.after(request, "/members", "hidden" if action == "hide" else "unhidden")
-            if self._frame.store.person(member) is None:
+            if not await self._frame.store.people(member):
                 raise RequestProblem(409, *text.ELSEWHERE)
             if member == who.member:
                 raise RequestProblem(409, *text.YOURSELF)
             # Recorded first: a change of roles that is not in the audit log must not happen.
             await self._client.member_role(who, event, member, action == "promote")
-        self._frame.store.make_admin(member, action == "promote")
+        await self._frame.store.make_admin(member, action == "promote")
         return self._frame.after(request, "/members", "promoted" if action == "promote" else "demoted")
+
+
+def _web_id(row: MemberRow) -> str:
+    """Returns the id by which the web chat knows a member; empty for a member of other chats only."""
+    return next((one.member for one in row.identities if one.platform == "web"), "")

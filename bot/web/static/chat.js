@@ -237,6 +237,8 @@ function compose(box) {
     offered = text;
   };
 
+  const isAhead = () => box.value.startsWith("/") && !box.value.includes("\n") && offered !== box.value;
+
   box.addEventListener("input", () => {
     back = 0;
     fit();
@@ -251,10 +253,11 @@ function compose(box) {
     if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       box.form.requestSubmit();
-    } else if (event.key === "Tab" && !event.shiftKey && found.length) {
+    } else if (event.key === "Tab" && !event.shiftKey && (found.length || isAhead())) {
       event.preventDefault();
-      // Somebody may type faster than the completions arrive.
-      if (offered !== box.value) await look();
+      // Somebody may type faster than the completions arrive. Without any, the next Tab leaves the box.
+      if (isAhead()) await look();
+      offered = box.value;
       if (found.length) complete(found[0]);
     } else if (event.key === "Escape") offer([]);
     else if (step && browsing && back + step >= 0 && back + step <= history.length && history.length) {
@@ -286,6 +289,14 @@ function listen(after) {
       after = event.lastEventId;
       show(event.data);
     };
+    // Whether the service behind this server answers.
+    stream.addEventListener("connection", (event) => {
+      const lost = event.data === "lost";
+      if (lost) live.textContent = "The quiz does not answer right now. New messages appear as soon as it does.";
+      else if (live.dataset.away) live.textContent = "";
+      if (lost) live.dataset.away = "yes";
+      else delete live.dataset.away;
+    });
     stream.onopen = () => {
       if (live.dataset.lost) live.textContent = "";
       delete live.dataset.lost;

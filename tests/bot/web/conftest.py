@@ -13,6 +13,7 @@ from bot.core.quiz import Quiz
 from bot.web.app import build
 from bot.web.chat import WebChat
 from bot.web.store import ChatStore
+from service.client import ServiceClient
 from tests.bot.conftest import Room
 from tests.bot.web.http_browser import Browser, Desk, MakeBrowser, opened_browser
 from tests.bot.web.quiz_chat import fill
@@ -26,10 +27,10 @@ def desk() -> Desk:
 
 
 @pytest.fixture
-def chat() -> Iterator[WebChat]:
-    chat = WebChat(ChatStore(":memory:"), lambda: AT)
+def chat(client: ServiceClient) -> Iterator[WebChat]:
+    chat = WebChat(ChatStore(client), lambda: AT)
     yield chat
-    chat.store.close()
+    chat.close()
 
 
 @pytest.fixture
@@ -67,10 +68,9 @@ async def bob(ann: Browser, new_browser: MakeBrowser) -> Browser:
 async def quiz_chat(room: Room) -> AsyncIterator[WebChat]:
     """The web chat of a service whose bank has a question of every kind."""
     await fill(room)
-    chat = WebChat(ChatStore(":memory:"), room.clock)
+    chat = WebChat(ChatStore(room.client), room.clock)
     yield chat
     chat.close()
-    chat.store.close()
 
 
 @pytest.fixture

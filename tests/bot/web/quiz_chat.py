@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import time
 
-from bot.web.chat import WHERE, WORKSPACE
-from service.wire import AnswerInput, Confidence, ScheduleSpec, Who
+from bot.web.chat import WHERE
+from service.wire import WEB_WORKSPACE, AnswerInput, Confidence, ScheduleSpec, Who
 from tests.bot.conftest import BANK, QUESTIONS, Room
 from tests.bot.web.http_browser import Browser
 from tests.conftest import MONDAY
 
-OPERATOR = Who(platform="web", workspace=WORKSPACE, member="operator", name="Operator", admin=True)
+OPERATOR = Who(platform="web", workspace=WEB_WORKSPACE, member="operator", name="Operator", admin=True)
 
 
 async def fill(room: Room) -> None:
@@ -33,12 +33,12 @@ async def opens(room: Room, question: str, *, confidence: bool = False, variants
 
 
 def who_is(ann: Browser) -> Who:
-    return Who(platform="web", workspace=WORKSPACE, member=ann.member, name="Ann", admin=True)
+    return Who(platform="web", workspace=WEB_WORKSPACE, member=ann.member, name="Ann", admin=True)
 
 
 def called(name: str, member: str = "") -> Who:
     """A member of the web chat; without `member`, one who has no browser."""
-    return Who(platform="web", workspace=WORKSPACE, member=member or name.lower(), name=name)
+    return Who(platform="web", workspace=WEB_WORKSPACE, member=member or name.lower(), name=name)
 
 
 async def answer(room: Room, who: Who, *, right: bool, confidence: Confidence | None = None) -> None:

@@ -12,7 +12,7 @@ from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.core.text.questions import answer_form
 from bot.web import WebChat, build
-from bot.web.chat import CHANNEL, WHERE
+from bot.web.chat import WHERE
 from bot.web.sign_in import LIFETIME
 from service.wire import Who
 from tests.bot.conftest import QUESTIONS, Room
@@ -20,6 +20,7 @@ from tests.bot.samples import GALLERY
 from tests.bot.web.chromium import Windows, needs_axe, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser
 from tests.bot.web.quiz_chat import OPERATOR, called, plays, who_is
+from tests.bot.web.writers import posted, says
 
 BUDGET = 100_000
 """Largest page with its styles and scripts, bytes."""
@@ -38,9 +39,9 @@ async def fill(room: Room, chat: WebChat, who: Who) -> Mapping[str, str]:
     code = await room.client.practice(who, WHERE, kind="code")
     assert code is not None
     for one in GALLERY.values():
-        chat.store.post(CHANNEL, one, room.clock(), member=who.member)
-    chat.say("bob", "Bob", "Good morning", "e")
-    editor = chat.store.post(CHANNEL, answer_form(code, room.clock()), room.clock(), member=who.member)
+        await posted(chat, one, member=who.member)
+    await says(chat, "Bob", "Good morning", "e")
+    editor = await posted(chat, answer_form(code, room.clock()), member=who.member)
     return {
         "today": "today",
         "practice": "practice?kind=choice",
@@ -83,7 +84,7 @@ async def test_axe_finds_nothing_on_any_page(room: Room, quiz_chat: WebChat, wid
         await ann.page.keyboard.press("Control+k")
         await ann.page.get_by_role("option").first.wait_for()
         assert await ann.axe() == [], "the command bar"
-        code = quiz_chat.store.make_sign_in(ann.member, room.clock() + LIFETIME)
+        code = await quiz_chat.store.make_sign_in(ann.member, LIFETIME)
         await ann.page.goto(f"{address}/sign-in/{code}")
         assert await ann.axe() == [], "a sign-in link"
         assert windows.complaints() == []
@@ -96,7 +97,7 @@ async def test_every_page_is_within_its_budget(room: Room, quiz_chat: WebChat, m
     who = who_is(member)
     pages = await fill(room, quiz_chat, who)
     for number in range(200):
-        quiz_chat.say("bob", "Bob", f"Message {number} " + "long " * 60, f"e{number}")
+        await says(quiz_chat, f"Bob {number % 4}", f"Message {number} " + "long " * 60, f"e{number}")
     sizes = {name: await weigh(member, f"/m/{member.member}/{path}") for name, path in pages.items()}
     assert {name: size for name, size in sizes.items() if size > BUDGET} == {}
 

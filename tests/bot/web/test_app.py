@@ -9,6 +9,7 @@ from bot.core.dispatcher import Target
 from bot.core.events import Command, Press, Submit
 from bot.web.chat import WebChat
 from tests.bot.web.http_browser import Browser, Desk, MakeBrowser
+from tests.bot.web.writers import contents, latest_version, posted
 
 HERE = Target("local", "daily")
 QUESTION = Card("The question", "A question.", (Text("Which?"),), (Button("Answer", "a:r1"),))
@@ -66,7 +67,7 @@ async def test_one_browser_may_be_two_members(ann: Browser) -> None:
 
 
 async def test_nobody_opens_anothers_pages(ann: Browser, bob: Browser, chat: WebChat) -> None:
-    mine = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
+    mine = await posted(chat, CODE, member=ann.member)
     for path in ("", "events", "complete?text=/", f"form/{mine}"):
         answer = await bob.opens(f"{ann.home}{path}")
         assert answer.status_code == 403
@@ -111,7 +112,7 @@ async def test_an_invalid_message_is_rejected(ann: Browser, desk: Desk, chat: We
 
     assert answer.status_code == 422
     assert said in answer.text
-    assert chat.store.version() == 0
+    assert await latest_version(chat) == 0
 
 
 # Presses
@@ -127,17 +128,17 @@ async def test_a_press_is_answered_below_the_card(ann: Browser, desk: Desk, chat
     assert isinstance(event, Press)
     assert event.action == "a:r1"
     assert answer.headers["location"] == f"{ann.home}#m2"
-    seen = chat.store.seen_by(ann.member, "daily")
+    seen = (await chat.store.seen_by(ann.member, "daily")).messages
     assert [message.content for message in seen] == [QUESTION, desk.reply.content]
 
 
 async def test_a_reply_that_replaces_takes_the_place_of_ones_own_card(ann: Browser, desk: Desk, chat: WebChat) -> None:
-    own = chat.store.post("daily", QUESTION, chat.clock(), member=ann.member)
+    own = await posted(chat, QUESTION, member=ann.member)
     desk.reply = Reply(Card("Recorded", "It is."), replaces=True)
 
     await ann.sends("press", action="o:r1:a", message=str(own))
 
-    assert [message.content for message in chat.store.seen_by(ann.member, "daily")] == [desk.reply.content]
+    assert await contents(chat, ann.member) == [desk.reply.content]
 
 
 @pytest.mark.parametrize("owner", ["public", "bob"])
@@ -145,13 +146,13 @@ async def test_members_cannot_replace_others_messages(
     ann: Browser, bob: Browser, desk: Desk, chat: WebChat, owner: str
 ) -> None:
     member = None if owner == "public" else bob.member
-    theirs = chat.store.post("daily", QUESTION, chat.clock(), member=member)
+    theirs = await posted(chat, QUESTION, member=member)
     desk.reply = Reply(Card("Mine now", "It is."), replaces=True)
 
     answer = await ann.sends("press", json=True, action="a:r1", message=str(theirs))
 
     assert answer.json()["message"] != theirs
-    assert chat.store.seen_by(bob.member, "daily")[0].content == QUESTION
+    assert (await chat.store.seen_by(bob.member, "daily")).messages[0].content == QUESTION
 
 
 async def test_the_same_press_twice_is_one_event_with_one_answer(ann: Browser, desk: Desk, chat: WebChat) -> None:
@@ -160,7 +161,7 @@ async def test_the_same_press_twice_is_one_event_with_one_answer(ann: Browser, d
 
     assert first.headers["location"] == second.headers["location"]
     assert len({event.id for event in desk.asked}) == 1
-    assert len(chat.store.seen_by(ann.member, "daily")) == 1
+    assert len((await chat.store.seen_by(ann.member, "daily")).messages) == 1
 
 
 async def test_going_back_and_choosing_another_is_another_event(ann: Browser, bob: Browser, desk: Desk) -> None:
@@ -175,7 +176,7 @@ async def test_a_repeated_message_is_posted_once(ann: Browser, chat: WebChat) ->
     for _ in range(2):
         await ann.sends("say", text="hello")
 
-    assert [message.content for message in chat.store.seen_by(ann.member, "daily")] == ["hello"]
+    assert await contents(chat, ann.member) == ["hello"]
 
 
 @pytest.mark.parametrize("number", ["", "x" * 65, "a b", "é"])
@@ -202,12 +203,12 @@ async def test_what_was_filled_in_comes_as_values(ann: Browser, desk: Desk) -> N
 
 
 async def test_a_form_in_the_channel_is_replaced_by_its_receipt(ann: Browser, desk: Desk, chat: WebChat) -> None:
-    form = chat.store.post("daily", PROSE, chat.clock(), member=ann.member)
+    form = await posted(chat, PROSE, member=ann.member)
     desk.reply = Reply(Card("Recorded", "It is."), replaces=True)
 
     await ann.sends("submit", action="f:r2", message=str(form), values={"text": "because"})
 
-    assert [message.content for message in chat.store.seen_by(ann.member, "daily")] == [desk.reply.content]
+    assert await contents(chat, ann.member) == [desk.reply.content]
 
 
 async def test_code_opens_an_editor_at_once(ann: Browser, desk: Desk) -> None:
@@ -225,7 +226,7 @@ async def test_code_opens_an_editor_at_once(ann: Browser, desk: Desk) -> None:
 
 
 async def test_the_editor_stays_open_with_its_latest_result_below(ann: Browser, desk: Desk, chat: WebChat) -> None:
-    form = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
+    form = await posted(chat, CODE, member=ann.member)
     desk.reply = Reply(Card("One passed", "One."), replaces=True)
     await ann.opens(f"{ann.home}form/{form}")
     first = await ann.sends(
@@ -244,7 +245,7 @@ async def test_the_editor_stays_open_with_its_latest_result_below(ann: Browser, 
 
 
 async def test_a_verdict_that_comes_later_is_on_the_editors_page(ann: Browser, desk: Desk, chat: WebChat) -> None:
-    form = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
+    form = await posted(chat, CODE, member=ann.member)
     verdict = Card("Your code: right", "Right.", (), (Button("Change my answer", "a:r1"),))
     number = await chat.post(Target("local", "daily", member=ann.member), verdict, "k")
     page = (await ann.opens(f"{ann.home}form/{form}")).text
@@ -255,8 +256,8 @@ async def test_a_verdict_that_comes_later_is_on_the_editors_page(ann: Browser, d
 
 
 async def test_back_to_the_question_leads_to_the_editor_it_came_from(ann: Browser, desk: Desk, chat: WebChat) -> None:
-    form = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
-    result = chat.store.post("daily", QUESTION, chat.clock(), member=ann.member, answers=form)
+    form = await posted(chat, CODE, member=ann.member)
+    result = await posted(chat, QUESTION, member=ann.member, answers=form)
     desk.reply = Reply(CODE)
 
     answer = await ann.sends("press", json=True, action="a:r1", message=str(result), editor=str(form))
@@ -267,8 +268,8 @@ async def test_back_to_the_question_leads_to_the_editor_it_came_from(ann: Browse
 
 @pytest.mark.parametrize("number", ["1", "2", "9", "x", "9" * 30, "-1"])
 async def test_another_members_editor_is_not_found(ann: Browser, bob: Browser, chat: WebChat, number: str) -> None:
-    chat.store.post("daily", CODE, chat.clock(), member=bob.member)
-    chat.store.post("daily", QUESTION, chat.clock())
+    await posted(chat, CODE, member=bob.member)
+    await posted(chat, QUESTION)
 
     answer = await ann.opens(f"{ann.home}form/{number}")
 
@@ -277,11 +278,11 @@ async def test_another_members_editor_is_not_found(ann: Browser, bob: Browser, c
 
 
 async def test_members_cannot_fill_in_anothers_editor(ann: Browser, bob: Browser, chat: WebChat) -> None:
-    form = chat.store.post("daily", CODE, chat.clock(), member=bob.member)
+    form = await posted(chat, CODE, member=bob.member)
 
     await ann.sends("submit", action="f:r1", message=str(form), values={"code": "import os"})
 
-    kept = chat.store.message(form, bob.member)
+    kept = await chat.store.message(form, bob.member)
     assert kept is not None
     assert kept.content == CODE
 

@@ -75,33 +75,33 @@ class Service:
 
 
 @pytest.fixture
-def service() -> Service:
+def told() -> Service:
     return Service()
 
 
 @asynccontextmanager
-async def browsing(chat: WebChat, desk: Desk, service: Service | None) -> AsyncIterator[Browser]:
-    app = build(chat, desk.answer, suggest, fetch_operations=service.fetch if service is not None else None)
+async def browsing(chat: WebChat, desk: Desk, told: Service | None) -> AsyncIterator[Browser]:
+    app = build(chat, desk.answer, suggest, fetch_operations=told.fetch if told is not None else None)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
         yield Browser(app, http)
 
 
-async def test_an_admin_finds_it_from_the_channel(chat: WebChat, desk: Desk, service: Service) -> None:
-    async with browsing(chat, desk, service) as ann:
+async def test_an_admin_finds_it_from_the_channel(chat: WebChat, desk: Desk, told: Service) -> None:
+    async with browsing(chat, desk, told) as ann:
         await ann.join("Ann")
         assert f'<a href="{ann.home}operations">operations</a>' in ann.page
         answer = await ann.opens(f"{ann.home}operations")
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-store"
     assert "script-src 'self'" in answer.headers["content-security-policy"]
-    assert [(who.platform, who.workspace, who.admin) for who in service.asked] == [("web", "local", True)]
+    assert [(who.platform, who.workspace, who.admin) for who in told.asked] == [("web", "local", True)]
     for said in ("A worker leads", "No trouble is known", "2 ready, 0 running", "None in the last seven days"):
         assert said in answer.text
 
 
-async def test_others_neither_find_it_nor_are_shown_it(chat: WebChat, desk: Desk, service: Service) -> None:
-    async with browsing(chat, desk, service) as ann, browsing(chat, desk, service) as bob:
+async def test_others_neither_find_it_nor_are_shown_it(chat: WebChat, desk: Desk, told: Service) -> None:
+    async with browsing(chat, desk, told) as ann, browsing(chat, desk, told) as bob:
         await ann.join("Ann")
         await bob.join("Bob")
         assert "operations" not in bob.page
@@ -109,7 +109,7 @@ async def test_others_neither_find_it_nor_are_shown_it(chat: WebChat, desk: Desk
         assert (await bob.opens(f"{ann.home}operations")).status_code == 403
         bob.http.cookies.clear()
         assert (await bob.opens(f"{ann.home}operations")).status_code == 403
-    assert service.asked == []
+    assert told.asked == []
 
 
 async def test_without_a_service_there_is_no_operations_page(chat: WebChat, desk: Desk) -> None:
@@ -127,18 +127,18 @@ async def test_without_a_service_there_is_no_operations_page(chat: WebChat, desk
     ],
 )
 async def test_a_refusal_of_the_service_is_shown(
-    chat: WebChat, desk: Desk, service: Service, problem: Exception, status: int, said: str
+    chat: WebChat, desk: Desk, told: Service, problem: Exception, status: int, said: str
 ) -> None:
-    service.said = problem
-    async with browsing(chat, desk, service) as ann:
+    told.said = problem
+    async with browsing(chat, desk, told) as ann:
         await ann.join("Ann")
         answer = await ann.opens(f"{ann.home}operations")
     assert (answer.status_code, said in answer.text) == (status, True)
 
 
-async def test_every_problem_is_described_and_escaped(chat: WebChat, desk: Desk, service: Service) -> None:
-    service.said = BUSY
-    async with browsing(chat, desk, service) as ann:
+async def test_every_problem_is_described_and_escaped(chat: WebChat, desk: Desk, told: Service) -> None:
+    told.said = BUSY
+    async with browsing(chat, desk, told) as ann:
         await ann.join("Ann")
         page = (await ann.opens(f"{ann.home}operations")).text
     assert NASTY not in page
@@ -164,8 +164,8 @@ async def test_every_problem_is_described_and_escaped(chat: WebChat, desk: Desk,
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.timeout(240)
-async def test_it_reads_well_in_light_and_dark_and_on_a_phone(chat: WebChat, desk: Desk, service: Service) -> None:
-    app = build(chat, desk.answer, suggest, fetch_operations=service.fetch)
+async def test_it_reads_well_in_light_and_dark_and_on_a_phone(chat: WebChat, desk: Desk, told: Service) -> None:
+    app = build(chat, desk.answer, suggest, fetch_operations=told.fetch)
     async with opened_chromium() as browser, served(app, chat.close) as address:
         windows = Windows(browser, address)
         ann = await (await windows.open()).join("Ann")
@@ -173,7 +173,7 @@ async def test_it_reads_well_in_light_and_dark_and_on_a_phone(chat: WebChat, des
         await expect(ann.page.get_by_role("heading", level=1)).to_have_text("Operations")
         assert await ann.audit() == []
         await ann.shoot("operations-quiet")
-        service.said = BUSY
+        told.said = BUSY
         for width in (1100, 360):
             await ann.page.set_viewport_size({"width": width, "height": 800})
             await ann.page.get_by_role("link", name="load again").click()

@@ -8,13 +8,14 @@ from bot.core.cards import Card, Form, TextField
 from bot.core.dispatcher import Target
 from bot.web.chat import WebChat
 from tests.bot.web.http_browser import Browser
+from tests.bot.web.writers import posted
 
 CODE = Form("Write it", "f:r1", (TextField("code", "Your code", code=True),))
 
 
 async def test_news_come_to_those_they_are_for(ann: Browser, bob: Browser, chat: WebChat) -> None:
     to_ann, to_bob = ann.listens(), bob.listens()
-    chat.store.post("daily", Card("Secret", "For Ann."), chat.clock(), member=ann.member)
+    await posted(chat, Card("Secret", "For Ann."), member=ann.member)
     await bob.sends("say", text="hello")
 
     first, second = await to_ann.next(), await to_ann.next()
@@ -57,11 +58,11 @@ async def test_a_stream_without_a_position_starts_at_the_beginning(ann: Browser,
 async def test_the_editors_stream_brings_what_belongs_beneath_it(ann: Browser, chat: WebChat) -> None:
     private = Target("local", "daily", member=ann.member)
     await chat.post(private, Card("Before", ""), "k1")
-    form = chat.store.post("daily", CODE, chat.clock(), member=ann.member)
+    form = await posted(chat, CODE, member=ann.member)
     stream = ann.listens(f"events?editor={form}&after=0")
     await ann.sends("say", text="hello")
-    chat.store.post("daily", Card("A board", ""), chat.clock(), member=ann.member)
-    result = chat.store.post("daily", Card("A result", ""), chat.clock(), member=ann.member, answers=form)
+    await posted(chat, Card("A board", ""), member=ann.member)
+    result = await posted(chat, Card("A result", ""), member=ann.member, answers=form)
     verdict = await chat.post(private, Card("A verdict", ""), "k2")
 
     came = [await stream.next(), await stream.next()]

@@ -11,10 +11,12 @@ from playwright.async_api import expect
 from bot.core.cards import Card, Reply, Text
 from bot.core.command_parser import suggest
 from bot.web.app import LONGEST_PAGE, MOST_MESSAGES, build
-from bot.web.chat import CHANNEL, WebChat
+from bot.web.chat import WebChat
 from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.conftest import AT
 from tests.bot.web.http_browser import Browser, Desk
+from tests.bot.web.writers import posted, says
+from tests.conftest import Clock
 
 
 def numbers(page: str) -> list[int]:
@@ -28,7 +30,10 @@ def earlier(page: str) -> str | None:
 
 
 async def test_pages_hold_every_message_once(chat: WebChat, ann: Browser) -> None:
-    made = [chat.say("bob", "Bob", f"Message {number}", f"e{number}") for number in range(2 * MOST_MESSAGES + 5)]
+    made = [
+        await says(chat, f"Bob {number % 3}", f"Message {number}", f"e{number}")
+        for number in range(2 * MOST_MESSAGES + 5)
+    ]
     page = (await ann.opens(f"/m/{ann.member}/")).text
     seen = numbers(page)
     assert seen == made[-MOST_MESSAGES:]
@@ -41,16 +46,17 @@ async def test_pages_hold_every_message_once(chat: WebChat, ann: Browser) -> Non
 
 async def test_a_page_is_bounded_by_its_length_too_but_shows_a_long_message(chat: WebChat, ann: Browser) -> None:
     for number in range(30):
-        chat.store.post(CHANNEL, Card("Long", "Long", (Text("word " * 1000),)), AT, key=f"k{number}")
+        await posted(chat, Card("Long", "Long", (Text("word " * 1000),)), key=f"k{number}")
     page = (await ann.opens(f"/m/{ann.member}/")).text
     assert 5 < len(numbers(page)) < 30 and len(page) < LONGEST_PAGE + 20_000 and earlier(page)
-    chat.store.post(CHANNEL, "word " * 40_000, AT, author="Bob")
+    await posted(chat, "word " * 40_000)
     assert len(numbers((await ann.opens(f"/m/{ann.member}/")).text)) == 1
 
 
-async def test_days_are_separated_and_today_is_marked(chat: WebChat, ann: Browser) -> None:
+async def test_days_are_separated_and_today_is_marked(chat: WebChat, ann: Browser, clock: Clock) -> None:
     for days in (2, 2, 1, 0):
-        chat.store.post(CHANNEL, f"{days} days ago", AT - timedelta(days=days), author="Bob")
+        clock.now = AT - timedelta(days=days)
+        await posted(chat, f"{days} days ago")
     page = (await ann.opens(f"/m/{ann.member}/")).text
     shown = re.findall(r'<p class="day"( id="today")? tabindex="-1"><time [^>]*>([^<]*)</time>', page)
     assert shown == [("", "Saturday 28 February"), ("", "Sunday 1 March"), (' id="today"', "Monday 2 March")]
@@ -58,16 +64,18 @@ async def test_days_are_separated_and_today_is_marked(chat: WebChat, ann: Browse
 
 
 async def test_what_is_no_number_shows_the_latest(chat: WebChat, ann: Browser) -> None:
-    made = chat.say("bob", "Bob", "hello", "e")
+    made = await says(chat, "Bob", "hello", "e")
     for text in ("x", "-1", "9" * 40, ""):
         assert numbers((await ann.opens(f"/m/{ann.member}/?before={text}")).text) == [made]
 
 
 @pytest.mark.browser
 @needs_chromium
-async def test_the_message_box_and_earlier_messages_in_a_browser(chat: WebChat, desk: Desk) -> None:
+async def test_the_message_box_and_earlier_messages_in_a_browser(chat: WebChat, desk: Desk, clock: Clock) -> None:
     for number in range(MOST_MESSAGES + 10):
-        chat.store.post(CHANNEL, f"Message {number}", AT - timedelta(days=MOST_MESSAGES + 10 - number), author="Bob")
+        clock.now = AT - timedelta(days=MOST_MESSAGES + 10 - number)
+        await says(chat, "Bob", f"Message {number}", f"e{number}")
+    clock.now = AT
     async with opened_chromium() as browser, served(build(chat, desk.answer, suggest), chat.close) as address:
         windows = Windows(browser, address)
         ann = await (await windows.open()).join("Ann")

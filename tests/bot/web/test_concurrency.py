@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from contextlib import closing
 
 import httpx
 import pytest
@@ -14,6 +13,7 @@ from bot.web.app import build
 from bot.web.chat import WebChat
 from bot.web.security import HEADERS
 from bot.web.store import ChatStore
+from service.client import ServiceClient
 from service.process import serve_app
 from tests.bot.web.http_browser import Desk
 from tests.conftest import MONDAY
@@ -22,10 +22,12 @@ from tests.held_requests import BUSY, hold_requests
 MANY = 40
 
 
-async def test_leaving_in_the_middle_of_a_body_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
-    chat = WebChat(ChatStore(":memory:"), lambda: MONDAY)
+async def test_leaving_in_the_middle_of_a_body_is_no_fault(
+    client: ServiceClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat = WebChat(ChatStore(client), lambda: MONDAY)
     app = build(chat, Desk().answer, suggest, limit=1)
-    with closing(chat.store), socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
         async with (
             serve_app(app, listener, chat.close, grace_s=0),
@@ -39,10 +41,10 @@ async def test_leaving_in_the_middle_of_a_body_is_no_fault(caplog: pytest.LogCap
     assert "Exception in ASGI application" not in caplog.text
 
 
-async def test_a_page_is_refused_while_too_many_are_read_and_health_is_not() -> None:
-    chat = WebChat(ChatStore(":memory:"), lambda: MONDAY)
+async def test_a_page_is_refused_while_too_many_are_read_and_health_is_not(client: ServiceClient) -> None:
+    chat = WebChat(ChatStore(client), lambda: MONDAY)
     app = build(chat, Desk().answer, suggest, limit=MANY)
-    with closing(chat.store), socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
         async with (
             serve_app(app, listener, chat.close, grace_s=0),

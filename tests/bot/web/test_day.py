@@ -29,6 +29,7 @@ from tests.bot import day
 from tests.bot.day import Transcript, Values
 from tests.bot.web.http_browser import Browser, opened_browser
 from tests.bot.web.quiz_chat import OPERATOR, called
+from tests.bot.web.writers import latest_version
 from tests.conftest import TOKEN, Clock
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
@@ -100,10 +101,10 @@ class WebDay:
         delivering = Dispatcher(self.client, self.chat)
         while await delivering.once():
             pass
-        if self.chat.store.version() != self.version:
+        if await latest_version(self.chat) != self.version:
             for name in self.people:
                 await self._notes(name)
-        self.version = self.chat.store.version()
+        self.version = await latest_version(self.chat)
 
     async def _articles(self, name: str, path: str = "") -> list[str]:
         """Returns the messages on the member's page of the channel, oldest first."""
@@ -193,12 +194,12 @@ def _markdown(article: Tag) -> str:
 async def test_a_few_days_read_as_they_should(
     settings: Settings, clock: Clock, sandbox: SandboxClient, tmp_path: Path
 ) -> None:
-    chat = WebChat(ChatStore(":memory:"), clock)
     async with (
         build_service(settings, clock, sandbox).running() as service,
         ServiceClient.inside(service.api, TOKEN) as client,
         AsyncExitStack() as stack,
     ):
+        chat = WebChat(ChatStore(client), clock)
         app = build(chat, Quiz(client).handle, suggest, client=client)
         people: dict[str, Browser] = {}
         for name in ("Boss", "Ada", "Bob", "Cleo"):
@@ -212,5 +213,4 @@ async def test_a_few_days_read_as_they_should(
         await day.imports(played)
         await day.play(played)
         chat.close()
-    chat.store.close()
     played.transcript.compare(COMMITTED, tmp_path)

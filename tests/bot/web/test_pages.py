@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -18,10 +17,12 @@ from bot.core.text import outbox_card
 from bot.web.app import build
 from bot.web.chat import CHANNEL, WebChat
 from bot.web.store import ChatStore
+from service.client import ServiceClient
 from tests.bot.samples import GALLERY, QUESTION_POST
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.conftest import AT
 from tests.bot.web.http_browser import Desk
+from tests.bot.web.writers import posted, says
 
 pytestmark = [pytest.mark.browser, needs_chromium, pytest.mark.asyncio(loop_scope="module")]
 
@@ -51,7 +52,7 @@ async def shown(windows: Windows, chat: WebChat, *said: Card | Form, **window: o
     """Opens Ann's channel with these private messages."""
     ann = await (await windows.open(**window)).join("Ann")  # type: ignore[arg-type]
     for one in said:
-        chat.store.post(CHANNEL, one, chat.clock(), member=ann.member)
+        await posted(chat, one, member=ann.member)
     await ann.page.reload()
     return ann
 
@@ -70,7 +71,7 @@ async def editing(windows: Windows, chat: WebChat, **window: object) -> Window:
 @pytest.mark.parametrize("width", [360, 1200])
 async def test_every_card_there_is_passes_the_audit(windows: Windows, chat: WebChat, width: int) -> None:
     await chat.post(HERE, QUESTION, "k")
-    chat.say("bob", "Bob", "w" * 300 + " https://example.org/" + "x" * 200, "e")
+    await says(chat, "Bob", "w" * 300 + " https://example.org/" + "x" * 200, "e")
     ann = await shown(windows, chat, *GALLERY.values(), width=width)
 
     assert await ann.audit() == []
@@ -177,9 +178,8 @@ async def test_a_late_response_takes_no_focus_from_a_reply_that_the_stream_broug
     await expect(first).to_be_focused()
 
 
-async def test_what_was_missed_comes_after_a_restart(tmp_path: Path, desk: Desk, browser: Browser) -> None:
-    store = ChatStore(tmp_path / "chat.sqlite")
-    first = WebChat(store, lambda: AT)
+async def test_what_was_missed_comes_after_a_restart(client: ServiceClient, desk: Desk, browser: Browser) -> None:
+    first = WebChat(ChatStore(client), lambda: AT)
     async with served(build(first, desk.answer, suggest), first.close) as address:
         windows = Windows(browser, address)
         ann = await (await windows.open()).join("Ann")
@@ -188,9 +188,9 @@ async def test_what_was_missed_comes_after_a_restart(tmp_path: Path, desk: Desk,
     await expect(ann.page.locator("#live")).to_contain_text("Not connected")
     await ann.page.get_by_role("button", name="/quiz help").click()
     await expect(ann.page.locator("#live")).to_contain_text("Not sent:")
-    first.say("bob", "Bob", "while you were away", "e")
+    await says(first, "Bob", "while you were away", "e")
 
-    again = WebChat(store, lambda: AT)
+    again = WebChat(ChatStore(client), lambda: AT)
     async with served(build(again, desk.answer, suggest), again.close, int(address.rpartition(":")[2])):
         await ann.said("while you were away")
         await expect(ann.page.locator("#live")).to_have_text("")
@@ -199,7 +199,6 @@ async def test_what_was_missed_comes_after_a_restart(tmp_path: Path, desk: Desk,
         assert await ann.page.locator(".message").count() == 3
         assert len(desk.asked) == 1
         await windows.close()
-    store.close()
 
 
 async def test_a_deadline_is_shown_in_the_readers_zone(windows: Windows, chat: WebChat) -> None:
@@ -209,7 +208,7 @@ async def test_a_deadline_is_shown_in_the_readers_zone(windows: Windows, chat: W
     await expect(deadline).to_contain_text("Friday")
     await expect(deadline).to_contain_text("01:00")
     without = await (await windows.open(zone="Asia/Tokyo", scripts=False)).join("Bob")
-    chat.store.post(CHANNEL, QUESTION, chat.clock(), member=without.member)
+    await posted(chat, QUESTION, member=without.member)
     await without.page.reload()
     await expect(without.page.locator(".message time[data-local=dated]").first).to_contain_text("17:00 (Europe/Berlin)")
 
@@ -221,7 +220,7 @@ async def test_a_hidden_page_disconnects_and_catches_up(windows: Windows, chat: 
       document.dispatchEvent(new Event("visibilitychange"));
     }"""
     await ann.page.evaluate(turn, True)
-    chat.say("bob", "Bob", "are you there?", "e1")
+    await says(chat, "Bob", "are you there?", "e1")
     await ann.types("hello")
     await ann.said("hello")
     assert await ann.page.locator(".message").count() == 1

@@ -36,7 +36,7 @@ AT = datetime(2026, 3, 2, 8, 5, tzinfo=UTC)
 
 def message(said: Card | Form | str, member: str | None = None, reply_to: int | None = None) -> Message:
     author = "Bob" if isinstance(said, str) else None
-    return Message(7, 9, "daily", member, author, reply_to, None, False, said, AT)
+    return Message(7, 9, member, author, reply_to, None, False, said, AT)
 
 
 def html_of(said: Card | Form | str, member: str | None = None, reply_to: int | None = None, editor: int = 0) -> str:

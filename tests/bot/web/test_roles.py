@@ -9,7 +9,6 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import cast
 
 import httpx
 import pytest
@@ -23,7 +22,7 @@ from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.web import LinkedEditor
 from bot.web.app import build
-from bot.web.chat import CHANNEL, WebChat
+from bot.web.chat import WebChat
 from bot.web.store import ChatStore
 from service.wire import Operations, Who
 from tests.bot.conftest import Room
@@ -31,6 +30,7 @@ from tests.bot.web.http_browser import Browser
 from tests.bot.web.test_app import CODE
 from tests.bot.web.test_app_operations import QUIET
 from tests.bot.web.test_editor import LINKS, link_of
+from tests.bot.web.writers import posted
 from tests.conftest import MakeWho
 
 ROLES = ("stranger", "another member", "another site", "member", "admin")
@@ -131,9 +131,9 @@ class Site:
             "admin": (self.admin, self.admin),
         }[role]
 
-    def form_of(self, whose: Browser) -> int:
+    async def form_of(self, whose: Browser) -> int:
         """Returns a form on a member's pages."""
-        return self.chat.store.post(CHANNEL, CODE, self.chat.clock(), member=whose.member)
+        return await posted(self.chat, CODE, member=whose.member)
 
     async def link_token(self, path: str) -> str:
         page = (await self.stranger.http.get(path)).text
@@ -144,7 +144,7 @@ class Site:
 @pytest.fixture
 async def web(room: Room, who: MakeWho) -> AsyncIterator[Site]:
     link = await link_of(room, who("Ann"))
-    chat = WebChat(ChatStore(":memory:"), room.clock)
+    chat = WebChat(ChatStore(room.client), room.clock)
     linked = LinkedEditor(LINKS, room.client, Quiz(room.client, LINKS).handle, room.clock)
 
     async def look(_: Who) -> Operations:
@@ -159,7 +159,6 @@ async def web(room: Room, who: MakeWho) -> AsyncIterator[Site]:
             await browsers[-1].join(name)
     yield Site(app, chat, link, *browsers)
     chat.close()
-    chat.store.close()
     for browser in browsers:
         await browser.http.aclose()
 
@@ -168,11 +167,11 @@ async def visit(web: Site, route: str, role: str) -> int:
     """Returns the status for this visitor, who posts what our page would if they can read it."""
     method, path = route.split()
     mine, whose = web.visitor(role)
-    form = web.form_of(whose)
+    form = await web.form_of(whose)
     link = web.link if role != "stranger" else "/e/no-such-link"
     if "{code}" in path:
-        guest = web.chat.store.join(f"Guest {form}")
-        path = path.replace("{code}", web.chat.store.make_sign_in(guest.id, web.chat.clock() + timedelta(minutes=1)))
+        guest = await web.chat.store.join(f"Guest {form}")
+        path = path.replace("{code}", await web.chat.store.make_sign_in(guest.id, timedelta(minutes=1)))
     path = (
         path.replace("/e/{token}", link)
         .replace("{member}", whose.member)
@@ -205,7 +204,10 @@ async def test_every_page_treats_every_visitor_as_in_the_table(web: Site) -> Non
 
 
 async def test_every_page_has_its_row(web: Site) -> None:
-    routes = cast(Starlette, vars(vars(web.app)["_app"])["_app"]).routes
+    app = vars(web.app)["_app"]
+    while not isinstance(app, Starlette):
+        app = vars(app)["_app"]
+    routes = app.routes
     found = set()
     for route in routes:
         assert isinstance(route, Route | Mount)

@@ -11,10 +11,11 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 
 from bot.web.security import MemberCookies, RequestProblem, cleaned, event_id, text_of
-from bot.web.store import ChatStore, Person
-from tests.conftest import MONDAY
+from bot.web.store import ChatStore
+from service.client import ServiceClient
+from service.wire import WebPerson
 
-ANN, BOB = Person("ann", "Ann", True), Person("bob", "Bob", False)
+ANN, BOB = WebPerson(id="ann", name="Ann", admin=True), WebPerson(id="bob", name="Bob", admin=False)
 
 
 def request(path: str = "/m/ann/press", cookie: str = "") -> Request:
@@ -62,21 +63,19 @@ def test_a_field_that_is_missing_is_empty() -> None:
     assert text_of(FormData([]), "a") == ""
 
 
-def test_two_chats_on_one_machine_have_cookies_of_their_own() -> None:
-    one, two = ChatStore(":memory:"), ChatStore(":memory:")
-
-    first, second, again = (MemberCookies(store, lambda: MONDAY) for store in (one, two, one))
+async def test_two_chats_on_one_machine_have_cookies_of_their_own(client: ServiceClient) -> None:
+    first, second, again = [MemberCookies(ChatStore(client, name)) for name in ("one", "two", "one")]
+    for cookies in (first, second, again):
+        await cookies.load(request())
 
     assert first.cookie == again.cookie != second.cookie
     assert first.token("ann") == again.token("ann") != second.token("ann")
-    one.close()
-    two.close()
 
 
-@pytest.mark.parametrize("cookie", ["", "x", "W10.x", "x" * 5000, '["ann"]'])
-def test_a_cookie_nobody_signed_knows_nobody(cookie: str) -> None:
-    store = ChatStore(":memory:")
-    cookies = MemberCookies(store, lambda: MONDAY)
-
-    assert cookies.known(request(cookie=f"{cookies.cookie}={cookie}")) == []
-    store.close()
+async def test_a_cookie_nobody_signed_knows_nobody(client: ServiceClient) -> None:
+    cookies = MemberCookies(ChatStore(client))
+    await cookies.load(request())
+    for cookie in ("", "x", "W10.x", "x" * 5000, '["ann"]'):
+        asked = request(cookie=f"{cookies.cookie}={cookie}")
+        await cookies.load(asked)
+        assert cookies.known(asked) == [], cookie

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from datetime import timedelta
-from pathlib import Path
 
 import httpx
 import pytest
@@ -14,12 +12,10 @@ from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.core.text.sessions import browser
 from bot.web import WebChat, build
-from bot.web.store import ChatStore
 from tests.bot.conftest import Room
 from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser, MakeBrowser
 from tests.bot.web.test_sign_in import link_of, uses
-from tests.conftest import MONDAY
 
 PHONE = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36"
 
@@ -84,11 +80,11 @@ async def test_a_stream_ends_when_its_browser_is_signed_out(
 ) -> None:
     phone.home = f"/m/{member.member}/"
     stream = phone.listens()
-    quiz_chat.say(member.member, "Ann", "before", "e1")
+    await quiz_chat.say(member.member, "before", "e1")
     first = await stream.next()
     assert first is not None and "before" in first[1]
     await ends(member, dict(await rows(member))["Chrome on Android"])
-    quiz_chat.say(member.member, "Ann", "for members only", "e2")
+    await quiz_chat.say(member.member, "for members only", "e2")
     assert await stream.next() is None
 
 
@@ -122,20 +118,6 @@ async def test_no_page_shows_a_secret(ann: Browser, bob: Browser) -> None:
     await rows(ann)
     codes = re.findall(r"[\w-]{20,}", cookie)
     assert codes and not any(code in ann.page for code in codes)
-
-
-def test_only_a_hash_is_kept_and_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
-    store = ChatStore(tmp_path / "chat")
-    ann = store.join("Ann")
-    code = store.begin_session(ann.id, PHONE, MONDAY)
-    assert code not in str(store._db.execute("select * from session").fetchall())
-    later = MONDAY + timedelta(days=364)
-    assert [one.person for one in store.use_sessions([code, "x"], later).values()] == [ann]
-    assert store.list_sessions(ann.id, later)[0].used == later
-    assert store.use_sessions([code], later + timedelta(days=364))
-    assert not store.use_sessions([code], later + timedelta(days=730))
-    assert not store.list_sessions(None, later + timedelta(days=730))
-    store.close()
 
 
 @pytest.mark.parametrize(

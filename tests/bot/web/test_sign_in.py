@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx
 import pytest
 from playwright.async_api import expect
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
-from bot.cli import WEB_CHAT, bot_command
 from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.web import WebChat, build
-from bot.web.store import ChatStore
+from service.cli import service_command
 from tests.bot.conftest import Room
 from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser
-from tests.conftest import MONDAY
+from tests.bot.web.writers import joined
 
 
 @pytest.fixture
@@ -110,27 +109,24 @@ async def test_in_a_browser(room: Room, quiz_chat: WebChat, width: int) -> None:
         await expect(ann.page.get_by_role("heading", name="Ann")).to_be_visible()
 
 
-def test_only_a_hash_is_stored(tmp_path: Path) -> None:
-    store = ChatStore(tmp_path / "chat")
-    code = store.make_sign_in(store.join("Ann").id, MONDAY)
-    assert code not in str(store._db.execute("select * from sign_in").fetchall())
-    store.close()
-
-
-def test_the_command_prints_a_link_and_makes_an_admin(tmp_path: Path) -> None:
+async def test_the_command_prints_a_link_and_makes_an_admin(
+    quiz_chat: WebChat, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", database_url)
     run = CliRunner()
-    options = ["--data", str(tmp_path), "--url", "https://quiz.example/"]
-    missing = run.invoke(bot_command, ["sign-in", "Bob", *options])
-    assert missing.exit_code != 0 and "no web chat" in str(missing.exception)
-    store = ChatStore(tmp_path / WEB_CHAT)
-    store.join("Ann")
-    bob = store.join("Bob")
-    assert not bob.admin
-    unknown = run.invoke(bot_command, ["sign-in", "Eve", *options])
+
+    async def prints(*words: str) -> Result:
+        command = ["sign-in", *words, "--url", "https://quiz.example/"]
+        return await asyncio.to_thread(run.invoke, service_command, command)
+
+    await joined(quiz_chat, "Ann")
+    bob = await joined(quiz_chat, "Bob")
+    unknown = await prints("Eve")
     assert unknown.exit_code != 0 and "'Eve'" in str(unknown.exception)
-    printed = run.invoke(bot_command, ["sign-in", "bob", *options])
-    assert printed.stdout.startswith("https://quiz.example/sign-in/") and store.person(bob.id) == bob
-    run.invoke(bot_command, ["sign-in", "Bob", "--admin", *options])
-    now_admin = store.person(bob.id)
-    assert now_admin is not None and now_admin.admin
-    store.close()
+    printed = await prints("bob")
+    code = printed.stdout.strip().removeprefix("https://quiz.example/sign-in/")
+    used = await quiz_chat.store.use_sign_in(code)
+    assert used is not None and (used.id, used.admin) == (bob, False)
+    assert await quiz_chat.store.use_sign_in(code) is None
+    await prints("Bob", "--admin")
+    assert (await quiz_chat.store.people(bob))[bob].admin

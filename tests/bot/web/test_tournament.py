@@ -14,10 +14,9 @@ from bot.web import WebChat, build
 from bot.web.chat import WHERE
 from bot.web.navigation import Navigation
 from bot.web.security import MemberCookies
-from bot.web.store import Person
 from bot.web.tournament import TournamentPage, isolate_names, state_html
 from service.client import ServiceUnavailable
-from service.wire import Named, TournamentPlan, TournamentView, Who
+from service.wire import Named, TournamentPlan, TournamentView, WebPerson, Who
 from tests.bot.conftest import Room
 from tests.bot.tournament_samples import OVER, RUNNING
 from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
@@ -107,8 +106,8 @@ async def test_the_stream_sends_a_state_when_it_changes_and_ends_with_the_tourna
         pauses += 1
         return True
 
-    page = TournamentPage(MemberCookies(quiz_chat.store, quiz_chat.clock), Client(), Navigation(True, False), pause)
-    states = [event.data async for event in page._states(Person("1", "Ann", False), "")]
+    page = TournamentPage(MemberCookies(quiz_chat.store), Client(), Navigation(True, False), pause)
+    states = [event.data async for event in page._states(WebPerson(id="1", name="Ann", admin=False), "")]
     assert len(states) == 3 and looks == [] and pauses == 4
     assert "2 days played" not in str(states[0]) and "9 members joined" in str(states[1])
     assert "wins the tournament" in str(states[2])
