@@ -35,6 +35,7 @@ NAMING = {
 UNSENT = ("due", "sending", "uncertain")
 """States of an outbox message that may still be posted."""
 APPEND_ONLY = (
+    "question_version",
     "answer",
     "verdict",
     "given_credit",
@@ -455,6 +456,9 @@ class Outbox(Base):
 
     __tablename__ = "outbox"
     __table_args__ = (
+        same_workspace("chat_id", "chat"),
+        same_workspace("channel_id", "channel"),
+        same_workspace("member_id", "member"),
         UniqueConstraint("key"),
         CheckConstraint("state in ('due', 'sending', 'uncertain', 'sent', 'skipped', 'lost')", name="state"),
         CheckConstraint("(state = 'sent') = (message_ref is not null)", name="sent_has_a_reference"),
@@ -466,9 +470,9 @@ class Outbox(Base):
     id: Mapped[int] = new_id()
     key: Mapped[str]
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
-    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), index=True)
-    channel_id: Mapped[int | None] = mapped_column(ForeignKey("channel.id"), index=True)
-    member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
+    chat_id: Mapped[int] = mapped_column(index=True)
+    channel_id: Mapped[int | None] = mapped_column(index=True)
+    member_id: Mapped[int | None] = mapped_column(index=True)
     round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
     edits_id: Mapped[int | None] = mapped_column(ForeignKey("outbox.id"))
     """The message that this one replaces in the chat, instead of being posted."""

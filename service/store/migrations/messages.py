@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-from service.store.migrations.columns import INSTANT, id_column, refer
+from service.store.migrations.columns import INSTANT, id_column, refer, refer_within_workspace
 
 
 def create_messages() -> None:
@@ -35,10 +35,10 @@ def create_messages() -> None:
         sa.Column("error", sa.String(), nullable=True),
         sa.CheckConstraint("(state = 'sent') = (message_ref is not null)", name="sent_has_a_reference"),
         sa.CheckConstraint("state in ('due', 'sending', 'uncertain', 'sent', 'skipped', 'lost')", name="state"),
-        refer("outbox", "channel_id", "channel"),
-        refer("outbox", "chat_id", "chat"),
+        refer_within_workspace("outbox", "channel_id", "channel"),
+        refer_within_workspace("outbox", "chat_id", "chat"),
         refer("outbox", "edits_id", "outbox"),
-        refer("outbox", "member_id", "member"),
+        refer_within_workspace("outbox", "member_id", "member"),
         refer("outbox", "round_id", "round"),
         refer("outbox", "workspace_id", "workspace"),
         sa.UniqueConstraint("key", name="uq_outbox_key"),

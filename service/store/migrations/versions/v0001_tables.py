@@ -24,6 +24,7 @@ from service.store.migrations.notifications import create_notifications
 from service.store.migrations.planning import create_planning
 from service.store.migrations.review import create_review
 from service.store.migrations.sprints import create_sprints
+from service.store.migrations.tenants import create_tenants
 from service.store.migrations.tournaments import create_tournaments
 from service.store.migrations.web import create_web
 
@@ -32,7 +33,7 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
-APPEND_ONLY = ("answer", "verdict", "given_credit", "ledger", "audit")
+APPEND_ONLY = ("question_version", "answer", "verdict", "given_credit", "ledger", "audit")
 
 REFERENCES = (
     ("chat", "workspace_id"),
@@ -114,6 +115,7 @@ def upgrade() -> None:
     create_contestants()
     create_measurements()
     create_web()
+    create_tenants()
     _run_script(SchemaManager.get_schema())
 
 
