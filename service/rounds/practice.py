@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import KINDS, LEVELS
 from service.domain.mastery import area_of
-from service.domain.selection import ScheduleFilter, choose_question
+from service.domain.selection import CandidateGroup, ScheduleFilter, choose_from_groups
 from service.errors import Refused
 from service.rounds import mastery, schedules
 from service.store import answers, candidates, cards, variants
@@ -60,19 +60,21 @@ async def pick_next(
     Refused for an unknown topic, level or kind.
     """
     await _check_filters(session, caller, topic, level, kind)
-    due = await cards.list_due(session, caller, now, topic, level, kind)
-    if due:
-        return await variants.pick_for_practice(session, caller.member_id, due[0].id), len(due) - 1
+    due = await cards.find_due(session, caller, now, topic, level, kind)
+    if due is not None:
+        return await variants.pick_for_practice(session, caller.member_id, due[0]), due[1] - 1
     unseen = await cards.list_unseen(session, caller, topic, level, kind)
     topics, abilities = await mastery.estimate_member(session, caller, now)
-    known = await candidates.list_candidates(
-        session, workspace_id=caller.workspace_id, schedule_id=None, audience=abilities
-    )
+    known = await candidates.load(session, [caller.workspace_id], secret=False)
     latest = await cards.list_latest(session, caller.member_id)
     weak = {one.topic for one in topics if one.is_weak}
-    left = [candidate for candidate in known if candidate.id in unseen]
-    chosen = choose_question(
-        [candidate for candidate in left if area_of(candidate.topic) in weak] or left,
+    left = [
+        CandidateGroup(group.like, ids)
+        for group in known.groups_for(caller.workspace_id, audience=abilities)
+        if (ids := [id_ for id_ in group.ids if id_ in unseen])
+    ]
+    chosen = choose_from_groups(
+        [group for group in left if area_of(group.like.topic) in weak] or left,
         latest,
         ScheduleFilter(memory_days=0),
         f"practice {caller.member_id}",

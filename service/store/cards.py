@@ -32,19 +32,21 @@ def apply_filters(query: Select[*tuple[Any, ...]], topic: str, level: str, kind:
     return query.where(QuestionVersion.kind == kind) if kind else query
 
 
-async def list_due(
+async def find_due(
     session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
-) -> list[QuestionVersion]:
-    """Returns the questions whose cards are due, longest overdue first, except those open in a round or in a duel of
-    the caller."""
-    query = restrict_to_askable(select(QuestionVersion), caller.workspace_id)
+) -> tuple[int, int] | None:
+    """Returns the question version whose card is overdue longest, and how many are due. Leaves out those open in a
+    round or in a duel of the caller."""
+    query = restrict_to_askable(select(QuestionVersion.id, func.count().over()), caller.workspace_id)
     query = (
         apply_filters(query, topic, level, kind)
         .join(CardRow, (CardRow.question_id == QuestionRow.id) & (CardRow.member_id == caller.member_id))
         .where(CardRow.due <= now, ~is_asked_now(caller.workspace_id), ~is_asked_in_duel(caller.member_id))
         .order_by(CardRow.due, CardRow.question_id)
+        .limit(1)
     )
-    return list(await session.scalars(query))
+    row = (await session.execute(query)).one_or_none()
+    return None if row is None else (row[0], row[1])
 
 
 async def list_unseen(
