@@ -1,6 +1,6 @@
 # Two commands matter: `make run` and `make test`. Each sets up everything it needs.
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-slow test-gpu test-gpu-lean test-chart chaos mutation fuzz check bench docs pictures \
+.PHONY: help run demo test test-slow test-gpu test-gpu-lean test-chart chaos mutation fuzz check bench bench-long docs pictures \
 	lock lock-check sbom audit clean
 
 VENV := .venv
@@ -13,6 +13,7 @@ SEED ?=
 ROUNDS ?= 3
 SAMPLE ?= 150
 SECONDS ?= 600
+BENCH ?=
 PACKAGES ?=
 # Processes that `make test` and `make test-slow` run in, for two cores. A test often waits for a sandbox, a browser or a
 # clock, slow ones most of the time.
@@ -37,7 +38,8 @@ help:
 	@echo "make mutation        change the code in small ways and report which changes no test notices; SAMPLE=N SEED=N PACKAGES=..."
 	@echo "make fuzz            search for documents that the reader fails on; SECONDS=N SEED=N"
 	@echo "make check           format, lint, types, import rules, the shipped bank"
-	@echo "make bench           measure speed against named peers and limits"
+	@echo "make bench           measure speed against named peers and limits; writes docs/benchmarks.md"
+	@echo "make bench-long      the same with millions of rows and whole chats at their limits (hours)"
 	@echo "make docs            build the documentation in build/docs; a broken link fails"
 	@echo "make pictures        take the pictures in docs/images again (needs chromium)"
 	@echo "make test-chart      render the Helm chart and check it against the schemas of Kubernetes"
@@ -96,8 +98,13 @@ check: $(VENV)/.dev-ready
 	PYTHONPATH=. $(BIN)/lint-imports
 	$(BIN)/dailygrad bank check questions/banks
 
+# Each has a time limit; all together take at most 20 minutes. BENCH="answers wave" runs some of them.
 bench: $(VENV)/.dev-ready
-	@for file in tests/bench/bench_*.py; do PYTHONPATH=. $(BIN)/python $$file || exit 1; done
+	@$(BIN)/python -m tests.bench $(BENCH)
+
+# Also millions of rows, and whole chats at their rate limits: hours.
+bench-long: $(VENV)/.dev-ready
+	@$(BIN)/python -m tests.bench --long $(BENCH)
 
 docs: $(VENV)/.dev-ready
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
