@@ -59,5 +59,5 @@ async def test_no_row_joins_two_workspaces(stage: Stage, row: str) -> None:
         "later": NOON + timedelta(hours=1),
     }
     names = {name: found for name, found in values.items() if re.search(rf":{name}\b", row)}
-    with pytest.raises(IntegrityError, match="join two workspaces|violates foreign key"):
+    with pytest.raises(IntegrityError, match=r"join two workspaces|violates foreign key"):
         await stage.session.execute(text(row), names)
