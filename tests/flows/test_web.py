@@ -41,7 +41,8 @@ class Team:
     client: ServiceClient
     clock: Clock
     browser: Browser
-    windows: list[Windows] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    """What browsers said while the server was there: a page whose server is gone cannot load anything."""
     events: Callable[[], str] = field(default_factory=lambda: map("event-{}".format, count()).__next__)
 
     @asynccontextmanager
@@ -50,8 +51,9 @@ class Team:
         self.chat = WebChat(ChatStore(self.client), self.clock)
         app = build(self.chat, Quiz(self.client).handle, suggest, fetch_operations=self.client.operations)
         async with served(app, self.chat.close, port) as address:
-            self.windows.append(Windows(self.browser, address))
-            yield self.windows[-1]
+            windows = Windows(self.browser, address)
+            yield windows
+            self.complaints += windows.complaints()
 
     async def only(self, question: str) -> None:
         """Retires every other question."""
@@ -73,9 +75,6 @@ class Team:
         while await courier.once():
             pass
 
-    def complaints(self) -> list[str]:
-        return [text for windows in self.windows for text in windows.complaints()]
-
 
 @asynccontextmanager
 async def a_team(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) -> AsyncIterator[Team]:
@@ -88,7 +87,7 @@ async def a_team(settings: Settings, clock: Clock, sandbox: SandboxPort | None =
         assert view.applied, view.findings
         team = Team(service, client, clock, browser)
         yield team
-        assert team.complaints() == []
+        assert team.complaints == []
 
 
 @pytest.fixture
