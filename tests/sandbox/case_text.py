@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from bot.core.text.differences import case_words
 from sandbox.judging.judge import CaseVerdict
-from service.wire import CaseView
 
 
 def told(case: CaseVerdict) -> str:
     """Returns why a case failed, as the verdict's card says it; empty for one that passed."""
+    # Imported here: `make test-gpu-lean` collects tests that use this on machines without the bot's dependencies.
+    from bot.core.text.differences import case_words
+    from service.wire import CaseView
+
     return case_words(
         CaseView(
             number=case.index + 1,

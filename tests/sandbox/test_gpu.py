@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from sandbox.client import SandboxClient
+from sandbox.differences import Raised
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.host.gpu import Nvml, find_gpus, library_paths
 from sandbox.inside.gpu_child import POISONS
 from sandbox.wire import Limits, Outcome, Run
-from tests.sandbox.case_text import told
 from tests.sandbox.inside.test_gpu_child import ATTEMPTS
 from tests.sandbox.processes import below
 from tests.sandbox.test_devices import REFERENCE, judged
@@ -152,7 +152,8 @@ async def test_a_right_answer_is_accepted(client: SandboxClient, device: str) ->
 async def test_an_answer_that_forgets_the_device_is_shown_where(client: SandboxClient) -> None:
     judgement, _ = await judged(client, "import torch\ndef double(x): return x + torch.zeros_like(x).cpu() + x", "both")
     assert (judgement.verdict, judgement.share) == ("runtime error", 0.5), judgement
-    assert told(judgement.cases[4]).startswith("on the GPU: raised RuntimeError")
+    difference = judgement.cases[4].difference
+    assert judgement.cases[4].on_gpu and isinstance(difference, Raised) and difference.name == "RuntimeError"
 
 
 @pytest.mark.parametrize("program", POISONS)

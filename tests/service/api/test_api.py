@@ -14,6 +14,7 @@ from service import api
 from service.app import Service, build
 from service.client import ServiceClient, ServiceUnavailable
 from service.config import Settings
+from service.web_calls import WebCalls
 from service.wire import CallRejected, Failure, InvalidInput, QuestionGone, describe
 from tests.conftest import TOKEN, Clock, MakeDatabase
 from tests.service.daily_channel import DAILY, DailyChannel
@@ -44,11 +45,12 @@ async def test_a_body_that_cannot_be_read_is_a_failure_that_names_the_place(http
         response = await http.post(f"/v1{path}", json={"who": 7, "platform": 7, "delivery": "x"}, headers=bearer())
         refusal = Failure.model_validate_json(response.content).refusal
         assert response.status_code == 422 and isinstance(refusal, InvalidInput), path
-        assert refusal.field in ("Dailygrad-Caller", "who", "platform", "delivery", "key", "installation")
+        assert refusal.field in ("Dailygrad-Caller", "who", "platform", "delivery", "key", "installation", "workspace")
 
 
 def test_every_method_of_the_client_has_its_route() -> None:
-    called = set(re.findall(r'(?:@call|self\.send)\(\s*"([^"]+)"', inspect.getsource(ServiceClient)))
+    source = "".join(map(inspect.getsource, (ServiceClient, WebCalls)))
+    called = set(re.findall(r'(?:@call|self\.send)\(\s*"([^"]+)"', source))
     assert called == {path.removeprefix("/") for path in PATHS}
 
 

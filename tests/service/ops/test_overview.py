@@ -43,6 +43,7 @@ async def test_it_counts_what_waits_in_this_workspace_alone(stage: Stage) -> Non
 async def test_more_schedules_take_no_more_statements(stage: Stage) -> None:
     await stage.bank(question("a"), question("b"))
     boss = await stage.caller("Boss", admin=True)
+    await view(stage, boss)  # the questions of a bank are read once and kept
     counts = []
     for _ in range(2):
         for _ in range(3):
