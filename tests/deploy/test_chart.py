@@ -59,7 +59,7 @@ def everything() -> list[Manifest]:
 
 
 def of_kind(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:
-    """Returns the manifests of a kind by their part."""
+    """Returns the manifests of a kind by their part. There must be one."""
     found = {one["metadata"]["labels"]["app.kubernetes.io/component"]: one for one in manifests if one["kind"] == kind}
     assert found, kind
     return found
@@ -68,7 +68,8 @@ def of_kind(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:
 def pods(manifests: list[Manifest]) -> dict[str, dict[str, Any]]:
     """Returns every pod's template by its part."""
     kinds = ("Deployment", "StatefulSet", "Job")
-    return {part: one["spec"]["template"] for kind in kinds for part, one in of_kind(manifests, kind).items()}
+    label = "app.kubernetes.io/component"
+    return {one["metadata"]["labels"][label]: one["spec"]["template"] for one in manifests if one["kind"] in kinds}
 
 
 def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
@@ -217,12 +218,18 @@ def test_every_variable_is_one_that_the_process_reads(everything: list[Manifest]
 
 def test_each_shard_of_discord_has_a_pod_that_knows_its_number(everything: list[Manifest]) -> None:
     sets = of_kind(everything, "StatefulSet")
-    assert {part: one["spec"]["replicas"] for part, one in sets.items()} == {"web": 1, "discord": 4, "slack": 1}
+    assert {part: one["spec"]["replicas"] for part, one in sets.items()} == {"discord": 4, "slack": 1}
     env = {one["name"]: one for one in sets["discord"]["spec"]["template"]["spec"]["containers"][0]["env"]}
     assert env["DISCORD_SHARDS"]["value"] == "$(POD_INDEX)/4"
     assert [*env].index("POD_INDEX") < [*env].index("DISCORD_SHARDS"), "a variable refers to those before it"
     assert env["POD_INDEX"]["valueFrom"]["fieldRef"]["fieldPath"].endswith("['apps.kubernetes.io/pod-index']")
     assert "DISCORD_SHARDS" not in json.dumps(of_kind(render({"bots": {"discord": {"enabled": True}}}), "StatefulSet"))
+
+
+def test_several_pods_of_the_web_chat_keep_nothing_of_their_own() -> None:
+    web = of_kind(render({"bots": {"web": {"replicas": 3}}}), "Deployment")["web"]["spec"]
+    assert web["replicas"] == 3
+    assert {volume["name"] for volume in web["template"]["spec"]["volumes"]} == {"keys", "tmp"}
 
 
 def test_the_rules_are_the_file_that_compose_uses(everything: list[Manifest]) -> None:

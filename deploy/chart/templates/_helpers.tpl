@@ -115,11 +115,10 @@ topologySpreadConstraints:
   volumeMounts: {{ include "dailygrad.service-mounts" . | nindent 4 }}
 {{- end -}}
 
-{{/* A disruption budget and an autoscaler of (list . "part" values "Deployment's name"). */}}
-{{- define "dailygrad.scaling" -}}
+{{/* A disruption budget of (list . "part"). */}}
+{{- define "dailygrad.budget" -}}
 {{- $root := index . 0 -}}
 {{- $part := index . 1 -}}
-{{- $values := index . 2 -}}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
@@ -130,6 +129,14 @@ spec:
   maxUnavailable: {{ $root.Values.disruption.maxUnavailable }}
   selector:
     matchLabels: {{ include "dailygrad.selector" (list $root $part) | nindent 6 }}
+{{- end }}
+
+{{/* A disruption budget and an autoscaler of (list . "part" values "Deployment's name"). */}}
+{{- define "dailygrad.scaling" -}}
+{{- $root := index . 0 -}}
+{{- $part := index . 1 -}}
+{{- $values := index . 2 -}}
+{{ include "dailygrad.budget" (list $root $part) }}
 {{- if eq $values.autoscaling.type "cpu" }}
 ---
 apiVersion: autoscaling/v2
