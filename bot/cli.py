@@ -329,6 +329,11 @@ def is_bot() -> bool:
     return is_set("DAILYGRAD_SERVICE_URL")
 
 
+def keeps_files() -> bool:
+    """Returns whether a process with this environment keeps files in its data folder. The web chat keeps none."""
+    return not is_bot() or any(is_set(*names) for names in _GIVEN.values())
+
+
 def is_set(*names: str) -> bool:
     """Returns whether one of these settings, or its `_FILE` variant, is set."""
     return any(os.environ.get(f"{name}{end}") for name in names for end in ("", "_FILE"))

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import bot_findings, chat_findings, is_bot
+from bot.cli import bot_findings, chat_findings, is_bot, keeps_files
 from bot.doctor.checks import CheckResult
 from sandbox.cli import examine_machine
 from service.logs import Redaction
@@ -84,7 +84,7 @@ async def run_checks(chat: CheckedChat | None, data: Path, backups: Path | None)
         found += [CheckResult(*one) async for one in examine_machine()]
     if not served and not is_bot():
         found += findings(examine_embedded(data, now))
-    if elsewhere is None:
+    if elsewhere is None and keeps_files():
         found += findings([examine_folder(data)])
     if backups is not None:
         found += findings([examine_backups(backups, now())])

@@ -142,6 +142,16 @@ async def test_an_unreachable_service(environ: pytest.MonkeyPatch) -> None:
         assert "broken settings: those of the bot" in lines([one async for one in bot_findings(now())])
 
 
+async def test_the_data_folder_is_examined_where_a_bot_keeps_something_in_it(
+    environ: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    environ.setenv("DAILYGRAD_SERVICE_URL", "http://127.0.0.1:9")
+    environ.setenv("DAILYGRAD_SERVICE_TOKEN", TOKEN)
+    assert "data: " not in lines(await run_checks(None, tmp_path, None)), "the web chat keeps nothing"
+    environ.setenv("SLACK_BOT_TOKEN", "xoxb-1")
+    assert f"ok data: {tmp_path} can be written" in lines(await run_checks(None, tmp_path, None))
+
+
 async def test_a_chat_is_examined_where_its_token_is(environ: pytest.MonkeyPatch) -> None:
     environ.setenv("DISCORD_TOKEN", "no-token-at-all")
     environ.setenv("DISCORD_API_URL", "http://127.0.0.1:1/api/v10")
