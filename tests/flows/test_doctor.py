@@ -115,7 +115,6 @@ async def test_a_bots_machine(environ: pytest.MonkeyPatch, service: Service, tmp
             f"ok service: ready at {url}",
             "ok token: accepted by the service",
             "ok clock: within",
-            "ok data",
         ):
             assert line in said
         assert "links: the web editor answers" in said
