@@ -65,7 +65,7 @@ class ChatStore:
     # People
 
     async def join(self, name: str) -> WebPerson:
-        """Adds a person. Raises NameTaken, also for names that look like another or like the quiz's."""
+        """Adds a person. Raises NameTaken if somebody has the name, whatever its case, or if it is the quiz's."""
         person = await self._client.web_join(self._workspace, name)
         if person is None:
             raise NameTaken

@@ -66,12 +66,13 @@ def _refuse_beyond(limit: Limit, count: int) -> None:
 
 
 def folded(name: str) -> str:
-    """Returns a name in the form in which names are compared: without case and look-alikes."""
+    """Returns a name in the form in which names are compared: without case, and with full-width letters and ligatures
+    as plain ones. Letters of another alphabet that look alike are different."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 async def join(session: AsyncSession, chat: int, name: str, now: datetime) -> WebPerson | None:
-    """Adds a person. Returns None if the name is taken, also by one that looks like it or by the quiz."""
+    """Adds a person. Returns None if the name is taken, as `folded` compares names, or is the quiz's."""
     await web_people.lock(session, chat)
     _refuse_beyond(JOINS, await web_people.count_joined(session, chat, now - JOINS.period))
     compared = folded(name)
