@@ -6,7 +6,7 @@ import asyncio
 import sys
 from datetime import timedelta
 
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from service.rounds import choosing, posting
 from service.rounds import rounds as closing
@@ -108,6 +108,20 @@ async def test_what_one_worker_has_begun_delays_no_other_and_is_made_after_its_e
         await session.rollback()
     await posting.post_due(daily.service.sessions, clock.now)
     assert await made(daily) == list(range(1, 3 * posting.BATCH_SIZE + 1))
+
+
+async def test_a_schedule_that_is_being_edited_delays_no_other(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice(), value())
+    await many(daily, 3)
+    clock.advance(hours=1)
+    async with daily.service.sessions() as session:
+        await session.execute(update(Schedule).where(Schedule.id == 2).values(since=Schedule.since))
+        async with asyncio.timeout(60):
+            await posting.post_due(daily.service.sessions, clock.now)
+        assert await made(daily) == [1, 3]
+        await session.rollback()
+    await posting.post_due(daily.service.sessions, clock.now)
+    assert await made(daily) == [1, 2, 3]
 
 
 async def test_the_statements_do_not_grow_with_the_schedules_that_are_due(daily: DailyChannel, clock: Clock) -> None:
