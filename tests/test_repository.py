@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,22 @@ def test_every_module_says_in_its_first_line_what_it_is_for_and_no_function_bear
                 namesakes.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert silent == []
     assert namesakes == []
+
+
+def is_text(path: Path) -> bool:
+    try:
+        path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists() or not shutil.which("git"), reason="this is no git checkout")
+def test_the_only_binary_files_are_the_pictures_of_the_docs() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    names = [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+    binary = [name for name in names if not is_text(ROOT / name)]
+    assert [name for name in binary if not name.startswith("docs/images/")] == []
 
 
 @pytest.mark.parametrize("entered", ["dailygrad", "service.app", "bot.core.quiz", "questions", "sandbox.client"])
