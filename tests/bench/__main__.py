@@ -33,24 +33,37 @@ class Bench:
 
 BENCHES = {
     "start": Bench(
-        "bench_start", (), "`--help` at most 0.5 s of CPU; each idle process at most 100 MB, the sandbox 350", 90
+        "bench_start", (), "`--help` at most 0.5 s of CPU; each idle process at most 100 MB, the sandbox 350", 60
     ),
-    "import": Bench("bench_practice", (), "import of 20,000 questions in 20 s of CPU; a practice pick in 20 ms", 180),
-    "outbox": Bench("bench_outbox", (), "claims that do not grow with what waits", 90),
+    "import": Bench("bench_practice", (), "import of 20,000 questions in 20 s of CPU; a practice pick in 20 ms", 90),
+    "outbox": Bench("bench_outbox", (), "claims that do not grow with what waits", 60),
     "wave": Bench(
         "bench_wave",
         ("--schedules", "10000", "--workers", "2", "--kill"),
         "10,000 rounds made in well under a minute by two workers, each once though one is killed halfway",
-        180,
+        150,
     ),
     "answers": Bench(
-        "bench_answers", ("--seconds", "5"), "at least 0.4 of pgbench; p99 at most 50 ms at 200 a second", 120
+        "bench_answers", ("--seconds", "5"), "at least 0.4 of pgbench; p99 at most 50 ms at 200 a second", 90
     ),
-    "boards": Bench("bench_boards", (), "p50 2 ms and p99 10 ms, at most twice that of the small team", 180),
-    "reader": Bench("bench_reader", (), "at most twice bare markdown-it-py", 90),
+    "closing": Bench(
+        "bench_closing", (), "close of 10,000 answers in 2 s, set-based; regrade of 100,000 answers in 60 s", 180
+    ),
+    "pages": Bench(
+        "bench_pages", (), "first byte in 50 ms; health checks wait at most 50 ms while boards are looked at", 90
+    ),
+    "boards": Bench("bench_boards", (), "p50 2 ms and p99 10 ms, at most twice that of the small team", 150),
+    "reader": Bench("bench_reader", (), "at most twice bare markdown-it-py", 60),
     "sandbox": Bench("bench_sandbox", (), "p50 2 ms, p99 8 ms; 200 runs a second; 8 ms of CPU a run", 240),
     "boards-million": Bench(
         "bench_boards", ("--members", "1000000", "--rounds", "50"), "the same with 50 million rows", 14_400, True
+    ),
+    "closing-million": Bench(
+        "bench_closing",
+        ("--absent", "1000000", "--regraded", "0"),
+        "a round with a million absent members closes, set-based",
+        3600,
+        True,
     ),
     "discord": Bench("bench_discord", ("--kill",), "95 % of the rate allowed, each posted once", 1800, True),
     "slack": Bench(

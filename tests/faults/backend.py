@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -203,6 +203,7 @@ class Bots:
     folder: Path
     settings: dict[str, str] = field(default_factory=dict)
     started: list[Bot] = field(default_factory=list)
+    make_process: Callable[..., subprocess.Popen[bytes]] = Forked
 
     async def start(self, *words: str, data: str = "data", **settings: str) -> Bot:
         """Starts `dailygrad` with these arguments. Bots with different `data` share no journal."""
@@ -215,7 +216,7 @@ class Bots:
             "DAILYGRAD_DATA": str(folder),
         }
         bot = Bot(
-            Forked(
+            self.make_process(
                 [sys.executable, "-m", "dailygrad", *words],
                 cwd=ROOT,
                 env=_surroundings() | ours | self.settings | settings,

@@ -27,14 +27,14 @@ with made as (
 ) insert into standing (round_id, member_id, answer_id) select :round, member_id, id from given"""
 
 
-async def answer_all(stage: Stage, round_: Round, count: int) -> None:
+async def answer_all(stage: Stage, round_: Round, count: int, workspace: str = "home") -> None:
     """Gives the round an answer of each of `count` new members.
 
     Updates the statistics, as autovacuum does: those of a recycled database say that the tables are empty, and joins
     planned with them take minutes.
     """
-    workspace = (await stage.caller()).workspace_id
-    values = {"workspace": workspace, "count": count, "round": round_.id, "version": round_.version_id}
+    here = (await stage.caller(workspace=workspace)).workspace_id
+    values = {"workspace": here, "count": count, "round": round_.id, "version": round_.version_id}
     await stage.session.flush()
     await stage.session.execute(text(ANSWER_ALL), values)
     await stage.session.execute(text("analyze member, answer, standing"))

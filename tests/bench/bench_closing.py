@@ -1,0 +1,90 @@
+"""Benchmark: closing a round of many answers and absent members, and regrading a round after its key was corrected.
+
+`python -m tests.bench.bench_closing [--answers N] [--absent N] [--regraded N]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Awaitable
+from time import perf_counter, process_time
+
+import psutil
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.rounds import rounds
+from service.rounds.regrading import regrade_question
+from service.store.session import Sessions, make_engine, make_sessions
+from tests.bench.rounds import database
+from tests.service.rounds.test_rounds_scale import SWAPPED, answer_all, two_rounds
+from tests.service.scenes import Stage, question
+from tests.service.statements import counted
+
+CLOSE_LIMIT_S, REGRADE_LIMIT_S = 2, 60
+
+
+async def show(session: AsyncSession, what: str, limit: str, work: Awaitable[object]) -> None:
+    """Prints the row of a use case, with the CPU time of this process and of its connection's server process."""
+    server = psutil.Process(int((await session.execute(text("select pg_backend_pid()"))).scalar_one()))
+    began, ours, theirs = perf_counter(), process_time(), sum(server.cpu_times()[:2])
+    with counted() as sent:
+        await work
+    cpu = f"CPU {process_time() - ours:.1f} s here and {sum(server.cpu_times()[:2]) - theirs:.1f} s in PostgreSQL"
+    print(f"| {what} | {perf_counter() - began:.1f} s, {cpu}, {len(sent)} statements | {limit} |", flush=True)
+
+
+async def close(sessions: Sessions, answers: int, absent: int) -> None:
+    """Closes a round; the absent members answered the round before."""
+    async with sessions.begin() as session:
+        stage = Stage(session)
+        yesterday, today = await two_rounds(stage)
+        if absent:
+            await answer_all(stage, yesterday, absent)
+        await answer_all(stage, today, answers)
+        limit = "set-based" if absent else f"{CLOSE_LIMIT_S} s"
+        what = f"close of a round with {answers:,} answers and {absent:,} absent members"
+        await show(session, what, limit, rounds.close_round(session, today.id, stage.now))
+        await session.rollback()
+
+
+async def regrade(sessions: Sessions, answers: int) -> None:
+    """Closes a round, corrects its key, and regrades it."""
+    async with sessions.begin() as session:
+        stage = Stage(session)
+        _, today = await two_rounds(stage)
+        await answer_all(stage, today, answers)
+        await rounds.close_round(session, today.id, stage.now)
+        await stage.bank(question("views"), question("strides", options=SWAPPED, answer="That"))
+        version = await stage.version("strides")
+        work = regrade_question(session, version.id, stage.now)
+        await show(session, f"regrade of {answers:,} answers", f"{REGRADE_LIMIT_S} s", work)
+        await session.rollback()
+
+
+async def measure(url: str, answers: int, absent: int, regraded: int) -> None:
+    """Prints the table."""
+    engine = make_engine(url)
+    sessions = make_sessions(engine)
+    await close(sessions, answers, absent)
+    if regraded:
+        await regrade(sessions, regraded)
+    await engine.dispose()
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--answers", type=int, default=10_000)
+    asked.add_argument("--absent", type=int, default=0)
+    asked.add_argument("--regraded", type=int, default=100_000)
+    given = asked.parse_args()
+    print(f"| What, at load {os.getloadavg()[0]:.1f} | Measured | Limit |\n|---|---|---|")
+    with database() as url:
+        asyncio.run(measure(url, given.answers, given.absent, given.regraded))
+
+
+if __name__ == "__main__":
+    main()
