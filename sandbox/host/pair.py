@@ -76,8 +76,10 @@ async def execute_pair(answer: Child, driver: Child, run: Run, isolation: Isolat
         wall_ms = (time.monotonic() - began) * 1000
         end = answer.usage()
         line = await find_line(answer, of_answer) if of_answer.exceeded is not None else None
+        # Before the driver is killed here, which ends it too.
+        driver_ended = of_driver.stop.done()
         exited = await _end_children((answer, of_answer), (driver, of_driver), end)
-    status, cause = _explain_pair(run, of_answer, of_driver, exited, line)
+    status, cause = _explain_pair(run, of_answer, of_driver, driver_ended, exited, line)
     if isinstance(cause, MemoryExceeded) and not cause.used_mb and end is not None:
         cause = replace(cause, used_mb=max(0, end.address_kb - answer.address_kb) >> 10)
     outcome = build_outcome(run, of_answer, exited, status, answer.baseline)
@@ -115,7 +117,7 @@ async def _end_children(
 
 
 def _explain_pair(
-    run: Run, output: ChildOutput, driven: ChildOutput, exited: ChildExit, line: int | None
+    run: Run, output: ChildOutput, driven: ChildOutput, driver_ended: bool, exited: ChildExit, line: int | None
 ) -> tuple[Status, Cause | None]:
     """Returns the status and its cause.
 
@@ -123,7 +125,7 @@ def _explain_pair(
     """
     if output.exceeded is None and driven.report is not None and not driven.invalid:
         return driven.report["status"], driven.report["cause"]
-    if output.exceeded is None and driven.stop.done():
+    if output.exceeded is None and driver_ended:
         return "error", Tampered()
     status, cause = explain(output, exited, run, line)
     # Only a forged report says that all is well while the driver is at work.

@@ -230,6 +230,7 @@ class _Execution:
             return self.call_cases(functools.partial(driver["drive"], entry))
         memory = open_memory()
         if self.run.driving == "answer":
+            self.reached = "cases"
             served = AnswerLink(_send, functools.partial(receive_frame, RUN_FD))
             served.serve(AnswerSide(served, memory, entry, driver, self.report_exception).handle)
         loop = Loopback()

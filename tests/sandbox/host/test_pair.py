@@ -6,11 +6,18 @@ write any frame to the results pipe, file descriptor 3.
 
 from __future__ import annotations
 
+import asyncio
+import select
 from pathlib import Path
 
 import pytest
 
 from sandbox import embedded, values
+from sandbox.causes import MemoryExceeded
+from sandbox.host import jail
+from sandbox.host.pair import execute_pair
+from sandbox.host.pool import Zygote
+from sandbox.host.process import Child
 from sandbox.wire import Limits, Run
 
 pytestmark = pytest.mark.sandbox
@@ -99,3 +106,27 @@ async def test_a_right_pair_works_after_all_that(survivor: embedded.EmbeddedSand
     outcome = await survivor.client.run(run_of("def solve(x): return x + 1", ASKS))
     assert outcome.status == "ok", outcome
     assert [values.decode(part) for part in values.split(outcome.results)] == [("ok", 2)]
+
+
+async def test_a_driver_whose_death_is_seen_at_once_does_not_look_like_tampering(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kill = Child.kill
+
+    def kill_and_wait(child: Child) -> None:
+        kill(child)
+        select.select([child.pidfd], [], [])
+
+    zygote = await Zygote.start(jail.probe(weaker=False).bwrap)
+    try:
+        answer, driver = await asyncio.gather(zygote.spawn(16), zygote.spawn(16))
+        with monkeypatch.context() as patched:
+            patched.setattr(Child, "kill", kill_and_wait)
+            run = run_of("import torch\ndef solve(x): return torch.empty(1 << 40)", ASKS)
+            outcome = await execute_pair(answer, driver, run, "full", 0.0)
+        answer.close()
+        driver.close()
+    finally:
+        await zygote.stop()
+    assert (outcome.status, outcome.reached) == ("memory", "cases"), outcome
+    assert isinstance(outcome.cause, MemoryExceeded) and outcome.cause.line == 2
