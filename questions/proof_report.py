@@ -93,6 +93,13 @@ class ProofReport:
     seconds: float
     troubles: tuple[str, ...] = ()
     """What the sandbox could not run; not the fault of a document."""
+    draws: int = 1
+    """How often the cases were drawn for each wrong solution."""
+
+    @property
+    def wrong(self) -> int:
+        """Number of wrong solutions that were rejected in every drawing."""
+        return sum(": wrong: " in name for document in self.documents for name, _ in document.parts)
 
     @property
     def has_errors(self) -> bool:
@@ -122,7 +129,7 @@ def proof_report_text(proving: ProofReport) -> Text:
     text.append("\ntotal: ", "bold")
     text.append(f"{_count(len(proving.documents), 'document')}, {_sums(proving.documents)}")
     text.append(f", with {_versions(proving)} in {proving.seconds:.1f} s\n")
-    text.append(_scores_by_kind(proving))
+    text.append(_rejections(proving)).append(_scores_by_kind(proving))
     if proving.codes:
         text.append(f"`dailygrad bank explain {proving.codes[0]}` explains it; all codes found: ")
         text.append(f"{', '.join(proving.codes)}\n")
@@ -143,6 +150,14 @@ def _score(mutants: Sequence[Mutant]) -> str:
     score = mutation_score(mutants)
     said = f"{score.noticed} of {score.noticed + score.survived} mutants noticed ({score.share:.1%})"
     return f"{said} and {score.equivalent} equivalent" if score.equivalent else said
+
+
+def _rejections(proving: ProofReport) -> str:
+    """Says how often the wrong solutions were judged."""
+    if not proving.wrong:
+        return ""
+    times = "one drawing" if proving.draws == 1 else f"each of {proving.draws} drawings"
+    return f"  {_count(proving.wrong, 'wrong solution')} rejected by {times} of the cases\n"
 
 
 def _scores_by_kind(proving: ProofReport) -> str:
@@ -189,6 +204,8 @@ def proof_report_json(proving: ProofReport) -> str:
             "seconds": round(proving.seconds, 3),
             "held": sum(one.held for one in proving.documents),
             "programs": sum(one.programs for one in proving.documents),
+            "wrong": proving.wrong,
+            "draws": proving.draws,
             "troubles": list(proving.troubles),
             "mutation": {
                 kind: _score_data(

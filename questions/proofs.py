@@ -80,7 +80,9 @@ _ABOUT: dict[Part, _About] = {
     "output": _About("P121", "the program of `{id}` prints something else", "copy the actual output"),
     "reference": _About("P122", "the reference of `{id}` fails its own cases", "run the reference on the cases"),
     "wrong": _About(
-        "P123", "no case of `{id}` rejects this wrong solution", "add a case where it differs from the reference"
+        "P123",
+        "the cases of `{id}` do not always reject this wrong solution",
+        "add a case that is in every drawing and where it differs from the reference",
     ),
     "family": _About("P124", "the family `{id}` does not generate valid questions", "correct its `draw(rng)`"),
     "key": _About("P125", "the key of `{id}` differs from what its proof computes", "correct the key or the proof"),

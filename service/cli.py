@@ -30,6 +30,7 @@ from service import spans
 from service.app import Service, build
 from service.banks import import_history, moderation
 from service.banks.imports import ImportOptions, import_path
+from service.banks.proof_checks import DRAWS, ProofSettings
 from service.banks.proving import ProofOutcome, Work, collect_results, plan_proofs, prove_all
 from service.config import Settings, read_command_settings, read_settings
 from service.errors import Refused
@@ -296,6 +297,12 @@ def bank_prove(
     mutation: Annotated[
         bool, typer.Option("--mutation/--no-mutation", help="Also change every key and demand that its proof fails.")
     ] = True,
+    draws: Annotated[
+        int, typer.Option(min=1, max=100, metavar="N", help="Judge each wrong solution by N drawings of the cases.")
+    ] = DRAWS,
+    seed: Annotated[
+        int | None, typer.Option(min=0, metavar="SEED", help="Draw the first cases from this seed, as a finding names.")
+    ] = None,
     format: Annotated[str, typer.Option(help="text, json or github (workflow annotations).")] = "text",
 ) -> None:
     """Run every proof, challenge, program and claimed output of documents in the sandbox.
@@ -316,8 +323,8 @@ def bank_prove(
         raise CommandFailed(f"no question has the id {min(unknown)}: {cure}")
     if only:
         readings = [one for one in readings if any(question.id in only for question in one.bank.questions)]
-    work = plan_proofs(readings, only=only or (), mutation=mutation)
-    proving = asyncio.run(_bank_prove(readings, work, torch))
+    work = plan_proofs(readings, only=only or (), settings=ProofSettings(mutation, draws, seed))
+    proving = asyncio.run(_bank_prove(readings, work, torch, draws))
     if format == "text":
         Console(highlight=False, soft_wrap=True).print(proof_report_text(proving), end="")
     else:
@@ -325,7 +332,7 @@ def bank_prove(
     raise SystemExit(1 if proving.has_errors else 2 if proving.troubles else 0)
 
 
-async def _bank_prove(readings: Sequence[Reading], work: Sequence[Work], torch: str) -> ProofReport:
+async def _bank_prove(readings: Sequence[Reading], work: Sequence[Work], torch: str, draws: int) -> ProofReport:
     found: list[ProofOutcome] = []
     columns = (TextColumn("Proving"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with tempfile.TemporaryDirectory() as directory:
@@ -341,7 +348,7 @@ async def _bank_prove(readings: Sequence[Reading], work: Sequence[Work], torch: 
                 async for one in prove_all(work, sandbox):
                     found.append(one)
                     bar.advance(task)
-            return collect_results(readings, found, versions, clockwork.monotonic() - started)
+            return collect_results(readings, found, versions, clockwork.monotonic() - started, draws)
 
 
 def import_text(view: ImportView, dry_run: bool) -> str:

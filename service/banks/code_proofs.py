@@ -8,7 +8,6 @@ drawn case is called equivalent and listed.
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -30,7 +29,7 @@ from sandbox.judging.reference_cache import ReferenceCache
 from sandbox.values import Caps, Value, decode, encode, split
 from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
 from service.banks.key_proofs import survivors
-from service.banks.proof_checks import ProofCheck, run_twice, trouble_of
+from service.banks.proof_checks import ProofCheck, ProofSettings, run_twice, trouble_of
 from service.rounds.grading import judge_task
 
 DRAWINGS = 8
@@ -145,25 +144,30 @@ def _dailygrad_mutant(number, cases):
 """
 
 
-_Judge = Callable[[str], Awaitable[Judgement]]
-"""Judges a program as an answer to the task."""
+_Judge = Callable[[str, int], Awaitable[Judgement]]
+"""Judges a program as an answer to the task, by the cases of a seed."""
 
 
-async def prove_task(question: Question, task: CodeTask, sandbox: Runs, *, mutation: bool = True) -> list[ProofCheck]:
+async def prove_task(
+    question: Question, task: CodeTask, sandbox: Runs, settings: ProofSettings | None = None
+) -> list[ProofCheck]:
     """Judges the reference and the wrong solutions of a task by its cases, and the reference by its oracle."""
-    # The cases and the reference run once for all of them.
-    judge = functools.partial(
-        judge_task, task, sandbox=sandbox, seed=secrets.randbits(128), references=ReferenceCache()
-    )
-    found = [await _reference(question, task, judge)]
-    found += [await _wrong(question, task, at, judge) for at in range(len(task.wrong))]
+    settings = settings or ProofSettings()
+    references = ReferenceCache()  # The cases and the reference run once for each seed.
+
+    async def judge(code: str, seed: int) -> Judgement:
+        return await judge_task(task, code, sandbox, seed, references=references)
+
+    seeds = settings.draw_seeds()
+    found = [await _reference(question, task, judge, seeds[0])]
+    found += [await _wrong(question, task, at, judge, seeds) for at in range(len(task.wrong))]
     if not found[0].holds:
         return found
-    return found + await _prove_reference(question, task, sandbox, mutation)
+    return found + await _prove_reference(question, task, sandbox, settings.mutation)
 
 
-async def _reference(question: Question, task: CodeTask, judge: _Judge) -> ProofCheck:
-    judged = await judge(task.reference)
+async def _reference(question: Question, task: CodeTask, judge: _Judge, seed: int) -> ProofCheck:
+    judged = await judge(task.reference, seed)
     holds = judged.verdict == "accepted"
     check = _judged(question, "reference", task.reference, judged, holds, "" if holds else _why(judged))
     # Without a GPU the verdict is the CPU's, and says so in its note.
@@ -171,11 +175,17 @@ async def _reference(question: Question, task: CodeTask, judge: _Judge) -> Proof
     return replace(check, gpu_fingerprint=gpu_fingerprint(task) if on_gpu else "")
 
 
-async def _wrong(question: Question, task: CodeTask, at: int, judge: _Judge) -> ProofCheck:
+async def _wrong(question: Question, task: CodeTask, at: int, judge: _Judge, seeds: Sequence[int]) -> ProofCheck:
+    """Checks that the cases of every seed reject a wrong solution. Members meet one drawing each."""
     wrong = task.wrong[at]
-    judged = await judge(wrong.code)
-    holds = judged.verdict not in ("accepted", "system error", "invalid")
-    said = f"rejected: {_why(judged)}" if holds else f"no case rejects it: {_why(judged)}"
+    said = ""
+    for number, seed in enumerate(seeds, start=1):
+        judged = await judge(wrong.code, seed)
+        holds = judged.verdict not in ("accepted", "system error", "invalid")
+        said = said or f"rejected: {_why(judged)}"
+        if not holds:
+            said = f"no case rejects it in drawing {number} of {len(seeds)}, seed {seed}: {_why(judged)}"
+            break
     check = _judged(question, "wrong", wrong.code, judged, holds, said)
     return replace(check, name=f"{question.id}: wrong: {wrong.name}")
 

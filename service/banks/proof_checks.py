@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
 from questions.proof_report import Mutant
@@ -10,6 +11,25 @@ from sandbox.judging.challenge import Runs
 from sandbox.wire import Limits, Outcome, Run
 
 PROOF_LIMITS = Limits(wall_ms=20_000, cpu_ms=20_000, memory_mb=1024)
+DRAWS = 3
+"""Number of times the cases are drawn for each wrong solution."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofSettings:
+    """How thoroughly questions are proved."""
+
+    mutation: bool = True
+    """Whether every key and every reference is changed, too."""
+    draws: int = DRAWS
+    """Number of drawings of the cases that have to reject each wrong solution."""
+    seed: int | None = None
+    """Seed of the first drawing, such as one that a finding names."""
+
+    def draw_seeds(self) -> list[int]:
+        """Returns a seed for each drawing: new ones, as members' answers get them."""
+        seeds = [secrets.randbits(128) for _ in range(self.draws)]
+        return seeds if self.seed is None else [self.seed, *seeds[1:]]
 
 
 @dataclass(frozen=True, slots=True)

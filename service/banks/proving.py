@@ -35,7 +35,7 @@ from sandbox.values import Caps, decode, encode, split
 from sandbox.wire import Limits, Run
 from service.banks.code_proofs import prove_task
 from service.banks.key_proofs import facts_of_result, key_faults, prove_key, survivors, texts_of, try_key_mutants
-from service.banks.proof_checks import PROOF_LIMITS, ProofCheck, run_twice, trouble_of
+from service.banks.proof_checks import DRAWS, PROOF_LIMITS, ProofCheck, ProofSettings, run_twice, trouble_of
 from service.domain.import_plan import digest_of
 from service.store import questions, variants
 from service.store.tables import QuestionVersion
@@ -84,13 +84,16 @@ class ProofOutcome:
 Work = Callable[[Runs], Awaitable[ProofOutcome]]
 
 
-def plan_proofs(readings: Sequence[Reading], *, only: Collection[str] = (), mutation: bool = True) -> list[Work]:
+def plan_proofs(
+    readings: Sequence[Reading], *, only: Collection[str] = (), settings: ProofSettings | None = None
+) -> list[Work]:
     """Returns everything to prove in documents, as functions of a sandbox.
 
-    With `only`, the proofs of the questions with these ids and nothing else. Without `mutation`, no mutants are tried.
+    With `only`, the proofs of the questions with these ids and nothing else.
     """
+    settings = settings or ProofSettings()
     work = [
-        _question_work(document, reading, question, mutation)
+        _question_work(document, reading, question, settings)
         for document, reading in enumerate(readings)
         for question in reading.bank.questions
         if _has_parts(question) and (not only or question.id in only)
@@ -121,9 +124,16 @@ async def prove_all(work: Sequence[Work], sandbox: Runs, *, at_once: int = 2) ->
 
 
 def collect_results(
-    readings: Sequence[Reading], found: Sequence[ProofOutcome], versions: dict[str, str], seconds: float
+    readings: Sequence[Reading],
+    found: Sequence[ProofOutcome],
+    versions: dict[str, str],
+    seconds: float,
+    draws: int = DRAWS,
 ) -> ProofReport:
-    """Groups the results by document. `versions` are the sandbox's, `seconds` the time it took."""
+    """Groups the results by document. `versions` are the sandbox's, `seconds` the time it took.
+
+    `draws` is how often the cases were drawn for each wrong solution.
+    """
     documents = []
     for at, reading in enumerate(readings):
         own = [one for one in found if one.document == at]
@@ -133,7 +143,8 @@ def collect_results(
         mutants = tuple(mutant for one in own for mutant in one.mutants)
         gpu = tuple(sorted((proof for one in own for proof in one.gpu), key=lambda proof: proof.question))
         documents.append(DocumentProofs(reading.source, tuple(findings), held, programs, parts, mutants, gpu))
-    return ProofReport(tuple(documents), versions, seconds, tuple(one.trouble for one in found if one.trouble))
+    troubles = tuple(one.trouble for one in found if one.trouble)
+    return ProofReport(tuple(documents), versions, seconds, troubles, draws)
 
 
 # Questions
@@ -143,9 +154,9 @@ def _has_parts(question: Question) -> bool:
     return bool(proofs_of(question) or question.task or question.draw or question.unproved)
 
 
-def _question_work(document: int, reading: Reading, question: Question, mutation: bool) -> Work:
+def _question_work(document: int, reading: Reading, question: Question, settings: ProofSettings) -> Work:
     async def work(sandbox: Runs) -> ProofOutcome:
-        proved = await prove_question(question, sandbox, mutation=mutation)
+        proved = await prove_question(question, sandbox, settings)
         findings = tuple(
             describe_failure(question, reading.source, FailedPart(one.part, one.program, one.said, one.printed, one.at))
             for one in proved
@@ -171,13 +182,14 @@ def _gpu_proofs(question: Question, proved: Sequence[ProofCheck]) -> tuple[GpuPr
     return (GpuProof(question.id, "proved", fingerprint if task.gpu_proof != fingerprint else ""),)
 
 
-async def prove_question(question: Question, sandbox: Runs, *, mutation: bool = True) -> list[ProofCheck]:
+async def prove_question(question: Question, sandbox: Runs, settings: ProofSettings | None = None) -> list[ProofCheck]:
     """Checks the key of a question, the solutions of its code task, and the variants of its family."""
-    found = await prove_key(question, sandbox, mutation=mutation)
+    settings = settings or ProofSettings()
+    found = await prove_key(question, sandbox, mutation=settings.mutation)
     if question.task is not None:
-        found += await prove_task(question, question.task, sandbox, mutation=mutation)
+        found += await prove_task(question, question.task, sandbox, settings)
     if question.draw:
-        family = await _family(question, sandbox, mutation)
+        family = await _family(question, sandbox, settings.mutation)
         found += [family, *survivors(question, family.mutants, question.draw)]
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -93,6 +94,17 @@ def test_mutants_by_bank_and_kind_as_json() -> None:
         {"question": "strides", "kind": "choice", "name": "the mark moved to c", "state": "survived"}
     ]
     assert [mutant["name"] for mutant in document["equivalent"]] == ["line 4: 1 to 2", "line 5: 1 to 2"]
+
+
+@pytest.mark.parametrize(("draws", "times"), [(1, "one drawing"), (3, "each of 3 drawings")])
+def test_how_often_wrong_solutions_were_judged_is_said(draws: int, times: str) -> None:
+    (document,) = proof_report().documents
+    parts = (("a: reference", ""), ("a: wrong: adds", "rejected"), ("b: wrong: adds", "rejected"))
+    report = replace(proof_report(), documents=(replace(document, parts=parts),), draws=draws)
+    assert f"\n  2 wrong solutions rejected by {times} of the cases\n" in proof_report_text(report).plain
+    data = json.loads(proof_report_json(report))
+    assert (data["wrong"], data["draws"]) == (2, draws)
+    assert "wrong solution" not in proof_report_text(proof_report()).plain
 
 
 def test_every_part_has_a_code_of_its_own_a_message_and_a_cure() -> None:

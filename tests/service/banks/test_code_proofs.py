@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections import Counter
 
 import pytest
@@ -11,7 +13,7 @@ from questions.model import CodeTask
 from sandbox.client import SandboxClient
 from sandbox.wire import Outcome, Run
 from service.banks.code_proofs import prove_task
-from service.banks.proof_checks import ProofCheck
+from service.banks.proof_checks import ProofCheck, ProofSettings
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(120)]
 
@@ -246,6 +248,54 @@ async def test_random_numbers_need_no_expectation_and_are_compared_as_draws(sand
         "line 5: Mult to Div": "noticed",
         "line 5: 2000 to 2001": "noticed",
     }
+
+
+CHANCE = """
+def examples():
+    return [(0.0,)]
+
+
+def expected():
+    return [0.0]
+
+
+def cases(rng):
+    return [(2.0 if rng.random() < 0.5 else 0.0,)]
+"""
+BY_CHANCE = [seed for seed in range(20) if random.Random(seed).random() >= 0.5]
+"""Seeds whose only case is one in which the wrong solution is right."""
+
+
+async def judge_wrong(sandbox: SandboxClient, settings: ProofSettings) -> ProofCheck:
+    """Returns the check of a wrong solution that one drawing in two accepts."""
+    parts = {"Starter": "def halve(x): ...", "Reference": "def halve(x):\n    return x / 2", "Cases": CHANCE}
+    parts["Wrong: gives zero"] = "def halve(x):\n    return 0.0"
+    text = "\n\n".join(f"### {name}\n\n```python\n{program.strip()}\n```" for name, program in parts.items())
+    (question,) = read_bank(f"## a · code · mid\n\nHalve it.\n\n{text}\n", name="d.md").bank.questions
+    assert question.task is not None
+    checks = await prove_task(question, question.task, sandbox, settings)
+    return next(check for check in checks if check.part == "wrong")
+
+
+async def test_a_wrong_solution_that_one_drawing_accepts_is_not_rejected(sandbox: SandboxClient) -> None:
+    check = await judge_wrong(sandbox, ProofSettings(mutation=False, draws=40))
+    assert not check.holds
+    named = re.match(r"no case rejects it in drawing \d+ of 40, seed (\d+): accepted", check.said)
+    assert named, check.said
+    assert random.Random(int(named[1])).random() >= 0.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_named_seed_repeats_its_drawing(sandbox: SandboxClient, seed: int) -> None:
+    check = await judge_wrong(sandbox, ProofSettings(mutation=False, draws=1, seed=seed))
+    assert check.holds is (seed not in BY_CHANCE)
+    assert ("drawing 1 of 1" in check.said) is (seed in BY_CHANCE)
+
+
+def test_wrong_solutions_are_judged_by_three_new_drawings() -> None:
+    seeds = ProofSettings().draw_seeds()
+    assert len({*seeds, *ProofSettings().draw_seeds()}) == 2 * len(seeds) == 6
+    assert ProofSettings(seed=5).draw_seeds()[0] == 5
 
 
 class Failing:

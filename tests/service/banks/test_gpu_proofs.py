@@ -19,6 +19,7 @@ from questions.model import Device
 from questions.proof_report import ProofReport, proof_report_github, proof_report_json, proof_report_text
 from sandbox.client import SandboxClient
 from sandbox.wire import Outcome, Run
+from service.banks.proof_checks import ProofSettings
 from service.banks.proof_runs import run_proof
 from service.banks.proving import collect_results, plan_proofs, prove_all
 from tests.questions.shipped import read_shipped_bank
@@ -127,7 +128,7 @@ def question(reading: Reading) -> Question:
 
 
 async def proved(reading: Reading, sandbox: PlayedGpu) -> ProofReport:
-    work = plan_proofs([reading], mutation=False)
+    work = plan_proofs([reading], settings=ProofSettings(mutation=False))
     return collect_results([reading], [one async for one in prove_all(work, sandbox)], {"torch": "2"}, 1.0)
 
 
