@@ -26,6 +26,7 @@ from service.store import (
     duels,
     ledger,
     markings,
+    measurements,
     member_lists,
     members,
     notifications,
@@ -67,8 +68,8 @@ def export_json(data: dict[str, Any]) -> str:
 
 
 def export_csv(data: dict[str, Any]) -> str:
-    """Returns a line per answer, ledger row, credit given to others, card, answer in a duel, report, suggestion and
-    message in the web chat, oldest first. A card's state and ratings are only in the JSON."""
+    """Returns a line per answer, ledger row, measured answer, credit given to others, card, answer in a duel, report,
+    suggestion and message in the web chat, oldest first. A card's state and ratings are only in the JSON."""
     written = io.StringIO()
     lines = csv.DictWriter(written, COLUMNS, restval="", extrasaction="ignore", lineterminator="\r\n")
     lines.writeheader()
@@ -84,6 +85,9 @@ def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**answer, "what": "sprint answer", "given": _given(answer)}
     for booking in data["points"]:
         yield {**booking, "what": "points"}
+    for measured in data["measurements"]:
+        runs = (f"{cpu:g} ms, {peak:g} MB" for cpu, peak in zip(measured["cpu_ms"], measured["peak_mb"], strict=True))
+        yield {**measured, "what": "measurement", "given": "; ".join(runs)}
     for given in data["credits_given"]:
         yield {**given, "what": "credit given"}
     for card in data["cards"]:
@@ -235,6 +239,17 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
                 "points": row.points,
             }
             for row, key in await sprints.list_member_answers(session, member.id)
+        ],
+        "measurements": [
+            {
+                "question": key,
+                "at": at.isoformat(),
+                "cpu_ms": row.cpu_ms,
+                "peak_mb": row.peak_mb,
+                "steady": row.steady,
+                "shown": row.shown,
+            }
+            for row, key, at in await measurements.list_of_member(session, member.id)
         ],
         "credits_given": [
             {"question": key, "credit": row.credit, "by_peer": row.by_peer, "at": row.at.isoformat()}

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.store.measurement_tables import MeasuredAnswer, MeasuredRound
 from service.store.members import merged_ids
 from service.store.schedules import posts_to
-from service.store.tables import AnswerRow, CurrentAnswer, Member, Round, Schedule
+from service.store.tables import AnswerRow, CurrentAnswer, Member, QuestionRow, QuestionVersion, Round, Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,21 @@ async def set_shown(session: AsyncSession, round_id: int, member_id: int, *, sho
         .returning(MeasuredAnswer.answer_id)
     )
     return await session.scalar(changed) is not None
+
+
+async def list_of_member(session: AsyncSession, member_id: int) -> Sequence[tuple[MeasuredAnswer, str, datetime]]:
+    """Returns what the member's measured answers used, with the ids of their questions and the time of the
+    measurement, oldest first."""
+    rows = await session.execute(
+        select(MeasuredAnswer, QuestionRow.key, MeasuredRound.at)
+        .join(MeasuredRound, MeasuredRound.round_id == MeasuredAnswer.round_id)
+        .join(AnswerRow, AnswerRow.id == MeasuredAnswer.answer_id)
+        .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
+        .where(AnswerRow.member_id.in_(merged_ids(member_id)))
+        .order_by(MeasuredAnswer.answer_id)
+    )
+    return [(measured, key, at) for measured, key, at in rows]
 
 
 async def forget_measurements(session: AsyncSession, member_id: int) -> None:

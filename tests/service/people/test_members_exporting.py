@@ -31,6 +31,16 @@ def kept(text: str) -> dict[str, Any]:
             }
         ],
         "points": [{"points": -5, "credit": None, "reason": text, "at": "2026-03-02"}],
+        "measurements": [
+            {
+                "question": "views",
+                "at": "2026-03-02",
+                "cpu_ms": [1.25, 2],
+                "peak_mb": [3.5, 0.0],
+                "steady": True,
+                "shown": False,
+            }
+        ],
         "credits_given": [{"question": "views", "credit": 0.5, "by_peer": True, "at": "2026-03-02"}],
         "cards": [{"question": "views", "due": "2026-03-03", "reviews": 2, "state": {"card": 1}}],
         "sprints": [],
@@ -49,10 +59,11 @@ def read(text: str) -> list[dict[str, str]]:
 def test_any_text_survives_and_none_becomes_a_formula(text: str) -> None:
     rows = read(export_csv(kept(text)))
     assert [row["what"] for row in rows] == [
-        *("answer", "points", "credit given", "card", "duel", "report", "suggestion", "message")
+        *("answer", "points", "measurement", "credit given", "card", "duel", "report", "suggestion", "message")
     ]
-    assert (rows[0]["marks"], rows[0]["shared"], rows[2]["credit"]) == ("covered; not covered", "True", "0.5")
-    assert rows[4]["given"].removeprefix("'") == text.removeprefix("'")
+    assert (rows[0]["marks"], rows[0]["shared"], rows[3]["credit"]) == ("covered; not covered", "True", "0.5")
+    assert rows[2]["given"] == "1.25 ms, 3.5 MB; 2 ms, 0 MB"
+    assert rows[5]["given"].removeprefix("'") == text.removeprefix("'")
     assert not any(row[name].startswith(("=", "+", "@", "\t", "\r")) for row in rows for name in COLUMNS)
     assert rows[1]["points"] == "-5"
     assert json.loads(export_json(kept(text))) == kept(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
@@ -130,6 +131,9 @@ async def test_the_hidden_and_the_forgotten_are_not_named(played: Open) -> None:
         assert [(row.rank, row.name) for row in found.rows] == [(2, "Slow")] and found.total == 2
         assert found.solution is None
         assert [row.name for row in (await board(daily, "Fast")).rows] == ["Fast", "Slow"]
+        kept = json.loads((await daily.client.privacy(daily.who("Fast"), "export", "export")).export)
+        (measured,) = kept["measurements"]
+        assert (measured["question"], len(measured["cpu_ms"]), measured["steady"]) == ("double", RUNS, True)
         await daily.client.privacy(daily.who("Fast"), "forget", "forget")
         assert len(await daily.rows(MeasuredAnswer)) == 1
         found = await board(daily)
