@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
 from service.rounds.views import build_answer_key
-from service.store import answers, banks, duels, markings, variants
+from service.store import answers, banks, duels, markings, sprints, variants
 from service.store.members import Caller
 from service.store.questions import Version, get_version, is_asked_now, newest_version_id
 from service.store.tables import QuestionRow, QuestionVersion
@@ -53,9 +53,10 @@ async def explain(session: AsyncSession, caller: Caller, question: str) -> Expla
         session, caller.member_id, version.question_id, version.id if newest.question.draw else None
     )
     verdict = (await answers.latest_verdicts(session, [row.id])).get(row.id) if row else None
+    given = row.given if row else await sprints.find_settled_given(session, caller.member_id, version.id)
     return Explanation(
         key=build_answer_key(version, str(QuestionRef("practice", version.id))),
-        given=AnswerInput.model_validate(row.given) if row else None,
+        given=AnswerInput.model_validate(given) if given is not None else None,
         verdict=answers.read_verdict(verdict, await markings.get_credit(session, row.id)) if row and verdict else None,
     )
 

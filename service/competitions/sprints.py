@@ -28,7 +28,7 @@ from service.rounds.choosing import choose_for_day
 from service.rounds.ledger import grade_answer
 from service.rounds.submissions import validate_answer
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import candidates, members, outbox, questions, variants
+from service.store import candidates, members, outbox, questions, sprint_variants, variants
 from service.store import schedules as schedule_rows
 from service.store import sprints as rows
 from service.store.members import Caller
@@ -53,6 +53,7 @@ from service.wire import (
     SprintReveal,
     SprintStanding,
     SprintView,
+    VariantRole,
 )
 
 log = structlog.get_logger(__name__)
@@ -96,7 +97,8 @@ async def start(session: AsyncSession, caller: Caller, plan: SprintPlan, now: da
         raise Refused(SprintRefused(why="no questions"))
     for number, version_id in enumerate(picked, start=1):
         drawn = await variants.pick_for_round(session, caller.workspace_id, version_id)
-        rows.add_question(session, sprint, number, drawn)
+        own = await variants.suffice_for_all(session, drawn)
+        rows.add_question(session, sprint, number, drawn, own_variants=own)
     sprint.total = len(picked)
     body = SprintAnnouncement(
         total=sprint.total, seconds=sprint.seconds, topic=topic, starts_in_s=round(LEAD.total_seconds())
@@ -120,11 +122,13 @@ async def stop(session: AsyncSession, caller: Caller) -> SprintView:
 async def view_question(session: AsyncSession, caller: Caller, ref: str, now: datetime) -> AskForm:
     """Returns the question for this caller, with options in their own order. Refused unless it is asked now."""
     asked = await _find_open(session, caller, ref, now)
-    version = await questions.get_version(session, asked.question.version_id)
+    version_id = await sprint_variants.get_for_member(session, asked.sprint, asked.question, caller.member_id)
+    version = await questions.get_version(session, version_id)
     before = await rows.find_answer(session, asked.question.id, caller.member_id)
+    variant: VariantRole | None = "own" if asked.question.own_variants else None
     return AskForm(
         ref=ref,
-        question=build_question_view(version, ref, caller.member_id),
+        question=build_question_view(version, ref, caller.member_id, variant=variant),
         given=None if before is None else AnswerInput.model_validate(before.given),
         opens_at=asked.question.opened_at,
         closes_at=asked.question.closes_at,
@@ -144,10 +148,11 @@ async def submit_answer(
     asked = await rows.share_question(session, caller.workspace_id, QuestionRef.parse(ref).id)
     if asked is None or not asked.is_open:
         raise Refused(SprintRefused(why="closed"))
-    version = await questions.get_version(session, asked.question.version_id)
+    version_id = await sprint_variants.get_for_member(session, asked.sprint, asked.question, caller.member_id)
+    version = await questions.get_version(session, version_id)
     given = validate_answer(version.question, given)
     changed = await rows.save_answer(
-        session, caller, asked.question, given.model_dump(mode="json", exclude={"cleared"})
+        session, caller, asked.question, version_id, given.model_dump(mode="json", exclude={"cleared"})
     )
     return AnswerResult(
         status="changed" if changed else "recorded", ref=ref, given=given, closes_at=asked.question.closes_at
@@ -249,9 +254,12 @@ async def _settle(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     question = await rows.get_current_question(session, sprint)
     version = await questions.get_version(session, question.version_id)
     entries = await rows.list_entries(session, question)
+    # Where members have variants of their own, each answer has the key of its own.
+    asked = await questions.list_versions(session, {entry.answer.version_id for entry in entries})
     grades = []
     for entry in entries:
-        credit = grade_answer(version.question, AnswerInput.model_validate(entry.answer.given)).credit or 0.0
+        given = AnswerInput.model_validate(entry.answer.given)
+        credit = grade_answer(asked[entry.answer.version_id].question, given).credit or 0.0
         grades.append((entry.member.id, credit, sprint_points(credit, entry.ms, sprint.seconds), entry.ms))
     await rows.settle(session, question, grades)
     await practice.add_wrong_cards(session, rows.wrong_members(question), version.question_id, now)
@@ -259,13 +267,16 @@ async def _settle(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     right = {member_id for member_id, credit, _, _ in grades if credit == 1}
     named = [entry for entry in entries if entry.member.id in right and not entry.member.hidden]
     first = min(named, key=lambda entry: entry.ms, default=None)
-    chosen = [option for entry in entries for option in entry.answer.given.get("options") or ()]
+    # Options of different variants cannot be counted together.
+    counted = () if question.own_variants else entries
+    chosen = [option for entry in counted for option in entry.answer.given.get("options") or ()]
     standings, unnamed = await _standings(session, sprint)
     body = SprintReveal(
         ref=_ref(question),
         number=sprint.number,
         total=sprint.total,
-        key=build_answer_key(version, _ref(question), chosen),
+        key=build_answer_key(version, _ref(question), chosen, variant=_channel_variant(question)),
+        family=await questions.get_key(session, version.question_id) if question.own_variants else "",
         answers=len(entries),
         right=len(right),
         fastest=FastestAnswer(name=first.member.name, ms=first.ms) if first else None,
@@ -324,8 +335,13 @@ async def _question_post(session: AsyncSession, sprint: Sprint, question: Sprint
         number=question.number,
         total=sprint.total,
         seconds=sprint.seconds,
-        question=build_question_view(version, _ref(question)),
+        question=build_question_view(version, _ref(question), variant=_channel_variant(question)),
     )
+
+
+def _channel_variant(question: SprintQuestion) -> VariantRole | None:
+    """Returns what the version that the channel sees is."""
+    return "example" if question.own_variants else None
 
 
 async def _edit(session: AsyncSession, sprint: Sprint, what: str, body: Body) -> outbox.NewMessage:

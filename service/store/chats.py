@@ -58,6 +58,7 @@ MOVED = (
     "sprint",
     "sprint_question",
     "sprint_answer",
+    "sprint_variant",
     "duel",
     "duel_rating",
     "tournament",

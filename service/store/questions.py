@@ -61,6 +61,11 @@ async def newest_version_id(session: AsyncSession, question_id: int) -> int:
     return (await session.scalars(query.where(QuestionVersion.drawing == 0))).one()
 
 
+async def get_key(session: AsyncSession, question_id: int) -> str:
+    """Returns the id of a question as its document has it; for a variant, that of its family."""
+    return (await session.get_one(QuestionRow, question_id)).key
+
+
 async def is_asked_now(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
     """Returns whether a round or a sprint of this workspace is asking any version of the question now, or will in a
     running sprint. Its key is still secret."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from service.store.tables import Base, new_id, same_workspace
@@ -67,6 +67,8 @@ class SprintQuestion(Base):
     sprint_id: Mapped[int]
     number: Mapped[int]
     version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
+    own_variants: Mapped[bool] = mapped_column(server_default=false())
+    """Whether every member gets their own variant; the channel then sees `version_id` as an example."""
     opened_at: Mapped[datetime | None]
     closes_at: Mapped[datetime | None]
     settled_at: Mapped[datetime | None]
@@ -87,9 +89,27 @@ class SprintAnswer(Base):
     question_id: Mapped[int] = mapped_column(primary_key=True)
     member_id: Mapped[int] = mapped_column(primary_key=True)
     workspace_id: Mapped[int]
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
+    """What the member was asked: the question's version, or their own variant."""
     given: Mapped[dict[str, Any]]
     at: Mapped[datetime]
     credit: Mapped[float | None]
     points: Mapped[int | None]
     ms: Mapped[int | None]
     """Milliseconds from the start of the question to the answer."""
+
+
+class SprintVariant(Base):
+    """The variant that a question of a sprint with `own_variants` asks one member. Drawn when the member first sees it,
+    and changed only by a merge with another account."""
+
+    __tablename__ = "sprint_variant"
+    __table_args__ = (
+        same_workspace("question_id", "sprint_question"),
+        same_workspace("member_id", "member"),
+        Index("ix_sprint_variant_member", "member_id"),
+    )
+    question_id: Mapped[int] = mapped_column(primary_key=True)
+    member_id: Mapped[int] = mapped_column(primary_key=True)
+    workspace_id: Mapped[int]
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)

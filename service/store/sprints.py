@@ -31,6 +31,7 @@ from sqlalchemy.orm import aliased
 from sqlalchemy.types import TypeEngine
 
 from service.domain.sprints import SprintScore
+from service.store import sprint_variants
 from service.store.members import Caller, merged_ids
 from service.store.sprint_tables import Sprint, SprintAnswer, SprintQuestion
 from service.store.tables import Member, QuestionRow, QuestionVersion
@@ -86,10 +87,18 @@ async def add(
     return await session.scalar(insert(Sprint).values(values).on_conflict_do_nothing().returning(Sprint))
 
 
-def add_question(session: AsyncSession, sprint: Sprint, number: int, version_id: int) -> None:
+def add_question(
+    session: AsyncSession, sprint: Sprint, number: int, version_id: int, *, own_variants: bool = False
+) -> None:
     """Adds a question that the sprint will ask."""
     session.add(
-        SprintQuestion(workspace_id=sprint.workspace_id, sprint_id=sprint.id, number=number, version_id=version_id)
+        SprintQuestion(
+            workspace_id=sprint.workspace_id,
+            sprint_id=sprint.id,
+            number=number,
+            version_id=version_id,
+            own_variants=own_variants,
+        )
     )
 
 
@@ -202,14 +211,17 @@ async def _enter(session: AsyncSession, sprint: Sprint, phase: str, **values: An
 # Answers
 
 
-async def save_answer(session: AsyncSession, caller: Caller, question: SprintQuestion, given: dict[str, Any]) -> bool:
-    """Saves a member's answer in place of an earlier one. The same answer again keeps its time. Returns whether there
-    was an earlier one."""
+async def save_answer(
+    session: AsyncSession, caller: Caller, question: SprintQuestion, version_id: int, given: dict[str, Any]
+) -> bool:
+    """Saves a member's answer to what they were asked, in place of an earlier one. The same answer again keeps its
+    time. Returns whether there was an earlier one."""
     before = await find_answer(session, question.id, caller.member_id)
     row = insert(SprintAnswer).values(
         question_id=question.id,
         member_id=caller.member_id,
         workspace_id=question.workspace_id,
+        version_id=version_id,
         given=given,
         at=func.now(),
     )
@@ -217,7 +229,7 @@ async def save_answer(session: AsyncSession, caller: Caller, question: SprintQue
     await session.execute(
         row.on_conflict_do_update(
             index_elements=["question_id", "member_id"],
-            set_={"given": row.excluded.given, "at": row.excluded.at},
+            set_={"given": row.excluded.given, "at": row.excluded.at, "version_id": row.excluded.version_id},
             where=changed,
         )
     )
@@ -227,6 +239,21 @@ async def save_answer(session: AsyncSession, caller: Caller, question: SprintQue
 async def find_answer(session: AsyncSession, question_id: int, member_id: int) -> SprintAnswer | None:
     """Returns the member's answer to a question."""
     return await session.get(SprintAnswer, (question_id, member_id), populate_existing=True)
+
+
+async def find_settled_given(session: AsyncSession, member_id: int, version_id: int) -> dict[str, Any] | None:
+    """Returns the member's latest answer to this version in a question that is settled."""
+    query = (
+        select(SprintAnswer.given)
+        .where(
+            SprintAnswer.member_id == member_id,
+            SprintAnswer.version_id == version_id,
+            SprintAnswer.points.is_not(None),
+        )
+        .order_by(SprintAnswer.at.desc())
+        .limit(1)
+    )
+    return await session.scalar(query)
 
 
 async def count_answers(session: AsyncSession, question_id: int) -> int:
@@ -340,7 +367,9 @@ async def list_member_answers(session: AsyncSession, member_id: int) -> Sequence
 
 
 async def forget_answers(session: AsyncSession, member_id: int) -> None:
-    """Withdraws the member's answers to open questions, and erases what they typed; numbers stay."""
+    """Withdraws the member's answers to open questions, and erases what they typed and which variants they saw; numbers
+    stay."""
+    await sprint_variants.forget_variants(session, member_id)
     mine = SprintAnswer.member_id == member_id
     await session.execute(delete(SprintAnswer).where(mine, SprintAnswer.points.is_(None)))
     kept: Any = func.jsonb_strip_nulls(func.jsonb_build_object("options", SprintAnswer.given["options"]))
@@ -365,4 +394,5 @@ async def merge_answers(session: AsyncSession, kept: int, gone: int) -> None:
     await session.execute(delete(SprintAnswer).where(lost), execution_options=unsynced)
     moved = update(SprintAnswer).where(SprintAnswer.member_id == gone).values(member_id=kept)
     await session.execute(moved, execution_options=unsynced)
+    await sprint_variants.merge_variants(session, kept, gone)
     await session.execute(update(Sprint).where(Sprint.started_by == gone).values(started_by=kept))

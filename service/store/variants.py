@@ -1,6 +1,6 @@
 """Rows of question variants generated from families: stored with the family's version and asked in its place.
 
-A round asks one variant, or in a round with `own_variants` every member another one.
+A round or a sprint asks one variant, or with `own_variants` every member another one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,22 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, String, and_, cast, column, delete, exists, func, literal, or_, select, table
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Select,
+    String,
+    and_,
+    cast,
+    column,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    table,
+)
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -18,15 +33,15 @@ from questions.model import Question, as_data
 from service.store.banks import has_variants
 from service.store.members import Caller, merged_ids
 from service.store.round_member_tables import MemberVariant
-from service.store.sprint_tables import SprintQuestion
+from service.store.sprint_tables import SprintQuestion, SprintVariant
 from service.store.tables import AnswerRow, CurrentAnswer, QuestionVersion, Round, Schedule
 from service.store.tables import QuestionRow as QuestionRow
 
 _JOBS = table("procrastinate_jobs", column("task_name"), column("args", JSONB))
 Variant = aliased(QuestionVersion, name="drawn")
 FEWEST_FOR_ALL = 3
-"""Variants that a family must have, so that members of a round can get variants of their own: the example in the
-channel, and two that differ."""
+"""Variants that a family must have, so that members can get variants of their own: the example in the channel, and two
+that differ."""
 
 
 async def list_families_without_variants(session: AsyncSession, task: str) -> list[int]:
@@ -105,7 +120,7 @@ async def get_for_member(session: AsyncSession, round_: Round, member_id: int) -
         return round_.version_id
     # One after the other, so that two members do not get the same variant while others are left.
     await session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"variants of {round_.id}", 0))))
-    drawn = await session.scalar(_draw(round_, member_id)) or round_.version_id
+    drawn = await session.scalar(_draw_in_round(round_, round_.version_id, member_id)) or round_.version_id
     values = {"round_id": round_.id, "member_id": member_id, "version_id": drawn}
     await session.execute(insert(MemberVariant).values(values).on_conflict_do_nothing())
     return await _find_stored(session, round_.id, member_id) or drawn
@@ -163,25 +178,33 @@ async def _find_stored(session: AsyncSession, round_id: int, member_id: int) -> 
     )
 
 
-def _draw(round_: Round, member_id: int) -> Select[int]:
-    """Selects the variant for a member: not the example, one that the member has not met, one that fewest have."""
+def _draw_in_round(round_: Round, example_id: int, member_id: int) -> Select[int]:
+    posted = exists().where(Round.version_id == Variant.id, Round.schedule_id == round_.schedule_id)
+    having = select(func.count()).where(MemberVariant.round_id == round_.id, MemberVariant.version_id == Variant.id)
+    return select_drawing(example_id, member_id, posted, having.scalar_subquery(), f"{round_.id}")
+
+
+def select_drawing(
+    example_id: int, member_id: int, posted: ColumnElement[bool], having: ScalarSelect[int], chance: str
+) -> Select[int]:
+    """Selects the variant for a member: not the example, one that the member has not met, one that fewest have.
+
+    `posted` tests whether the channel has seen `Variant`, `having` counts the members who have it, and `chance` seeds
+    the choice among equals.
+    """
     example = aliased(QuestionVersion, name="example")
     met = or_(
         exists().where(AnswerRow.version_id == Variant.id, AnswerRow.member_id.in_(merged_ids(member_id))),
         exists().where(MemberVariant.version_id == Variant.id, MemberVariant.member_id == member_id),
-        exists().where(Round.version_id == Variant.id, Round.schedule_id == round_.schedule_id),
+        exists().where(SprintVariant.version_id == Variant.id, SprintVariant.member_id == member_id),
+        posted,
     )
-    having = (
-        select(func.count())
-        .where(MemberVariant.round_id == round_.id, MemberVariant.version_id == Variant.id)
-        .scalar_subquery()
-    )
-    chance = func.md5(func.concat(f"{round_.id}:{member_id}:", cast(Variant.id, String)))
+    seeded = func.md5(func.concat(f"{chance}:{member_id}:", cast(Variant.id, String)))
     return (
         select(Variant.id)
         .join(example, and_(*_are_siblings(example)))
-        .where(example.id == round_.version_id)
-        .order_by(Variant.id == example.id, met, having, chance)
+        .where(example.id == example_id)
+        .order_by(Variant.id == example.id, met, having, seeded)
         .limit(1)
     )
 
@@ -248,7 +271,12 @@ async def pick_to_explain(session: AsyncSession, caller: Caller, version_id: int
     revealed = select(SprintQuestion.version_id, SprintQuestion.settled_at, literal(False)).where(
         SprintQuestion.workspace_id == caller.workspace_id, SprintQuestion.settled_at.is_not(None)
     )
-    known = closed.union_all(drawn, answered, revealed).subquery()
+    sprinted = (
+        select(SprintVariant.version_id, SprintQuestion.settled_at, literal(True))
+        .join(SprintQuestion, SprintQuestion.id == SprintVariant.question_id)
+        .where(SprintVariant.member_id == caller.member_id, SprintQuestion.settled_at.is_not(None))
+    )
+    known = closed.union_all(drawn, answered, revealed, sprinted).subquery()
     named = QuestionVersion.body["id"].as_string() == wanted.strip().lower()
     query = (
         select(QuestionVersion.id)

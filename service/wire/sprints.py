@@ -79,6 +79,8 @@ class SprintReveal(Model):
     number: int
     total: int
     key: AnswerKey
+    family: str = ""
+    """Id of the family, if every member had a variant of their own."""
     answers: int
     right: int
     fastest: FastestAnswer | None = None

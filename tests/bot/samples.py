@@ -438,6 +438,7 @@ RULES = Rules(
     sprint_speed=50, sprint_thinking_s=3,
 )  # fmt: skip
 SPRINT_QUESTION = SprintQuestionPost(ref="s7", number=2, total=5, seconds=20, question=CHOICE)
+SPRINT_EXAMPLE = CHOICE.model_copy(update={"variant": "example"})
 SPRINT_STANDINGS = (
     SprintStanding(rank=1, name="Ann", points=190, right=2),
     SprintStanding(rank=2, name=EVIL, points=95, right=1),
@@ -597,7 +598,16 @@ GALLERY: dict[str, Card | Form] = {
     "sprint question": outbox_card(SPRINT_QUESTION),
     "sprint question with answers": outbox_card(SPRINT_QUESTION.model_copy(update={"left_s": 1, "answers": 12})),
     "sprint question closed": outbox_card(SPRINT_QUESTION.model_copy(update={"answers": 12, "right": 7})),
+    "sprint question example": outbox_card(SPRINT_QUESTION.model_copy(update={"question": SPRINT_EXAMPLE})),
+    "sprint question example closed": outbox_card(
+        SPRINT_QUESTION.model_copy(update={"question": SPRINT_EXAMPLE, "answers": 12, "right": 7})
+    ),
     "sprint reveal": outbox_card(SPRINT_REVEAL),
+    "sprint reveal example": outbox_card(
+        SPRINT_REVEAL.model_copy(
+            update={"key": CHOICE_KEY.model_copy(update={"question": SPRINT_EXAMPLE}), "family": "shapes"}
+        )
+    ),
     "sprint reveal value": outbox_card(
         SPRINT_REVEAL.model_copy(update={"key": VALUE_KEY, "answers": 0, "right": 0, "fastest": None, "standings": ()})
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from pydantic import SecretStr
@@ -17,6 +18,7 @@ from service.wire import (
     TournamentPlan,
     Where,
 )
+from tests.service import own_variants
 from tests.service.competitions.sprint_scene import pass_time
 from tests.service.daily_channel import SPEC, DailyChannel, choice, code, play_duel, prose, value
 from tests.service.scenes import reading
@@ -37,13 +39,13 @@ FILLED = frozenset(
         "answer", "audit", "bank", "bank_import", "board", "board_block", "board_entry", "board_member", "card",
         "channel", "chat", "digest_plan", "duel", "duel_question", "duel_rating", "duel_turn", "given_credit",
         "hint_taken", "identity",
-        "import_step", "inbox", "installation", "ledger", "link_code", "link_guess", "member",
+        "import_step", "inbox", "installation", "ledger", "link_code", "link_guess", "member", "member_variant",
         "notification_setting", "oauth_state", "outbox", "point_mark", "procrastinate_events",
         "procrastinate_jobs", "question", "question_alias", "question_version", "report", "retirement",
         "review_place", "round", "schedule", "schedule_channel", "schedule_skip", "season", "shared_answer",
-        "sprint", "sprint_answer", "sprint_question", "standing", "streak_grace", "suggestion", "tournament",
-        "tournament_day", "tournament_member", "tournament_pair", "tournament_schedule", "tournament_score",
-        "tournament_team", "verdict", "workspace",
+        "sprint", "sprint_answer", "sprint_question", "sprint_variant", "standing", "streak_grace", "suggestion",
+        "tournament", "tournament_day", "tournament_member", "tournament_pair", "tournament_schedule",
+        "tournament_score", "tournament_team", "verdict", "workspace",
     }
 )  # fmt: skip
 """Tables that have rows then."""
@@ -64,6 +66,7 @@ async def fill(chats: TwoChats) -> str:
     await _practice(chats)
     await _mark_open_answer(chats)
     await _administer(chats)
+    await _ask_own_variants(chats)
     await _sprint(chats)
     await _install(chats)
     await daily.client.board(chats.who("Ada", "slack"), TEAM, "all")
@@ -142,9 +145,23 @@ async def _mark_open_answer(chats: TwoChats) -> None:
     await client.confirm_answer(chats.who("Bo", "discord"), "confirm open", found.answer)
 
 
+async def _ask_own_variants(chats: TwoChats) -> None:
+    """Asks a family in a round in which every member has a variant of their own."""
+    client, where, boss = chats.daily.client, Where(channel="555", name="#families"), chats.boss("discord")
+    await own_variants.bank(chats.daily.service, replace(own_variants.typed_family(), topic="families"))
+    at = (chats.clock.now + timedelta(hours=9)).time().replace(second=0)
+    spec = ScheduleSpec(at=at, topics=("families",), variants=True)
+    schedule = await client.schedule_add(boss, "family schedule", where, spec)
+    ref = f"r{(await client.post_now(boss, 'family now', schedule.id)).id}"
+    await chats.deliver()
+    await client.ask(chats.who("Ada", "discord"), where, ref)
+    await client.close_now(boss, "family close", where)
+    await chats.deliver()
+
+
 async def _sprint(chats: TwoChats) -> None:
     client, where = chats.daily.client, Where(channel="444", name="#sprint")
-    await client.sprint_start(chats.boss("discord"), "sprint", where, 2, 20)
+    await client.sprint_start(chats.boss("discord"), "sprint", where, 2, 20, "families")
     while not await chats.daily.rows(SprintAnswer):
         await pass_time(chats.daily, 15)
         await chats.daily.service.tick()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.core.actions import Report, encode, fits
+from bot.core.actions import Explain, Report, encode, fits
 from bot.core.cards import Bar, Bars, Block, Button, Card, Small, Table, Text
 from bot.core.markup import escape
-from bot.core.text.questions import about, opening, posted_blocks
+from bot.core.text.questions import about, example_note, opening, posted_blocks, question_blocks
 from bot.core.text.results import answer_blocks, answer_in_brief, right_first
 from bot.core.text.words import brief_markdown, in_brief, joined, plural
 from service.wire import (
@@ -35,13 +35,15 @@ def sprint_question_card(post: SprintQuestionPost) -> Card:
         left = f"{plural(post.seconds if post.left_s is None else post.left_s, 'second')} left"
         state = f"**{left}**" + (f" · {plural(post.answers, 'answer')} so far" if post.answers else "")
         buttons: tuple[Button, ...] = (Button("Answer", encode(opening(post.ref, post.question)), "primary"),)
+        note = example_note(post.question)
     else:
         left = f"Time is up. {_right_of(post.right, post.answers)}"
-        state, buttons = f"**{left}**", ()
+        own = " Everyone had a variant of their own; this was an example." if post.question.variant else ""
+        state, buttons, note = f"**{left}**{own}", (), ()
     return Card(
         title=joined("Sprint", _number(post)),
         summary=f"{in_brief(post.question.prompt, 120)} {left}",
-        blocks=(*posted_blocks(post.question), Text(state), Small(about(post.question))),
+        blocks=(*posted_blocks(post.question), *note, Text(state), Small(about(post.question))),
         buttons=buttons,
     )
 
@@ -51,17 +53,19 @@ def sprint_reveal_card(post: SprintReveal) -> Card:
     question, right = post.key.question, _right_of(post.right, post.answers)
     fastest = post.fastest
     first = f" Fastest: **{escape(fastest.name)}** in {fastest.ms / 1000:.1f} s." if fastest else ""
+    own = (Button("Explain mine", encode(Explain(post.family))),) if post.family and fits(Explain(post.family)) else ()
     report = (Button("Report a mistake", encode(Report(question.id))),) if fits(Report(question.id)) else ()
     return Card(
         title=joined("Answer", _number(post)),
         summary=f"{answer_in_brief(post.key)} {right}",
         blocks=(
+            *_example_note(post),
             *answer_blocks(post.key, brief=True),
             Text(f"{right}{first}"),
             *_distribution(post),
             *_table(post.standings, post.unnamed, "Standings"),
         ),
-        buttons=report,
+        buttons=(*own, *report),
     )
 
 
@@ -108,9 +112,16 @@ def _right_of(right: int, answers: int) -> str:
     return f"{right} of {answers} answered right." if answers else "Nobody answered."
 
 
-def _distribution(post: SprintReveal) -> tuple[Block, ...]:
-    if not post.answers or not post.key.options:
+def _example_note(post: SprintReveal) -> tuple[Block, ...]:
+    if not post.family:
         return ()
+    said = "Everyone had a variant of their own. This explains the example; **Explain mine** explains yours."
+    return (Text(said), *question_blocks(post.key.question))
+
+
+def _distribution(post: SprintReveal) -> tuple[Block, ...]:
+    if not post.answers or not post.key.options or post.family:
+        return ()  # answers to different variants cannot be compared
     rows = tuple(
         Bar(
             brief_markdown(option.text),

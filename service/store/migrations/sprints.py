@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-from service.store.migrations.columns import INSTANT, id_column, refer_within_workspace
+from service.store.migrations.columns import INSTANT, id_column, refer, refer_within_workspace
 
 
 def create_sprints() -> None:
@@ -38,6 +38,7 @@ def create_sprints() -> None:
         "sprint_question",
         id_column(),
         *_numbers("workspace_id", "sprint_id", "number", "version_id"),
+        sa.Column("own_variants", sa.Boolean(), server_default=sa.text("false"), nullable=False),
         sa.Column("opened_at", INSTANT, nullable=True),
         sa.Column("closes_at", INSTANT, nullable=True),
         sa.Column("settled_at", INSTANT, nullable=True),
@@ -53,7 +54,7 @@ def create_sprints() -> None:
     op.create_index("ix_sprint_question_version_id", "sprint_question", ["version_id"])
     op.create_table(
         "sprint_answer",
-        *_numbers("question_id", "member_id", "workspace_id"),
+        *_numbers("question_id", "member_id", "workspace_id", "version_id"),
         sa.Column("given", JSONB(), nullable=False),
         sa.Column("at", INSTANT, nullable=False),
         sa.Column("credit", sa.Float(), nullable=True),
@@ -63,9 +64,21 @@ def create_sprints() -> None:
         sa.CheckConstraint("num_nulls(credit, points, ms) in (0, 3)", name="graded_as_a_whole"),
         refer_within_workspace("sprint_answer", "question_id", "sprint_question"),
         refer_within_workspace("sprint_answer", "member_id", "member"),
+        refer("sprint_answer", "version_id", "question_version"),
         sa.PrimaryKeyConstraint("question_id", "member_id", name="pk_sprint_answer"),
     )
     op.create_index("ix_sprint_answer_member", "sprint_answer", ["member_id"])
+    op.create_index("ix_sprint_answer_version_id", "sprint_answer", ["version_id"])
+    op.create_table(
+        "sprint_variant",
+        *_numbers("question_id", "member_id", "workspace_id", "version_id"),
+        refer_within_workspace("sprint_variant", "question_id", "sprint_question"),
+        refer_within_workspace("sprint_variant", "member_id", "member"),
+        refer("sprint_variant", "version_id", "question_version"),
+        sa.PrimaryKeyConstraint("question_id", "member_id", name="pk_sprint_variant"),
+    )
+    op.create_index("ix_sprint_variant_member", "sprint_variant", ["member_id"])
+    op.create_index("ix_sprint_variant_version_id", "sprint_variant", ["version_id"])
 
 
 def _numbers(*names: str) -> list[sa.Column[int]]:

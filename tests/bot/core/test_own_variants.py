@@ -9,6 +9,8 @@ from bot.core.cards import Bars, Card
 from service.wire import ScheduleSpec
 from tests.bot.conftest import Room
 from tests.conftest import MONDAY, MakeWho
+from tests.service.competitions.sprint_scene import pass_time
+from tests.service.daily_channel import DailyChannel
 from tests.service.own_variants import bank, chosen_family, typed_family, variant_in
 
 SPEC = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=7 * 60, variants=True)
@@ -78,6 +80,48 @@ async def test_typed_answers_are_not_counted_together(room: Room, who: MakeWho) 
     reveal = await room.closes()
     assert "0 of 2 answered right" in words_of(reveal)
     assert not any(isinstance(block, Bars) for block in reveal.blocks)
+
+
+async def test_a_sprint_shows_an_example_and_explains_everyone_their_own(room: Room, who: MakeWho) -> None:
+    ann, bob = who("Ann"), who("Bob", member="bob")
+    await bank(room.service, typed_family())
+    await room.only("")
+    daily = DailyChannel(room.service, room.client)
+
+    async def passes(seconds: float) -> None:
+        room.moving.advance(seconds=seconds)
+        await pass_time(daily, seconds)
+        await room.service.tick()
+        await room.carries()
+
+    await room.client.sprint_start(room.boss, room.event_id(), room.where, 1, 120)
+    for seconds in (1, 1, 15, 1):
+        await passes(seconds)
+    post = room.wall.last("Sprint · question 1 of 1")
+    shown = words_of(post)
+    assert "This is an example. Everyone gets a variant of their own: Answer shows you yours." in shown
+    numbers = {}
+    for member in (ann, bob):
+        room.sees(member, post)
+        form = await room.presses(member, "Answer")
+        assert "your own variant" in form
+        numbers[member.member] = variant_in(form)
+        await room.fills(member, text=f"({numbers[member.member]}, 3)")
+    example = variant_in(shown)
+    assert len({example, *numbers.values()}) == 3
+
+    await passes(120)
+    (_, closed) = room.wall.edits[-1]
+    assert "Everyone had a variant of their own; this was an example." in words_of(closed)
+    reveal = room.wall.last("Answer · question 1 of 1")
+    said = words_of(reveal)
+    assert "2 of 2 answered right" in said and f"({example}, 3)" in said
+    assert not any(isinstance(block, Bars) for block in reveal.blocks)
+    for member in (ann, bob):
+        room.sees(member, reveal)
+        explained = await room.presses(member, "Explain mine")
+        number = numbers[member.member]
+        assert f"zeros({number}, 3)" in explained and f"It has {number} rows." in explained
 
 
 async def test_an_admin_turns_it_on_and_off(room: Room) -> None:
