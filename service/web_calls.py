@@ -24,8 +24,8 @@ class WebCalls(CallSender):
         """Returns the secret with which all processes of the chat sign forms and cookies."""
 
     @call("web/join")
-    async def web_join(self, workspace: str, name: str) -> WebPerson | None:
-        """Adds a person, the first one as the admin; None if the name is taken. Refused if too many join."""
+    async def web_join(self, workspace: str, name: str) -> WebPerson:
+        """Adds a person, the first one as the admin. Refused for names that nobody can have, and if too many join."""
 
     @call("web/people", repeatable=True)
     async def web_people(self, workspace: str, members: tuple[str, ...]) -> tuple[WebPerson, ...]:

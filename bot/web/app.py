@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -51,12 +50,12 @@ from bot.web.security import (
 )
 from bot.web.sessions import SessionPages
 from bot.web.sign_in import SignInPages
-from bot.web.store import LAST_ID, Message, NameTaken
+from bot.web.store import LAST_ID, Message
 from bot.web.today import TodayPage
 from bot.web.tournament import TournamentPage
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.concurrency import DEFAULT_LIMIT, RETRY_HEADER, ConcurrencyLimit
-from service.wire import Operations, WebPerson, Who
+from service.wire import NameRefused, Operations, WebPerson, Who
 
 # The operations page for admins of the web chat; read-only
 
@@ -165,13 +164,13 @@ class WebApp:
 
     async def join(self, request: Request) -> Response:
         fields = await self.cookies.fields(request, "entry")
-        name = unicodedata.normalize("NFKC", " ".join(text_of(fields, "name").split()))
-        if not 1 <= len(name) <= 40 or not name.isprintable():
-            return self._entry(request, "A name has 1 to 40 letters or digits. Try another.", name)
+        name = text_of(fields, "name")
         try:
             person = await self._chat.store.join(name)
-        except NameTaken:
-            return self._entry(request, f"Somebody here is already called {name}. Pick another name.", name)
+        except ServiceRefused as refused:
+            if not isinstance(refused.refusal, NameRefused):
+                raise
+            return self._entry(request, plain_refusal(refused.refusal)[1], name)
         response = RedirectResponse(f"/m/{person.id}/{self._first_page}", 303)
         await self.cookies.grant(request, response, person)
         return response

@@ -14,14 +14,19 @@ from typing import Final
 
 from bot.core.cards import Card, Form, as_data, from_data
 from service.client import ServiceClient
-from service.wire import WEB_WORKSPACE, WebChanges, WebMessage, WebPerson, WebPost, WebSession, secret_digest
+from service.wire import (
+    LONGEST_TYPED_NAME,
+    WEB_WORKSPACE,
+    WebChanges,
+    WebMessage,
+    WebPerson,
+    WebPost,
+    WebSession,
+    secret_digest,
+)
 
 LAST_ID: Final = 2**63 - 1
 """Above every id of a message."""
-
-
-class NameTaken(Exception):
-    """Another person already uses this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +70,8 @@ class ChatStore:
     # People
 
     async def join(self, name: str) -> WebPerson:
-        """Adds a person. Raises NameTaken if somebody has the name, whatever its case, or if it is the quiz's."""
-        person = await self._client.web_join(self._workspace, name)
-        if person is None:
-            raise NameTaken
-        return person
+        """Adds a person. Raises ServiceRefused with `NameRefused` for a name that nobody can have."""
+        return await self._client.web_join(self._workspace, name[:LONGEST_TYPED_NAME])
 
     async def people(self, *members: str) -> dict[str, WebPerson]:
         """Returns those of these members who are in the chat, by id."""

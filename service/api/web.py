@@ -20,7 +20,7 @@ from service.api.admin import Id
 from service.api.http import WEB_PREFIX, Call, TheCall, disconnected
 from service.people import web_chat
 from service.store import web_messages, web_people
-from service.wire import WebChanges, WebMessage, WebMessages, WebPerson, WebPost, WebSession
+from service.wire import LONGEST_TYPED_NAME, WebChanges, WebMessage, WebMessages, WebPerson, WebPost, WebSession
 
 router = APIRouter(prefix=WEB_PREFIX.removeprefix("/v1").rstrip("/"))
 
@@ -64,9 +64,7 @@ async def secret(web: TheWebCall) -> str:
 
 
 @router.post("/join")
-async def join(
-    web: TheWebCall, name: Annotated[str, Body(embed=True, min_length=1, max_length=80)]
-) -> WebPerson | None:
+async def join(web: TheWebCall, name: Annotated[str, Body(embed=True, max_length=LONGEST_TYPED_NAME)]) -> WebPerson:
     async with web.transaction() as (session, chat):
         return await web_chat.join(session, chat, name, web.call.now)
 

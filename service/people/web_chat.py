@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,6 +15,7 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.domain.names import appearance, clean, find_problem, folded
 from service.errors import Refused
 from service.store import web_messages, web_people
 from service.store.change_signal import WEB, ChangeSignal
@@ -24,6 +24,7 @@ from service.wire import (
     MOST_CHANGES,
     WEB_BOT_NAME,
     WEB_WORKSPACE,
+    NameRefused,
     TooManyCalls,
     WebChanges,
     WebMessage,
@@ -65,20 +66,27 @@ def _refuse_beyond(limit: Limit, count: int) -> None:
 # People
 
 
-def folded(name: str) -> str:
-    """Returns a name in the form in which names are compared: without case, and with full-width letters and ligatures
-    as plain ones. Letters of another alphabet that look alike are different."""
-    return unicodedata.normalize("NFKC", name).casefold()
-
-
-async def join(session: AsyncSession, chat: int, name: str, now: datetime) -> WebPerson | None:
-    """Adds a person. Returns None if the name is taken, as `folded` compares names, or is the quiz's."""
+async def join(session: AsyncSession, chat: int, typed: str, now: datetime) -> WebPerson:
+    """Adds a person. Refused if the name is unsuitable, taken, or looks like another person's or the quiz's."""
+    name = clean(typed)
+    if problem := find_problem(name):
+        raise Refused(problem)
     await web_people.lock(session, chat)
     _refuse_beyond(JOINS, await web_people.count_joined(session, chat, now - JOINS.period))
-    compared = folded(name)
-    if compared == folded(WEB_BOT_NAME):
-        return None
-    return await web_people.add_person(session, chat, name, compared, now)
+    compared, looks = folded(name), appearance(name)
+    if looks in _BOT_LOOKS:
+        raise Refused(_taken(name, compared == folded(WEB_BOT_NAME)))
+    person = await web_people.add_person(session, chat, name, compared, looks, now)
+    if person is None:
+        raise Refused(_taken(name, await web_people.find_called(session, chat, compared) is not None))
+    return person
+
+
+_BOT_LOOKS: Final = frozenset(map(appearance, (WEB_BOT_NAME, WEB_BOT_NAME.upper())))
+
+
+def _taken(name: str, same: bool) -> NameRefused:
+    return NameRefused(why="taken" if same else "alike", name=name)
 
 
 async def is_known(session: AsyncSession, chat: int, person: str) -> bool:

@@ -69,12 +69,14 @@ async def count_joined(session: AsyncSession, chat: int, since: datetime) -> int
     return await session.scalar(query) or 0
 
 
-async def add_person(session: AsyncSession, chat: int, name: str, folded: str, now: datetime) -> WebPerson | None:
-    """Adds a person, the first one as the admin; None if the name is taken. Lock the chat first."""
+async def add_person(
+    session: AsyncSession, chat: int, name: str, folded: str, skeleton: str, now: datetime
+) -> WebPerson | None:
+    """Adds a person, the first one as the admin; None if another's name is or looks the same. Lock the chat first."""
     others = exists().where(WebPersonRow.chat_id == chat)
     first = not await session.scalar(select(others))
     person = WebPerson(id=secrets.token_hex(8), name=name, admin=first)
-    values = {"chat_id": chat, "folded": folded, "joined_at": now, **person.model_dump()}
+    values = {"chat_id": chat, "folded": folded, "skeleton": skeleton, "joined_at": now, **person.model_dump()}
     made = insert(WebPersonRow).values(values).on_conflict_do_nothing().returning(WebPersonRow.id)
     return person if await session.scalar(made) else None
 
@@ -112,7 +114,7 @@ async def forget_people(session: AsyncSession, member_id: int) -> None:
         for theirs in (WebMessageRow.author, WebMessageRow.member):
             await session.execute(delete(WebMessageRow).where(WebMessageRow.chat_id == chat, theirs == person))
         erased = update(WebPersonRow).where(WebPersonRow.chat_id == chat, WebPersonRow.id == person)
-        await session.execute(erased.values(name=None, folded=None, admin=False))
+        await session.execute(erased.values(name=None, folded=None, skeleton=None, admin=False))
         await note_sign_out(session, chat)
 
 

@@ -35,13 +35,16 @@ class WebPersonRow(Base):
     __tablename__ = "web_person"
     __table_args__ = (
         UniqueConstraint("chat_id", "folded", name="uq_web_person_chat_id_folded"),
+        UniqueConstraint("chat_id", "skeleton", name="uq_web_person_chat_id_skeleton"),
         Index("ix_web_person_joined", "chat_id", "joined_at"),
     )
     chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), primary_key=True)
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str | None]
     folded: Mapped[str | None]
-    """The name in the form in which names are compared."""
+    """The name without case, as it is looked up."""
+    skeleton: Mapped[str | None]
+    """What the name looks like."""
     admin: Mapped[bool]
     joined_at: Mapped[datetime]
 

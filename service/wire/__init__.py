@@ -273,6 +273,7 @@ from service.wire.refusals import (
     MarkingRefused,
     MemberAmbiguous,
     MemberRefusal,
+    NameRefused,
     NoHint,
     NoOpenRound,
     NoRoundOn,
@@ -355,6 +356,7 @@ from service.wire.tournaments import (
     TournamentView,
 )
 from service.wire.web import (
+    LONGEST_TYPED_NAME,
     MOST_CHANGES,
     WEB_BOT_NAME,
     WEB_WORKSPACE,
@@ -374,6 +376,7 @@ __all__ = [
     "CONFIDENCE_KINDS",
     "FOR_MODERATORS",
     "LONGEST_SUGGESTION",
+    "LONGEST_TYPED_NAME",
     "MOST_CHANGES",
     "PACKED",
     "PERSONAL",
@@ -506,6 +509,7 @@ __all__ = [
     "MessagesCheck",
     "Model",
     "MyDuels",
+    "NameRefused",
     "Named",
     "NoHint",
     "NoOpenRound",

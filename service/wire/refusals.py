@@ -287,6 +287,19 @@ class NoSeason(Model):
     kind: Literal["no-season"] = "no-season"
 
 
+class NameRefused(Model):
+    """Nobody can have this name in the web chat.
+
+    `length`: it is empty or too long; `unreadable`: characters that cannot be shown; `marks`: too many marks on a
+    letter; `alphabets`: a word with look-alike letters of two alphabets; `taken`: another person's or the quiz's;
+    `alike`: looks like one of those.
+    """
+
+    kind: Literal["name-refused"] = "name-refused"
+    why: Literal["length", "unreadable", "marks", "alphabets", "taken", "alike"]
+    name: str = ""
+
+
 class SeasonNameTaken(Model):
     """A season of that name exists."""
 
@@ -488,6 +501,7 @@ ScheduleRefusal = (
 )
 MemberRefusal = (
     NoSeason
+    | NameRefused
     | SeasonNameTaken
     | SeasonTooShort
     | PeriodUnsuitable

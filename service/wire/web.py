@@ -15,6 +15,8 @@ WEB_BOT_NAME = "Dailygrad"
 
 WEB_WORKSPACE = "local"
 """Id of the workspace that an installation's web chat is."""
+LONGEST_TYPED_NAME = 200
+"""Limit of a name as it is typed, characters. The name that is kept is shorter."""
 MOST_CHANGES = 200
 """Changed messages that one call returns, at most."""
 

@@ -32,6 +32,7 @@ from service.wire import (
     MarkingRefused,
     MemberAmbiguous,
     MemberRefusal,
+    NameRefused,
     NoHint,
     NoOpenRound,
     NoRoundOn,
@@ -424,11 +425,33 @@ _DUELS: dict[str, Words] = {
 }
 
 
+def _name(refusal: NameRefused) -> Words:
+    name = code_words(refusal.name) if refusal.name else ""
+    match refusal.why:
+        case "length":
+            return "Not a name", "A name has 1 to 40 letters or digits. Try another."
+        case "unreadable":
+            return "Not a name", "This name has characters that cannot be shown. Write it with letters and digits."
+        case "marks":
+            return "Not a name", "This name has too many marks on a letter. Write it with fewer."
+        case "alphabets":
+            text = f"The letters of {name} are from two alphabets that look alike. Write the word in one of them."
+            return "Not a name", text
+        case "taken":
+            return "Name taken", f"Somebody here is already called {name}. Pick another name."
+        case "alike":
+            return "Name taken", f"Somebody here has a name that looks like {name}. Pick another name."
+        case _ as never:
+            assert_never(never)
+
+
 def _member(refusal: MemberRefusal) -> Words:
     match refusal:
         case NoSeason():
             text = "Choose another period, or ask an admin to start one with `/quiz-admin season start NAME`."
             return "No season", f"No season is running. {text}"
+        case NameRefused():
+            return _name(refusal)
         case SeasonNameTaken(name=name):
             return "Name taken", f"There already is a season {code_words(name)}. Choose another name."
         case SeasonTooShort(name=name):

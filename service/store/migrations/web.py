@@ -33,11 +33,13 @@ def create_web() -> None:
         sa.Column("id", sa.String(), nullable=False),
         sa.Column("name", sa.String(), nullable=True),
         sa.Column("folded", sa.String(), nullable=True),
+        sa.Column("skeleton", sa.String(), nullable=True),
         sa.Column("admin", sa.Boolean(), nullable=False),
         sa.Column("joined_at", INSTANT, nullable=False),
         refer("web_person", "chat_id", "chat"),
         sa.PrimaryKeyConstraint("chat_id", "id", name="pk_web_person"),
         sa.UniqueConstraint("chat_id", "folded", name="uq_web_person_chat_id_folded"),
+        sa.UniqueConstraint("chat_id", "skeleton", name="uq_web_person_chat_id_skeleton"),
     )
     op.create_index("ix_web_person_joined", "web_person", ["chat_id", "joined_at"])
     _create_messages()

@@ -68,6 +68,8 @@ ADMIN_THEIRS: Said = (OUT, OUT, UNREADABLE, ADMINS, GONE, OK)
 """An admin's, about a thing of the workspace."""
 BOTS: Said = (OUT, OUT, OK, OK, OK, OK)
 """A bot's own: it names no member, and does not look at one."""
+RESERVED: Said = (OUT, OUT, "name-refused", "name-refused", "name-refused", "name-refused")
+"""A bot's own, with the quiz's name, which nobody can join under."""
 
 
 def channel(team: Team) -> Body:
@@ -279,7 +281,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/oauth/issue": row(BOTS, platform="slack"),
     "POST /v1/oauth/consume": row(BOTS, platform="slack", state="unknown"),
     "POST /v1/web/secret": row(BOTS, workspace="chat"),
-    "POST /v1/web/join": row(BOTS, workspace="chat", name="Ada"),
+    "POST /v1/web/join": row(RESERVED, workspace="chat", name="Dailygrad"),
     "POST /v1/web/people": row(BOTS, workspace="chat", members=["ada"]),
     "POST /v1/web/role": row(BOTS, workspace="chat", member="ada", admin=True),
     "POST /v1/web/session/begin": row(BOTS, workspace="chat", member="ada", digest="d" * 64, agent="a browser"),

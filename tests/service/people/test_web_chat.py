@@ -12,14 +12,17 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 
 from service.app import Service
 from service.client import ServiceClient, ServiceRefused
+from service.domain.names import clean
 from service.people import web_chat
 from service.people.web_chat import JOINS, MESSAGES, SESSION_LIFETIME, Limit
 from service.store.web_messages import PRIVATE_KEPT
-from service.wire import TooManyCalls, WebMessage, WebPerson, WebPost, Where, Who
+from service.wire import NameRefused, TooManyCalls, WebMessage, WebPerson, WebPost, Where, Who
 from tests.conftest import MONDAY, TOKEN, Clock
+from tests.service.refusals import refused as refused_as
 
 CHAT, CHANNEL = "local", "daily"
 DAY = 86_400
@@ -37,9 +40,7 @@ class Chat:
     workspace: str = CHAT
 
     async def join(self, name: str) -> WebPerson:
-        person = await self.client.web_join(self.workspace, name)
-        assert person is not None, f"{name} is taken"
-        return person
+        return await self.client.web_join(self.workspace, name)
 
     async def post(self, content: str = "{}", **about: Any) -> WebMessage:
         message = await self.client.web_message_post(self.workspace, WebPost(channel=CHANNEL, content=content, **about))
@@ -83,16 +84,51 @@ async def test_the_first_to_join_is_the_admin(chat: Chat) -> None:
 
 
 async def test_of_many_who_join_at_once_one_is_the_admin_and_one_has_the_name(chat: Chat) -> None:
-    joined = await asyncio.gather(*(chat.client.web_join(CHAT, name) for name in ("Ann", "ANN", "Bob", "ann", "Eve")))
-    people = [person for person in joined if person is not None]
+    joining = (chat.client.web_join(CHAT, name) for name in ("Ann", "ANN", "Bob", "ann", "Eve"))
+    joined = await asyncio.gather(*joining, return_exceptions=True)
+    people = [person for person in joined if isinstance(person, WebPerson)]
+    assert all(isinstance(other, WebPerson | ServiceRefused) for other in joined)
     assert sorted(person.name.lower() for person in people) == ["ann", "bob", "eve"]
     assert sum(person.admin for person in people) == 1
 
 
 async def test_a_name_is_unique_and_the_bots_name_reserved(chat: Chat) -> None:
     await chat.join("ann")
-    for name in ("Ann", "aNN", "Ａｎｎ", "dailygrad", "DAILYGRAD"):
-        assert await chat.client.web_join(CHAT, name) is None, name
+    for name in ("Ann", "aNN", "Ａｎｎ", "a\u200bnn", "dailygrad", "DAILYGRAD"):
+        with refused_as(NameRefused(why="taken", name=clean(name))):
+            await chat.join(name)
+
+
+async def test_a_name_that_looks_like_another_is_refused(chat: Chat) -> None:
+    """Bots, admins and members alike; the database holds it, too."""
+    boss = await chat.join("Boss")
+    await chat.join("\u0430\u0440\u0435")
+    assert boss.admin
+    mixed = ("B\u0585\u0455\u0455", "Da\u0456lygrad")
+    alike = ("\u0412\u041e\u0405\u0405", "B0ss", "ape", "Da\u0131lygrad", "DaiIygrad", "DAlLYGRAD", "Dai1ygrad")
+    for name in mixed:
+        with refused_as(NameRefused(why="alphabets", name=name)):
+            await chat.join(name)
+    for name in alike:
+        with refused_as(NameRefused(why="alike", name=name)):
+            await chat.join(name)
+
+
+async def test_of_names_that_look_alike_one_joins(chat: Chat) -> None:
+    joining = (chat.join(name) for name in ("ape", "\u0430\u0440\u0435"))
+    joined = await asyncio.gather(*joining, return_exceptions=True)
+    assert sum(isinstance(one, WebPerson) for one in joined) == 1
+    assert sum(isinstance(one, ServiceRefused) for one in joined) == 1
+
+
+async def test_the_database_refuses_a_second_name_that_looks_the_same(chat: Chat, service: Service) -> None:
+    """Even if the service were wrong, and however many join at once."""
+    ann = await chat.join("ann")
+    await chat.join("bob")
+    with pytest.raises(IntegrityError, match="uq_web_person_chat_id_skeleton"):
+        async with service.sessions.begin() as session:
+            query = "update web_person set skeleton = (select skeleton from web_person where id = :id)"
+            await session.execute(text(query), {"id": ann.id})
 
 
 async def test_joining_has_a_limit_that_passes(chat: Chat, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

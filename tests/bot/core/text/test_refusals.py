@@ -29,6 +29,7 @@ from service.wire import (
     LinkWaits,
     MarkingRefused,
     MemberAmbiguous,
+    NameRefused,
     NoHint,
     NoOpenRound,
     NoRoundOn,
@@ -498,6 +499,36 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "No season",
         "No season is running. Choose another period, or ask an admin to start one with `/quiz-admin "
         "season start NAME`.",
+    ),
+    (
+        NameRefused(why="length"),
+        "Not a name",
+        "A name has 1 to 40 letters or digits. Try another.",
+    ),
+    (
+        NameRefused(why="unreadable"),
+        "Not a name",
+        "This name has characters that cannot be shown. Write it with letters and digits.",
+    ),
+    (
+        NameRefused(why="marks"),
+        "Not a name",
+        "This name has too many marks on a letter. Write it with fewer.",
+    ),
+    (
+        NameRefused(why="alphabets", name="p\u0430ypal"),
+        "Not a name",
+        "The letters of `p\u0430ypal` are from two alphabets that look alike. Write the word in one of them.",
+    ),
+    (
+        NameRefused(why="taken", name="Ann"),
+        "Name taken",
+        "Somebody here is already called `Ann`. Pick another name.",
+    ),
+    (
+        NameRefused(why="alike", name="A*nn"),
+        "Name taken",
+        "Somebody here has a name that looks like `A*nn`. Pick another name.",
     ),
     (
         SeasonNameTaken(name="Spring"),
