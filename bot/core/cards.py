@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Style = Literal["plain", "primary", "danger"]
-Shown = Literal["", "board", "weeks"]
+Shown = Literal["", "board", "weeks", "topics", "confidence"]
 """How a chat may draw a table. `board`: rank, name, points, answers, share right, streak. `weeks`: week, points,
+answers, share right. `topics`: topic, answers, share right, range of what is known. `confidence`: what was said,
 answers, share right."""
 
 
@@ -21,6 +22,25 @@ class Text:
     """A paragraph or more of Markdown."""
 
     markdown: str
+
+
+PODIUM_PLACES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PodiumPlace:
+    """One of the first three places: who, and with what."""
+
+    rank: int
+    name: str
+    score: str
+
+
+@dataclass(frozen=True, slots=True)
+class Podium(Text):
+    """The first three places as text, which a chat may draw."""
+
+    places: tuple[PodiumPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +251,8 @@ KNOWN: dict[str, type] = {
         Options,
         PickField,
         Picture,
+        Podium,
+        PodiumPlace,
         Small,
         Table,
         Text,

@@ -73,12 +73,13 @@ class Canvas:
 
     def bar(self, x: float, y: float, width: float, height: float, *, share: float, hatched: bool = False) -> None:
         """Draws a track and fills a share of it. Hatching distinguishes bars without color."""
-        self._box(x, y, width, height, TRACK)
+        self.box(x, y, width, height, TRACK)
         if share > 0:
             full = max(width * min(1.0, share), height / 2)
-            self._box(x, y, full, height, PAPER if hatched else BAR, hatch="////" if hatched else "")
+            self.box(x, y, full, height, PAPER if hatched else BAR, hatch="////" if hatched else "")
 
-    def _box(self, x: float, y: float, width: float, height: float, color: str, hatch: str = "") -> None:
+    def box(self, x: float, y: float, width: float, height: float, color: str, hatch: str = "") -> None:
+        """Draws a filled rectangle."""
         edge = {"edgecolor": BAR, "linewidth": 1.0, "hatch": hatch} if hatch else {"edgecolor": "none"}
         self._axes.add_patch(Rectangle((x, y), width, height, facecolor=color, **edge))
 

@@ -7,6 +7,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import IO, cast
 
-from bot.core.cards import Bar, Bars, Block, Card, Picture, Reply, Small, Table, Text
+from bot.core.cards import Bar, Bars, Block, Card, Picture, Podium, Reply, Small, Table, Text
 from bot.core.dispatcher import Answer, Platform, Target
 from bot.core.events import Event
 from bot.core.markup import escape, parse
@@ -26,6 +27,7 @@ from bot.core.markup.math import to_unicode
 from bot.core.markup.parser import outer_parts
 from bot.core.markup.tree import Blocks, Math, Paragraph
 from bot.core.rendering import bar_words, line_of, short
+from bot.core.text.words import CONFIDENCE_WORDS, interval_of_share
 from bot.pictures.legibility import formulas_in, reads_badly
 from bot.pictures.spec import (
     MOST_PLACES,
@@ -35,7 +37,11 @@ from bot.pictures.spec import (
     DistributionDrawing,
     Drawing,
     FormulaDrawing,
+    PodiumDrawing,
+    PodiumStep,
     ProgressDrawing,
+    RangeRow,
+    RangesDrawing,
     Week,
     as_data,
 )
@@ -196,6 +202,8 @@ def with_pictures(card: Card, drawn: Mapping[Drawing, bytes]) -> Card:
 def _parts(card: Card) -> Iterator[_Part]:
     for block in card.blocks:
         match block:
+            case Podium(places=places) if places:
+                yield _podium(block)
             case Text(markdown) if "$" in markdown or "\\" in markdown:
                 yield from _text(markdown)
             case Bars(rows) if 0 < len(rows) <= _MOST_CHOICES:
@@ -204,6 +212,8 @@ def _parts(card: Card) -> Iterator[_Part]:
                 yield _board(block, card.title)
             case Table(shows="weeks", rows=rows) if rows:
                 yield _progress(block)
+            case Table(shows="topics" | "confidence", rows=rows) if rows:
+                yield _ranges(block)
             case _:
                 yield _Part((block,))
 
@@ -255,6 +265,52 @@ def _progress(table: Table) -> _Part:
     return _Part(
         (table,), ProgressDrawing(weeks), f"Points by week. {'; '.join(weeks_text)}.", below=(Small(f"Points: {line}"),)
     )
+
+
+def _podium(text: Podium) -> _Part:
+    steps = tuple(PodiumStep(one.rank, line_of(one.name, _NAME), one.score) for one in text.places[:3])
+    said = "; ".join(f"place {step.rank}, {step.name}{_LTR}: {step.score}" for step in steps)
+    # The text has the score of each as well, and mentions those who share the third place.
+    return _Part((text,), PodiumDrawing(steps), f"The podium: {said}.", below=(text,))
+
+
+_RANGE = re.compile(r"(\d+)–(\d+) %")
+_EXPECTED: dict[str, tuple[float, float]] = {
+    CONFIDENCE_WORDS["guess"]: (0.0, 2 / 3),
+    CONFIDENCE_WORDS["think"]: (2 / 3, 0.8),
+    CONFIDENCE_WORDS["sure"]: (0.8, 1.0),
+}
+"""Share right at which it pays to say so, by what members said."""
+
+
+def _ranges(table: Table) -> _Part:
+    """Draws what is known of topics, or how often a member was right when they said how sure they were."""
+    sure = table.shows == "confidence"
+    rows = tuple(_confidence_row(*row) if sure else _topic_row(*row) for row in table.rows)
+    said = "; ".join(f"{row.label}{_LTR}: {row.note}" for row in rows)
+    legend = (
+        "Mark: your share right so far. Bar: what it is in the long run, 95 % sure. Band: where saying so pays."
+        if sure
+        else "Mark: your share right so far. Bar: what you know, as a range that narrows with your answers."
+    )
+    return _Part((table,), RangesDrawing(table.caption, rows), f"{table.caption}. {said}.", below=(Small(legend),))
+
+
+def _topic_row(label: str, answers: str, right: str, known: str) -> RangeRow:
+    found = _RANGE.search(known)
+    span = (int(found[1]) / 100, int(found[2]) / 100) if found else None
+    note = f"you know {known}, {right} of {answers} right" if found else f"{known}, {right} of {answers} right"
+    return RangeRow(line_of(label, _LABEL), _share(right), note, span)
+
+
+def _confidence_row(label: str, answers: str, right: str) -> RangeRow:
+    share = _share(right)
+    span = interval_of_share(share, int(answers))
+    return RangeRow(label, share, f"{right} of {answers} right", span, _EXPECTED.get(label))
+
+
+def _share(percent: str) -> float:
+    return int(percent.removesuffix(" %")) / 100
 
 
 def _week(label: str, points: str, answers: str, right: str) -> Week:

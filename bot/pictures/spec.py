@@ -60,18 +60,61 @@ class ProgressDrawing:
 
 
 @dataclass(frozen=True, slots=True)
+class PodiumStep:
+    """One of the first three, with the score as text."""
+
+    rank: int
+    name: str
+    score: str
+
+
+@dataclass(frozen=True, slots=True)
+class PodiumDrawing:
+    """The first three, best first. More are not drawn."""
+
+    steps: tuple[PodiumStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRow:
+    """A share that is right, from 0 to 1, with a range around it. `note` has the numbers as text."""
+
+    label: str
+    right: float
+    note: str
+    known: tuple[float, float] | None = None
+    """The range in which the true share lies, if enough is known."""
+    expected: tuple[float, float] | None = None
+    """The shares that would fit what was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangesDrawing:
+    """Shares with their ranges, one below another."""
+
+    title: str
+    rows: tuple[RangeRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FormulaDrawing:
     """LaTeX formulas, drawn below one another."""
 
     sources: tuple[str, ...]
 
 
-Drawing = BoardDrawing | DistributionDrawing | ProgressDrawing | FormulaDrawing
+Drawing = BoardDrawing | DistributionDrawing | ProgressDrawing | PodiumDrawing | RangesDrawing | FormulaDrawing
 
 MOST_PLACES = 10
 
 _KINDS: dict[str, type] = {kind.__name__: kind for kind in Drawing.__args__}
-_PARTS: dict[str, type] = {"places": BoardPlace, "choices": ChoiceBar, "weeks": Week}
+_PARTS: dict[str, type] = {
+    "places": BoardPlace,
+    "choices": ChoiceBar,
+    "weeks": Week,
+    "steps": PodiumStep,
+    "rows": RangeRow,
+}
 
 
 def as_data(drawing: Drawing) -> dict[str, Any]:
@@ -89,5 +132,10 @@ def from_data(data: dict[str, Any]) -> Drawing:
 def _field(name: str, value: Any) -> Any:
     if isinstance(value, list):
         part = _PARTS.get(name)
-        return tuple(part(**one) if part else one for one in value)
+        return tuple(part(**_values(one)) if part else one for one in value)
     return value
+
+
+def _values(part: dict[str, Any]) -> dict[str, Any]:
+    # JSON has no tuples.
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in part.items()}

@@ -9,8 +9,18 @@ import warnings
 from typing import IO
 
 from bot.pictures.charts import draw_board, draw_distribution, draw_progress
+from bot.pictures.figures import draw_podium, draw_ranges
 from bot.pictures.formulas import draw_formula
-from bot.pictures.spec import BoardDrawing, DistributionDrawing, Drawing, FormulaDrawing, ProgressDrawing, from_data
+from bot.pictures.spec import (
+    BoardDrawing,
+    DistributionDrawing,
+    Drawing,
+    FormulaDrawing,
+    PodiumDrawing,
+    ProgressDrawing,
+    RangesDrawing,
+    from_data,
+)
 
 _NICENESS = 5
 """Niceness: answering members has priority over drawing."""
@@ -25,6 +35,10 @@ def draw(drawing: Drawing) -> bytes:
             return draw_distribution(drawing)
         case ProgressDrawing():
             return draw_progress(drawing)
+        case PodiumDrawing():
+            return draw_podium(drawing)
+        case RangesDrawing():
+            return draw_ranges(drawing)
         case FormulaDrawing():
             return draw_formula(drawing)
 

@@ -55,7 +55,9 @@ def me_card(me: Me) -> Card:
     )
     blocks: list[Block] = [Table(("What", "How much"), rows)]
     if topics:
-        blocks.append(Table(("Topic", "Answers", "Right", "You know"), topics, "Topics, weakest first", (1, 2, 3)))
+        blocks.append(
+            Table(("Topic", "Answers", "Right", "You know"), topics, "Topics, weakest first", (1, 2, 3), shows="topics")
+        )
     if me.calibration:
         blocks.append(_calibration_table(me))
     if me.weeks:
@@ -69,7 +71,7 @@ def me_card(me: Me) -> Card:
 
 def _calibration_table(me: Me) -> Table:
     rows = tuple((CONFIDENCE_WORDS[said], str(answers), percent(credit)) for said, answers, credit in me.calibration)
-    return Table(("You said", "Answers", "Right"), rows, "How sure you were", (1, 2))
+    return Table(("You said", "Answers", "Right"), rows, "How sure you were", (1, 2), shows="confidence")
 
 
 def _weeks_table(me: Me) -> Table:

@@ -16,6 +16,7 @@ from bot.core.text.words import (
     and_list,
     brief_markdown,
     day_words,
+    interval_of_share,
     mastery_words,
     percent,
     plural,
@@ -140,7 +141,7 @@ class ShareRight:
     answers: str
     low: float | None = None
     high: float | None = None
-    """Ends of the range of what the member knows, if enough is known."""
+    """Ends of the range in which the true share lies, if enough is known."""
 
 
 def topics(me: Me) -> tuple[ShareRight, ...]:
@@ -163,7 +164,13 @@ def topics(me: Me) -> tuple[ShareRight, ...]:
 def calibration(me: Me) -> tuple[ShareRight, ...]:
     """Returns how often the member was right, by how sure they were."""
     return tuple(
-        ShareRight(CONFIDENCE_WORDS[said], share, f"{percent(share)} right", plural(count, "answer"))
+        ShareRight(
+            CONFIDENCE_WORDS[said],
+            share,
+            f"{percent(share)} right",
+            plural(count, "answer"),
+            *interval_of_share(share, count),
+        )
         for said, count, share in me.calibration
     )
 

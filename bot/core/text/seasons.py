@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from bot.core.cards import Award, Card, Table, Text
+from bot.core.cards import PODIUM_PLACES, Award, Card, Podium, PodiumPlace, Table, Text
 from bot.core.channel_access import RoleProblem
 from bot.core.markup import escape
 from bot.core.text.admin import season_span as season_span
@@ -59,4 +59,12 @@ def winner_card(post: WinnerPost) -> Card:
     text = f"**{and_list([escape(name) for name in names])}** {won} with {points}. Congratulations!"
     rows = tuple((str(row.rank), row.name, str(row.points)) for row in post.top)
     table = Table(("Rank", "Name", "Points"), rows, f"The best of {post.season}", (0, 2))
-    return Card(head, f"{head}, with {points}.", (Text(text), table), award=Award(post.role, post.winners, post.former))
+    places = tuple(
+        PodiumPlace(row.rank, row.name, plural(row.points, "point")) for row in post.top if row.rank <= PODIUM_PLACES
+    )
+    return Card(
+        head,
+        f"{head}, with {points}.",
+        (Podium(text, places), table),
+        award=Award(post.role, post.winners, post.former),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.core.actions import Explain, Report, encode, fits
-from bot.core.cards import Bar, Bars, Block, Button, Card, Small, Table, Text
+from bot.core.cards import Bar, Bars, Block, Button, Card, Podium, PodiumPlace, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.text.questions import about, example_note, opening, posted_blocks, question_blocks
 from bot.core.text.results import answer_blocks, answer_in_brief, right_first
@@ -76,6 +76,7 @@ def podium_card(post: SprintPodium) -> Card:
         f"{MEDALS[one.rank]} **{escape(one.name)}**: {plural(one.points, 'point')}, {one.right} of {post.asked} right"
         for one in best
     ]
+    places = tuple(PodiumPlace(one.rank, one.name, plural(one.points, "point")) for one in best)
     rest = post.standings[len(best) :]
     cut = f" It was stopped after {post.asked} of {plural(post.total, 'question')}." if post.asked < post.total else ""
     players = f"{plural(post.players, 'member')} played." if post.players else "Nobody played."
@@ -84,7 +85,7 @@ def podium_card(post: SprintPodium) -> Card:
         title="Sprint: the podium",
         summary=f"{f'Winner: {winners}. ' if winners else ''}{players}{cut}",
         blocks=(
-            *((Text("\n\n".join(lines)),) if lines else ()),
+            *((Podium("\n\n".join(lines), places),) if lines else ()),
             *_table(rest, post.unnamed, "Further places"),
             Text(f"{players}{cut}"),
         ),

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from bot.core.actions import JoinTournament, LeaveTournament, ShowTournament, encode
-from bot.core.cards import Block, Button, Card, Small, Table, Text
+from bot.core.cards import Block, Button, Card, Podium, PodiumPlace, Small, Table, Text
 from bot.core.markup import escape
 from bot.core.text.words import and_list, chat_words, day_words, in_brief, moment_markdown, plural
 from service.wire import (
@@ -232,7 +232,10 @@ def _podium_card(view: TournamentView, post: TournamentPost) -> Card:
         for team in view.teams
         if team.rank in MEDALS
     ]
-    blocks: list[Block] = [Text(f"**{said}**"), *((Text("\n\n".join(lines)),) if lines else ())]
+    places = tuple(
+        PodiumPlace(team.rank, team_name(team), _score(view, team)) for team in view.teams if team.rank in MEDALS
+    )
+    blocks: list[Block] = [Text(f"**{said}**"), *((Podium("\n\n".join(lines), places),) if lines else ())]
     if post.corrected:
         days = and_list([day_words(one) for one in post.corrected])
         blocks.append(Text(f"Points of {days} were corrected, and the table with them."))
