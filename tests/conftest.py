@@ -9,6 +9,7 @@ import gc
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import hypothesis
@@ -68,8 +69,21 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skips files without slow tests if only these are run: importing all of them takes each process eight seconds."""
+    skipped = config.option.markexpr == "slow" and collection_path.match("test_*.py") and not _has_slow(collection_path)
+    return skipped or None
+
+
+def _has_slow(file: Path) -> bool:
+    return "mark.slow" in file.read_text("utf-8")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Puts long folders first where pytest-xdist distributes files."""
+    for file in {item.path for item in items if item.get_closest_marker("slow")}:
+        if not _has_slow(file):
+            raise pytest.UsageError(f"{file} has slow tests without `mark.slow`, so `make test-slow` would skip them")
     if hasattr(config, "workerinput"):
         items.sort(key=rank)
 
