@@ -1,4 +1,5 @@
-// Makes a code editor of each text area for code: highlighting, indentation, a draft that survives a reload.
+// Makes a code editor of each text area for code: highlighting, line numbers, indentation, a draft that survives a
+// reload.
 // Without this file they are plain text areas.
 "use strict";
 
@@ -7,6 +8,7 @@ function edit(area) {
   area.dataset.edited = "yes";
   const painted = area.parentElement.querySelector("code");
   const draft = `draft:${location.pathname}#${area.id}`; // of one question: pages show several, one after another
+  const numbers = document.createElement("div");
   let lines = []; // text and highlighted markup of each line, from the server
   let waiting = null;
   let leaving = false;
@@ -21,6 +23,7 @@ function edit(area) {
     const changed = now.slice(top, now.length - end).map((text) => ({ text, html: escaped(text) }));
     lines = [...lines.slice(0, top), ...changed, ...lines.slice(lines.length - end)];
     painted.innerHTML = lines.map((line) => line.html).join("\n") + "\n";
+    numbers.firstChild.textContent = now.map((_, line) => line + 1).join("\n");
   };
   const highlight = async () => {
     const code = area.value;
@@ -37,7 +40,11 @@ function edit(area) {
     clearTimeout(waiting);
     waiting = setTimeout(highlight, 120);
   };
-  const follow = () => (painted.style.transform = `translate(${-area.scrollLeft}px, ${-area.scrollTop}px)`);
+  const follow = () => {
+    painted.style.transform = `translate(${-area.scrollLeft}px, ${-area.scrollTop}px)`;
+    numbers.firstChild.style.transform = `translateY(${-area.scrollTop}px)`;
+    numbers.style.height = `${area.clientHeight}px`; // leaves the scrollbar free
+  };
 
   area.addEventListener("input", changed);
   area.addEventListener("scroll", follow);
@@ -60,7 +67,12 @@ function edit(area) {
     area.value = kept;
     document.getElementById("live").textContent = "Your draft was restored.";
   }
+  numbers.className = "line-numbers";
+  numbers.setAttribute("aria-hidden", "true");
+  numbers.append(document.createElement("div"));
+  area.after(numbers);
   area.parentElement.classList.add("painted");
+  new ResizeObserver(follow).observe(area);
   repaint();
   highlight();
 }
@@ -100,3 +112,9 @@ function indent(area, back) {
 }
 
 document.querySelectorAll("textarea[data-code]").forEach(edit);
+// The page of an editor opens ready to type, except on a touch screen, where the keyboard would hide the task.
+if (document.body.classList.contains("editing") && !location.hash && !matchMedia("(pointer: coarse)").matches) {
+  const area = document.querySelector("textarea[data-code]");
+  area?.focus({ preventScroll: true });
+  area?.setSelectionRange(area.value.length, area.value.length);
+}

@@ -275,6 +275,37 @@ async def test_highlighted_code_aligns_with_the_text_area(windows: Windows, chat
     }
 
 
+async def test_the_editor_opens_ready_to_type_with_numbered_lines(windows: Windows, chat: WebChat) -> None:
+    ann = await editing(windows, chat)
+    area, numbers = ann.page.get_by_role("textbox"), ann.page.locator(".line-numbers")
+    await expect(area).to_be_focused()
+    before = await area.input_value()
+    tall = await area.evaluate("area => area.offsetHeight / innerHeight")
+    assert tall >= 0.5, "it is tall on a large screen"
+    await ann.page.keyboard.type("# the last line")
+    await expect(area).to_have_value(before + "# the last line")
+
+    await area.fill("\n".join(["x = 1"] * 60))
+    await expect(numbers).to_have_text("\n".join(map(str, range(1, 61))), use_inner_text=False)
+    beside = await ann.page.evaluate(
+        """() => {
+          const area = document.querySelector("textarea[data-code]");
+          const [gutter, code] = [area.nextElementSibling, area.parentElement.querySelector("code")];
+          area.scrollTo(0, 300);
+          return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
+            const [numbers, text] = [gutter.firstChild.getBoundingClientRect(), code.getBoundingClientRect()];
+            const padding = parseFloat(getComputedStyle(gutter.firstChild).paddingTop);
+            resolve({
+              level: Math.abs(numbers.top + padding - text.top) < 1,
+              left: numbers.right <= text.left,
+              height: Math.abs(gutter.offsetHeight - area.clientHeight) < 1,
+            });
+          })));
+        }"""
+    )
+    assert beside == {"level": True, "left": True, "height": True}
+
+
 async def test_the_keyboard_indents_breaks_lines_undoes_and_leaves(windows: Windows, chat: WebChat) -> None:
     ann = await editing(windows, chat)
     area, keys = ann.page.get_by_role("textbox"), ann.page.keyboard
