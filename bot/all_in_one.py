@@ -46,6 +46,7 @@ from service.process import (
     run_until,
     stop_signal,
 )
+from service.reference_clock import ReferenceClock
 from service.store import migrations
 from service.store.session import start_postgres
 from service.wire import Kind, ScheduleSpec, Where, Who
@@ -110,7 +111,7 @@ async def run_with_chat(
         hide_settings(settings)
         spans.configure("all-in-one", settings.traces_url)
         await step("Database brought to this version", asyncio.to_thread(migrations.upgrade, settings.database_url))
-        service = build(settings, now)
+        service = build(settings, ReferenceClock(now))
         await stack.enter_async_context(service.running(work=True))
         page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
         await stack.enter_async_context(page)
@@ -159,7 +160,7 @@ async def local_settings(data: Path, sandbox: Path, stack: contextlib.AsyncExitS
 
 async def import_bank(service: Service, bank: Path | None) -> None:
     """Imports the bank and prints the results. Documents with errors are not imported."""
-    views = await step("Bank read", import_path(service.sessions, bank, now(), options=ImportOptions()))
+    views = await step("Bank read", import_path(service.sessions, bank, service.clock(), options=ImportOptions()))
     for view in views:
         out.print(import_text(view, dry_run=False), markup=False, soft_wrap=True)
     if not any(view.applied for view in views):

@@ -41,9 +41,9 @@ async def serve_web_chat(
     client: ServiceClient, listener: socket.socket, links: LinkSettings, hosts: Collection[str] = ()
 ) -> AsyncIterator[str]:
     """Serves the web chat on the listener, with the web editor if links are configured. Yields its URL."""
-    chat = web_chat.WebChat(web_chat.ChatStore(client), now)
+    chat = web_chat.WebChat(web_chat.ChatStore(client), client.clock)
     answer = Quiz(client).handle
-    linked = web_chat.LinkedEditor(links.links, client, answer, now) if links.links is not None else None
+    linked = web_chat.LinkedEditor(links.links, client, answer, client.clock) if links.links is not None else None
     allowed = (*hosts, *hosts_of(links.link_url))
     app = web_chat.build(chat, answer, suggest, allowed, linked, client.operations, client, links.limit_concurrency)
     async with dispatching(Dispatcher(client, chat)), serve_app(app, listener, chat.close):
@@ -57,7 +57,7 @@ async def serve_web_editor(
     """Serves only the web editor on the listener. Yields its URL. Raises CommandFailed if no links are configured."""
     if settings.links is None:
         raise CommandFailed("links are not configured: set DAILYGRAD_LINK_URL and DAILYGRAD_LINK_SECRET")
-    linked = web_chat.LinkedEditor(settings.links, client, Quiz(client).handle, now)
+    linked = web_chat.LinkedEditor(settings.links, client, Quiz(client).handle, client.clock)
     app = web_chat.build_editor(linked, (*hosts, *hosts_of(settings.link_url)), settings.limit_concurrency)
     async with serve_app(app, listener, lambda: None):
         yield _address(listener)
@@ -74,7 +74,7 @@ async def run_terminal_chat(data: Path, client: ServiceClient) -> None:
     with console_chat.ConsoleStore(data / "console.sqlite") as store:
         await console_chat.run_console(
             client,
-            clock=now,
+            clock=client.clock,
             lines=console_chat.stdin_lines(),
             write=console_chat.stdout_write,
             store=store,
@@ -216,7 +216,7 @@ def _discord_bot(shards: str = "") -> RunBot:
     hide_settings(settings)
 
     async def run_bot(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
-        await serve(settings.model_copy(update={"data": data}), client, now, stop, links)
+        await serve(settings.model_copy(update={"data": data}), client, client.clock, stop, links)
 
     return run_bot
 
@@ -232,7 +232,7 @@ def _slack_bot() -> RunBot:
 
     async def run_bot(client: ServiceClient, stop: asyncio.Event, links: Links | None, data: Path) -> None:
         try:
-            await serve(settings.model_copy(update={"data": data}), client, now, stop, links)
+            await serve(settings.model_copy(update={"data": data}), client, client.clock, stop, links)
         except (SocketFailed, TokenRejected) as problem:
             raise CommandFailed(str(problem)) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from asyncio import Event
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -9,14 +10,16 @@ from dataclasses import dataclass
 from datetime import date
 from time import monotonic
 
+import structlog
 from fastapi import FastAPI
 from prometheus_client.metrics_core import Metric
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from sandbox.wire import Priority
 from service import metrics
 from service.api import make_api
-from service.api.http import Clock, ServiceParts
+from service.api.http import ServiceParts
 from service.api.rate_limit import CallLimiter
 from service.banks import proving
 from service.chat_completions import ModelEndpoint
@@ -24,7 +27,9 @@ from service.competitions import duels, sprints, tournaments
 from service.config import Settings
 from service.credentials import TokenCipher
 from service.leader import Leader, run_ticks
+from service.ops.deployment import MOST_SKEW
 from service.ops.metrics_collect import CountedRuns, State
+from service.reference_clock import Clock, ReferenceClock
 from service.rounds import delivery, grading, measuring, posting, regrading, rounds
 from service.rounds.alerts import Alerts
 from service.rounds.board_keys import drop_old_boards
@@ -37,9 +42,14 @@ from service.rounds.notifications import Reminders
 from service.rounds.retention import Retention
 from service.rounds.sandbox_turns import FairSandbox, record_devices_periodically
 from service.sandboxes import SandboxPort, Workers, own_sandboxes
-from service.store import migrations, variants
+from service.store import migrations, monitoring, variants
 from service.store.change_signal import ChangeSignal
 from service.store.session import Sessions, make_engine, make_sessions
+
+log = structlog.get_logger(__name__)
+
+MEASURE_SECONDS = 5.0
+"""Interval at which the database's clock is read."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +83,8 @@ class Service:
         """
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.engine.dispose)
+            if isinstance(self.clock, ReferenceClock):
+                await stack.enter_async_context(follow_database(self.clock, self.sessions))
             if self.workers is not None:
                 stack.push_async_callback(self.workers.close)
             stack.push_async_callback(self.examples.close)
@@ -132,8 +144,41 @@ class Service:
                 await self.jobs.defer_drawing(session, version_id)
 
 
+@asynccontextmanager
+async def follow_database(clock: ReferenceClock, sessions: Sessions) -> AsyncIterator[None]:
+    """Keeps the clock at the database's time until the block exits. The first reading is taken at once."""
+
+    async def measure() -> None:
+        async with sessions() as session:
+            # Connect first: the wait for a connection is not the wait for an answer.
+            await session.connection()
+            await clock.measure(lambda: monitoring.server_time(session))
+
+    async def measure_forever() -> None:
+        while True:
+            await asyncio.sleep(MEASURE_SECONDS)
+            try:
+                await measure()
+            except (SQLAlchemyError, OSError) as error:
+                log.debug("the database's clock was not read", error=type(error).__name__)
+
+    await measure()
+    if abs(clock.skew) > MOST_SKEW:
+        log.warning(
+            "this machine's clock is wrong", ahead_s=round(clock.skew.total_seconds(), 1), used="the database's"
+        )
+    task = asyncio.create_task(measure_forever(), name="clock")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
 def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) -> Service:
     """Builds the service from its settings. `clock` returns the current time, timezone-aware and in UTC.
+
+    A `ReferenceClock` is kept at the database's time while the service runs.
 
     Without `sandbox`, uses the workers or sockets in the settings; if there are none, code questions wait.
     """

@@ -7,6 +7,7 @@ import inspect
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
+from datetime import datetime
 from functools import cache, partial, wraps
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeAlias, TypeVar, get_type_hints
@@ -15,10 +16,13 @@ import httpx
 from pydantic import TypeAdapter
 
 from service.credentials import ServiceTokens, TokenAuth
+from service.process import now
+from service.reference_clock import ReferenceClock
 from service.tracing import event_header
 from service.wire import (
     APPLICATION_HEADER,
     CALLER_HEADER,
+    TIME_HEADER,
     CallRejected,
     Failure,
     Refusal,
@@ -129,6 +133,8 @@ class CallSender:
     def __init__(self, http: httpx.AsyncClient, at_once: int | None = None) -> None:
         self._http = http
         self._turns = None if at_once is None else asyncio.Semaphore(at_once)
+        self.clock = ReferenceClock(now)
+        """The time of the service, once it has answered a call."""
         self.application = ""
         """The application of the chat platform that the bot runs as, once it is known."""
 
@@ -164,14 +170,17 @@ class CallSender:
         headers = event_header() | (caller_header(who) if isinstance(who, Who) else {})
         if self.application:
             headers[APPLICATION_HEADER] = self.application
+        begun = self.clock.uptime()
         post = partial(self._http.post, f"/v1/{path}", json=_to_json(body), headers=headers)
         try:
             async with self._turn():
                 response = await with_retries(post, idempotent=repeatable)
         except (httpx.HTTPError, _NoTurn) as error:
             raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
+        if (time := response.headers.get(TIME_HEADER)) is not None:
+            self.clock.observe(datetime.fromisoformat(time), begun)
         if response.is_success:
-            return answer.validate_json(response.content)
+            return answer.validate_json(response.content, extra="ignore")
         if response.status_code >= 500:
             raise ServiceUnavailable(f"{path}: the service failed ({response.status_code})")
         raise ServiceRefused(_refusal(response))
@@ -208,6 +217,6 @@ def _to_json(body: Mapping[str, object]) -> dict[str, object]:
 
 def _refusal(response: httpx.Response) -> Refusal:
     try:
-        return Failure.model_validate_json(response.content).refusal
+        return Failure.model_validate_json(response.content, extra="ignore").refusal
     except ValueError:
         return CallRejected(code="http", message=f"the service refused the call ({response.status_code})")

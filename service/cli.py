@@ -40,6 +40,7 @@ from service.metrics import serve_metrics
 from service.ops.database import find_database, refuse_other_version
 from service.people import web_chat
 from service.process import DATA, CommandFailed, errors, listen, now, out, serve_app, stop_signal
+from service.reference_clock import ReferenceClock
 from service.rounds import regrading
 from service.rounds.sandbox_turns import FairSandbox
 from service.sandboxes import serve_relay
@@ -70,7 +71,7 @@ def serve() -> None:
 
 async def _serve(settings: Settings) -> None:
     stop = stop_signal()
-    service = build(settings, now)
+    service = build(settings, ReferenceClock(now))
     # The bots are configured with this port, so do not try others.
     with listen(settings.host, settings.port, tries=1, named_by="DAILYGRAD_PORT") as listener:
         page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
@@ -93,7 +94,7 @@ def work() -> None:
 async def _work(settings: Settings) -> None:
     stop = stop_signal()
     async with contextlib.AsyncExitStack() as stack:
-        service = await stack.enter_async_context(build(settings, now).running(work=True))
+        service = await stack.enter_async_context(build(settings, ReferenceClock(now)).running(work=True))
         relay = serve_relay(service.sandbox, settings.tokens.accepts, settings.host, settings.relay_port)
         await stack.enter_async_context(relay)
         page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
@@ -129,7 +130,7 @@ def sign_in(
 
 async def _sign_in(service: Service, *, name: str, admin: bool) -> str:
     async with service.sessions.begin() as session:
-        code = await web_chat.sign_in_by_name(session, name, admin, now())
+        code = await web_chat.sign_in_by_name(session, name, admin, service.clock())
     if code is None:
         raise CommandFailed(f"nobody in the web chat is called {name!r}")
     return code
@@ -215,7 +216,7 @@ async def _bank_import(
             bar.update(task, description=step, completed=done, total=total or None)
 
         options = ImportOptions(generated, limit=None, progress=tell)
-        return await import_path(service.sessions, path, now(), not dry_run, options, recipe)
+        return await import_path(service.sessions, path, service.clock(), not dry_run, options, recipe)
 
 
 @bank_command.command("approve")
@@ -238,8 +239,11 @@ def bank_log(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]
 @bank_command.command("undo")
 def bank_undo(name: Annotated[str, typer.Argument(help="Name of a shared bank.")]) -> None:
     """Undo the latest import into a bank. Run it again to redo the import."""
-    undo = partial(import_history.undo_import, name=name, now=now())
-    view = in_database(lambda service: _in_transaction(service, undo))
+
+    async def undo(service: Service) -> ImportView:
+        return await _in_transaction(service, partial(import_history.undo_import, name=name, now=service.clock()))
+
+    view = in_database(undo)
     out.print(undone_text(view), markup=False, soft_wrap=True)
 
 
@@ -275,7 +279,7 @@ def in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
 
 
 async def _with_service(settings: Settings, do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
-    service = build(settings, now)
+    service = build(settings, ReferenceClock(now))
     async with service.running():
         return await do(service)
 

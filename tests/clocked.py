@@ -1,8 +1,9 @@
 """`python -m tests.clocked COMMAND...`: the `dailygrad` command with a clock that a test can set.
 
-The file in DAILYGRAD_TEST_CLOCK says by how many seconds the process's clock differs from the machine's; it is read at
-every look at the clock. Only this program accepts it, and it is in no wheel and no image. Timeouts and the interval
-of ticks are measured by the machine's steady clock, which runs on.
+The file in DAILYGRAD_TEST_CLOCK says by how many seconds the time differs from the machine's, for the whole system: the
+process does not ask the database. DAILYGRAD_TEST_SKEW names a file too, which sets the clock of this process's machine
+alone. The file is read at every look at the clock. Only this program accepts them, and it is in no wheel and no image.
+Timeouts and the interval of ticks are measured by the machine's steady clock, which runs on.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 FILE = "DAILYGRAD_TEST_CLOCK"
+SKEW_FILE = "DAILYGRAD_TEST_SKEW"
 
 
 class SharedClock:
@@ -42,10 +44,26 @@ def difference(file: Path) -> timedelta:
     return timedelta(seconds=float(file.read_text()))
 
 
+class SkewedClock:
+    """The clock of one machine, which is wrong."""
+
+    def __init__(self, file: Path, ahead: timedelta) -> None:
+        self._file = file
+        file.write_text(str(ahead.total_seconds()))
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The variable for the processes of that machine."""
+        return {SKEW_FILE: str(self._file)}
+
+
 def main() -> None:
     from service import process
+    from service.reference_clock import ReferenceClock
 
-    file, real = Path(os.environ[FILE]), process.now
+    file, real = Path(os.environ.get(FILE) or os.environ[SKEW_FILE]), process.now
+    if FILE in os.environ:
+        ReferenceClock.__call__ = lambda clock: clock.machine()  # type: ignore[assignment, method-assign]
 
     def now() -> datetime:
         return real() + difference(file)

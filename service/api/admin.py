@@ -23,6 +23,7 @@ from service.ops import overview as ops_overview
 from service.people import audit as people_audit
 from service.people import members
 from service.people.audit import administer, admins_only
+from service.reference_clock import skew_of
 from service.rounds import digests, extra_rounds, leaderboard, marking, planning, posting, rounds, schedules, winners
 from service.rounds.idempotency import EventCall
 from service.rounds.named_members import find_named
@@ -608,14 +609,16 @@ async def audit(
 
 @router.post("/overview")
 async def overview(call: TheCall, who: TheCaller) -> Overview:
+    parts, skew = call.parts, skew_of(call.parts.clock)
     async with looking(call, who) as (session, caller):
-        return await ops_overview.view(session, caller, call.parts.sandbox, call.parts.newest_revision, call.now)
+        return await ops_overview.view(session, caller, parts.sandbox, parts.newest_revision, call.now, skew)
 
 
 @router.post("/doctor")
 async def doctor(call: TheCall, who: TheCaller) -> tuple[WorkspaceCheck, ...]:
+    parts, skew = call.parts, skew_of(call.parts.clock)
     async with looking(call, who) as (session, caller):
-        return await ops_doctor.examine(session, caller, call.parts.sandbox, call.parts.newest_revision, call.now)
+        return await ops_doctor.examine(session, caller, parts.sandbox, parts.newest_revision, call.now, skew)
 
 
 def _settings(spec: ScheduleSpec) -> dict[str, Any]:

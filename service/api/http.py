@@ -20,7 +20,7 @@ from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 from sqlalchemy.exc import DataError
 from sqlalchemy.ext.asyncio import AsyncSession
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -29,6 +29,7 @@ from service.api.rate_limit import CallLimiter
 from service.concurrency import RETRY_HEADER
 from service.credentials import BotTokens, ServiceTokens, TokenCipher
 from service.errors import Refused
+from service.reference_clock import Clock
 from service.rounds.examples import Examples
 from service.rounds.jobs import Jobs
 from service.rounds.sandbox_turns import FairSandbox
@@ -38,6 +39,7 @@ from service.tracing import correlate
 from service.wire import (
     APPLICATION_HEADER,
     CALLER_HEADER,
+    TIME_HEADER,
     AdminsOnly,
     CallRejected,
     CallTooLarge,
@@ -60,7 +62,6 @@ from service.wire import (
 )
 
 T = TypeVar("T")
-Clock = Callable[[], datetime]
 
 MOST_CALLER = 10_000
 """Longest header with the caller, characters: the longest names and ids with every character escaped, and more."""
@@ -325,6 +326,7 @@ class CorrelationId:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                MutableHeaders(scope=message)[TIME_HEADER] = scope["app"].state.parts.clock().isoformat()
             await send(message)
 
         with tracing.correlate(event_of(scope)), tracing.collect_fields() as notes, spans.span("call") as noted:

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sandbox.client import SandboxUnreachable
 from service.ops.deployment import MOST_SKEW
 from service.ops.operations import view_trouble
+from service.reference_clock import NO_SKEW
 from service.rounds import planning, schedules
 from service.sandboxes import ReportsHealth
 from service.store import banks, monitoring, troubles
@@ -37,12 +38,17 @@ LOW = 10
 
 
 async def examine(
-    session: AsyncSession, caller: Caller, sandbox: ReportsHealth | None, newest_revision: str, now: datetime
+    session: AsyncSession,
+    caller: Caller,
+    sandbox: ReportsHealth | None,
+    newest_revision: str,
+    now: datetime,
+    skew: timedelta = NO_SKEW,
 ) -> tuple[WorkspaceCheck, ...]:
-    """Returns the checks of the caller's workspace."""
+    """Returns the checks of the caller's workspace. `skew` is by how much this machine's clock is ahead of `now`."""
     found = await rows.list_schedules(session, caller.workspace_id)
     return (
-        *await _database(session, newest_revision, now),
+        *await _database(session, newest_revision, now + skew),
         await _sandbox(sandbox),
         await _bank(session, caller),
         *await _schedules(session, caller, found, now),
@@ -52,10 +58,10 @@ async def examine(
     )
 
 
-async def _database(session: AsyncSession, newest_revision: str, now: datetime) -> list[WorkspaceCheck]:
+async def _database(session: AsyncSession, newest_revision: str, machine: datetime) -> list[WorkspaceCheck]:
     version, clock = await monitoring.server_version_and_clock(session)
     revision = await monitoring.schema_revision(session)
-    skew = abs(clock - now)
+    skew = abs(clock - machine)
     return [
         DatabaseCheck(ok=True, version=version),
         SchemaCheck(ok=revision == newest_revision, found=revision, needed=newest_revision),

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.ops import doctor
+from service.reference_clock import NO_SKEW
 from service.rounds import digests, planning, schedules
 from service.sandboxes import ReportsHealth
 from service.store import overview as counts
@@ -29,12 +30,17 @@ ACTIVE = timedelta(weeks=4)
 
 
 async def view(
-    session: AsyncSession, caller: Caller, sandbox: ReportsHealth | None, newest_revision: str, now: datetime
+    session: AsyncSession,
+    caller: Caller,
+    sandbox: ReportsHealth | None,
+    newest_revision: str,
+    now: datetime,
+    skew: timedelta = NO_SKEW,
 ) -> Overview:
     """Returns the overview of the caller's workspace."""
     found = await rows.list_schedules(session, caller.workspace_id)
     waiting = await counts.count_waiting(session, caller.workspace_id, now - ACTIVE)
-    checks = await doctor.examine(session, caller, sandbox, newest_revision, now)
+    checks = await doctor.examine(session, caller, sandbox, newest_revision, now, skew)
     return Overview(
         failed=tuple(check for check in checks if not check.ok),
         open=await _open_rounds(session, found, now),
@@ -70,7 +76,7 @@ async def _open_rounds(
             question=planning.named(each.question, each.version),
             closes_at=each.row.closes_at,
             answers=each.answers,
-            zone=ScheduleSpec.model_validate(by_id[each.row.schedule_id][0].spec).zone,
+            zone=ScheduleSpec.from_stored(by_id[each.row.schedule_id][0].spec).zone,
         )
         for each in posted
         if each.version is not None and each.row.closed_at is None

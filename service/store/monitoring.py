@@ -235,6 +235,12 @@ async def server_version_and_clock(session: AsyncSession) -> tuple[str, datetime
     return str(row[0]), row[1]
 
 
+async def server_time(session: AsyncSession) -> datetime:
+    """Returns PostgreSQL's clock now."""
+    now: datetime = (await session.execute(text("select clock_timestamp()"))).scalar_one()
+    return now
+
+
 async def schema_revision(session: AsyncSession) -> str | None:
     """Returns the migration of the schema."""
     found: str | None = await session.scalar(text("select version_num from alembic_version"))

@@ -82,6 +82,7 @@ from service.wire.banks import (
 from service.wire.base import (
     APPLICATION_HEADER,
     CALLER_HEADER,
+    TIME_HEADER,
     Code,
     Contest,
     EventId,
@@ -380,6 +381,7 @@ __all__ = [
     "MOST_CHANGES",
     "PACKED",
     "PERSONAL",
+    "TIME_HEADER",
     "WEB_BOT_NAME",
     "WEB_WORKSPACE",
     "AdminsOnly",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr
 
@@ -38,9 +38,17 @@ Secret = Annotated[SecretStr, Field(max_length=10_000), PlainSerializer(SecretSt
 
 
 class Model(BaseModel):
-    """Base of all models: frozen, and unknown fields are errors."""
+    """Base of all models: frozen, and unknown fields of a call are errors.
+
+    Those of a reply or a row are ignored: a newer process may have written it, as during a rolling upgrade.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def from_stored(cls, row: object) -> Self:
+        """Reads what a process of this version or a newer one has stored."""
+        return cls.model_validate(row, extra="ignore")
 
 
 AskedIn = Literal["round", "practice", "sprint", "duel"]
@@ -83,6 +91,9 @@ APPLICATION_HEADER = "Dailygrad-Application"
 """HTTP header with the application of the chat platform that a bot runs as; none for a web or terminal chat."""
 CALLER_HEADER = "Dailygrad-Caller"
 """HTTP header with the member who makes a call: a `Who` as JSON, in ASCII."""
+
+TIME_HEADER = "Dailygrad-Time"
+"""HTTP header of every response: the service's time, ISO 8601."""
 
 
 class Where(Model):

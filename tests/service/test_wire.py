@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from service.wire import InvalidInput, QuestionRef, ScheduleSpec, Short, Who, invalid_input
+from service.wire import AnswerInput, InvalidInput, QuestionRef, ScheduleSpec, Short, Who, invalid_input
 
 WHO: dict[str, Any] = {"platform": "web", "workspace": "home", "member": "ada"}
 
@@ -51,3 +51,11 @@ def test_a_question_reference_names_a_round_or_a_question_version_in_practice() 
 def test_what_is_no_question_reference_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="question reference"):
         QuestionRef.parse(text)
+
+
+def test_what_a_newer_version_stored_is_read_and_what_a_newer_bot_sends_is_refused() -> None:
+    newer = {"text": "42", "added": {"by": "the next version"}}
+    assert AnswerInput.from_stored(newer) == AnswerInput(text="42")
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(AnswerInput).validate_python(newer)
+    assert invalid_input(caught.value.errors()).field == "added"
