@@ -322,7 +322,7 @@ async def events_claim(
 ) -> tuple[ReceivedEvent, ...]:
     async with call.transaction() as session:
         found = await received_events.claim(session, (platform, application), call.now, limit)
-        return tuple(ReceivedEvent.model_validate(content) for content in found)
+        return tuple(ReceivedEvent.from_stored(content) for content in found)
 
 
 # Installations and OAuth states. Tokens in these calls are never logged.

@@ -82,7 +82,7 @@ async def _view_rounds(session: AsyncSession, caller: Caller, found: list[Closed
                 question=build_question_view(version, ref, caller.member_id),
                 answers=answered,
                 right=None if version.question.kind == "open" else right,
-                given=None if own is None else AnswerInput.model_validate(own).model_copy(update={"code": None}),
+                given=None if own is None else AnswerInput.from_stored(own).model_copy(update={"code": None}),
                 verdict=verdict.verdict if verdict else None,
                 credit=verdict.credit if verdict else None,
             )
@@ -186,4 +186,4 @@ def _with_counts(key: AnswerKey, chosen: dict[str, int]) -> AnswerKey:
 
 
 def _zone(schedule: Schedule) -> str:
-    return ScheduleSpec.model_validate(schedule.spec).zone
+    return ScheduleSpec.from_stored(schedule.spec).zone

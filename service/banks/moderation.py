@@ -56,7 +56,7 @@ async def explain(session: AsyncSession, caller: Caller, question: str) -> Expla
     given = row.given if row else await sprints.find_settled_given(session, caller.member_id, version.id)
     return Explanation(
         key=build_answer_key(version, str(QuestionRef("practice", version.id))),
-        given=AnswerInput.model_validate(given) if given is not None else None,
+        given=AnswerInput.from_stored(given) if given is not None else None,
         verdict=answers.read_verdict(verdict, await markings.get_credit(session, row.id)) if row and verdict else None,
     )
 

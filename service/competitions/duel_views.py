@@ -112,7 +112,7 @@ async def build_review(session: AsyncSession, duel: Duel, caller: Caller, now: d
         secret = secret or await duels.is_question_in_duel(session, caller.member_id, version.question_id)
         key = None if secret else build_answer_key(version, str(QuestionRef("duel", asked.id)))
         turn = given.get(asked.id)
-        answer = AnswerInput.model_validate(turn.given) if turn and turn.given is not None else None
+        answer = AnswerInput.from_stored(turn.given) if turn and turn.given is not None else None
         answers.append(DuelAnswer(key=key, given=answer, correct=turn is not None and turn.correct))
     return DuelReview(duel=view, answers=tuple(answers))
 

@@ -129,7 +129,7 @@ async def view_question(session: AsyncSession, caller: Caller, ref: str, now: da
     return AskForm(
         ref=ref,
         question=build_question_view(version, ref, caller.member_id, variant=variant),
-        given=None if before is None else AnswerInput.model_validate(before.given),
+        given=None if before is None else AnswerInput.from_stored(before.given),
         opens_at=asked.question.opened_at,
         closes_at=asked.question.closes_at,
     )
@@ -197,7 +197,7 @@ async def _pick(session: AsyncSession, workspace_id: int, sprint: Sprint, now: d
     for schedule, channel in await schedule_rows.list_schedules(session, workspace_id):
         posting = await schedules.next_posting(session, schedule, now) if channel.id == sprint.channel_id else None
         if posting is not None:
-            spec = ScheduleSpec.model_validate(schedule.spec)
+            spec = ScheduleSpec.from_stored(schedule.spec)
             choice = await choose_for_day(session, schedule, spec, posting.date())
             coming |= {choice.id} if choice else set()
     asked = await rows.count_times_asked(session, sprint.channel_id)
@@ -258,7 +258,7 @@ async def _settle(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     asked = await questions.list_versions(session, {entry.answer.version_id for entry in entries})
     grades = []
     for entry in entries:
-        given = AnswerInput.model_validate(entry.answer.given)
+        given = AnswerInput.from_stored(entry.answer.given)
         credit = grade_answer(asked[entry.answer.version_id].question, given).credit or 0.0
         grades.append((entry.member.id, credit, sprint_points(credit, entry.ms, sprint.seconds), entry.ms))
     await rows.settle(session, question, grades)

@@ -68,7 +68,7 @@ async def plan(session: AsyncSession, caller: Caller, wanted: TournamentPlan, no
     if caller.channel_id is None:
         raise Refused(ChannelNeeded())
     schedules = await _find_schedules(session, caller, wanted.schedules)
-    zone = ScheduleSpec.model_validate(schedules[0].spec).zone
+    zone = ScheduleSpec.from_stored(schedules[0].spec).zone
     today = now.astimezone(get_zone(zone)).date()
     first_day = wanted.first_day or today + timedelta(days=7 - today.weekday())
     if not today < first_day <= today + MOST_AHEAD:
@@ -364,7 +364,7 @@ async def _may_come(session: AsyncSession, schedule: Schedule, day: date, now: d
     """Returns whether the schedule may still post its question of the day."""
     if schedule.removed_at is not None or schedule.paused_at is not None:
         return False
-    spec = ScheduleSpec.model_validate(schedule.spec)
+    spec = ScheduleSpec.from_stored(schedule.spec)
     skips = await schedule_rows.list_skips(session, schedule.id)
     instant = slot_instant(build_timetable(spec, skips), day)
     return instant is not None and now <= instant + timedelta(minutes=spec.catch_up_minutes + 1)

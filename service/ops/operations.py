@@ -92,7 +92,7 @@ def slot_view(posting: Posting, now: datetime, everywhere: bool) -> SlotView:
         workspace=posting.chat.external_id if everywhere else "",
         channel=posting.channel.name or posting.channel.external_id,
         day=posting.round.day,
-        zone=ScheduleSpec.model_validate(posting.schedule.spec).zone,
+        zone=ScheduleSpec.from_stored(posting.schedule.spec).zone,
         due_at=due_at,
         taken_at=row.taken_at if row else None,
         sent_at=row.sent_at if row else None,
@@ -175,4 +175,4 @@ def view_trouble(row: Trouble) -> TroubleView:
     """Returns the facts of a trouble."""
     facts = {name: row.detail.get(name) for name in ("channel", "platform", "problem", "error")}
     known = {name: value for name, value in facts.items() if value is not None}
-    return TroubleView.model_validate({"kind": row.what, "since": row.since, "over_at": row.over_at, **known})
+    return TroubleView.from_stored({"kind": row.what, "since": row.since, "over_at": row.over_at, **known})

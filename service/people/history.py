@@ -94,7 +94,7 @@ async def _past_rounds(
                 ref=ref,
                 day=one.day,
                 question=build_question_view(versions[given[one.answer_id].version_id], ref, caller.member_id),
-                given=AnswerInput.model_validate(given[one.answer_id].given).model_copy(update={"code": None}),
+                given=AnswerInput.from_stored(given[one.answer_id].given).model_copy(update={"code": None}),
                 verdict=verdict.verdict if verdict else None,
                 credit=verdict.credit if verdict else None,
                 points=posted[one.id].points if one.id in posted else 0,

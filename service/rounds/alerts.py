@@ -343,7 +343,7 @@ def _channel_name(channel: Channel) -> str:
 
 
 def _zone_of(schedule: Schedule) -> str:
-    return ScheduleSpec.model_validate(schedule.spec).zone
+    return ScheduleSpec.from_stored(schedule.spec).zone
 
 
 def _whole_minutes(time: timedelta) -> int:

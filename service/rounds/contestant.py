@@ -70,7 +70,7 @@ class Contestant:
                     log.error("the model is not asked ahead", schedule=schedule.id, exc_info=error)
 
     async def _look_ahead(self, session: AsyncSession, schedule: Schedule, now: datetime) -> None:
-        spec = ScheduleSpec.model_validate(schedule.spec)
+        spec = ScheduleSpec.from_stored(schedule.spec)
         skips = await schedule_rows.list_skips(session, schedule.id)
         for slot in slots_between(build_timetable(spec, skips), now, now + AHEAD)[:1]:
             if await contestants.has_question(session, schedule.id, slot.day):
@@ -147,7 +147,7 @@ async def view_answer(
         return ContestantAnswer(model=row.model, problem="no answer")
     if row.given is None:
         return ContestantAnswer(model=row.model, problem="invalid answer")
-    given = AnswerInput.model_validate(row.given)
+    given = AnswerInput.from_stored(row.given)
     verdict, credit = cast(Verdict | None, row.verdict), row.credit
     if version.question.kind not in ("code", "open"):
         graded = grade_answer(version.question, given)

@@ -231,7 +231,7 @@ async def _build_delivery(session: AsyncSession, row: Outbox, now: datetime, unc
         due_at=row.due_at,
         attempt=row.attempt,
         uncertain=uncertain,
-        body=BODY.validate_python(row.body),
+        body=BODY.validate_python(row.body, extra="ignore"),
     )
 
 
@@ -255,7 +255,7 @@ async def _write_update(session: AsyncSession, row: Outbox, question: Outbox) ->
     round_ = await session.get_one(Round, row.round_id)
     closed = round_.closed_at is not None
     update = PostUpdate(
-        post=QuestionPost.model_validate(question.body),
+        post=QuestionPost.from_stored(question.body),
         answers=await answers.count_answers(session, row.round_id),
         right=await ledger.count_right_in_round(session, row.round_id) if closed else None,
     )

@@ -59,5 +59,5 @@ async def _narrow_spec(session: AsyncSession, caller: Caller, schedule: Schedule
         "kinds": wanted.kinds,
         "open_minutes": wanted.open_minutes,
     }
-    spec = ScheduleSpec.model_validate(schedule.spec)
+    spec = ScheduleSpec.from_stored(schedule.spec)
     return spec.model_copy(update={name: value for name, value in changes.items() if value})

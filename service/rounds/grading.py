@@ -310,7 +310,7 @@ async def _enqueue_verdict(
         closes_at=found[0].closes_at if found else None,
         key=None if hidden else build_answer_key(version, ref),
         next_due=next_due,
-        zone=ScheduleSpec.model_validate(found[1].spec).zone if found else "UTC",
+        zone=ScheduleSpec.from_stored(found[1].spec).zone if found else "UTC",
         event_id=answer.event_id,
         practicing=answer.given.get("practicing") or "",
     )

@@ -72,7 +72,7 @@ class LedgerPosting:
         self._question = question
         self._share_right = share_right
         self._shown_at: dict[int | None, datetime] = {}
-        self._policy = ScoringPolicy(speed_bonus=ScheduleSpec.model_validate(schedule.spec).speed_bonus)
+        self._policy = ScoringPolicy(speed_bonus=ScheduleSpec.from_stored(schedule.spec).speed_bonus)
 
     @classmethod
     async def for_round(
@@ -169,7 +169,7 @@ class LedgerPosting:
 
     def confidence_points(self, answer: AnswerRow, credit: float | None) -> int:
         """Returns the points for how sure the member was."""
-        confidence = AnswerInput.model_validate(answer.given).confidence
+        confidence = AnswerInput.from_stored(answer.given).confidence
         return 0 if credit is None else confidence_points(credit, confidence, self._policy)
 
     def is_author(self, member_id: int) -> bool:

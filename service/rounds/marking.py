@@ -195,7 +195,7 @@ async def _view(session: AsyncSession, own: _OwnAnswer) -> MarkingView:
         marks=await markings.get_marks(session, own.answer.id),
         shared=await markings.is_shared(session, own.answer.id),
         credit=await markings.get_credit(session, own.answer.id),
-        zone=ScheduleSpec.model_validate(own.schedule.spec).zone if own.schedule else "UTC",
+        zone=ScheduleSpec.from_stored(own.schedule.spec).zone if own.schedule else "UTC",
     )
 
 

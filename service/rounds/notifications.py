@@ -83,7 +83,7 @@ async def _enqueue_reminders(session: AsyncSession, round_: Round, schedule: Sch
             question=build_question_view(version, ref, member_id, variant=channel_variant(round_)),
             streak=streaks[member_id].current,
             closes_at=round_.closes_at,
-            zone=ScheduleSpec.model_validate(schedule.spec).zone,
+            zone=ScheduleSpec.from_stored(schedule.spec).zone,
         )
         messages.append(
             outbox.NewMessage(

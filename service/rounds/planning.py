@@ -66,7 +66,7 @@ async def count_left(
     history = await candidates.list_past_rounds_each(session, [row.id for row in found])
     left = {}
     for row in found:
-        spec, past = ScheduleSpec.model_validate(row.spec), history.get(row.id, [])
+        spec, past = ScheduleSpec.from_stored(row.spec), history.get(row.id, [])
         slot = next_slot(build_timetable(spec), now)
         day = slot.day if slot else now.date()
         chosen = choose_question(with_history(known, past), past, build_filter(spec), slot_seed(row.id, day), day)
@@ -80,7 +80,7 @@ async def preview(
     """Returns the round of the next slot, or of the slot on local date `day`, as it would be if nothing changed until
     then. Its `id` is 0. Refused for a day without a slot, and for days that are over or too far ahead."""
     row, _ = await _find(session, caller, schedule_id)
-    spec = ScheduleSpec.model_validate(row.spec)
+    spec = ScheduleSpec.from_stored(row.spec)
     timetable = build_timetable(spec, await rows.list_skips(session, row.id))
     slots = await _slots_ahead(session, row, timetable, now, now + AHEAD)
     if not slots and day is None and (first := next_slot(timetable, now)):
@@ -115,7 +115,7 @@ async def view_month(
     """Returns the month of a schedule as it would be with the changes, or of a new schedule without an id. Stores
     nothing. Refused if the schedule could never post."""
     row = (await _find(session, caller, schedule_id))[0] if schedule_id is not None else None
-    spec = changes.apply(ScheduleSpec.model_validate(row.spec) if row else ScheduleSpec())
+    spec = changes.apply(ScheduleSpec.from_stored(row.spec) if row else ScheduleSpec())
     if changes.model_fields_set:
         spec = await validate(session, caller, spec, now)
     first = month.replace(day=1)
@@ -164,7 +164,7 @@ def _describe_day(
 async def _posted_days(session: AsyncSession, row: Schedule, days: Sequence[date]) -> dict[date, ScheduleDay]:
     """Returns the days whose slot was processed."""
     found: dict[date, ScheduleDay] = {}
-    timetable = build_timetable(ScheduleSpec.model_validate(row.spec))
+    timetable = build_timetable(ScheduleSpec.from_stored(row.spec))
     for each in await rows.list_posted(session, [row.id], days[0], days[-1]):
         round_, version = each.row, each.version
         if version is None:

@@ -97,7 +97,7 @@ async def count_owed(session: AsyncSession, until: datetime) -> int:
     owed = 0
     for schedule in await rounds.list_overdue_schedules(session, until, MAX_OWED):
         try:
-            timetable = build_timetable(ScheduleSpec.model_validate(schedule.spec))
+            timetable = build_timetable(ScheduleSpec.from_stored(schedule.spec))
             owed += bool(slots_between(timetable, schedule.since, until))
         except (ValueError, TypeError, LookupError):
             continue  # it is reported whenever it is to be posted
@@ -148,7 +148,7 @@ async def _process_slots(
     session: AsyncSession, schedule: Schedule, skips: frozenset[date], now: datetime
 ) -> list[_Posting]:
     """Skips the slots that are too late, and plans when to look again. Returns the slot to post, if there is one."""
-    spec = ScheduleSpec.model_validate(schedule.spec)
+    spec = ScheduleSpec.from_stored(schedule.spec)
     timetable = build_timetable(spec, skips)
     found = due_slots(timetable, now, timedelta(minutes=spec.catch_up_minutes), schedule.since)
     # An admin may take a skip back, so it does not count for the next look.
@@ -233,7 +233,7 @@ async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now:
     if found is None:
         raise Refused(NotFound(what="schedule", name=str(schedule_id)))
     schedule = found[0]
-    spec = ScheduleSpec.model_validate(schedule.spec)
+    spec = ScheduleSpec.from_stored(schedule.spec)
     day = now.astimezone(get_zone(spec.zone)).date()
     before = await schedule_rows.find_round(session, schedule_id, day)
     if before is not None and before.skipped is None:
@@ -259,7 +259,7 @@ async def enqueue_posts(
     messages = []
     for schedule, round_, slot, late in posts:
         assert round_.version_id is not None, "it was just created with a question"
-        spec = ScheduleSpec.model_validate(schedule.spec)
+        spec = ScheduleSpec.from_stored(schedule.spec)
         ref = str(QuestionRef("round", round_.id))
         body = QuestionPost(
             ref=ref,

@@ -139,7 +139,7 @@ def _build_attempt(
     return PracticeAttempt(
         ref=ref,
         question=build_question_view(version, ref, caller.member_id),
-        given=AnswerInput.model_validate(answer.given),
+        given=AnswerInput.from_stored(answer.given),
         verdict=verdict,
         key=build_answer_key(version, ref) if shown else None,
         secret=secret,

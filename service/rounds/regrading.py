@@ -174,7 +174,7 @@ async def _correct_round(
 ) -> list[int]:
     """Returns the nonzero point differences of the members."""
     graded = [
-        (entry, grade_answer(fixed.question, AnswerInput.model_validate(entry.answer.given)))
+        (entry, grade_answer(fixed.question, AnswerInput.from_stored(entry.answer.given)))
         for entry in await answers.list_entries(session, round_.id)
         if entry.member.forgotten_at is None and not entry.answer.given.get("cleared")
     ]

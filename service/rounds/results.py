@@ -62,7 +62,7 @@ async def view_result(session: AsyncSession, caller: Caller, ref: str) -> RoundR
         raise Refused(QuestionGone(practice=reference.kind == "practice"))
     round_, schedule = found
     if round_.closed_at is None:
-        zone = ScheduleSpec.model_validate(schedule.spec).zone
+        zone = ScheduleSpec.from_stored(schedule.spec).zone
         raise Refused(ResultNotReady(closes_at=round_.closes_at, zone=zone))
     question_id = (await graded_version(session, round_)).question_id
     if await questions.is_asked_now(session, caller.workspace_id, question_id):
@@ -139,7 +139,7 @@ async def build_results(
     credits = await markings.list_credits(session, answer_ids)
     streaks = await leaderboard.load_schedule_streaks(session, schedule.id, member_ids)
     facts = await _load_facts(session, round_, schedule, member_ids)
-    zone, ref = ScheduleSpec.model_validate(schedule.spec).zone, str(QuestionRef("round", round_.id))
+    zone, ref = ScheduleSpec.from_stored(schedule.spec).zone, str(QuestionRef("round", round_.id))
     key = build_answer_key(facts.version, ref)
     measured = measuring.is_measured(round_, schedule, facts.version)
     found = {}
@@ -152,7 +152,7 @@ async def build_results(
             ref=ref,
             day=round_.day,
             key=(build_answer_key(version, ref) if member_id in own else key).model_copy(update={"question": view}),
-            given=AnswerInput.model_validate(answer.given) if answer else None,
+            given=AnswerInput.from_stored(answer.given) if answer else None,
             verdict=answers.read_verdict(verdict, credits.get(verdict.answer_id)) if verdict else None,
             points=_points(facts, member_id, answer),
             streak=streaks[member_id].current,

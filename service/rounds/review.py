@@ -38,7 +38,7 @@ async def notify_moderators(
 
 async def notify_others(session: AsyncSession, row: Outbox, now: datetime) -> None:
     """Enqueues a notice for moderators that was certainly not posted for the next ones who can be told."""
-    fact = Notice.model_validate(row.body).fact
+    fact = Notice.from_stored(row.body).fact
     if isinstance(fact, QuestionReported) and fact.question is not None:
         again = reports.repeated_key(fact.report)
         in_public: NoticeFact = QuestionReported(report=fact.report, question=None)

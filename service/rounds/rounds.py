@@ -178,7 +178,7 @@ async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -
         closes_at=round_.closes_at,
         answers=await answers.count_answers(session, round_.id),
         closed=round_.closed_at is not None,
-        zone=ScheduleSpec.model_validate(schedule.spec).zone,
+        zone=ScheduleSpec.from_stored(schedule.spec).zone,
     )
 
 
@@ -193,7 +193,7 @@ async def _grade_entries(session: AsyncSession, closing: _ClosingRound, now: dat
             if entry.verdict.verdict != "system error":
                 graded.append((entry, entry.verdict.credit))
         elif question.kind != "code":
-            verdict = grade_answer(question, AnswerInput.model_validate(entry.answer.given))
+            verdict = grade_answer(question, AnswerInput.from_stored(entry.answer.given))
             if verdict.verdict != "system error":
                 verdicts.append((entry.answer, verdict))
                 graded.append((entry, verdict.credit))
@@ -207,8 +207,8 @@ async def _build_reveal(
     session: AsyncSession, closing: _ClosingRound, results: Sequence[_Result], now: datetime
 ) -> RevealPost:
     round_, schedule, version, entries = closing.round, closing.schedule, closing.version, closing.entries
-    spec = ScheduleSpec.model_validate(schedule.spec)
-    given = [AnswerInput.model_validate(entry.answer.given) for entry in entries]
+    spec = ScheduleSpec.from_stored(schedule.spec)
+    given = [AnswerInput.from_stored(entry.answer.given) for entry in entries]
     # Options and texts of different variants cannot be counted together.
     chosen = [] if round_.own_variants else [option for each in given for option in each.options or ()]
     shown = [result for result in results if not result.entry.member.hidden]

@@ -52,7 +52,7 @@ async def edit(
 ) -> ScheduleView:
     """Changes a schedule. A posted round stays as it is, and its day gets no second one."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
-    before = ScheduleSpec.model_validate(row.spec)
+    before = ScheduleSpec.from_stored(row.spec)
     spec = changes.apply(before)
     if spec.every_days != before.every_days and spec.first_day == before.first_day:
         spec = spec.model_copy(update={"first_day": None})
@@ -80,7 +80,7 @@ async def pause(session: AsyncSession, caller: Caller, schedule_id: int, paused:
 async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: date, now: datetime) -> ScheduleView:
     """Skips the local date `day`. Refused if its question was posted or the day is over."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
-    spec = ScheduleSpec.model_validate(row.spec)
+    spec = ScheduleSpec.from_stored(row.spec)
     round_ = await rows.find_round(session, schedule_id, day)
     if round_ is not None and round_.skipped is None:
         raise Refused(SkipRefused(day=day, why="posted"))
@@ -95,7 +95,7 @@ async def skip(session: AsyncSession, caller: Caller, schedule_id: int, day: dat
 async def unskip(session: AsyncSession, caller: Caller, schedule_id: int, day: date, now: datetime) -> ScheduleView:
     """Reverses `skip`. Refused if that day is over."""
     row, channel = await _lock_schedule(session, caller, schedule_id)
-    if day < now.astimezone(get_zone(ScheduleSpec.model_validate(row.spec).zone)).date():
+    if day < now.astimezone(get_zone(ScheduleSpec.from_stored(row.spec).zone)).date():
         raise Refused(SkipRefused(day=day, why="past"))
     await rows.remove_skip(session, schedule_id, day)
     return await _view_schedule(session, row, channel, now)
@@ -165,7 +165,7 @@ async def next_posting(session: AsyncSession, schedule: Schedule, now: datetime)
     removed."""
     if schedule.paused_at is not None or schedule.removed_at is not None:
         return None
-    timetable = build_timetable(ScheduleSpec.model_validate(schedule.spec), await rows.list_skips(session, schedule.id))
+    timetable = build_timetable(ScheduleSpec.from_stored(schedule.spec), await rows.list_skips(session, schedule.id))
     slot = next_slot(timetable, now)
     while slot is not None and await rows.find_round(session, schedule.id, slot.day) is not None:
         slot = next_slot(timetable, slot.instant)
@@ -270,7 +270,7 @@ def _build_view(
     skips: frozenset[date],
     now: datetime,
 ) -> ScheduleView:
-    spec = ScheduleSpec.model_validate(row.spec)
+    spec = ScheduleSpec.from_stored(row.spec)
     slots = () if row.paused_at else next_slots(build_timetable(spec, skips), now)
     return ScheduleView(
         id=row.id,

@@ -56,14 +56,14 @@ class OpenedQuestion:
 
     @property
     def zone(self) -> str:
-        return ScheduleSpec.model_validate(self.schedule.spec).zone if self.schedule else "UTC"
+        return ScheduleSpec.from_stored(self.schedule.spec).zone if self.schedule else "UTC"
 
     @property
     def asks_confidence(self) -> bool:
         """Whether members may say how sure they are of their answer."""
         if self.schedule is None or self.version.question.kind not in CONFIDENCE_KINDS:
             return False
-        return ScheduleSpec.model_validate(self.schedule.spec).confidence
+        return ScheduleSpec.from_stored(self.schedule.spec).confidence
 
 
 async def view_today(session: AsyncSession, caller: Caller, now: datetime) -> TodayView:
@@ -272,7 +272,7 @@ async def _next_posting_for(session: AsyncSession, caller: Caller, now: datetime
 
 
 def _answer_input(row: AnswerRow) -> AnswerInput:
-    return AnswerInput.model_validate(row.given)
+    return AnswerInput.from_stored(row.given)
 
 
 def validate_answer(question: Question, given: AnswerInput) -> AnswerInput:

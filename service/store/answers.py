@@ -140,7 +140,7 @@ async def latest_verdicts(session: AsyncSession, answer_ids: Collection[int]) ->
 
 def read_verdict(row: VerdictRow, confirmed: float | None = None) -> VerdictView:
     """Returns a verdict as it was made. That of an open answer has the credit which people `confirmed`."""
-    view = VerdictView.model_validate({name: value for name, value in row.detail.items() if name != "seed"})
+    view = VerdictView.from_stored({name: value for name, value in row.detail.items() if name != "seed"})
     return view if view.credit is not None else view.model_copy(update={"credit": confirmed})
 
 

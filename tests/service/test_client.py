@@ -12,7 +12,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from service.calls import CALLS_AT_ONCE, CallSender
-from service.client import RETRY_DELAYS, with_retries
+from service.client import RETRY_DELAYS, ServiceClient, with_retries
+from service.wire import Where, Who
 from tests.conftest import TOKEN
 
 GONE = b""
@@ -135,3 +136,11 @@ async def test_calls_given_up_while_they_wait_hold_up_no_later_ones() -> None:
     await asyncio.gather(*(one for one in met if one is not None))
     for _ in range(2):
         await asyncio.sleep(0)
+
+
+async def test_a_reply_of_a_newer_service_is_read_without_what_it_added() -> None:
+    body = b'{"forms": [], "zone": "Europe/Berlin", "added": {"by": "the next version"}}'
+    reply = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    ann = Who(platform="web", workspace="local", member="ann", name="Ann")
+    async with answering(reply) as (url, _), ServiceClient.over_http(url, TOKEN) as client:
+        assert (await client.today(ann, Where(channel="daily"))).zone == "Europe/Berlin"
