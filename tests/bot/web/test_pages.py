@@ -276,7 +276,7 @@ async def test_highlighted_code_aligns_with_the_text_area(windows: Windows, chat
 
 
 async def test_the_editor_opens_ready_to_type_with_numbered_lines(windows: Windows, chat: WebChat) -> None:
-    ann = await editing(windows, chat)
+    ann = await editing(windows, chat, width=1200)
     area, numbers = ann.page.get_by_role("textbox"), ann.page.locator(".line-numbers")
     await expect(area).to_be_focused()
     before = await area.input_value()
