@@ -230,6 +230,10 @@ class ServiceClient(WebCalls):
     async def result(self, who: Who, ref: str) -> RoundResult:
         """Returns the member's own result of a closed round."""
 
+    @call("feedback")
+    async def feedback(self, who: Who, event_id: str, ref: str, liked: bool) -> RoundResult:
+        """Stores whether the member found the question of a closed round good. Returns their result."""
+
     @call("board", repeatable=True)
     async def board(
         self,

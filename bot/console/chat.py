@@ -61,8 +61,8 @@ class ConsolePlatform:
         """Shows a card and remembers its buttons."""
         private = f"only you, {self.names.get(member, member)}" if member else ""
         self.say(private or ("#daily, in the thread" if thread else "#daily"), card_text(card, self._width))
-        keys = button_keys(card.buttons)
-        self._choices.append((member, {key: button.action for key, button in zip(keys, card.buttons, strict=True)}))
+        keys, buttons = button_keys(card.all_buttons), card.all_buttons
+        self._choices.append((member, {key: button.action for key, button in zip(keys, buttons, strict=True)}))
         del self._choices[:-_CARDS_KEPT]
 
     def say(self, place: str, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bot.core.cards import (
     Bar,
@@ -39,9 +39,19 @@ def card_text(card: Card, width: int = 80) -> str:
         _title(card.title, width),
         *(_block(block, width) for block in card.blocks),
         buttons_text(card.buttons, width),
+        _feedback(card, width),
         _links(card.links, width),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _feedback(card: Card, width: int) -> str:
+    """Returns the question about what the card shows, and its two answers with the keys to type."""
+    if card.feedback is None:
+        return ""
+    keyed = list(zip(button_keys(card.all_buttons), card.all_buttons, strict=True))
+    question = as_text(wrap([StyledText(clean(card.feedback.question))], width))
+    return f"{question}\n{_button_lines(keyed[len(card.buttons) :], width)}"
 
 
 def form_text(form: Form, width: int = 80) -> str:
@@ -83,8 +93,12 @@ def _pick_how(field: PickField) -> str:
 
 def buttons_text(buttons: Sequence[Button], width: int = 80) -> str:
     """Returns the buttons in a row, each with the key to type."""
+    return _button_lines(zip(button_keys(buttons), buttons, strict=True), width)
+
+
+def _button_lines(keyed: Iterable[tuple[str, Button]], width: int) -> str:
     lines = [""]
-    for key, button in zip(button_keys(buttons), buttons, strict=True):
+    for key, button in keyed:
         label = clean(button.label)
         shown = f"[{key}]" if label == key else f"[{key}] {label.removeprefix(f'{key} ')}"
         if lines[-1] and cells(lines[-1]) + 3 + cells(shown) > width:

@@ -200,6 +200,14 @@ class MyResult:
 
 
 @dataclass(frozen=True, slots=True)
+class GiveFeedback:
+    """Says whether the question of a closed round was a good one."""
+
+    ref: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class ShowSpeed:
     """Shows the speed board of a closed round, by time or by memory."""
 
@@ -400,6 +408,7 @@ Action = (
     | Report
     | Explain
     | MyResult
+    | GiveFeedback
     | ShowSpeed
     | ShareSolution
     | Snippet
@@ -466,6 +475,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "e": (Report, (_ANY,)),
     "k": (Explain, (_SOME,)),
     "r": (MyResult, ("r[0-9]{1,18}",)),
+    "rf": (GiveFeedback, ("r[0-9]{1,18}", "yes|no")),
     "rs": (ShowSpeed, ("r[0-9]{1,18}", "time|memory")),
     "rc": (ShareSolution, ("r[0-9]{1,18}", "on|off")),
     "u": (Snippet, ()),

@@ -81,6 +81,8 @@ class Bars:
     """A distribution. Every platform shows its numbers."""
 
     rows: tuple[Bar, ...]
+    caption: str = ""
+    """Plain title of a chart, where a chat draws one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,15 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Feedback:
+    """A question about what a card shows, with two answers as small buttons beneath the others. `question` is plain."""
+
+    question: str
+    good: Button
+    poor: Button
+
+
+@dataclass(frozen=True, slots=True)
 class Award:
     """A role that members are given, and others lose, before a message is posted. Ids are those of the chat."""
 
@@ -156,6 +167,12 @@ class Card:
     """Id of a role (Discord) or user group (Slack) that the message notifies."""
     award: Award | None = None
     """A role to give first, where the chat has roles. The message names it and notifies nobody."""
+    feedback: Feedback | None = None
+
+    @property
+    def all_buttons(self) -> tuple[Button, ...]:
+        """The buttons, with those for feedback at the end."""
+        return (*self.buttons, *((self.feedback.good, self.feedback.poor) if self.feedback else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +262,7 @@ KNOWN: dict[str, type] = {
         Card,
         ChannelField,
         Code,
+        Feedback,
         Form,
         Lettered,
         Link,

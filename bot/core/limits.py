@@ -54,6 +54,12 @@ class SlackLimits:
     action_id: int = 255
     table_rows: int = 100
     table_columns: int = 20
+    message_charts: int = 2
+    chart_title: int = 50
+    chart_label: int = 20
+    """Of a category or a series."""
+    chart_series: int = 6
+    chart_categories: int = 20
     view_title: int = 24
     view_blocks: int = 100
     typed_text: int = 3000

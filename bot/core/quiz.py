@@ -78,6 +78,8 @@ class ButtonHandler:
                 return await self._answer(event, ref, given)
             case actions.MyResult(ref):
                 return reveals.result_card(await self._client.result(event.who, ref))
+            case actions.GiveFeedback(ref, answer):
+                return reveals.result_card(await self._client.feedback(event.who, event.id, ref, answer == "yes"))
             case actions.Report(question):
                 return questions.report_form(question)
             case actions.Snippet():

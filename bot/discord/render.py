@@ -15,7 +15,7 @@ import hashlib
 import re
 import string
 from base64 import b32encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeVar
@@ -47,6 +47,8 @@ UPLOAD, RADIOS, CHECKS = 19, 21, 22
 V2, EPHEMERAL = 1 << 15, 1 << 6
 ACCENT = 0x4F6BED
 _BODY_ROOM = DISCORD.message_text - 50
+_TITLE_ROOM = 410
+"""Room for the title, which escaping may double."""
 _MAX_DISPLAYS = 8
 # Each may need a text component before and after it, and the number of components is limited.
 _MAX_PICTURES = 3
@@ -65,20 +67,28 @@ MAX_PARTS: Final = 40
 _EPOCH_MS: Final = 1_420_070_400_000
 
 
-def bodies(card: Card, *, private: bool = False) -> list[Body]:
+def bodies(card: Card, *, private: bool = False, rewrite: Callable[[str], str] = str) -> list[Body]:
     """Returns the messages of a card, in order; the last has the buttons. `private` messages are seen by one member.
+    `rewrite` changes rendered prose, for example to mention commands.
 
     A body with pictures has `attachments`, each `{"id": "N", "filename": "pictureN.png", "description": …}`. Its bytes
     are `pictures(card)[N]`; send them with the body as the file `files[N]` of that name.
     """
-    packs = _packed(_card_parts(card))
+    asked = _feedback(card)
+    packs = _packed(_card_parts(card, rewrite), _BODY_ROOM - _TITLE_ROOM - (units(asked[0]["content"]) if asked else 0))
     pressed: list[Button | Link] = [*distinct(card.buttons), *(link for link in reachable(card.links) if _fits(link))]
-    rows = chunks(pressed, _MAX_BUTTONS) or [[]]
+    rows = chunks(pressed, _MAX_BUTTONS - DISCORD.row_buttons if asked else _MAX_BUTTONS) or [[]]
     packs += [[] for _ in rows[1:]]
     beneath = [*([[]] * (len(packs) - len(rows))), *rows]
     return [
         _body(
-            [_title(card.title, place, len(packs)), *_displays(pack), *_mention(card, place), *_rows(under)],
+            [
+                _title(card.title, place, len(packs)),
+                *_displays(pack),
+                *_mention(card, place),
+                *_rows(under),
+                *(asked if place == len(packs) - 1 else ()),
+            ],
             pack,
             private,
             _roles(card),
@@ -100,13 +110,15 @@ class DisplayPart(NamedTuple):
     picture: int | None = None
 
 
-def _card_parts(card: Card) -> Iterator[DisplayPart]:
+def _card_parts(card: Card, rewrite: Callable[[str], str]) -> Iterator[DisplayPart]:
     """Yields the contents of a card: texts, numbered pictures, and the links too long for a button."""
     number = 0
     for block in card.blocks:
         if isinstance(block, Picture):
             yield DisplayPart(line_of(block.alt, DISCORD.alt_text), picture=number)
             number += 1
+        elif isinstance(block, Text | Small | Table):
+            yield from (part._replace(text=rewrite(part.text)) for part in parts_of(block))
         else:
             yield from parts_of(block)
     for link in reachable(card.links):
@@ -132,6 +144,14 @@ def _mention(card: Card, place: int) -> list[Body]:
     """Returns the mentions of roles, in the card's first message. That of an award notifies nobody."""
     named = [*_roles(card), *([card.award.role] if card.award and card.award.winners else [])]
     return [display(f"<@&{role}>") for role in named] if place == 0 else []
+
+
+def _feedback(card: Card) -> list[Body]:
+    """Returns the question about what the card shows, in small print, and its two answers."""
+    if card.feedback is None:
+        return []
+    question = display(_quiet(escaped(line_of(card.feedback.question, 150))))
+    return [question, *_rows((card.feedback.good, card.feedback.poor))]
 
 
 def _body(components: list[Body], pack: Sequence[DisplayPart], private: bool, roles: list[str]) -> Body:
@@ -247,12 +267,10 @@ def _named(name: str, words: str) -> str:
     return f"**{escaped(name)}** {escaped(words)}" if visible(name) else escaped(words)
 
 
-def _packed(parts: Iterable[DisplayPart]) -> list[list[DisplayPart]]:
-    """Distributes the parts over as few messages as possible."""
+def _packed(parts: Iterable[DisplayPart], room: int) -> list[list[DisplayPart]]:
+    """Distributes the parts over as few messages as possible, whose texts have this room."""
     packs: list[list[DisplayPart]] = [[]]
     used = shown = 0
-    # Room for the title, which escaping may double.
-    room = _BODY_ROOM - 410
     for part in parts:
         size = 0 if part.picture is not None else units(part.text) + 2
         if not visible(part.text):
@@ -395,9 +413,11 @@ def part_keys(key: str, count: int) -> list[str]:
     return [key] if count == 1 else [f"{key}/{number}" for number in range(1, count + 1)]
 
 
-def parts_of_card(card: Card, *, private: bool = False, guild: str = "", channel: str = "") -> list[Body]:
+def parts_of_card(
+    card: Card, *, private: bool = False, guild: str = "", channel: str = "", rewrite: Callable[[str], str] = str
+) -> list[Body]:
     """Returns the bodies of a card; with `guild`, each button names its server."""
-    found = bodies(card, private=private)
+    found = bodies(card, private=private, rewrite=rewrite)
     return [body_in_server(body, guild, channel) for body in found] if guild else found
 
 

@@ -176,6 +176,11 @@ def _block(block: dict[str, Any], name: str = "") -> Markup:
             return Markup('<table class="sl-table">{}</table>').format(rows)
         case "actions":
             return Markup('<p class="sl-row">{}</p>').format(_join_slack(map(_slack_button, block["elements"])))
+        case "data_visualization":
+            return Markup('<p class="sl-context">[Chart: {}]</p>').format(block["title"])
+        case "context_actions":
+            sides = (part[side] for part in block["elements"] for side in ("positive_button", "negative_button"))
+            return Markup('<p class="sl-row">{}</p>').format(_join_slack(map(_slack_button, sides)))
         case _:
             return _input(block, f"{name}-{block['block_id']}")
 

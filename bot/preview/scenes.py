@@ -219,7 +219,7 @@ def _web(content: Card | Form, name: str) -> Markup:
         parts += [Markup(blocks.field(field, message, "")) for field in content.fields]  # type: ignore[attr-defined]  # noqa: S704 - as above
         labels = [(content.submit, "primary"), *((button.label, button.style) for button in content.extras)]
     else:
-        labels = [(button.label, button.style) for button in content.buttons]
+        labels = [(button.label, button.style) for button in content.all_buttons]
         labels += [(f"{link.label} ↗", "plain") for link in content.links]
     buttons = [Markup('<button type="button" class="{}">{}</button>').format(style, label) for label, style in labels]
     return Markup("\n").join([*parts, Markup('<div class="buttons">{}</div>').format(Markup("\n").join(buttons))])

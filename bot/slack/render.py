@@ -30,6 +30,7 @@ from bot.core.markup.slack import (
     to_slack,
 )
 from bot.core.rendering import bar_cells, bar_words, distinct, line_of, reachable, table_aligns, table_rows
+from bot.slack.charts import CHART, chart_block
 
 Body = dict[str, Any]
 BlockBody = dict[str, Any]
@@ -66,9 +67,10 @@ def bodies(card: Card) -> list[Body]:
     """
     packs = _packed(
         [
-            *parts_of(_with_image_blocks(card.blocks)),
+            *parts_of(_with_native_blocks(card.blocks)),
             *_mention(card),
             *actions_of(card.buttons, card.links, card.blocks),
+            *_feedback(card),
         ]
     )
     title = line_of(card.title, SLACK.header)
@@ -84,6 +86,27 @@ def _mention(card: Card) -> list[Body]:
     if not card.ping.startswith("S"):
         return []
     return rich([{"type": "rich_text_section", "elements": [{"type": "usergroup", "usergroup_id": card.ping}]}])
+
+
+def _feedback(card: Card) -> list[Body]:
+    """Returns the question about what the card shows, and its two answers as Slack's buttons for feedback.
+
+    The answers go in the values, because the two share an `action_id`.
+    """
+    if card.feedback is None:
+        return []
+    sides = {"positive_button": card.feedback.good, "negative_button": card.feedback.poor}
+    buttons = {side: _feedback_button(button) for side, button in sides.items()}
+    element = {"type": "feedback_buttons", "action_id": card.feedback.good.action, **buttons}
+    return [
+        context(line_of(card.feedback.question, SLACK.button_label)),
+        {"type": "context_actions", "elements": [element]},
+    ]
+
+
+def _feedback_button(button: Button) -> Body:
+    label = line_of(button.label, SLACK.button_label)
+    return {"text": plain(label), "value": button.action, "accessibility_label": label}
 
 
 def pictures(card: Card) -> list[bytes]:
@@ -109,14 +132,17 @@ def _with_upload(block: Body, files: Mapping[int, str]) -> Body:
     return {**block, "slack_file": {"id": files[number]}}
 
 
-def _with_image_blocks(blocks: Iterable[Block]) -> Iterator[Block | Body]:
-    """Yields the blocks, pictures as numbered image blocks."""
+def _with_native_blocks(blocks: Iterable[Block]) -> Iterator[Block | Body]:
+    """Yields the blocks, pictures as numbered image blocks, and distributions as charts where they fit."""
     number = 0
     for block in blocks:
         if isinstance(block, Picture):
             alt = line_of(block.alt, SLACK.alt_text)
             yield {"type": "image", "slack_file": {"id": f"{_PICTURE}{number}"}, "alt_text": alt}
             number += 1
+        elif isinstance(block, Bars) and (chart := chart_block(block)):
+            yield chart
+            yield from rich([section([StyledRun(" ".join(bar_words(row)))]) for row in block.rows])
         else:
             yield block
 
@@ -260,7 +286,8 @@ def drawn(part: Part) -> list[Body | Spoken]:
 
 
 def _packed(parts: Iterable[Part]) -> list[list[Body | Spoken]]:
-    """Distributes blocks over as few messages as possible. Slack allows one table block per message."""
+    """Distributes blocks over as few messages as possible. Slack allows one table block and two
+    charts per message; the numbers of a chart are beneath it."""
     packs: list[list[Body | Spoken]] = [[]]
     used = 0
     for part in parts:
@@ -275,6 +302,9 @@ def _packed(parts: Iterable[Part]) -> list[list[Body | Spoken]]:
 
 
 def _resolved(part: Part, pack: Sequence[Body | Spoken]) -> list[Body | Spoken]:
+    if isinstance(part, dict) and part["type"] == CHART:
+        charts = sum(isinstance(block, dict) and block["type"] == CHART for block in pack)
+        return [part] if charts < SLACK.message_charts else []
     taken = any(isinstance(block, dict) and block["type"] == "table" for block in pack)
     table = table_block(part) if isinstance(part, Grid) and not taken else None
     return drawn(part) if table is None else [table]
@@ -346,6 +376,14 @@ def _block_text(block: BlockBody | Spoken) -> str:
             return _rows([str(cell["text"]) for cell in row] for row in block["rows"])
         case "actions":
             return "   ".join(_pressed(element) for element in block["elements"])
+        case "data_visualization":
+            return ""
+        case "context_actions":
+            return "   ".join(
+                f"[{element[side]['text']['text']}]"
+                for element in block["elements"]
+                for side in ("positive_button", "negative_button")
+            )
         case "image":
             return f"[picture: {block['alt_text']}]"
         case _:

@@ -11,8 +11,9 @@ from aiohttp import ClientError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.core.cards import Card, Form
+from bot.core.cards import Card, Form, Small
 from bot.core.limits import SLACK
+from bot.core.markup import escape
 from bot.core.rendering import line_of
 from bot.slack.auth import InstallationTokens
 from bot.slack.render import bodies, context, pictures
@@ -232,7 +233,8 @@ def alert(text: str) -> Body:
 
 def _as_form(card: Card) -> Form:
     """Converts a card to a form without fields, because views are rendered from forms."""
-    return Form(card.title, "", (), card.blocks, extras=card.buttons, links=card.links)
+    asked = (Small(escape(card.feedback.question)),) if card.feedback else ()
+    return Form(card.title, "", (), (*card.blocks, *asked), extras=card.all_buttons, links=card.links)
 
 
 def _plain(text: str) -> Body:

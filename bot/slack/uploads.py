@@ -18,6 +18,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.cards import Card
+from bot.slack.charts import has_charts, without_charts
 from bot.slack.render import bodies, picture_numbers, pictures, with_uploads
 from bot.slack.web_api import SlackWeb, error_code, retry_after
 
@@ -76,6 +77,18 @@ class Uploads:
         ]
 
     async def send(
+        self, client: AsyncWebClient, workspace: str, send: Callable[[Body], Awaitable[Sent]], body: Body
+    ) -> Sent:
+        """Sends a body, without its charts if Slack refuses them: it has them in some workspaces only."""
+        try:
+            return await self._send(client, workspace, send, body)
+        except SlackApiError as error:
+            if error_code(error) not in _REFUSALS or not has_charts(body):
+                raise
+            _LOG.info("Slack refused a message with a chart, sending it without")
+        return await self._send(client, workspace, send, without_charts(body))
+
+    async def _send(
         self, client: AsyncWebClient, workspace: str, send: Callable[[Body], Awaitable[Sent]], body: Body
     ) -> Sent:
         """Sends a body, waiting for pictures that Slack is still processing and uploading again those it has lost.

@@ -10,18 +10,19 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from bot.core.actions import MyResult, Report, encode, fits
+from bot.core.actions import BadAction, GiveFeedback, MyResult, Report, decode, encode, fits
 from bot.core.text import archive as text
 from bot.core.text.practice_page import explanation
 from bot.core.text.questions import question_blocks
 from bot.core.text.refusals import plain_refusal
+from bot.core.text.reveals import feedback
 from bot.core.text.words import day_words
 from bot.web.chat import who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem, cleaned, refusals_as_pages
+from bot.web.security import MemberCookies, RequestProblem, cleaned, event_id, refusals_as_pages, text_of
 from service.client import ServiceRefused
-from service.wire import Archive, ArchiveSearch, Kind, OwnResult, ProofRun, QuestionPage, WebPerson, Who
+from service.wire import Archive, ArchiveSearch, Kind, OwnResult, ProofRun, QuestionPage, RoundResult, WebPerson, Who
 
 LONGEST_SEARCH = 200
 UNKNOWN = ("No such search", "Open the archive again and search there.")
@@ -33,6 +34,8 @@ class ArchiveClient(Protocol):
     async def archive(self, who: Who, wanted: ArchiveSearch) -> Archive: ...
 
     async def question_page(self, who: Who, ref: str) -> QuestionPage: ...
+
+    async def feedback(self, who: Who, event_id: str, ref: str, liked: bool) -> RoundResult: ...
 
     async def question_prove(self, who: Who, ref: str) -> ProofRun: ...
 
@@ -48,6 +51,7 @@ class ArchivePages:
             Route("/m/{member}/archive", self.search),
             Route("/m/{member}/question/{ref}", self.show),
             Route("/m/{member}/question/{ref}/prove", self.prove, methods=["POST"]),
+            Route("/m/{member}/question/{ref}/feedback", self.give_feedback, methods=["POST"]),
         )
 
     async def search(self, request: Request) -> Response:
@@ -87,6 +91,16 @@ class ArchivePages:
                 problem = " ".join(plain_refusal(refused.refusal))
         return self._question(person, found, run=run, problem=problem)
 
+    async def give_feedback(self, request: Request) -> Response:
+        """Stores whether the reader found the question good, and shows the page again."""
+        person, ref = self._cookies.person(request), request.path_params["ref"]
+        fields = await self._cookies.fields(request, person.id)
+        liked = _said_good(text_of(fields, "action"), ref)
+        with refusals_as_pages():
+            await self._client.feedback(who_of(person), event_id(request, person.id, fields), ref, liked)
+            found = await self._client.question_page(who_of(person), ref)
+        return self._question(person, found)
+
     def _question(self, person: WebPerson, found: QuestionPage, **more: Any) -> Response:
         result = found.result
         report = Report(result.key.question.id)
@@ -99,12 +113,24 @@ class ArchivePages:
             result=result,
             report=encode(report) if fits(report) else "",
             own=encode(MyResult(result.ref)),
+            feedback=feedback(result),
             asked=question_blocks(result.key.question),
             answer=explanation(result.key, points=True),
             text=text,
             day_words=day_words,
         )
         return HTMLResponse(html)
+
+
+def _said_good(action: str, ref: str) -> bool:
+    """Returns whether the button says that the question was good. Raises RequestProblem for another button."""
+    try:
+        said = decode(action)
+    except BadAction:
+        said = None
+    if not isinstance(said, GiveFeedback) or said.ref != ref:
+        raise RequestProblem(422, "Unknown button", "Open the question again and press one of its buttons.")
+    return said.answer == "yes"
 
 
 def _asked_for(query: Mapping[str, str]) -> ArchiveSearch:

@@ -354,6 +354,17 @@ async def result(call: TheCall, who: TheCaller, ref: RefBody) -> RoundResult:
         return await results.view_result(session, await resolve_caller(session, who, None, call.now), ref)
 
 
+@router.post("/feedback")
+async def feedback(
+    call: TheCall, who: TheCaller, event_id: EventBody, ref: RefBody, liked: Annotated[bool, Body(embed=True)]
+) -> RoundResult:
+    async with call.transaction() as session:
+        caller = await resolve_caller(session, who, None, call.now)
+        work = results.save_feedback(session, caller, ref, call.now, liked=liked)
+        await run_once(session, caller, EventCall(event_id, "feedback", call.now), work, type(None))
+        return await results.view_result(session, caller, ref)
+
+
 # Marking of open answers.
 
 AnswerId = Annotated[int, Body(embed=True, ge=1, lt=2**63)]

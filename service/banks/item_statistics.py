@@ -35,7 +35,7 @@ PERIOD = timedelta(days=365)
 """How long ago a round may have closed to count."""
 MOST_LISTED = 10
 """Most questions in one list."""
-_FINDINGS: tuple[ItemFinding, ...] = ("broken", "ambiguous", "hard", "easy")
+_FINDINGS: tuple[ItemFinding, ...] = ("broken", "ambiguous", "disliked", "hard", "easy")
 
 
 async def view_bank(session: AsyncSession, caller: Caller, now: datetime) -> BankStatistics:
@@ -81,9 +81,15 @@ async def sum_item(
 def _list(finding: ItemFinding, items: Sequence[ItemStatistics]) -> ItemList:
     """Returns the list of one finding: those still asked first, then the most extreme."""
     found = [item for item in items if item.finding == finding]
-    sign = -1 if finding == "easy" else 1
-    found.sort(key=lambda item: (item.retired, sign * (item.right or 0.0), -item.judged, item.question))
+    found.sort(key=lambda item: (item.retired, _extremity(finding, item), -item.judged, item.question))
     return ItemList(finding=finding, items=tuple(found[:MOST_LISTED]), more=max(0, len(found) - MOST_LISTED))
+
+
+def _extremity(finding: ItemFinding, item: ItemStatistics) -> float:
+    """Returns what a list is sorted by, lowest first."""
+    if finding == "disliked":
+        return item.liked / item.rated
+    return -(item.right or 0.0) if finding == "easy" else item.right or 0.0
 
 
 async def _list_expected(session: AsyncSession, workspace_id: int) -> dict[int, Expected]:
@@ -116,6 +122,8 @@ def _view(
         top_wrong=wrong.picks if wrong else None,
         rest=sum_picks(option.picks for option in options if option is not wrong),
         expected=expected,
+        rated=sums.rated,
+        liked=sums.liked,
     )
     interval = wilson_interval(item.right, item.answers)
     shown = wrong if with_option else None
@@ -139,5 +147,7 @@ def _view(
         wrong_beats_right=bool(wrong and wrong.picks.count > (right.picks.count if right else 0)),
         seconds=sums.seconds,
         reports=sums.reports,
+        rated=sums.rated,
+        liked=sums.liked,
         finding=find_problem(item),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Finding = Literal["broken", "ambiguous", "hard", "easy"]
+Finding = Literal["broken", "ambiguous", "disliked", "hard", "easy"]
 """What may be wrong with a question, most serious first."""
 
 MIN_ANSWERS = 10
@@ -24,6 +24,8 @@ RIVAL_SHARE, RIVALS_SHARE = 0.25, 0.65
 """Share of answers that each of two rival options has, and that both have together."""
 RIVAL_CONTRAST = 0.2
 """How well the right option must separate strong members from weak ones against a rival, as a correlation."""
+MIN_RATINGS = 5
+"""Members who must have said whether they found a question good before it can be called disliked."""
 Z_95 = 1.959964
 """Standard errors to either side of a 95 % interval."""
 _Z_90 = 1.644854
@@ -75,6 +77,10 @@ class Item:
     """All options but that one."""
     expected: Expected | None = None
     """What all members would get right, by the calibration; None before one."""
+    rated: int = 0
+    """Members who said whether they found the question good."""
+    liked: int = 0
+    """Those of them who did."""
 
 
 def wilson_interval(share: float, count: int) -> Interval:
@@ -94,12 +100,17 @@ def known_discrimination(item: Item) -> float | None:
 
 def find_problem(item: Item) -> Finding | None:
     """Returns the most serious thing that may be wrong with a question, or None. Few answers say nothing."""
-    if item.answers < MIN_ANSWERS:
-        return None
-    if _is_broken(item):
+    enough = item.answers >= MIN_ANSWERS
+    if enough and _is_broken(item):
         return "broken"
-    if _is_ambiguous(item):
+    if enough and _is_ambiguous(item):
         return "ambiguous"
+    if _is_disliked(item):
+        return "disliked"
+    return _find_extreme(item) if enough else None
+
+
+def _find_extreme(item: Item) -> Finding | None:
     # Who was absent distorts the share right; the calibration takes that into account.
     known = item.expected or Expected(item.right, wilson_interval(item.right, item.answers))
     if known.share <= HARD and known.interval.high <= SURELY_HARD:
@@ -158,6 +169,12 @@ def _is_ambiguous(item: Item) -> bool:
         return False
     contrast = compute_contrast(item.best_right, item.top_wrong)
     return contrast is not None and contrast < RIVAL_CONTRAST
+
+
+def _is_disliked(item: Item) -> bool:
+    """Tests whether most members find the question poor, beyond chance."""
+    enough = item.rated >= MIN_RATINGS
+    return enough and wilson_interval(item.liked / item.rated, item.rated).high < 0.5
 
 
 def _bound(correlation: float, count: int, z: float) -> float:

@@ -24,6 +24,7 @@ from service.store import (
     boards,
     cards,
     duels,
+    feedback,
     ledger,
     markings,
     measurements,
@@ -69,7 +70,7 @@ def export_json(data: dict[str, Any]) -> str:
 
 def export_csv(data: dict[str, Any]) -> str:
     """Returns a line per answer, ledger row, measured answer, credit given to others, card, answer in a duel, report,
-    suggestion and message in the web chat, oldest first. A card's state and ratings are only in the JSON."""
+    suggestion, feedback and message in the web chat, oldest first. A card's state and ratings are only in the JSON."""
     written = io.StringIO()
     lines = csv.DictWriter(written, COLUMNS, restval="", extrasaction="ignore", lineterminator="\r\n")
     lines.writeheader()
@@ -100,6 +101,8 @@ def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for suggestion in data["suggestions"]:
         said = {"given": suggestion["text"], "verdict": suggestion["state"], "reason": suggestion["reason"]}
         yield {"what": "suggestion", "at": suggestion["at"], **said}
+    for said in data["feedback"]:
+        yield {**said, "what": "feedback", "given": "a good question" if said["liked"] else "not a good question"}
     for message in data["web_messages"]:
         yield {"what": "message", "at": message["at"], "given": message["text"]}
 
@@ -282,6 +285,10 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
         "suggestions": [
             {"text": row.text, "state": row.state, "reason": row.reason, "at": row.at.isoformat()}
             for row in await suggestions.list_by_member(session, member.id)
+        ],
+        "feedback": [
+            {"question": key, "version": row.version, "liked": row.liked, "at": row.at.isoformat()}
+            for row, key in await feedback.list_by_member(session, member.id)
         ],
         "web_messages": [
             {"text": json.loads(content), "at": at.isoformat()}

@@ -19,6 +19,7 @@ from service.store import (
     answers,
     chats,
     duels,
+    feedback,
     ledger,
     markings,
     notifications,
@@ -34,6 +35,7 @@ from service.store.questions import Version
 from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import (
     AnswerInput,
+    NotAnswered,
     PointsView,
     QuestionGone,
     QuestionRef,
@@ -70,6 +72,20 @@ async def view_result(session: AsyncSession, caller: Caller, ref: str) -> RoundR
     if await duels.is_question_in_duel(session, caller.member_id, question_id):
         raise Refused(StillOpen())
     return (await build_results(session, round_, schedule, [caller.member_id]))[caller.member_id]
+
+
+async def save_feedback(session: AsyncSession, caller: Caller, ref: str, now: datetime, *, liked: bool) -> None:
+    """Stores whether the caller found the question of a round good, in place of what they said before.
+
+    Refused where `view_result` is, and to those who did not answer.
+    """
+    result = await view_result(session, caller, ref)
+    if result.given is None:
+        raise Refused(NotAnswered())
+    found = await rounds.find_in_workspace(session, caller.workspace_id, QuestionRef.parse(ref).id)
+    assert found is not None, "its result was found"
+    version = await graded_version(session, found[0])
+    await feedback.save(session, caller.member_id, version.question_id, version.number, liked=liked, now=now)
 
 
 async def enqueue_unasked(
@@ -142,6 +158,7 @@ async def build_results(
     zone, ref = ScheduleSpec.from_stored(schedule.spec).zone, str(QuestionRef("round", round_.id))
     key = build_answer_key(facts.version, ref)
     measured = measuring.is_measured(round_, schedule, facts.version)
+    liked = await feedback.list_given(session, facts.version.question_id, facts.version.number, member_ids)
     found = {}
     for member_id in member_ids:
         answer, version = entries.get(member_id), own.get(member_id, facts.version)
@@ -162,6 +179,7 @@ async def build_results(
             week_asked=len(facts.week),
             extra=round_.number > 0,
             measured=measured and verdict is not None and verdict.credit == 1,
+            liked=liked.get(member_id),
             zone=zone,
         )
     return found

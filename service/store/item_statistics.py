@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.item_statistics import MIN_OTHER_ANSWERS, Picks
 from service.store.banks import is_asked_now, restrict_to_askable
 from service.store.ledger import answers_in
-from service.store.review_tables import ReportRow
+from service.store.review_tables import QuestionFeedback, ReportRow
 from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import (
     AnswerRow,
@@ -51,6 +51,9 @@ class ItemSums:
     seconds: float | None
     """Median of the seconds from the post to the answer."""
     reports: int
+    rated: int
+    """Members who said whether they found it good."""
+    liked: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ async def list_items(
     closed = _closed(workspace_id, since).subquery()
     asked: Any = select(closed.c.question_id, func.count().label("rounds")).where(closed.c.is_current)
     asked = asked.group_by(closed.c.question_id).subquery()
-    sums, reports = _sums(workspace_id, since), _reports(workspace_id)
+    sums, reports, feedback = _sums(workspace_id, since), _reports(workspace_id), _feedback(workspace_id)
     here = exists().where(Retirement.question_id == QuestionRow.id, Retirement.workspace_id == workspace_id)
     query = (
         select(
@@ -89,11 +92,14 @@ async def list_items(
             func.coalesce(sums.c.compared, 0),
             sums.c.seconds,
             func.coalesce(reports.c.reports, 0),
+            func.coalesce(feedback.c.rated, 0),
+            func.coalesce(feedback.c.liked, 0),
         )
         .join(asked, asked.c.question_id == QuestionRow.id)
         .join(BankRow, BankRow.id == QuestionRow.bank_id)
         .outerjoin(sums, sums.c.question_id == QuestionRow.id)
         .outerjoin(reports, reports.c.question_id == QuestionRow.id)
+        .outerjoin(feedback, feedback.c.question_id == QuestionRow.id)
         .where(~is_asked_now(workspace_id), *_only(QuestionRow.id, question_id))
         .order_by(QuestionRow.key, QuestionRow.id)
     )
@@ -212,6 +218,22 @@ def _reports(workspace_id: int) -> Subquery:
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .where(ReportRow.workspace_id == workspace_id, QuestionVersion.version == QuestionRow.current)
         .group_by(QuestionVersion.question_id)
+        .subquery()
+    )
+
+
+def _feedback(workspace_id: int) -> Subquery:
+    """Selects how many of the workspace's members found each question's current version good."""
+    return (
+        select(
+            QuestionFeedback.question_id,
+            func.count().label("rated"),
+            func.count().filter(QuestionFeedback.liked).label("liked"),
+        )
+        .join(Member, Member.id == QuestionFeedback.member_id)
+        .join(QuestionRow, QuestionRow.id == QuestionFeedback.question_id)
+        .where(Member.workspace_id == workspace_id, QuestionFeedback.version == QuestionRow.current)
+        .group_by(QuestionFeedback.question_id)
         .subquery()
     )
 

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store import (
     duels,
+    feedback,
     hints,
     markings,
     measurements,
@@ -153,6 +154,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await tournaments.forget_member(session, caller.member_id, now)
     await notifications.forget_notifications(session, caller.member_id)
     await hints.forget_hints(session, caller.member_id)
+    await feedback.forget_feedback(session, caller.member_id)
     await variants.forget_variants(session, caller.member_id)
     await session.execute(delete(CardRow).where(CardRow.member_id == caller.member_id))
     written = await reports.forget_reports(session, caller.member_id)
@@ -365,6 +367,7 @@ async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
     await members.add_streak_graces(session, kept, list(excused))
     await session.execute(delete(StreakGrace).where(StreakGrace.member_id == gone))
     await hints.merge_hints(session, kept, gone)
+    await feedback.merge_feedback(session, kept, gone)
     await variants.merge_variants(session, kept, gone)
     await sprints.merge_answers(session, kept, gone)
     await tournaments.merge_members(session, kept, gone)

@@ -56,6 +56,18 @@ class SuggestionRow(Base):
     """The question of the bank that it became."""
 
 
+class QuestionFeedback(Base):
+    """Whether a member found a version of a question good. The latest answer counts."""
+
+    __tablename__ = "question_feedback"
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True, index=True)
+    version: Mapped[int] = mapped_column(primary_key=True)
+    """Number of the version. The variants of a family share it."""
+    liked: Mapped[bool]
+    at: Mapped[datetime]
+
+
 class ReviewPlace(Base):
     """Where an admin wants the workspace's moderators to be notified: in a channel, or privately."""
 

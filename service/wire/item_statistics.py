@@ -6,8 +6,9 @@ from typing import Literal
 
 from service.wire.base import Model
 
-ItemFinding = Literal["broken", "ambiguous", "hard", "easy"]
-"""What may be wrong with a question: its key, two options that can both be defended, or how hard it is."""
+ItemFinding = Literal["broken", "ambiguous", "disliked", "hard", "easy"]
+"""What may be wrong with a question: its key, two options that can both be defended, what members think of it, or how
+hard it is."""
 
 
 class WrongOption(Model):
@@ -54,6 +55,10 @@ class ItemStatistics(Model):
     seconds: float | None = None
     """Median of the seconds from the post to the answer; None for open questions."""
     reports: int = 0
+    rated: int = 0
+    """Members who said whether they found the current version good."""
+    liked: int = 0
+    """Those of them who did."""
     finding: ItemFinding | None = None
 
 

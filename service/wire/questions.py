@@ -244,6 +244,8 @@ class RoundResult(Model):
     """Whether an admin asked for the round, beside the day's; it counts for no streak."""
     measured: bool = False
     """Whether the answer takes part in the round's speed board."""
+    liked: bool | None = None
+    """Whether the member found the question good; None if they did not say."""
     zone: str = "UTC"
 
 

@@ -160,6 +160,12 @@ class ResultNotReady(Model):
     zone: str = "UTC"
 
 
+class NotAnswered(Model):
+    """The member did not answer this round, so they cannot judge its question."""
+
+    kind: Literal["not-answered"] = "not-answered"
+
+
 class NotMet(Model):
     """The member may not see the key: they have not answered the question, and no round with it has closed."""
 
@@ -482,6 +488,7 @@ AnswerRefusal = (
     | WrongKindOfAnswer
     | StillOpen
     | ResultNotReady
+    | NotAnswered
     | NotMet
     | MarkingRefused
     | RatingRefused

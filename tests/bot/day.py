@@ -240,6 +240,8 @@ async def _close_and_results(chat: Chat) -> None:
     for name, who in (("Ada", "right"), ("Bob", "wrong"), ("Cleo", "absent")):
         chat.transcript.section(f"My result, {who}")
         await chat.presses(name, "My result", card="Question for Monday")
+        if who != "absent":
+            await chat.presses(name, "Good question")
     chat.transcript.section("The board")
     await chat.types("Cleo", "quiz board", period="day")
 

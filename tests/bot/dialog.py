@@ -78,7 +78,7 @@ class Dialog:
     def buttons(self, who: Who) -> tuple[Button, ...]:
         """Returns the labels of the latest card's buttons."""
         said = self.told[who.member]
-        return said.buttons if isinstance(said, Card) else said.extras
+        return said.all_buttons if isinstance(said, Card) else said.extras
 
     def event_id(self) -> str:
         """Returns a new event id."""

@@ -224,7 +224,7 @@ ITEM = ItemStatistics(
     question="stride-view", bank=f"Tensors {EVIL}", days=365, rounds=2, answers=61, judged=60, right=0.21,
     right_low=0.13, right_high=0.33, expected=0.24, expected_low=0.15, expected_high=0.35, discrimination=-0.41,
     compared=55, wrong=WrongOption(text=EVIL, share=0.62), wrong_beats_right=True,
-    seconds=5400.0, reports=2, finding="broken",
+    seconds=5400.0, reports=2, rated=9, liked=3, finding="broken",
 )  # fmt: skip
 EASY_ITEM = ItemStatistics(
     question="add", days=365, retired=True, rounds=1, answers=12, judged=12, right=1.0, right_low=0.76,
@@ -237,6 +237,7 @@ STATISTICS = BankStatistics(
     lists=(
         ItemList(finding="broken", items=(ITEM,)),
         ItemList(finding="ambiguous"),
+        ItemList(finding="disliked", items=(ITEM.model_copy(update={"finding": "disliked"}),)),
         ItemList(finding="hard", items=(ITEM.model_copy(update={"finding": "hard", "discrimination": None}),), more=3),
         ItemList(finding="easy", items=(EASY_ITEM,)),
     ),
@@ -726,6 +727,8 @@ GALLERY: dict[str, Card | Form] = {
         )
     ),
     "my result": reveals.result_card(RESULT),
+    "my result liked": reveals.result_card(RESULT.model_copy(update={"liked": True})),
+    "my result disliked": reveals.result_card(RESULT.model_copy(update={"liked": False})),
     "my result right": reveals.result_card(
         RESULT.model_copy(
             update={

@@ -126,6 +126,14 @@ def table(rows: int, columns: int) -> Json:
     return {"type": "table", "rows": [[{"type": "raw_text", "text": "x"}] * columns] * rows}
 
 
+def chart(label: int = 1, title: int = 1, series: int = 1, categories: int = 1) -> Json:
+    names = [str(each).rjust(label, "x") for each in range(categories)]
+    data = [{"label": name, "value": 1} for name in names]
+    drawn = [{"name": str(each), "data": data} for each in range(series)]
+    plot = {"type": "bar", "series": drawn, "axis_config": {"categories": names}}
+    return {"type": "data_visualization", "title": "x" * title, "chart": plot}
+
+
 ON_SLACK: dict[str, Wrong] = {
     "message_blocks": lambda n: of_blocks(*[{"type": "divider"}] * n),
     "context_text": lambda n: of_blocks({"type": "context", "elements": [plain(n)]}),
@@ -138,6 +146,11 @@ ON_SLACK: dict[str, Wrong] = {
     "action_id": lambda n: of_blocks({"type": "actions", "elements": [pressed(action_id="x" * n)]}),
     "table_rows": lambda n: of_blocks(table(n, 1)),
     "table_columns": lambda n: of_blocks(table(1, n)),
+    "message_charts": lambda n: of_blocks(*[chart()] * n),
+    "chart_title": lambda n: of_blocks(chart(title=n)),
+    "chart_label": lambda n: of_blocks(chart(label=n)),
+    "chart_series": lambda n: of_blocks(chart(series=n)),
+    "chart_categories": lambda n: of_blocks(chart(categories=n)),
     "view_title": lambda n: of_view({"type": "divider"}, title=n),
     "view_blocks": lambda n: of_view(*[{"type": "divider"}] * n),
     "typed_text": lambda n: of_view(field({"type": "plain_text_input", "initial_value": "x" * n})),

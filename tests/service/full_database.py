@@ -41,7 +41,8 @@ FILLED = frozenset(
         "hint_taken", "identity",
         "import_step", "inbox", "installation", "ledger", "link_code", "link_guess", "member", "member_variant",
         "notification_setting", "oauth_state", "outbox", "point_mark", "procrastinate_events",
-        "procrastinate_jobs", "question", "question_alias", "question_version", "report", "retirement",
+        "procrastinate_jobs", "question", "question_alias", "question_feedback", "question_version",
+        "report", "retirement",
         "review_place", "round", "schedule", "schedule_channel", "schedule_skip", "season", "shared_answer",
         "sprint", "sprint_answer", "sprint_question", "sprint_variant", "standing", "streak_grace", "suggestion",
         "tournament", "tournament_day", "tournament_member", "tournament_pair", "tournament_schedule",
@@ -112,6 +113,7 @@ async def _answer_rounds(chats: TwoChats) -> None:
             await chats.answer(name, "discord", ref, "ab"[(number + day) % 2], after=number)
         await chats.answer("Bo", "discord", ref, "c", after=30)
         await chats.closed()
+    await chats.daily.client.feedback(chats.who("Ada", "discord"), "feedback", ref, True)
     await chats.daily.client.privacy(chats.who("Dee", "discord"), "gone", "forget")
 
 

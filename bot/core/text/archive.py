@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.core.actions import PracticeFilter
 from bot.core.markup import escape
 from bot.core.text.causes import gpu_words
+from bot.core.text.item_statistics import liked_words
 from bot.core.text.questions import lettered
 from bot.core.text.results import CLEARED, verdict_title
 from bot.core.text.reveals import points_line, rank_line, share_line, streak_line
@@ -137,7 +138,8 @@ def typed_rows(page: QuestionPage) -> tuple[tuple[str, int, float, bool], ...]:
 
 
 def statistics(item: ItemStatistics, *, moderator: bool) -> tuple[tuple[str, str], ...]:
-    """Returns the question's figures: name and Markdown. Discrimination and reports are for moderators."""
+    """Returns the question's figures: name and Markdown. Discrimination, reports and feedback are for
+    moderators."""
     if not item.rounds:
         return (("Asked", "no round with the current version has closed in the last year"),)
     times = "once" if item.rounds == 1 else plural(item.rounds, "time")
@@ -157,7 +159,8 @@ def statistics(item: ItemStatistics, *, moderator: bool) -> tuple[tuple[str, str
 
 def _for_moderators(item: ItemStatistics) -> list[tuple[str, str]]:
     said = "too few answers" if item.discrimination is None else f"{item.discrimination:+.2f} (from -1 to 1)"
-    return [("Discrimination", said), ("Reports", str(item.reports))]
+    feedback = liked_words(item) if item.rated else "none yet"
+    return [("Discrimination", said), ("Reports", str(item.reports)), ("Feedback", feedback)]
 
 
 def source(page: QuestionPage) -> tuple[tuple[str, str], ...]:

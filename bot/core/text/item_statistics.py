@@ -9,6 +9,7 @@ from service.wire import BankStatistics, ItemFinding, ItemList, ItemStatistics
 HEADS: dict[ItemFinding, str] = {
     "broken": "Possibly a wrong key",
     "ambiguous": "Possibly two right options",
+    "disliked": "Members do not like it",
     "hard": "Too hard",
     "easy": "Too easy",
 }
@@ -17,6 +18,8 @@ CURES: dict[ItemFinding, str] = {
     "then import the corrected document or `/quiz-admin bank retire ID`.",
     "ambiguous": "Two options share the answers, and strong members cannot tell them apart either. Reword the question "
     "so that only one is right, or accept both.",
+    "disliked": "Most members who said something found it no good question. Read their reports, then reword it or "
+    "`/quiz-admin bank retire ID`.",
     "hard": "Hardly anyone is right. Ask an easier question on the topic first, or give the question a higher level.",
     "easy": "Nearly everyone is right. Write wrong options that people believe, or give the question a lower level.",
 }
@@ -24,6 +27,8 @@ WEB_CURES: dict[ItemFinding, str] = {
     "broken": "Members who do well elsewhere are marked wrong here. Open the question and check its key: edit it, and "
     "its answers are judged again, or retire it.",
     "ambiguous": CURES["ambiguous"],
+    "disliked": "Most members who said something found it no good question. Read their reports, then reword or retire "
+    "it.",
     "hard": CURES["hard"],
     "easy": CURES["easy"],
 }
@@ -96,7 +101,7 @@ def question_card(item: ItemStatistics) -> Card:
     first = f"{asked}, from {brief_markdown(item.bank)}." if item.bank else f"{asked}."
     blocks: list[Block] = [Text("\n".join(f"- {line}" for line in (first, *figure_lines(item), _reports(item))))]
     if item.finding is not None:
-        cure = CURES[item.finding].replace("bank stats ID", f"bank stats {item.question}")
+        cure = CURES[item.finding].replace(" ID`", f" {item.question}`")
         if item.finding == "broken":
             cure = "Check the key: " + _broken_cure(item)
         blocks.append(Text(f"**{HEADS[item.finding]}.** {cure}"))
@@ -108,7 +113,7 @@ def question_card(item: ItemStatistics) -> Card:
 
 def figure_lines(item: ItemStatistics) -> tuple[str, ...]:
     """Returns what the figures of a question say, as lines of Markdown."""
-    lines = (_right(item), _expected(item), _discrimination(item), _wrong(item), _time(item))
+    lines = (_right(item), _expected(item), _discrimination(item), _wrong(item), _time(item), _liked(item))
     return tuple(line for line in lines if line)
 
 
@@ -161,6 +166,16 @@ def _wrong(item: ItemStatistics) -> str:
 
 def _time(item: ItemStatistics) -> str:
     return "" if item.seconds is None else f"**Time from post to answer:** {_duration(item.seconds)} (median)."
+
+
+def _liked(item: ItemStatistics) -> str:
+    return f"**Feedback:** {liked_words(item)}." if item.rated else ""
+
+
+def liked_words(item: ItemStatistics) -> str:
+    """Says how many members found a question good, of those who said so."""
+    share = percent(item.liked / item.rated)
+    return f"{item.liked} of {plural(item.rated, 'member')} found it a good question ({share})"
 
 
 def _duration(seconds: float) -> str:

@@ -39,6 +39,7 @@ from service.wire import (
     NoSandbox,
     NoSeason,
     NoSlotAhead,
+    NotAnswered,
     NotFound,
     NothingFits,
     NothingToProve,
@@ -263,6 +264,8 @@ def _answer(refusal: AnswerRefusal) -> Words:
         case ResultNotReady(closes_at=closes_at, zone=zone):
             text = f"This round is open until {moment_markdown(closes_at, zone)}. Your result is here after that."
             return "No result yet", text
+        case NotAnswered():
+            return "You did not answer", "Only members who answered a question can say whether it was a good one."
         case NotMet(question=question):
             text = f"You can see the answer of {code_words(question)} after you have answered it."
             return "Not answered yet", f"{text} Type `/quiz practice` to meet it."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.core.actions import MyResult, Next, Report, ShowSpeed, encode, fits
-from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Small, Style, Table, Text
+from bot.core.actions import GiveFeedback, MyResult, Next, Report, ShowSpeed, encode, fits
+from bot.core.cards import Bar, Bars, Block, Button, Card, Code, Feedback, Small, Style, Table, Text
 from bot.core.markup import escape
 from bot.core.text.boards import board_table
 from bot.core.text.marking import compare_button, confirm_button
@@ -132,7 +132,7 @@ def _how_it_went(post: RevealPost) -> tuple[Block, ...]:
     first = f" First with the right answer: **{escape(post.first.name)}**." if post.first else ""
     said = Text(f"**How it went:** {_right_of(post)[:-1]}{partly}.{first}")
     rows = _distribution(post)
-    return (said, *((Bars(rows),) if rows else ()), *_how_to_mark(post.key))
+    return (said, *((Bars(rows, "Answers"),) if rows else ()), *_how_to_mark(post.key))
 
 
 def _how_to_mark(key: AnswerKey) -> tuple[Block, ...]:
@@ -248,7 +248,26 @@ def result_card(result: RoundResult) -> Card:
             Small(about(key.question)),
         ),
         buttons=_next_step(result),
+        feedback=feedback(result),
     )
+
+
+def feedback(result: RoundResult) -> Feedback | None:
+    """Asks a member who answered whether the question was a good one. What they said is marked, and can be changed."""
+    if result.given is None:
+        return None
+    asked = "Was this a good question?"
+    if result.liked is not None:
+        asked = f"You found this question {'good' if result.liked else 'not good'}. Thank you! You can change that."
+    good, poor = (
+        Button(
+            f"{word} (your answer)" if result.liked is liked else word,
+            encode(GiveFeedback(result.ref, "yes" if liked else "no")),
+            pressed=result.liked is liked,
+        )
+        for word, liked in (("Good question", True), ("Not a good one", False))
+    )
+    return Feedback(asked, good, poor)
 
 
 def share_line(result: RoundResult) -> str:

@@ -132,7 +132,7 @@ def _distribution(post: SprintReveal) -> tuple[Block, ...]:
         )
         for option in right_first(post.key)
     )
-    return (Bars(rows),)
+    return (Bars(rows, "Answers"),)
 
 
 def _table(standings: tuple[SprintStanding, ...], unnamed: int, caption: str) -> tuple[Block, ...]:

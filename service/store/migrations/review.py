@@ -1,4 +1,4 @@
-"""Creates the tables of reports and suggestions, of where moderators hear of them, and of their digests."""
+"""Creates the tables of reports, suggestions and feedback, of where moderators hear of them, and of their digests."""
 
 from __future__ import annotations
 
@@ -56,6 +56,16 @@ def create_review() -> None:
     _index("suggestion", "workspace_id", "member_id", "decided_by")
     draft = sa.text("state = 'draft'")
     op.create_index("uq_suggestion_draft", "suggestion", ["member_id"], unique=True, postgresql_where=draft)
+    op.create_table(
+        "question_feedback",
+        *[sa.Column(name, sa.BigInteger(), nullable=False) for name in ("member_id", "question_id", "version")],
+        sa.Column("liked", sa.Boolean(), nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        refer("question_feedback", "member_id", "member"),
+        refer("question_feedback", "question_id", "question"),
+        sa.PrimaryKeyConstraint("member_id", "question_id", "version", name="pk_question_feedback"),
+    )
+    _index("question_feedback", "question_id")
     op.create_table(
         "review_place",
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),

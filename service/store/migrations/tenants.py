@@ -31,6 +31,11 @@ _STRANGE = {
         join question q on q.id = made.question_id join bank b on b.id = q.bank_id
         where b.workspace_id is not null and b.workspace_id <> m.workspace_id
     """,
+    "question_feedback": """
+        select from made join member m on m.id = made.member_id
+        join question q on q.id = made.question_id join bank b on b.id = q.bank_id
+        where b.workspace_id is not null and b.workspace_id <> m.workspace_id
+    """,
     "outbox": """
         select from made join round r on r.id = made.round_id join schedule s on s.id = r.schedule_id
         where s.workspace_id <> made.workspace_id

@@ -60,6 +60,7 @@ any_action = st.one_of(
     st.builds(PeerAnswers, refs, numbers),
     st.builds(ConfirmMarks, refs, numbers),
     st.builds(Credit, numbers, st.integers(0, 100).map(str)),
+    st.builds(actions.GiveFeedback, st.just("r12"), st.sampled_from(["yes", "no"])),
     st.builds(actions.ShowSpeed, st.just("r12"), st.sampled_from(["time", "memory"])),
     st.builds(actions.ShareSolution, st.just("r12"), st.sampled_from(["on", "off"])),
     st.builds(actions.RespondDuel, numbers, st.sampled_from(["accept", "decline"])),

@@ -33,12 +33,17 @@ def test_the_data_of_a_card_names_every_part() -> None:
         "summary": "S",
         "blocks": [
             {"is": "Text", "markdown": "a"},
-            {"is": "Bars", "rows": [{"is": "Bar", "label": "b", "count": 1, "share": 0.5, "mark": "right"}]},
+            {
+                "is": "Bars",
+                "rows": [{"is": "Bar", "label": "b", "count": 1, "share": 0.5, "mark": "right"}],
+                "caption": "",
+            },
         ],
         "buttons": [{"is": "Button", "label": "Go", "action": "a:r1", "style": "primary", "pressed": True}],
         "links": [],
         "ping": "",
         "award": None,
+        "feedback": None,
     }
 
 

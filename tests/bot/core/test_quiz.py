@@ -89,6 +89,21 @@ async def test_everyone_sees_their_own_result_after_the_close(room: Room, ann: W
     assert "Practice" in await room.presses(bob, "Practice a similar one")
 
 
+async def test_members_say_whether_a_question_was_good(room: Room, ann: Who) -> None:
+    post = await room.opens("one-right")
+    room.sees(ann, post)
+    await room.presses(ann, "Answer")
+    await room.chooses(ann, "`(3, 2)`")
+    reveal = await room.closes()
+    room.sees(ann, reveal)
+    assert "Was this a good question?" in await room.presses(ann, "My result")
+    assert "You found this question good. Thank you!" in await room.presses(ann, "Good question")
+    again = await room.presses(ann, "Not a good one")
+    assert "You found this question not good." in again and "Not a good one (your answer)" in again
+    stats = await room.types(room.boss, "/quiz-admin bank stats one-right")
+    assert "0 of 1 member found it a good question (0 %)" in stats
+
+
 async def test_the_posts_options_have_no_letters_and_its_buttons_follow_the_round(
     room: Room, ann: Who, bob: Who
 ) -> None:

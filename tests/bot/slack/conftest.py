@@ -25,7 +25,7 @@ from tests.bot.slack.transcript import Transcript
 from tests.conftest import MONDAY, Clock
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.doubles.slack.payloads import Value
-from tests.doubles.slack.surfaces import Message, Shown, View, words_of
+from tests.doubles.slack.surfaces import Message, Shown, View, feedback_labels, words_of
 from tests.doubles.slack.world import Channel, Team, User
 
 _numbers = count(1)
@@ -38,6 +38,8 @@ def said(shown: Shown) -> str:
     for block in shown.blocks:
         if block["type"] == "actions":
             lines.append("   ".join(f"[{part['text']['text']}]" for part in block["elements"]))
+        elif block["type"] == "context_actions":
+            lines.append("   ".join(f"[{label}]" for label in feedback_labels(block)))
         elif block["type"] == "input":
             element = block["element"]
             options = [f"  ( ) {option['text']['text']}" for option in element.get("options", ())]

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from tests.bot.rendering import beyond, shows, units
+from tests.doubles.slack import block_kit
 from tests.doubles.slack.surfaces import walk
 
 LIMITS = {
@@ -23,6 +24,8 @@ LIMITS = {
     "header": (150, "@slack/types: HeaderBlock"),
     "plain text": (3000, "@slack/types: PlainTextElement"),
     "elements of a context": (10, "@slack/types: ContextBlock"),
+    "charts of a message": (2, "docs: data_visualization"),
+    "elements of context actions": (5, "@slack/types: ContextActionsBlock"),
     "elements of actions": (25, "@slack/types: ActionsBlock"),
     "text of a button": (75, "@slack/types: Button"),
     "action_id": (255, "@slack/types: Action"),
@@ -52,6 +55,7 @@ def wrong_in_message(body: dict[str, Any]) -> list[str]:
         *_within("text of a message", units(text)),
         *_within("blocks of a message", len(blocks)),
         *_within("bytes of a message's blocks", len(json.dumps(blocks, ensure_ascii=False).encode())),
+        *_within("charts of a message", sum(block["type"] == "data_visualization" for block in blocks)),
         *_within("tables of a message", sum(block["type"] == "table" for block in blocks)),
     ]
     if not shows(text):
@@ -100,10 +104,19 @@ def _wrong_in_block(block: dict[str, Any]) -> Iterator[str]:
                 yield from _within("text of a button", units(button["text"]["text"]), button)
                 yield from _within("value of a button", units(button.get("value", "")), button)
                 yield from _within("address of a button", units(button.get("url", "")), button)
+        case "context_actions":
+            yield from _within("elements of context actions", len(block["elements"]))
+            for element in block["elements"]:
+                for side in (element["positive_button"], element["negative_button"]):
+                    yield from _within("text of a button", units(side["text"]["text"]), side)
+                    yield from _within("text of a button", units(side["accessibility_label"]), side)
+                    yield from _within("value of a button", units(side["value"]), side)
         case "image":
             yield from _within("alt of a picture", units(block["alt_text"]))
             if not shows(block["alt_text"]):
                 yield f"a picture without words: {block}"
+        case "data_visualization":
+            yield from block_kit.MESSAGE([block], "chart")
         case "table":
             yield from _within("rows of a table", len(block["rows"]))
             yield from _within("columns of a table", max(map(len, block["rows"])))

@@ -27,15 +27,21 @@ async def test_a_choice_is_answered_by_buttons_and_revealed_in_its_thread(worksp
     reveal = await workspace.closes()
     assert reveal.thread_ts == post.ts
     assert "Right: (3, 2)" in reveal.words
+    assert "data_visualization" in [block["type"] for block in reveal.blocks], "short options are drawn as a chart"
     outcome = await workspace.sees(ann, "Closed: Monday 2 March")
     assert isinstance(outcome, Message) and outcome.broadcast and outcome.thread_ts == post.ts
     await workspace.sees(ann, "Closed: 1 of 1" if "1 of 1" in outcome.words else "Closed: 0 of 1")
     assert post.edited and "My result" in post.labels and "Answer" not in post.labels
     mine = await workspace.presses(ann, reveal, "My result", "Your result:")
-    assert isinstance(mine, Ephemeral) and "You chose B:" in mine.words
+    assert isinstance(mine, Ephemeral) and "You chose B:" in mine.words and "Was this a good question?" in mine.words
+    said = await workspace.presses(ann, mine, "Not a good one", "You found this question not good.")
+    assert said.labels[-2:] == ["Good question", "Not a good one (your answer)"]
+    assert "feedback_buttons" in str(mine.blocks) and "You chose B:" in said.words
+    stats = "0 of 1 member found it a good question (0 %)"
+    await workspace.types(workspace.boss, "/quiz-admin bank stats one-right", stats)
     his = await workspace.presses(bob, reveal, "My result", "You did not answer this one.")
-    assert isinstance(his, Ephemeral) and "You chose" not in his.words
-    assert mine not in workspace.slack.private(bob)
+    assert isinstance(his, Ephemeral) and "You chose" not in his.words and "Good question" not in his.labels
+    assert said not in workspace.slack.private(bob)
 
 
 async def test_a_member_says_how_sure_they_are(workspace: Workspace) -> None:

@@ -10,7 +10,7 @@ from aiohttp import ClientError
 from pydantic import SecretStr
 from slack_sdk.errors import SlackApiError
 
-from bot.core.cards import Card, Code, Picture, Text
+from bot.core.cards import Bar, Bars, Card, Code, Picture, Text
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
 from bot.slack.auth import InstallationTokens, TokenRejected, single_installation
 from bot.slack.people import AdminUnknown, MemberDirectory
@@ -209,6 +209,17 @@ async def test_a_picture_being_processed_is_awaited(post: Post) -> None:
     await post.platform.post(post.target, Card("Board", "In short.", (Picture(PNG, "Alt."),)), "k")
     assert [block["type"] for block in post.there[0].blocks].count("image") == 1
     assert len(post.there) == 1
+
+
+async def test_a_chart_that_a_workspace_does_not_have_is_left_out(post: Post) -> None:
+    bars = Bars((Bar("(3, 2)", 3, 0.75, "right"), Bar("(2, 3)", 1, 0.25, "wrong")), "Answers")
+    await post.platform.post(post.target, Card("The answer", "In short.", (bars,)), "k")
+    assert [block["type"] for block in post.there[0].blocks].count("data_visualization") == 1
+    post.slack.fail("chat.postMessage", "error", code="invalid_blocks")
+    await post.platform.post(post.target, Card("The answer", "In short.", (bars,)), "other")
+    assert len(post.there) == 2
+    assert "data_visualization" not in [block["type"] for block in post.there[1].blocks]
+    assert "1 (25 %) wrong: (2, 3)" in post.there[1].words
 
 
 async def test_permanent_refusals_name_the_fix(post: Post) -> None:

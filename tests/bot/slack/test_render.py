@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
+
+import pytest
 
 from bot.core.cards import (
     Bar,
@@ -198,3 +202,45 @@ def test_the_checker_finds_errors() -> None:
     body["blocks"].append({"type": "rich_text", "elements": []})
     body["text"] = "<!channel>"
     assert len(wrong_in_message(body)) == 3
+
+
+VOTES = Bars(
+    (Bar("`(3, 2)`", 3, 0.75, "right"), Bar("(2, 3)", 1, 0.25, "wrong"), Bar("(6,)", 0, 0.0, "wrong")), "Answers"
+)
+
+
+def charts_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    return [block for block in body["blocks"] if block["type"] == "data_visualization"]
+
+
+def test_a_distribution_with_short_labels_is_a_chart_with_its_numbers_beneath() -> None:
+    (body,) = bodies(card_of(VOTES))
+    assert wrong_in_message(body) == []
+    (block,) = charts_of(body)
+    series = {one["name"]: [point["value"] for point in one["data"]] for one in block["chart"]["series"]}
+    assert (block["title"], series) == ("Answers", {"Right": [3, 0, 0], "Wrong": [0, 1, 0]})
+    assert block["chart"]["axis_config"]["categories"] == ["(3, 2)", "(2, 3)", "(6,)"]
+    assert "3 (75 %) right: (3, 2)" in body["text"] and "█" not in json.dumps(body["blocks"], ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    "bars",
+    [
+        Bars((Bar("x" * 21, 1, 1.0, "right"),), "Answers"),
+        Bars((Bar("one", 1, 0.5, "right"), Bar("*one*", 1, 0.5, "wrong")), "Answers"),
+        Bars((Bar("one", 0, 0.0, "right"),), "Answers"),
+        Bars(tuple(Bar(f"{number}", 1, 0.1, "wrong") for number in range(21)), "Answers"),
+        Bars(VOTES.rows),
+    ],
+    ids=["a long label", "a label twice", "nothing to draw", "too many", "no caption"],
+)
+def test_a_distribution_that_no_chart_can_show_is_drawn_in_characters(bars: Bars) -> None:
+    (body,) = bodies(card_of(bars))
+    assert wrong_in_message(body) == []
+    assert not charts_of(body) and re.search("[█░]{10}", json.dumps(body["blocks"], ensure_ascii=False))
+
+
+def test_a_message_has_two_charts_and_the_numbers_of_a_third() -> None:
+    (body,) = bodies(card_of(VOTES, VOTES, VOTES))
+    assert wrong_in_message(body) == []
+    assert len(charts_of(body)) == 2 and body["text"].count("3 (75 %) right: (3, 2)") == 3

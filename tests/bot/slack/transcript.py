@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from os import environ
 from pathlib import Path
 
-from tests.doubles.slack.surfaces import Body, Ephemeral, Message, Shown, View
+from tests.doubles.slack.surfaces import Body, Ephemeral, Message, Shown, View, feedback_labels
 from tests.doubles.slack.world import Team, User
 
 FOLDER = "DAILYGRAD_TRANSCRIPTS"
@@ -81,6 +81,10 @@ def _block(block: Body) -> str:
             return _table(block["rows"])
         case "actions":
             return " ".join(f"`[{part['text']['text']}]`" for part in block["elements"])
+        case "data_visualization":
+            return f"*Chart: {block['title']}*"
+        case "context_actions":
+            return " ".join(f"`[{label}]`" for label in feedback_labels(block))
         case "input":
             return _input(block)
         case "image":

@@ -91,6 +91,7 @@ ROWS = {
     "GET /m/{member}/archive": MEMBERS,
     "GET /m/{member}/question/{ref}": (403, 403, 409, 409, 409),
     "POST /m/{member}/question/{ref}/prove": (403, 403, 403, 409, 409),
+    "POST /m/{member}/question/{ref}/feedback": (403, 403, 403, 422, 422),
     "POST /m/{member}/today": (403, 403, 403, 200, 200),
     "POST /m/{member}/say": POSTED,
     "POST /m/{member}/press": POSTED,

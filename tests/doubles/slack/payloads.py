@@ -6,7 +6,7 @@ import secrets
 from typing import Any
 
 from tests.doubles.slack.api_views import view_body
-from tests.doubles.slack.surfaces import Body, Control, Ephemeral, Message, Shown, View
+from tests.doubles.slack.surfaces import FEEDBACK, Body, Control, Ephemeral, Message, Shown, View
 from tests.doubles.slack.world import Channel, ReplyUrl, Trigger, User, World
 
 REPLY_URL_S = 1800.0
@@ -100,6 +100,8 @@ def action(control: Control, chosen: Value) -> Body:
     if element["type"] == "button":
         about |= {"text": element["text"]} | ({"value": element["value"]} if "value" in element else {})
         return about
+    if element["type"] == FEEDBACK:
+        return about | {"value": element["value"]}
     return about | value_of(element, chosen)
 
 

@@ -46,6 +46,22 @@ def with_ids(blocks: list[Body]) -> list[Body]:
     return [{"block_id": secrets.token_hex(3), **block} for block in blocks]
 
 
+FEEDBACK = "feedback_buttons"
+
+
+def _pressable(element: Body) -> list[Body]:
+    """Returns what can be pressed of an element: of buttons for feedback, each of the two."""
+    if element["type"] != FEEDBACK:
+        return [element]
+    about = {"type": FEEDBACK, "action_id": element["action_id"]}
+    return [about | element[side] for side in ("positive_button", "negative_button")]
+
+
+def feedback_labels(block: Body) -> list[str]:
+    """Returns the labels of the buttons for feedback of a `context_actions` block."""
+    return [str(one["text"]["text"]) for part in block["elements"] for one in _pressable(part)]
+
+
 @dataclass(frozen=True, slots=True)
 class Control:
     """A button or menu, and its block."""
@@ -79,11 +95,12 @@ class Shown:
     def controls(self) -> list[Control]:
         """Its buttons and menus outside inputs, in order."""
         return [
-            Control(block["block_id"], part)
+            Control(block["block_id"], one)
             for block in self.blocks
-            if block["type"] in ("actions", "section")
+            if block["type"] in ("actions", "context_actions", "section")
             for part in walk(block.get("elements", block.get("accessory", [])))
             if "type" in part and ("action_id" in part or part["type"] == "button")
+            for one in _pressable(part)
         ]
 
     @property
@@ -95,7 +112,7 @@ class Shown:
     @property
     def labels(self) -> list[str]:
         """The labels of its buttons."""
-        return [control.label for control in self.controls if control.element["type"] == "button"]
+        return [control.label for control in self.controls if control.element["type"] in ("button", FEEDBACK)]
 
     def control(self, name: str) -> Control:
         """Returns the control with that action id or label."""

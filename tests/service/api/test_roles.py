@@ -162,6 +162,11 @@ ROWS: dict[str, Row] = {
     "POST /v1/confirm-answer": row((OUT, OUT, UNREADABLE, *3 * ("marking-refused",)), number=10**9),
     "POST /v1/explain": row(THEIRS, question=lambda team: f"what-is-a-{team.word}"),
     "POST /v1/result": row(THEIR_QUESTION, ref=lambda team: f"r{team.closed_round}"),
+    "POST /v1/feedback": row(
+        (OUT, OUT, UNREADABLE, OK, "question-gone", "not-answered"),
+        ref=lambda team: f"r{team.closed_round}",
+        liked=True,
+    ),
     "POST /v1/board": row(OWN, where=channel),
     "POST /v1/measurements": row((OUT, OUT, UNREADABLE, *3 * (GONE,)), where=channel),
     "POST /v1/share-solution": row(

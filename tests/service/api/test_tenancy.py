@@ -65,6 +65,9 @@ class Theirs:
     async def close(self, event: str) -> None:
         await self.client.close_now(self.who, event, THEIRS)
 
+    async def praise(self, event: str) -> None:
+        await self.client.feedback(self.who, event, f"r{self.round}", True)
+
     async def season(self, event: str) -> None:
         await self.client.season_start(self.who, event, f"{TELLTALE} {event}")
 
@@ -94,6 +97,7 @@ DOINGS = (
     "post",
     "answer",
     "close",
+    "praise",
     "season",
     "adjust",
     "complain",
@@ -123,6 +127,7 @@ LOOKS: dict[str, Callable[[Theirs, Who], Awaitable[Any]]] = {
     "explain": lambda they, who: they.client.explain(who, "views"),
     "explain theirs": lambda they, who: they.client.explain(who, "what-is-a-zebra"),
     "result theirs": lambda they, who: they.client.result(who, f"r{they.round}"),
+    "feedback on theirs": lambda they, who: they.client.feedback(who, "look feedback", f"r{they.round}", True),
     "report theirs": lambda they, who: they.client.report(who, "look report", "what-is-a-zebra", "wrong"),
     "export": lambda they, who: they.client.privacy(who, "look", "export"),
     "seasons": lambda they, who: they.client.season_list(who),

@@ -107,3 +107,13 @@ def test_a_low_share_of_few_answers_is_not_surely_hard() -> None:
 def test_a_negative_discrimination_must_be_beyond_chance(discrimination: float, problem: str | None) -> None:
     """Of 15 answers, the interval of 90 % lies below 0 from a correlation of -0.442 on: atanh(0.442) = 1.645 / √12."""
     assert find_problem(Item(15, 0.6, discrimination, 15)) == problem
+
+
+@pytest.mark.parametrize(
+    ("rated", "liked", "problem"),
+    [(4, 0, None), (5, 0, "disliked"), (10, 2, None), (10, 1, "disliked"), (40, 13, "disliked")],
+)
+def test_a_question_is_disliked_once_most_surely_dislike_it(rated: int, liked: int, problem: str | None) -> None:
+    """The upper end of the Wilson interval of 2 in 10 is 0.51, of 1 in 10 it is 0.40, of 13 in 40 it is 0.48."""
+    assert find_problem(Item(0, 0.0, rated=rated, liked=liked)) == problem
+    assert find_problem(Item(40, 0.6, rated=rated, liked=liked)) == problem

@@ -25,6 +25,9 @@ ROWS = {
         insert into verdict (answer_id, version_id, verdict, credit, detail, at)
         values (:away_answer, :own, 'accepted', 1, '{}', :now)""",
     "card": "insert into card (member_id, question_id, state, due) values (:away, :own_question, '{}', :now)",
+    "question_feedback": """
+        insert into question_feedback (member_id, question_id, version, liked, at)
+        values (:away, :own_question, 1, true, :now)""",
     "outbox": """
         insert into outbox (key, workspace_id, chat_id, channel_id, round_id, kind, body, due_at, not_before)
         values ('k', 1, 1, 1, :away_round, 'question', '{}', :now, :now)""",

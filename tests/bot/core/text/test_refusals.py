@@ -36,6 +36,7 @@ from service.wire import (
     NoSandbox,
     NoSeason,
     NoSlotAhead,
+    NotAnswered,
     NotFound,
     NothingFits,
     NothingToProve,
@@ -368,6 +369,11 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         ResultNotReady(closes_at=datetime(2026, 3, 6, 9, tzinfo=UTC), zone="Europe/Berlin"),
         "No result yet",
         "This round is open until Friday 6 March, 10:00 (Europe/Berlin). Your result is here after that.",
+    ),
+    (
+        NotAnswered(),
+        "You did not answer",
+        "Only members who answered a question can say whether it was a good one.",
     ),
     (
         NotMet(question="views"),
