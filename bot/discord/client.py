@@ -20,11 +20,12 @@ from bot.core.links import Links
 from bot.core.metrics import CONNECTIONS, count_responses
 from bot.core.quiz import Quiz
 from bot.discord.access import DiscordChannelAccess
-from bot.discord.commands import MANAGE_SERVER, Autocompleter, register_commands
+from bot.discord.commands import MANAGE_SERVER, Autocompleter, fetch_commands, register_commands
 from bot.discord.greeting import Greeter
 from bot.discord.handler import MODAL_WAIT_S, ClockSkew, InteractionHandler
 from bot.discord.interactions import RawInteraction
 from bot.discord.library import DiscordWebSocket, Route
+from bot.discord.mentions import CommandMentions
 from bot.discord.platform import DiscordPlatform
 from bot.discord.presence import Presence
 from bot.discord.rate_limit import RateLimiter
@@ -126,6 +127,7 @@ async def _run_connection(
         if shards is None or shards.first == 0:
             # Of several processes, one coordinates: the one that also gets direct messages.
             await _update_commands(app.bot)
+        await _learn_commands(app)
         await set_gateway_url(app.bot, settings.api_url)
         async with _connected(app.bot) as connecting:
             # The dispatcher ends first: the messages it is sending need the connection.
@@ -152,6 +154,14 @@ async def _update_commands(bot: discord.Client) -> None:
             "`dailygrad bot discord-sync`",
             error,
         )
+
+
+async def _learn_commands(app: DiscordApp) -> None:
+    """Learns the ids of the registered commands, so that cards mention them."""
+    try:
+        app.mentions.learn(await fetch_commands(app.bot.http, str(app.bot.application_id)))
+    except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
+        _LOG.warning("cards name commands without a link, because Discord did not list them: %s", error)
 
 
 async def _replay(app: DiscordApp) -> None:
@@ -270,8 +280,9 @@ class DiscordApp:
         modal_wait_s: float = MODAL_WAIT_S,
     ) -> None:
         self.bot = DiscordBot(shards, shard_count=shard_count, trace=RateLimiter().trace())
-        self.replies = Replies()
-        self.platform = DiscordPlatform(self.bot, clock)
+        self.mentions = CommandMentions()
+        self.replies = Replies(self.mentions)
+        self.platform = DiscordPlatform(self.bot, clock, self.mentions)
         quiz = Quiz(client, links, DiscordChannelAccess(self.bot)).handle
         answer = pictures.with_answers(quiz) if pictures else quiz
         self.handler = InteractionHandler(

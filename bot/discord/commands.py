@@ -25,7 +25,8 @@ Body = dict[str, Any]
 Suggestion = tuple[str, str]
 """A suggestion: the text shown and the value it stands for."""
 CHAT, MESSAGE = 1, 3
-_SUBCOMMAND, _GROUP, _STRING, _INTEGER, _BOOLEAN, _USER, _CHANNEL, _ROLE = 1, 2, 3, 4, 5, 6, 7, 8
+SUBCOMMAND, GROUP = 1, 2
+_STRING, _INTEGER, _BOOLEAN, _USER, _CHANNEL, _ROLE = 3, 4, 5, 6, 7, 8
 _ATTACHMENT = 11
 _POSTED_TO: Final = (0, 5, 10, 11, 12, 15)
 """Types of channel that a question can be posted to: text, announcements, threads and forums."""
@@ -100,7 +101,7 @@ def _branches(specs: Sequence[Spec]) -> Iterator[Body]:
         else:
             description = _GROUP_HELP.get(head, f"{head.capitalize()}.")
             yield {
-                "type": _GROUP,
+                "type": GROUP,
                 "name": head,
                 "description": description,
                 "options": [_subcommand(spec) for spec in within if len(spec.path) == 2],
@@ -112,7 +113,7 @@ def _subcommand(spec: Spec) -> Body:
     arguments = sorted(spec.arguments, key=lambda argument: not argument.required)
     options = [*map(_option, arguments), *_FILES.get(spec.path, ())]
     return {
-        "type": _SUBCOMMAND,
+        "type": SUBCOMMAND,
         "name": spec.path[-1],
         "description": short(spec.help, DISCORD.command_description),
         **({"options": options} if options else {}),
@@ -144,13 +145,17 @@ def _option(argument: Argument) -> Body:
     return option
 
 
-async def register_commands(http: HTTPClient, application: str) -> list[str]:
-    """Registers the commands in one request; returns a line for each one added, changed or removed."""
+async def fetch_commands(http: HTTPClient, application: str) -> list[Body]:
+    """Returns the registered commands, with their ids and translations."""
     # The library's own call does not ask for the translations.
     route = Route("GET", "/applications/{application_id}/commands", application_id=application)
-    before = await http.request(route, params=WITH_TRANSLATIONS)
+    return [dict(one) for one in await http.request(route, params=WITH_TRANSLATIONS)]
+
+
+async def register_commands(http: HTTPClient, application: str) -> list[str]:
+    """Registers the commands in one request; returns a line for each one added, changed or removed."""
     commands = application_commands()
-    changed = describe_changes([dict(one) for one in before], commands)
+    changed = describe_changes(await fetch_commands(http, application), commands)
     if changed:
         await http.bulk_upsert_global_commands(application, payload=commands)
     return changed

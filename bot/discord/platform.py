@@ -22,6 +22,7 @@ from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused, Target
 from bot.core.limits import DISCORD
 from bot.core.rendering import line_of
 from bot.discord.library import Route
+from bot.discord.mentions import CommandMentions
 from bot.discord.render import (
     Body,
     KeyMatcher,
@@ -93,11 +94,15 @@ class PartlyPosted(Exception):
 
 
 class DiscordPlatform:
-    """Implements `core.dispatcher.Platform`. `client` must be logged in, not necessarily connected."""
+    """Implements `core.dispatcher.Platform`. `client` must be logged in, not necessarily connected. Cards mention
+    commands by `mentions`."""
 
     name: PlatformName = "discord"
 
-    def __init__(self, client: discord.Client, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, client: discord.Client, clock: Callable[[], datetime], mentions: CommandMentions | None = None
+    ) -> None:
+        self._mentions = mentions or CommandMentions()
         self._client = client
         self._clock = clock
         self._partial: dict[str, Found] = {}
@@ -118,7 +123,7 @@ class DiscordPlatform:
 
         A card of several messages is left as it is: their references are not stored, and its buttons still answer.
         """
-        bodies = parts_of_card(card, channel=target.channel)
+        bodies = parts_of_card(card, channel=target.channel, rewrite=self._mentions.apply)
         if len(bodies) > 1:
             return
         channel, message = _parts(ref)
@@ -169,7 +174,7 @@ class DiscordPlatform:
     async def _post(self, target: Target, card: Card, key: str) -> str:
         guild = target.workspace if target.member else ""
         card = await self._with_thread_link(target, card)
-        bodies = parts_of_card(card, guild=guild, channel=target.channel)
+        bodies = parts_of_card(card, guild=guild, channel=target.channel, rewrite=self._mentions.apply)
         made = self._partial.pop(key, {})
         try:
             with translate_errors():

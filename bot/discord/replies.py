@@ -16,6 +16,7 @@ import discord
 from bot.core.cards import Card
 from bot.core.metrics import count_responses
 from bot.discord.library import MultipartParameters, async_context
+from bot.discord.mentions import CommandMentions
 from bot.discord.platform import UNKNOWN_MESSAGE, attached, multipart_form, renumber_attachments
 from bot.discord.render import EPHEMERAL, V2, Body, parts_of_card
 
@@ -60,9 +61,10 @@ class InteractionToken:
 
 
 class Replies:
-    """A client of Discord's interaction endpoints. Call `close` when done."""
+    """A client of Discord's interaction endpoints. Call `close` when done. Cards mention commands by `mentions`."""
 
-    def __init__(self) -> None:
+    def __init__(self, mentions: CommandMentions | None = None) -> None:
+        self._mentions = mentions or CommandMentions()
         self._session: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
@@ -137,18 +139,21 @@ class Replies:
                 raise TokenExpired(str(error)) from error
             raise
 
+    def _bodies(self, card: Card, guild: str, channel: str) -> list[Body]:
+        return parts_of_card(card, private=True, guild=guild, channel=channel, rewrite=self._mentions.apply)
+
     async def respond(
         self, interaction: InteractionToken, card: Card, *, replaces: bool, guild: str, channel: str
     ) -> None:
         """Sends a card as the first response, with follow-ups if it needs several messages."""
-        head, *rest = parts_of_card(card, private=True, guild=guild, channel=channel)
+        head, *rest = self._bodies(card, guild, channel)
         await self.first_response(interaction, *((UPDATE, _as_edit(head)) if replaces else (MESSAGE, head)), card)
         for body in rest:
             await self.follow_up(interaction, card, body)
 
     async def send(self, interaction: InteractionToken, card: Card, *, edits: bool, guild: str, channel: str) -> None:
         """Sends a card after the first response; with `edits` it replaces what is shown. Raises TokenExpired."""
-        for number, body in enumerate(parts_of_card(card, private=True, guild=guild, channel=channel)):
+        for number, body in enumerate(self._bodies(card, guild, channel)):
             try:
                 if edits and number == 0:
                     await self.edit(interaction, card, body)
