@@ -113,6 +113,7 @@ docs: $(VENV)/.dev-ready
 pictures: $(VENV)/.dev-ready
 	@PYTHONPATH=. $(BIN)/python tests/docs/take_pictures.py
 	@DAILYGRAD_IMAGES=1 $(BIN)/python -m pytest -q -k pictures tests/bot/preview/test_screenshots.py
+	@DAILYGRAD_IMAGES=1 $(BIN)/python -m pytest -q -m slow -k "not search" tests/flows/test_logs.py
 
 # Needs Helm's engine and the schemas, which come with the tools.
 test-chart: $(VENV)/.dev-ready $(VENV)/.tools-ready

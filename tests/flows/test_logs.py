@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import re
 import secrets
 import signal
@@ -34,6 +35,7 @@ from service.client import ServiceClient
 from service.tracing import EVENT_HEADER
 from service.wire import ScheduleSpec, Where, Who
 from tests.collector import Collector, attributes, running_collector
+from tests.docs.trace_picture import draw_trace
 from tests.doubles.discord import Discord
 from tests.doubles.discord import world as discord_world
 from tests.doubles.discord.faults import Cut, Status
@@ -41,7 +43,7 @@ from tests.doubles.slack import world as slack_world
 from tests.doubles.slack.double import SlackDouble, slack_double
 from tests.faults.backend import boss_of
 from tests.faults.discord_faults import EDIT_ORIGINAL
-from tests.flows.test_processes import BANK, EVERY_DAY, Part, Parts, parts
+from tests.flows.test_processes import BANK, EVERY_DAY, ROOT, Part, Parts, parts
 from tests.machine import free_port
 
 __all__ = ["parts"]
@@ -50,6 +52,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 PATIENCE_S = 200.0
 """Time to start everything on a small machine, seconds."""
 SHORTEST = 8
+TRACE_PICTURE = ROOT / "docs" / "images" / "trace.svg"
+"""Drawn again by `make pictures`."""
 
 
 def canary(what: str) -> str:
@@ -283,6 +287,8 @@ async def test_logs_show_each_events_path_and_no_secret_or_member_text(team: Tea
         elsewhere = [one for one in told if one[0] != "worker"]
         assert len(elsewhere) <= 10, f"one line for each station is enough: {elsewhere}"
         check_trace(team.collector, event_id)
+    if "DAILYGRAD_IMAGES" in os.environ:
+        TRACE_PICTURE.write_text(draw_trace(team.collector.trace_of(events[0])))
     polls = [line for line in before["service"].splitlines() if '"outbox/claim"' in line and '"http": 200' in line]
     assert polls == [], "who asks what waits is not told of"
 
