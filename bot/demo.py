@@ -37,7 +37,10 @@ from service.client import ServiceClient
 from service.config import read_settings
 from service.logs import log_to
 from service.process import CommandFailed, lock_folder, make_folder, now, out
-from service.store import migrations, questions
+from service.rounds.submissions import submit_answer
+from service.store import migrations, questions, sprint_variants
+from service.store.answers import Submission
+from service.store.members import resolve_caller
 from service.store.session import libpq_url, start_postgres
 from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import Base, Round
@@ -53,8 +56,6 @@ NAMES: Final = (
 )  # fmt: skip
 _DIFFICULTY: Final = {"mid": -1.0, "senior": -0.2, "principal": 0.6, None: -0.2}
 """How hard a level is in the mean, on the scale of the members' abilities: both equal is an even chance."""
-_AT_ONCE: Final = 8
-"""Answers under way at the same time."""
 DAYS_OF_WEEK, TOURNAMENT_DAYS = 7, 14
 """Days of the tournament that is over, and of the one that still runs."""
 SPRINT_QUESTIONS, SPRINT_SECONDS = 3, 20
@@ -219,9 +220,7 @@ class Team:
             question = await self._read(ask.ref)
             team = [*self.players, self._lead] if until is None else self.players
             here = [player for player in team if self._random.random() < player.habit]
-            answers = list(self._answers(here, ask.ref, question, slot, closes))
-            for start in range(0, len(answers), _AT_ONCE):
-                await asyncio.gather(*answers[start : start + _AT_ONCE])
+            await self._answer(here, ask.ref, question, slot, closes)
             if here and self._random.random() < 0.05:
                 who, text = self._random.choice(here).who, self._random.choice(_COMPLAINTS)
                 await self._client.report(who, self._event(), question.id, text)
@@ -236,16 +235,26 @@ class Team:
         while await self._dispatcher.once():
             pass
 
-    def _answers(
+    async def _answer(
         self, players: list[Player], ref: str, question: Question, slot: datetime, closes: datetime
-    ) -> Iterator[asyncio.Future[object]]:
+    ) -> None:
+        """Has these members answer, through the use case in one transaction: a call for each answer takes longer."""
+        jobs, now_ = self._service.jobs, self._clock()
+        async with self._service.sessions.begin() as session:
+            for who, submitted in list(self._submissions(players, ref, question, slot, closes)):
+                caller = await resolve_caller(session, who, WHERE, now_)
+                await submit_answer(session, caller, submitted, now_, jobs)
+
+    def _submissions(
+        self, players: list[Player], ref: str, question: Question, slot: datetime, closes: datetime
+    ) -> Iterator[tuple[Who, Submission]]:
         difficulty = _DIFFICULTY[question.level] + self._random.gauss(0, 0.8)
         for player in players:
             chance = 1 / (1 + math.exp(difficulty - player.ability))
             given = self._answer_to(question, right=self._random.random() < chance, chance=chance)
             late = timedelta(minutes=self._random.expovariate(1 / player.minutes))
             at = min(slot + late, closes - timedelta(minutes=1))
-            yield asyncio.ensure_future(self._client.answer(player.who, WHERE, self._event(), ref, given, at))
+            yield player.who, Submission(self._event(), ref, given, at)
 
     def _answer_to(self, question: Question, *, right: bool, chance: float) -> AnswerInput:
         said = self._random.gauss(chance, 0.15)
@@ -302,15 +311,19 @@ class Team:
                 return
             if asked is not None and asked.id not in answered:
                 answered.add(asked.id)
-                await self._answer_sprint(str(QuestionRef("sprint", asked.id)), asked.version_id, here)
+                await self._answer_sprint(sprint, asked, here)
             await self._pass_time(SPRINT_STEP)
 
-    async def _answer_sprint(self, ref: str, version_id: int, here: list[Player]) -> None:
-        async with self._service.sessions() as session:
-            question = (await questions.get_version(session, version_id)).question
-        difficulty = _DIFFICULTY[question.level]
+    async def _answer_sprint(self, sprint: Sprint, asked: SprintQuestion, here: list[Player]) -> None:
+        ref = str(QuestionRef("sprint", asked.id))
         for player in here:
             await self._pass_time(self._random.uniform(0.1, 1.2))
+            async with self._service.sessions.begin() as session:
+                # Each member may have a variant of their own.
+                caller = await resolve_caller(session, player.who, WHERE, self._clock())
+                version_id = await sprint_variants.get_for_member(session, sprint, asked, caller.member_id)
+                question = (await questions.get_version(session, version_id)).question
+            difficulty = _DIFFICULTY[question.level]
             chance = 1 / (1 + math.exp(difficulty - player.ability))
             given = self._answer_to(question, right=self._random.random() < chance, chance=chance)
             await self._client.answer(
