@@ -16,9 +16,8 @@ from service.api.http import (
     ServiceParts,
     TheCall,
     TheCaller,
-    authorized,
+    admitted,
     parts_of,
-    refuse_flood,
     service_only,
 )
 from service.concurrency import DEFAULT_LIMIT, ConcurrencyLimit
@@ -59,7 +58,7 @@ async def _cure(parts: ServiceParts) -> str:
 metrics_router = APIRouter()
 
 
-@metrics_router.get("/metrics", dependencies=[Depends(authorized), Depends(service_only)])
+@metrics_router.get("/metrics", dependencies=[Depends(admitted), Depends(service_only)])
 async def metrics(request: Request) -> Response:
     """Returns the metrics in Prometheus's text format."""
     return Response(await exposition(request.app.state.metrics.gather), media_type=CONTENT_TYPE)
@@ -91,7 +90,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 def _routes() -> list[BaseRoute]:
     whole = APIRouter()
     for router in ROUTERS:
-        whole.include_router(router, prefix="/v1", dependencies=[Depends(authorized), Depends(refuse_flood)])
+        whole.include_router(router, prefix="/v1", dependencies=[Depends(admitted)])
     whole.include_router(health_router)
     whole.include_router(metrics_router)
     return whole.routes

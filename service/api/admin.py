@@ -135,7 +135,7 @@ class AdminChange:
             return done
 
 
-def change_of(call: TheCall, who: TheCaller, event_id: EventBody) -> AdminChange:
+async def change_of(call: TheCall, who: TheCaller, event_id: EventBody) -> AdminChange:
     return AdminChange(call, who, event_id)
 
 

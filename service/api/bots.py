@@ -55,7 +55,7 @@ from service.wire import (
 router = APIRouter()
 
 
-def _platform_of(request: Request, platform: Annotated[Platform, Body(embed=True)]) -> Platform:
+async def _platform_of(request: Request, platform: Annotated[Platform, Body(embed=True)]) -> Platform:
     return own_platform(request, platform)
 
 
@@ -328,12 +328,12 @@ async def events_claim(
 # Installations and OAuth states. Tokens in these calls are never logged.
 
 
-def _key_of(request: Request, key: Annotated[InstallationKey, Body(embed=True)]) -> InstallationKey:
+async def _key_of(request: Request, key: Annotated[InstallationKey, Body(embed=True)]) -> InstallationKey:
     own_platform(request, key.platform)
     return key
 
 
-def _installation_of(request: Request, installation: Annotated[Installation, Body(embed=True)]) -> Installation:
+async def _installation_of(request: Request, installation: Annotated[Installation, Body(embed=True)]) -> Installation:
     own_platform(request, installation.platform)
     return installation
 

@@ -119,7 +119,7 @@ def parts_of(request: Request) -> ServiceParts:
     return cast(ServiceParts, request.app.state.parts)
 
 
-def call_of(request: Request) -> Call:
+async def call_of(request: Request) -> Call:
     parts = parts_of(request)
     return Call(parts, parts.clock())
 
@@ -161,7 +161,7 @@ def scope_of(request: Request) -> Platform | None:
     return cast(Platform | None, getattr(request.state, "platform", None))
 
 
-def service_only(request: Request) -> None:
+async def service_only(request: Request) -> None:
     """Raises OutOfScope for a bot's token: the route shows what concerns every platform."""
     if scope_of(request) is not None:
         raise OutOfScope
@@ -178,9 +178,7 @@ Application = Annotated[str, Header(alias=APPLICATION_HEADER, max_length=200)]
 """The bot's application; empty if it names none."""
 
 
-def caller_of(
-    caller: Annotated[str, Header(alias=CALLER_HEADER, max_length=MOST_CALLER)], application: Application = ""
-) -> Who:
+def caller_of(caller: str, application: str = "") -> Who:
     """Returns the caller, who is in a header so that a call can be refused before its body is read."""
     try:
         return Who.model_validate_json(caller).model_copy(update={"application": application})
@@ -208,8 +206,15 @@ async def disconnected(request: Request) -> None:
         pass
 
 
+async def _caller(
+    caller: Annotated[str, Header(alias=CALLER_HEADER, max_length=MOST_CALLER)], application: Application = ""
+) -> Who:
+    return caller_of(caller, application)
+
+
+# Dependencies are coroutines: FastAPI runs a plain function in a thread, which costs more than the function.
 TheCall = Annotated[Call, Depends(call_of)]
-TheCaller = Annotated[Who, Depends(caller_of)]
+TheCaller = Annotated[Who, Depends(_caller)]
 # The client posts one object whose fields are the call's other arguments.
 WhereBody = Annotated[Where, Body(embed=True)]
 EventBody = Annotated[EventId, Body(embed=True)]
@@ -293,6 +298,12 @@ def refuse_flood(request: Request) -> None:
         raise CallerRefused(error.refusal) from error
     if delay := parts_of(request).limiter.delay(who):
         raise CallerRefused(TooManyCalls(retry_s=math.ceil(delay)))
+
+
+async def admitted(request: Request) -> None:
+    """Refuses a request without a valid token, or from a flood. A dependency of every route behind the token."""
+    authorized(request)
+    refuse_flood(request)
 
 
 def _refuse_declared(length: str) -> None:

@@ -47,7 +47,7 @@ class WebCall:
             yield session, await web_people.find_chat(session, self.workspace, self.call.now)
 
 
-def _web_call(call: TheCall, workspace: Name) -> WebCall:
+async def _web_call(call: TheCall, workspace: Name) -> WebCall:
     return WebCall(call, workspace)
 
 

@@ -46,6 +46,8 @@ class OpenedQuestion:
     version: Version
     round: Round | None = None
     schedule: Schedule | None = None
+    before: AnswerRow | None = None
+    """The member's answer so far, if the round was opened to be answered."""
 
     @property
     def variant(self) -> VariantRole | None:
@@ -116,7 +118,7 @@ async def submit_answer(
     nothing, if it does not fit this kind of question.
     """
     caller = await members.lock_caller(session, caller)
-    opened = await find_question(session, caller, submitted.ref, lock=True)
+    opened = await _open_to_answer(session, caller, submitted.ref)
     confidence = submitted.given.confidence if opened.asks_confidence else None
     practicing = submitted.given.practicing
     given = validate_answer(opened.version.question, submitted.given)
@@ -127,6 +129,7 @@ async def submit_answer(
     # A platform's clock may be ahead, and nobody answers before the question was posted.
     at = max(round_.opens_at, min(submitted.at, now))
     if round_.closed_at is not None or at >= round_.closes_at:
+        opened = replace(opened, version=await questions.get_version(session, opened.version.id))
         receipt = await _record_practice(session, caller, opened, submitted, now, jobs, practicing)
         return receipt.model_copy(update={"status": "late", "closes_at": round_.closes_at, "zone": opened.zone})
     return await _record_in_round(session, caller, opened, replace(submitted, at=at), now, jobs)
@@ -143,15 +146,13 @@ async def _record_in_round(
     round_ = opened.round
     assert round_ is not None, "without a round it is practice"
     kind, ref = opened.version.question.kind, str(QuestionRef("round", round_.id))
-    before = await answers.get_current(session, round_.id, caller.member_id)
+    before = opened.before
     if before is not None and opened.asks_confidence and _says_only_how_sure(before, submitted):
         # The answer itself was given earlier, so this costs no time.
         submitted = replace(submitted, at=before.at)
-    row = await answers.append(session, caller, opened.version.id, submitted, round_.id)
-    add_fields(answer=row.id, member=caller.member_id, ref=ref, question=kind)
     is_newest = before is None or before.at <= submitted.at
-    if is_newest:
-        await answers.set_current(session, row)
+    row = await answers.append(session, caller, opened.version.id, submitted, round_.id, current=is_newest)
+    add_fields(answer=row.id, member=caller.member_id, ref=ref, question=kind)
     if before is None:
         await delivery.enqueue_answer_count(session, round_.id, now)
     waiting = 0
@@ -214,6 +215,23 @@ async def _record_practice(
         next_due=next_due,
         progress=await practice.view_progress(session, caller.member_id, now),
     )
+
+
+async def _open_to_answer(session: AsyncSession, caller: Caller, ref: str) -> OpenedQuestion:
+    """Returns the question of `ref` as `find_question` does, and in a round the answer so far. The round cannot close
+    meanwhile."""
+    reference = QuestionRef.parse(ref)
+    if reference.kind != "round":
+        return await find_question(session, caller, ref)
+    found = await rounds.lock_to_answer(session, caller, reference.id)
+    if found is None:
+        raise Refused(QuestionGone(practice=False))
+    version_id = await variants.get_for_member(session, found.round, caller.member_id)
+    if version_id == found.round.version_id:
+        version = await questions.get_asked(session, version_id, found.digest)
+    else:
+        version = await questions.get_version(session, version_id)
+    return OpenedQuestion(version, found.round, found.schedule, found.before)
 
 
 async def find_question(session: AsyncSession, caller: Caller, ref: str, *, lock: bool = False) -> OpenedQuestion:

@@ -48,9 +48,16 @@ class Submission:
 
 
 async def append(
-    session: AsyncSession, caller: Caller, version_id: int, submitted: Submission, round_id: int | None = None
+    session: AsyncSession,
+    caller: Caller,
+    version_id: int,
+    submitted: Submission,
+    round_id: int | None = None,
+    *,
+    current: bool = False,
 ) -> AnswerRow:
-    """Appends an answer to the log, numbered within its round. Call with the caller's member row locked."""
+    """Appends an answer to the log, numbered within its round; with `current` it is the one that counts there. Call
+    with the caller's member row locked."""
     mine = select(func.count() + 1).where(AnswerRow.round_id == round_id, AnswerRow.member_id == caller.member_id)
     made = insert(AnswerRow).values(
         member_id=caller.member_id,
@@ -63,17 +70,18 @@ async def append(
         at=submitted.at,
         chat_id=caller.chat_id,
     )
-    return (await session.scalars(made.returning(AnswerRow))).one()
-
-
-async def set_current(session: AsyncSession, answer: AnswerRow) -> None:
-    """Makes this the current answer of its member in its round."""
-    values = {"round_id": answer.round_id, "member_id": answer.member_id, "answer_id": answer.id}
-    made = insert(CurrentAnswer).values(values)
-    changed = made.on_conflict_do_update(
-        index_elements=["round_id", "member_id"], set_={"answer_id": made.excluded.answer_id}
+    if not current:
+        return (await session.scalars(made.returning(AnswerRow))).one()
+    new = made.returning(AnswerRow).cte("new")
+    counts = insert(CurrentAnswer).from_select(
+        ["round_id", "member_id", "answer_id"], select(new.c.round_id, new.c.member_id, new.c.id)
     )
-    await session.execute(changed)
+    changed = counts.on_conflict_do_update(
+        index_elements=["round_id", "member_id"], set_={"answer_id": counts.excluded.answer_id}
+    )
+    query = select(AnswerRow).from_statement(select(new).add_cte(changed.cte("counts")))
+    row: AnswerRow = (await session.scalars(query)).one()
+    return row
 
 
 async def get_current(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Row, Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,6 +15,9 @@ from questions.model import Question, from_data
 from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import BankRow, QuestionVersion, Round, Schedule
 from service.store.tables import QuestionRow as QuestionRow
+
+MAX_CACHED: Final = 1000
+"""Versions that are kept in the process, those that were answered last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,24 @@ class Version:
 async def get_version(session: AsyncSession, version_id: int) -> Version:
     """Returns the version with this id. Raises NoResultFound if there is none."""
     return _read((await session.execute(_select().where(QuestionVersion.id == version_id))).one())
+
+
+async def get_asked(session: AsyncSession, version_id: int, digest: str) -> Version:
+    """Returns the version with this id and this digest of its content.
+
+    Versions never change, so they are cached. Their place and what is said of their bank may be out of date.
+    """
+    key = (version_id, digest)
+    found = _asked.get(key)
+    if found is None:
+        found = _asked[key] = await get_version(session, version_id)
+    _asked.move_to_end(key)
+    if len(_asked) > MAX_CACHED:
+        _asked.popitem(last=False)
+    return found
+
+
+_asked: OrderedDict[tuple[int, str], Version] = OrderedDict()
 
 
 async def list_versions(session: AsyncSession, version_ids: Collection[int]) -> dict[int, Version]:

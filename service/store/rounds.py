@@ -13,8 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import Attendance
 from service.store.banks import is_asked_now
+from service.store.members import Caller
 from service.store.schedules import is_slot, posts_to
 from service.store.tables import (
+    AnswerRow,
     Channel,
     Chat,
     CurrentAnswer,
@@ -108,6 +110,35 @@ async def find_in_workspace(
         query = query.with_for_update(of=Round, read=True)
     row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
     return None if row is None else (row[0], row[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A round that a member answers."""
+
+    round: Round
+    schedule: Schedule
+    digest: str
+    """Digest of the content of the round's question version."""
+    before: AnswerRow | None
+    """The member's current answer."""
+
+
+async def lock_to_answer(session: AsyncSession, caller: Caller, round_id: int) -> Answered | None:
+    """Returns a posted round of the caller's workspace, which cannot close until the transaction ends. Call with the
+    caller's member row locked."""
+    mine = (CurrentAnswer.round_id == Round.id) & (CurrentAnswer.member_id == caller.member_id)
+    query = (
+        _asked()
+        .add_columns(QuestionVersion.digest, AnswerRow)
+        .join(QuestionVersion, QuestionVersion.id == Round.version_id)
+        .outerjoin(CurrentAnswer, mine)
+        .outerjoin(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
+        .where(Round.id == round_id, Schedule.workspace_id == caller.workspace_id)
+        .with_for_update(of=Round, read=True)
+    )
+    row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
+    return None if row is None else Answered(*row)
 
 
 async def lock_shared(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:

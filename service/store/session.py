@@ -6,19 +6,23 @@ Callers decide when a transaction begins and ends. Production names a server by 
 from __future__ import annotations
 
 import os
+import select
 import stat
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from time import monotonic
 from typing import cast
 
 from psycopg import AsyncConnection
 from sqlalchemy import event, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
 
 DRIVER = "postgresql+psycopg"
 Sessions = async_sessionmaker[AsyncSession]
@@ -41,7 +45,7 @@ IDLE_TIMEOUT = timedelta(minutes=5)
 
 
 def make_engine(database_url: str, *, pool_size: int = 10) -> AsyncEngine:
-    """Creates an engine that tests a pooled connection before using it. Does not connect yet.
+    """Creates an engine that tests a pooled connection before it is used. Does not connect yet.
 
     It uses at most twice `pool_size` connections, and the server ends statements and pauses that take too long.
     """
@@ -49,12 +53,44 @@ def make_engine(database_url: str, *, pool_size: int = 10) -> AsyncEngine:
         sqlalchemy_url(database_url),
         pool_size=pool_size,
         max_overflow=pool_size,
-        pool_pre_ping=True,
         # Parameters hold what people wrote, so errors must not quote them.
         hide_parameters=True,
     )
     event.listen(engine.sync_engine, "connect", _set_timeouts)
+    event.listen(engine.sync_engine, "checkout", _test_connection)
+    event.listen(engine.sync_engine, "checkin", _note_use)
     return engine
+
+
+TRUSTED_SECONDS = 1.0
+"""Time after its last use in which a connection is not tested by a query."""
+_USED_AT = "used at"
+
+
+def _note_use(connection: DBAPIConnection | None, record: ConnectionPoolEntry) -> None:
+    record.info[_USED_AT] = monotonic()
+
+
+def _test_connection(connection: DBAPIConnection, record: ConnectionPoolEntry, proxy: object) -> None:
+    """Raises DisconnectionError, after which the pool connects again, if the connection has ended.
+
+    Of one that was used just now only the socket is looked at: the server says there that it ended the connection.
+    """
+    used_at = record.info.get(_USED_AT)
+    if used_at is None:
+        return  # it is new
+    driver = cast(AsyncConnection, record.driver_connection)
+    if driver.closed or _has_news(driver.fileno()):
+        raise DisconnectionError
+    if monotonic() - used_at < TRUSTED_SECONDS:
+        return
+    try:
+        cursor = connection.cursor()
+        cursor.execute("select 1")
+        cursor.close()
+        connection.rollback()
+    except Exception as problem:
+        raise DisconnectionError from problem
 
 
 def _set_timeouts(connection: DBAPIConnection, record: object) -> None:
@@ -69,6 +105,13 @@ def _set_timeouts(connection: DBAPIConnection, record: object) -> None:
         connection.commit()
     finally:
         cursor.close()
+
+
+def _has_news(socket: int) -> bool:
+    """Returns whether a server has sent something, or closed the connection, while nothing was asked."""
+    waiting = select.poll()
+    waiting.register(socket, select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 def make_sessions(engine: AsyncEngine) -> Sessions:

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.store import questions
+from service.store.questions import Version
 from service.store.tables import AnswerRow, CardRow, CurrentAnswer, InboxRow, Round, VerdictRow
 from service.wire import (
     AnswerInput,
@@ -25,6 +27,8 @@ from service.wire import (
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, code, prose, value
 from tests.service.refusals import refused
+from tests.service.scenes import Stage, question
+from tests.service.statements import counted
 
 NINE = MONDAY + timedelta(hours=1)
 
@@ -44,6 +48,28 @@ async def test_the_last_answer_counts_and_every_one_is_kept(daily: DailyChannel,
     log = await daily.rows(AnswerRow)
     assert [(row.number, row.given["options"]) for row in log] == [(1, ["a"]), (2, ["b"]), (3, ["c"]), (4, ["a"])]
     assert [row.answer_id for row in await daily.rows(CurrentAnswer)] == [log[-1].id]
+
+
+async def test_an_answer_by_a_button_takes_seven_statements(daily: DailyChannel, clock: Clock) -> None:
+    ref = await open_round(daily, clock, choice())
+    await daily.client.today(daily.who("Ada"), DAILY)
+    await daily.answer(ref, "a", "Bob")
+    with counted() as first:
+        await daily.answer(ref, "b")
+    with counted() as changed:
+        await daily.answer(ref, "c")
+    # The first answer of a member has the question's message show the new number.
+    assert (len(first), len(changed)) == (7, 6), first
+
+
+async def test_a_question_is_graded_by_its_own_content_though_ids_repeat(stage: Stage) -> None:
+    """Versions are cached in the process. Another database, such as a restored one, may use their ids for others."""
+    await stage.bank(question("views"))
+    version = await stage.version("views")
+    other = Version(version.id, version.question_id, 1, "Other", "MIT", question("strides"))
+    questions._asked[version.id, "another digest"] = other
+    found = await questions.get_asked(stage.session, version.id, version.digest)
+    assert found.question.id.endswith("views")
 
 
 async def test_an_older_answer_that_arrives_later_does_not_undo_a_newer_one(daily: DailyChannel, clock: Clock) -> None:

@@ -1,0 +1,43 @@
+"""A connection of the pool that ended is replaced before it is used, and one that was just used is not asked."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from service.store import session
+from service.store.session import libpq_url, make_engine
+
+PID = text("select pg_backend_pid()")
+
+
+async def used(engine: AsyncEngine) -> int:
+    """Uses a connection of the pool in a transaction. Returns its server process."""
+    async with engine.begin() as connection:
+        return int((await connection.execute(PID)).scalar_one())
+
+
+async def test_a_connection_that_the_server_ended_is_replaced(database_url: str) -> None:
+    engine = make_engine(database_url)
+    first = await used(engine)
+    with psycopg.connect(libpq_url(database_url), autocommit=True) as rows:
+        # It waits until the process has ended, which closes the connection.
+        assert rows.execute("select pg_terminate_backend(%s, 60000)", (first,)).fetchone() == (True,)
+    assert await used(engine) != first
+    await engine.dispose()
+
+
+@pytest.mark.parametrize(("trusted_s", "last"), [(3600.0, "COMMIT"), (0.0, "ROLLBACK")])
+async def test_only_a_connection_that_was_idle_is_tested_by_a_query(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, trusted_s: float, last: str
+) -> None:
+    monkeypatch.setattr(session, "TRUSTED_SECONDS", trusted_s)
+    engine = make_engine(database_url)
+    pid = await used(engine)
+    async with engine.connect():  # it is taken from the pool, and sends nothing of its own
+        with psycopg.connect(libpq_url(database_url), autocommit=True) as rows:
+            found = rows.execute("select query from pg_stat_activity where pid = %s", (pid,)).fetchone()
+    assert found == (last,)
+    await engine.dispose()
