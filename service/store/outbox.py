@@ -15,8 +15,13 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     DateTime,
+    FromClause,
     Integer,
+    Select,
+    String,
+    Subquery,
     and_,
+    bindparam,
     case,
     delete,
     func,
@@ -25,11 +30,15 @@ from sqlalchemy import (
     or_,
     select,
     text,
+    true,
+    tuple_,
     update,
 )
 from sqlalchemy import cast as cast_sql
-from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.dialects.postgresql import JSONB, distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
+from sqlalchemy.orm.util import AliasedClass
 
 from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
 from service.wire import Body, Platform, Shards
@@ -242,22 +251,20 @@ async def lock_claimable(
 
     Chats take turns, so that one with thousands of channels, and its rate limit, delays no other.
     """
-    # One pass over the waiting rows: testing each for an older message would compare all of them with each other.
-    place = func.row_number().over(partition_by=_queue(), order_by=Outbox.id).label("place")
-    waiting = (
-        select(Outbox.id, Outbox.chat_id, Outbox.due_at, place, and_(*_ready(now)).label("ready"))
-        .join(Chat, Chat.id == Outbox.chat_id)
+    row = (await _oldest_of_each_queue(session)).c
+    turn = func.row_number().over(partition_by=row.chat_id, order_by=(row.due_at, row.id)).label("turn")
+    heads = (
+        select(row.id, row.due_at, turn)
+        .join(Chat, Chat.id == row.chat_id)
         .where(
             Chat.platform == platform,
             Chat.application.in_((application, "")),
-            Outbox.state.in_(UNSENT),
+            row.not_before <= now,
+            or_(row.claimed_until.is_(None), row.claimed_until <= now),
             *([_shard(shards.count).between(shards.first, shards.last)] if shards else []),
         )
         .subquery()
     )
-    row = waiting.c
-    turn = func.row_number().over(partition_by=row.chat_id, order_by=(row.due_at, row.id)).label("turn")
-    heads = select(row.id, row.due_at, turn).where(row.place == 1, row.ready).subquery()
     # More than requested, because another dispatcher may lock some of them.
     first = select(heads).order_by(heads.c.turn, heads.c.due_at, heads.c.id).limit(4 * limit).subquery()
     query = (
@@ -406,11 +413,58 @@ def _shard(count: int) -> ColumnElement[int]:
     return server.bitwise_rshift(literal_column("22", Integer)) % count
 
 
-def _queue() -> list[ColumnElement[Any]]:
-    """Columns that tell queues apart. A message waits for older ones in its queue.
+MANY_QUEUES = 1000
+"""Queues from which it is faster to read all that waits than to jump from queue to queue."""
+_OF_HEADS = ("id", "chat_id", "due_at", "not_before", "claimed_until")
+
+
+async def _oldest_of_each_queue(session: AsyncSession) -> FromClause:
+    """Returns a selection of the oldest unsent message of each queue."""
+    jumping = _jump_from_queue_to_queue()
+    many = await session.scalar(select(jumping.c.id).offset(MANY_QUEUES).limit(1))
+    return jumping if many is None else _one_of_each_queue()
+
+
+def _jump_from_queue_to_queue() -> FromClause:
+    """Selects the oldest unsent message of each queue.
+
+    It jumps in the index `ix_outbox_queue`, so that what waits behind the oldest costs nothing.
+    """
+    later = aliased(Outbox)
+    first = _oldest(Outbox).subquery()
+    heads = select(first).cte("heads", recursive=True)
+    before = tuple_(*(heads.c[f"queue_{number}"] for number in range(len(_queue(later)))))
+    following = _oldest(later).where(tuple_(*_queue(later)) > before).lateral()
+    return heads.union_all(select(following).select_from(heads.join(following, true())))
+
+
+def _oldest(rows: type[Outbox] | AliasedClass[Outbox]) -> Select[*tuple[Any, ...]]:
+    """Selects the oldest unsent message of the first queue, with what tells queues apart."""
+    queue = _queue(rows)
+    columns = (getattr(rows, name) for name in _OF_HEADS)
+    named = (column.label(f"queue_{number}") for number, column in enumerate(queue))
+    return select(*columns, *named).where(_unsent(rows)).order_by(*queue, rows.id).limit(1)
+
+
+def _one_of_each_queue() -> Subquery:
+    """Selects the oldest unsent message of each queue in one pass over all that wait."""
+    queue = _queue(Outbox)
+    columns = (getattr(Outbox, name) for name in _OF_HEADS)
+    return select(*columns).ext(distinct_on(*queue)).where(_unsent(Outbox)).order_by(*queue, Outbox.id).subquery()
+
+
+def _unsent(rows: type[Outbox] | AliasedClass[Outbox]) -> ColumnElement[bool]:
+    """Returns the condition of the index, with constants: the planner must see that they are the same."""
+    return cast(ColumnElement[bool], rows.state.in_(bindparam(None, UNSENT, expanding=True, literal_execute=True)))
+
+
+def _queue(rows: type[Outbox] | AliasedClass[Outbox]) -> list[ColumnElement[Any]]:
+    """Columns that tell queues apart, as the index has them. A message waits for older ones in its queue.
 
     Public messages of a channel form one queue, private messages of each member another. Notices to admins have their
     own, so that they can report what blocks the others, and so have edits, which must delay no message.
     """
-    columns = (Outbox.chat_id, Outbox.channel_id, Outbox.member_id)
-    return [*(column.expression for column in columns), Outbox.kind == "notice", Outbox.edits_id.is_not(None)]
+    none, notice = literal_column("0", BigInteger), literal_column("'notice'", String)
+    chat_id: ColumnElement[Any] = rows.chat_id.expression
+    place = [func.coalesce(rows.channel_id, none), func.coalesce(rows.member_id, none)]
+    return [chat_id, *place, rows.kind == notice, rows.edits_id.is_not(None)]

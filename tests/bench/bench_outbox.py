@@ -17,7 +17,13 @@ from service.store import outbox
 from tests.bench.bench_wave import TEAMS
 from tests.bench.rounds import database
 
-SIZES, CLAIMS = (100, 10_000, 50_000), 10
+CHATS, CLAIMS = 100, 10
+SIZES = ((1, 1), (1, 100), (1, 500), (100, 1), (100, 5))
+"""Channels of each chat, and messages of each channel."""
+CHANNELS = """
+    insert into channel (workspace_id, chat_id, external_id, name)
+    select workspace_id, id, 'c' || id || '-' || n, 'daily' from chat, generate_series(2, :channels) n
+"""
 WAITING = """
     insert into outbox (key, workspace_id, chat_id, channel_id, kind, body, due_at, not_before)
     select 'k' || n || '-' || id, workspace_id, chat_id, id, 'notice', '{}', now(), now()
@@ -29,12 +35,16 @@ async def measure(url: str) -> None:
     """Prints the table."""
     service = build(Settings(database_url=url, service_token=SecretStr("t" * 40)), now)
     async with service.running():
-        for size in SIZES:
+        known = 0
+        for channels, each in SIZES:
             async with service.sessions.begin() as session:
                 await session.execute(text("truncate outbox cascade"))
-                if size == SIZES[0]:
-                    await session.execute(text(TEAMS.replace("%(teams)s", ":teams")), {"teams": 100})
-                await session.execute(text(WAITING), {"each": size // 100})
+                if not known:
+                    await session.execute(text(TEAMS.replace("%(teams)s", ":teams")), {"teams": CHATS})
+                elif channels > known:
+                    await session.execute(text(CHANNELS), {"channels": channels})
+                known = channels
+                await session.execute(text(WAITING), {"each": each})
                 await session.execute(text("analyze"))
             times = []
             for _ in range(CLAIMS):
@@ -47,12 +57,12 @@ async def measure(url: str) -> None:
                 times.append(1000 * (perf_counter() - began))
                 async with service.sessions.begin() as session:
                     await session.execute(text("update outbox set state = 'due', claimed_until = null"))
-            print(f"| {size:,} | {median(times):.1f} ms |")
+            print(f"| {CHATS * channels * each:,} | {CHATS * channels:,} | {median(times):.1f} ms |", flush=True)
 
 
 def main() -> None:
     """Runs the benchmark."""
-    print("| Messages that wait | A claim of 20, p50 |\n|---|---|")
+    print("| Messages that wait | Queues | A claim of 20, p50 |\n|---|---|---|")
     with database() as url:
         asyncio.run(measure(url))
 

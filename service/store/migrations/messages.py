@@ -47,6 +47,19 @@ def create_messages() -> None:
     op.create_index("ix_outbox_edits", "outbox", ["edits_id"], postgresql_where=sa.text("edits_id is not null"))
     op.create_index("ix_outbox_sent", "outbox", ["sent_at"], postgresql_where=sa.text("sent_at is not null"))
     op.create_index(
+        "ix_outbox_queue",
+        "outbox",
+        [
+            "chat_id",
+            sa.text("coalesce(channel_id, 0)"),
+            sa.text("coalesce(member_id, 0)"),
+            sa.text("(kind = 'notice')"),
+            sa.text("(edits_id is not null)"),
+            "id",
+        ],
+        postgresql_where=sa.text("state in ('due', 'sending', 'uncertain')"),
+    )
+    op.create_index(
         "ix_outbox_waiting",
         "outbox",
         ["not_before"],
