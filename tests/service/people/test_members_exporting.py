@@ -47,6 +47,7 @@ def kept(text: str) -> dict[str, Any]:
         "duels": [{"question": "views", "given": {"text": text}, "at": "2026-03-02", "verdict": "wrong"}],
         "reports": [{"text": text, "state": "open", "reason": "", "at": "2026-03-02"}],
         "suggestions": [{"text": text, "state": "waiting", "reason": "", "at": "2026-03-02"}],
+        "feedback": [{"question": "views", "version": 1, "liked": False, "at": "2026-03-02"}],
         "web_messages": [{"text": text, "at": "2026-03-02"}],
     }
 
@@ -59,7 +60,18 @@ def read(text: str) -> list[dict[str, str]]:
 def test_any_text_survives_and_none_becomes_a_formula(text: str) -> None:
     rows = read(export_csv(kept(text)))
     assert [row["what"] for row in rows] == [
-        *("answer", "points", "measurement", "credit given", "card", "duel", "report", "suggestion", "message")
+        *(
+            "answer",
+            "points",
+            "measurement",
+            "credit given",
+            "card",
+            "duel",
+            "report",
+            "suggestion",
+            "feedback",
+            "message",
+        )
     ]
     assert (rows[0]["marks"], rows[0]["shared"], rows[3]["credit"]) == ("covered; not covered", "True", "0.5")
     assert rows[2]["given"] == "1.25 ms, 3.5 MB; 2 ms, 0 MB"
