@@ -46,8 +46,11 @@ async def build_view(session: AsyncSession, duel: Duel, side: Side | None, now: 
     turns = await duels.list_turns(session, duel.id)
     names = await members.get_names(session, duel.workspace_id, (duel.challenger_id, duel.opponent_id))
     ratings = await duels.list_ratings(session, [duel.id])
+    ids = await members.list_ids_on(session, "discord", (duel.challenger_id, duel.opponent_id))
     players = {
-        one: _player(duel, names[member_id], [turn for _, turn in turns[one]], ratings.get((duel.id, one)), now)
+        one: _player(
+            duel, names[member_id], [turn for _, turn in turns[one]], ratings.get((duel.id, one)), now
+        ).model_copy(update={"discord": ids.get(member_id, "")})
         for one, member_id in zip(SIDES, (duel.challenger_id, duel.opponent_id), strict=True)
     }
     mine = [turn for _, turn in turns[side]] if side else []

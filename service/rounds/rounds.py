@@ -23,7 +23,7 @@ from service.rounds.views import build_answer_key, build_question_view, channel_
 from service.store import answers, locks, outbox, questions, rounds, suggestions
 from service.store import calibrations as calibration_rows
 from service.store.answers import RoundEntry
-from service.store.members import Caller
+from service.store.members import Caller, list_ids_on
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
@@ -237,8 +237,14 @@ async def _build_reveal(
 async def _view_people(session: AsyncSession, schedule: Schedule, results: Sequence[_Result]) -> list[PersonView]:
     members = {result.entry.member.id for result in results}
     streaks = await leaderboard.load_schedule_streaks(session, schedule.id, members)
+    ids = await list_ids_on(session, "discord", members)
     return [
-        PersonView(name=result.entry.member.name, points=result.points, streak=streaks[result.entry.member.id].current)
+        PersonView(
+            name=result.entry.member.name,
+            discord=ids.get(result.entry.member.id, ""),
+            points=result.points,
+            streak=streaks[result.entry.member.id].current,
+        )
         for result in results
     ]
 

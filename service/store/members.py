@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store import applications
 from service.store.tables import AnswerRow, Channel, Chat, Identity, Member, Round, Schedule, StreakGrace, Workspace
-from service.wire import Where, Who
+from service.wire import Platform, Where, Who
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +200,17 @@ async def list_platform_ids(session: AsyncSession, member_ids: Collection[int]) 
     first = select(func.min(Identity.id)).where(Identity.member_id.in_(member_ids)).group_by(Identity.member_id)
     query = select(Identity.external_id).where(Identity.id.in_(first)).order_by(Identity.member_id)
     return (await session.scalars(query)).all()
+
+
+async def list_ids_on(session: AsyncSession, platform: Platform, member_ids: Collection[int]) -> dict[int, str]:
+    """Returns the oldest id on a platform of each of these members who has one."""
+    query = (
+        select(Identity.member_id, Identity.external_id)
+        .join(Chat, Chat.id == Identity.chat_id)
+        .where(Identity.member_id.in_(member_ids), Chat.platform == platform)
+        .order_by(Identity.id.desc())
+    )
+    return {row.member_id: row.external_id for row in await session.execute(query)}
 
 
 async def list_rounds_on(session: AsyncSession, workspace_id: int, day: date) -> Sequence[int]:

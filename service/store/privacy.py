@@ -58,8 +58,8 @@ FORGOTTEN_NAME = "someone who left"
 """Name shown for the points of a forgotten member."""
 NAMING = ("reveal", "outcome", "sprint-reveal", "sprint-podium", "duel", "tournament")
 """Kinds of messages that name members."""
-CREDITS = {"name": FORGOTTEN_NAME, "suggested_by": ""}
-"""Fields of those messages that hold a name, with what replaces it."""
+CREDITS = {"name": FORGOTTEN_NAME, "suggested_by": "", "discord": ""}
+"""Fields of those messages that hold a name or an id, with what replaces it."""
 FORGET_CALL = "forget"
 """Label in the inbox of the call that forgets a member."""
 
@@ -223,12 +223,13 @@ async def _empty_codes(session: AsyncSession, member_id: int) -> None:
 
 async def _empty_reveals(session: AsyncSession, caller: Caller) -> None:
     """Erases the caller from the points and boards of reveals and from messages about duels and tournaments, which
-    identify members by name only."""
+    identify members by name, or by their id on Discord."""
     rows = merged_ids(caller.member_id)
     known = (
         select(AnswerRow.name).where(AnswerRow.member_id.in_(rows)),
         select(Member.name).where(Member.id.in_(rows)),
         select(Identity.name).where(Identity.member_id == caller.member_id),
+        select(Identity.external_id).where(Identity.member_id == caller.member_id),
     )
     names = {caller.name, *await session.scalars(union(*known))} - {""}
     reveals = select(Outbox).where(Outbox.workspace_id == caller.workspace_id, Outbox.kind.in_(NAMING))

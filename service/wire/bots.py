@@ -102,6 +102,8 @@ class PostUpdate(Model):
 
 class PersonView(Model):
     name: str
+    discord: Short = ""
+    """Id on Discord, whose client shows it as a name to press; empty if unknown."""
     points: int
     streak: int = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from service.wire.base import Model
+from service.wire.base import Model, Short
 from service.wire.questions import AnswerInput, AnswerKey, AskForm
 
 DuelSide = Literal["challenger", "opponent"]
@@ -18,6 +18,8 @@ class DuelPlayer(Model):
     """One of the two members of a duel."""
 
     name: str
+    discord: Short = ""
+    """Id on Discord, whose client shows it as a name to press; empty if unknown."""
     done: bool = False
     """Whether they have nothing left to answer."""
     correct: int | None = None

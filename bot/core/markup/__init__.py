@@ -5,7 +5,7 @@
 """
 
 from bot.core.markup.html import highlight_css, to_html, to_html_inline
-from bot.core.markup.parser import MAX_SOURCE, channel_markdown, escape, instant_markdown, parse
+from bot.core.markup.parser import MAX_SOURCE, channel_markdown, escape, instant_markdown, member_markdown, parse
 from bot.core.markup.plain import to_ansi, to_plain
 from bot.core.markup.summary import to_summary
 from bot.core.markup.tree import MarkdownDocument
@@ -17,6 +17,7 @@ __all__ = [
     "escape",
     "highlight_css",
     "instant_markdown",
+    "member_markdown",
     "parse",
     "to_ansi",
     "to_html",

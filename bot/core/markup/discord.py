@@ -21,6 +21,8 @@ ROOM = DISCORD.message_text - 500
 """Length of a part, characters: with a title and a footer it fits a message."""
 
 _SPACE = "\u200b"
+_SIGNS = {"channel": "#", "member": "@"}
+"""Sign of each kind of mention. Nobody is notified: messages allow no mentions."""
 _FENCE = "```"
 _QUIET = "-# "
 _MAX_INDENT = 5
@@ -160,10 +162,10 @@ def _together(lines: Iterable[str], room: int) -> Iterator[str]:
 def _text(runs: Sequence[StyledRun]) -> str:
     """Renders runs as Markdown. Marks are properly nested and never next to a space."""
     found = ""
-    for (url, instant, channel), group in groupby(runs, key=lambda run: (run.url, run.instant, run.channel)):
+    for (url, instant, mention), group in groupby(runs, key=lambda run: (run.url, run.instant, run.mention)):
         inner = list(group)
-        if channel is not None and channel.platform == "discord":
-            found += f"<#{channel.id}>"
+        if mention is not None and mention.platform == "discord":
+            found += f"<{_SIGNS[mention.what]}{mention.id}>"
         else:
             found += _instant(instant) if instant else _link(url, inner) if url else _marked(inner)
     return _starts("\n".join(line.strip() for line in found.split("\n")))
@@ -228,8 +230,8 @@ def _cost(run: StyledRun) -> int:
         return 2 * _MAX_INDENT + 4
     if run.instant is not None:
         return len(_instant(run.instant))
-    if run.channel is not None and run.channel.platform == "discord":
-        return len(run.channel.id) + 3
+    if run.mention is not None and run.mention.platform == "discord":
+        return len(run.mention.id) + 3
     marks = 2 * sum(len(mark) for style, mark in _MARKS if style in run.style) + 4
     shown = units(_code(run.text) if Style.CODE in run.style else _escaped(run.text))
     return shown + marks + (3 * len(run.url) + 8 if run.url else 0)

@@ -171,7 +171,7 @@ def _inline(inline: tree.Inline) -> Markup:
             return _math(inline)
         case tree.Break():
             return Markup("<br>")
-        case tree.ChannelName(text=text):
+        case tree.Mention(text=text):
             return escape(text)
         case tree.Instant():
             return _tag("time", escape(inline.text), _attributes_of(inline))

@@ -310,9 +310,9 @@ def _wrapper(token: Token) -> Callable[[tree.Inlines], tree.Inline] | None:
     if instant := _INSTANT.fullmatch(url):
         seconds, dated = int(instant["seconds"]), bool(instant["dated"])
         return lambda children: _named(children, lambda text: tree.Instant(seconds, dated, text))
-    if channel := _CHANNEL.fullmatch(url):
-        platform, id = channel["platform"], channel["id"]
-        return lambda children: _named(children, lambda text: tree.ChannelName(platform, id, text))
+    if found := _MENTION.fullmatch(url):
+        what, platform, id = found["what"], found["platform"], found["id"]
+        return lambda children: _named(children, lambda text: tree.Mention(what, platform, id, text))
     return (lambda children: tree.LinkNode(url, children)) if link_allowed(url) else None
 
 
@@ -326,14 +326,22 @@ def instant_markdown(text: str, seconds: int, *, dated: bool) -> str:
     return f"[{text}](time:{seconds}{':dated' if dated else ''})"
 
 
-_CHANNEL = re.compile(r"channel:(?P<platform>discord):(?P<id>[0-9]{1,20})", re.ASCII)
-"""Target of a link that stands for a channel, as `channel_markdown` writes it."""
+_MENTION = re.compile(r"(?P<what>channel|member):(?P<platform>discord):(?P<id>[0-9]{1,20})", re.ASCII)
+"""Target of a link that stands for a channel or member, as `channel_markdown` and `member_markdown` write it."""
 
 
 def channel_markdown(name: str, platform: str, id: str) -> str:
     """Returns Markdown for a channel of a chat; any other chat shows its name."""
-    target = f"channel:{platform}:{id}"
-    return f"[{escape(name)}]({target})" if _CHANNEL.fullmatch(target) else escape(name)
+    return _mention_markdown(name, f"channel:{platform}:{id}")
+
+
+def member_markdown(name: str, platform: str, id: str) -> str:
+    """Returns Markdown for a member of a chat; any other chat shows their name."""
+    return _mention_markdown(name, f"member:{platform}:{id}")
+
+
+def _mention_markdown(name: str, target: str) -> str:
+    return f"[{escape(name)}]({target})" if _MENTION.fullmatch(target) else escape(name)
 
 
 def _named(children: tree.Inlines, make: Callable[[str], tree.Inline]) -> tree.Inline:

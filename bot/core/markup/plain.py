@@ -290,7 +290,7 @@ def _piece(inline: tree.Inline, style: Style) -> list[StyledText]:
             return [_math(inline, style)]
         case tree.Break():
             return [StyledText("\n", style)]
-        case tree.Instant(text=text) | tree.ChannelName(text=text):
+        case tree.Instant(text=text) | tree.Mention(text=text):
             return [StyledText(text, style)]
         case tree.Strong(children):
             return _pieces(children, style | Style.BOLD)

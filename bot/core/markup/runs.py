@@ -24,14 +24,15 @@ TABLE_WIDTH = 56
 
 
 class StyledRun(NamedTuple):
-    """Text in one style; `url` is set for links, `instant` for instants, `channel` for channels. A line feed is a line
+    """Text in one style; `url` is set for links, `instant` for instants, `mention` for
+    channels and members. A line feed is a line
     break."""
 
     text: str
     style: Style = Style.PLAIN
     url: str = ""
     instant: tree.Instant | None = None
-    channel: tree.ChannelName | None = None
+    mention: tree.Mention | None = None
 
 
 Cost = Callable[[StyledRun], int]
@@ -81,8 +82,8 @@ def _flat(inlines: tree.Inlines, style: Style, url: str) -> Iterator[StyledRun]:
                 yield StyledRun("\n")
             case tree.Instant(text=text):
                 yield StyledRun(text, style, instant=inline)
-            case tree.ChannelName(text=text):
-                yield StyledRun(text, style, channel=inline)
+            case tree.Mention(text=text):
+                yield StyledRun(text, style, mention=inline)
             case tree.LinkNode(target, children):
                 yield from _flat(children, style, target)
             case tree.Strong(children) | tree.Emphasis(children) | tree.Strike(children):
@@ -127,7 +128,7 @@ def _add(part: list[StyledRun], piece: StyledRun) -> None:
 
 
 def _pieces(run: StyledRun, cost: Cost, room: int) -> Iterator[StyledRun]:
-    if run.instant is not None or run.channel is not None or cost(run) <= room // 2:
+    if run.instant is not None or run.mention is not None or cost(run) <= room // 2:
         yield run
         return
     for token in _TOKENS.findall(run.text):

@@ -35,7 +35,7 @@ def _words(children: tree.Inlines) -> str:
 
 def _word(inline: tree.Inline) -> str:
     match inline:
-        case tree.TextNode(text) | tree.CodeSpan(text) | tree.Instant(text=text) | tree.ChannelName(text=text):
+        case tree.TextNode(text) | tree.CodeSpan(text) | tree.Instant(text=text) | tree.Mention(text=text):
             return text
         case tree.Math(source):
             return to_unicode(source).replace("\n", "; ")

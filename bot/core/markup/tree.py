@@ -61,9 +61,11 @@ class LinkNode:
 
 
 @dataclass(frozen=True, slots=True)
-class ChannelName:
-    """A channel of a chat, which that chat shows as a link to it."""
+class Mention:
+    """A channel or member of a chat, which that chat shows as a link to it."""
 
+    what: str
+    """`channel` or `member`."""
     platform: str
     id: str
     text: str
@@ -144,7 +146,7 @@ class Rule:
 
 
 Span = Strong | Emphasis | Strike | LinkNode
-Inline = TextNode | CodeSpan | Math | Break | ChannelName | Instant | Span
+Inline = TextNode | CodeSpan | Math | Break | Mention | Instant | Span
 Inlines = tuple[Inline, ...]
 Block = Paragraph | Heading | List | Quote | CodeBlockNode | TableNode | Rule
 Blocks = tuple[Block, ...]

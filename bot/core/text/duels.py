@@ -17,7 +17,7 @@ from bot.core.cards import Block, Button, Card, Small, Table, Text
 from bot.core.limits import BUTTON_LABEL
 from bot.core.markup import escape
 from bot.core.text.results import answer_in_brief
-from bot.core.text.words import in_brief, minutes_words, moment_markdown, plural
+from bot.core.text.words import in_brief, minutes_words, moment_markdown, person_markdown, plural
 from service.wire import DuelAnswer, DuelPlayer, DuelPost, DuelReview, DuelTurn, DuelView, Ladder, LadderRow, MyDuels
 
 _LADDER: Final = Button("Ladder", encode(ShowLadder()))
@@ -48,15 +48,15 @@ def duel_card(view: DuelView) -> Card:
         case "over":
             return _result_card(view)
         case "declined":
-            text = f"{escape(view.opponent.name)} declined. No rating changes."
+            text = f"{person_markdown(view.opponent)} declined. No rating changes."
             return Card("Duel declined", in_brief(text), (Text(text),), (_LADDER,))
         case "expired":
-            text = f"{escape(view.opponent.name)} did not respond in time. No rating changes."
+            text = f"{person_markdown(view.opponent)} did not respond in time. No rating changes."
             return Card("Challenge expired", in_brief(text), (Text(text),), (_LADDER,))
         case "cancelled":
             text = (
-                f"The duel of {escape(view.challenger.name)} and {escape(view.opponent.name)} was called off: it was "
-                "withdrawn, nobody answered, or a member left. No rating changes."
+                f"The duel of {person_markdown(view.challenger)} and {person_markdown(view.opponent)} was called off: "
+                "it was withdrawn, nobody answered, or a member left. No rating changes."
             )
             return Card("Duel called off", in_brief(text, 200), (Text(text),), (_LADDER,))
         case _ as never:
@@ -133,13 +133,13 @@ def _challenge_card(view: DuelView) -> Card:
         Button("Decline", encode(RespondDuel(str(view.duel), "decline"))),
     )
     if view.you == "challenger":
-        said = f"{escape(names[1])} can accept until {until}. You get a message then."
+        said = f"{person_markdown(view.opponent)} can accept until {until}. You get a message then."
         withdraw = Button("Withdraw", encode(RespondDuel(str(view.duel), "decline")))
         return Card(f"You challenged {names[1]}", in_brief(said, 200), (Text(said), Small(rules)), (withdraw,))
     if view.you == "opponent":
         said = f"Accept until {until}, or the challenge expires."
         return Card(f"{names[0]} challenges you to a duel", in_brief(said, 200), (Text(rules), Text(said)), respond)
-    said = f"Only {escape(names[1])} can accept, until {until}."
+    said = f"Only {person_markdown(view.opponent)} can accept, until {until}."
     return Card(f"{names[0]} challenges {names[1]} to a duel", in_brief(said, 200), (Text(rules), Small(said)), respond)
 
 
@@ -147,7 +147,7 @@ def _running_card(view: DuelView, title: str) -> Card:
     assert view.ends_at is not None, "it is running"
     until = moment_markdown(view.ends_at, view.zone)
     if not view.next_ref:
-        other = escape(_other(view).name)
+        other = person_markdown(_other(view))
         said = f"You are done. {other} can answer until {until}; then both of you see the result."
         return Card(title, in_brief(said, 200), (Text(said),), (_LADDER,))
     left = view.questions - view.answered
@@ -213,7 +213,7 @@ def _history_cells(view: DuelView) -> tuple[str, ...]:
 
 
 def _live_line(view: DuelView) -> str:
-    other = escape(_other(view).name)
+    other = person_markdown(_other(view))
     if view.state == "running":
         return f"With {other}: {view.answered} of {view.questions} answered."
     until = moment_markdown(view.respond_by, view.zone)

@@ -17,7 +17,17 @@ from bot.core.text.results import (
     right_first,
     verdict_title,
 )
-from bot.core.text.words import VERDICTS, brief_markdown, day_words, in_brief, joined, moment_markdown, percent, plural
+from bot.core.text.words import (
+    VERDICTS,
+    brief_markdown,
+    day_words,
+    in_brief,
+    joined,
+    moment_markdown,
+    percent,
+    person_markdown,
+    plural,
+)
 from service.wire import (
     AnswerKey,
     ContestantAnswer,
@@ -57,7 +67,7 @@ def reveal_card(post: RevealPost) -> Card:
 def outcome_card(post: OutcomePost) -> Card:
     """Returns the result of a round in brief, for the channel."""
     said = answer_in_brief(post.key)
-    first = f" First with the right answer: **{escape(post.first.name)}**." if post.first else ""
+    first = f" First with the right answer: **{person_markdown(post.first)}**." if post.first else ""
     return Card(
         title=f"Closed: {round_name(post)}",
         summary=f"{said} {_right_of(post)}",
@@ -129,7 +139,7 @@ def _how_it_went(post: RevealPost) -> tuple[Block, ...]:
         if post.mean_credit * post.answers > post.right
         else ""
     )
-    first = f" First with the right answer: **{escape(post.first.name)}**." if post.first else ""
+    first = f" First with the right answer: **{person_markdown(post.first)}**." if post.first else ""
     said = Text(f"**How it went:** {_right_of(post)[:-1]}{partly}.{first}")
     rows = _distribution(post)
     return (said, *((Bars(rows, "Answers"),) if rows else ()), *_how_to_mark(post.key))

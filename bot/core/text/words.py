@@ -8,9 +8,9 @@ from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from bot.core.markup import escape, instant_markdown, parse, to_summary
+from bot.core.markup import escape, instant_markdown, member_markdown, parse, to_summary
 from bot.core.markup.tree import Paragraph
-from service.wire import Confidence, Platform, Verdict
+from service.wire import Confidence, DuelPlayer, PersonView, Platform, Verdict
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS: Final = (
@@ -211,3 +211,8 @@ def sentence(text: str) -> str:
     """Returns the text capitalized and with a period at its end."""
     text = text.strip()
     return text[:1].upper() + stopped(text[1:])
+
+
+def person_markdown(person: PersonView | DuelPlayer) -> str:
+    """Returns a member's name as Markdown; Discord shows a mention of them, which notifies nobody."""
+    return member_markdown(person.name, "discord", person.discord)

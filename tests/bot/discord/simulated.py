@@ -289,10 +289,24 @@ def said(shown: Shown | None) -> str:
     return _with_names("\n".join(_texts(_components(shown))), shown.channel)
 
 
+def raw_text(message: Message) -> str:
+    """Returns the text of a message as the bot wrote it."""
+    return "\n".join(_texts(_components(message)))
+
+
 def _with_names(text: str, channel: Channel) -> str:
-    """Shows the channels that a text names as the client does: by their names."""
+    """Shows the channels and members that a text names as the client does: by their names."""
     known = {channel.id: channel, **(channel.guild.channels if channel.guild else {})}
-    return re.sub(r"<#(\d+)>", lambda found: f"#{known[int(found[1])].name}", text)
+    text = re.sub(r"<#(\d+)>", lambda found: f"#{known[int(found[1])].name}", text)
+    return with_member_names(text, channel)
+
+
+def with_member_names(text: str, channel: Channel) -> str:
+    """Shows the members that a text mentions as the client does: by their names."""
+    people = channel.guild.members if channel.guild else {}
+    return re.sub(
+        r"<@(\d+)>", lambda found: f"@{people[int(found[1])].name}" if int(found[1]) in people else found[0], text
+    )
 
 
 def labels(shown: Shown) -> list[str]:

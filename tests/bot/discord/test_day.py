@@ -15,7 +15,7 @@ from service.config import Settings
 from service.wire import Who
 from tests.bot import day
 from tests.bot.day import Transcript, Values
-from tests.bot.discord.simulated import Person, Simulated, messages_of, said, simulation
+from tests.bot.discord.simulated import Person, Simulated, messages_of, said, simulation, with_member_names
 from tests.conftest import Clock
 from tests.doubles.discord.world import Channel, Interaction, Json, Message, nested
 
@@ -136,7 +136,7 @@ def _inner(components: list[Json]) -> list[Json]:
 
 def _drawn(message: Message) -> str:
     """Returns the texts of a message, and its buttons in one line."""
-    texts = [part["content"] for part in message.parts if part["type"] == 10]
+    texts = [with_member_names(part["content"], message.channel) for part in message.parts if part["type"] == 10]
     buttons = [f"[{part['label']}]" for part in message.parts if part["type"] == 2]
     pictures = [f"(picture: {item['description']})" for part in message.parts for item in part.get("items") or ()]
     return "\n\n".join([*texts, *pictures, *(["  ".join(buttons)] if buttons else [])])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from bot.core.markup import channel_markdown, escape, instant_markdown, parse
+from bot.core.markup import channel_markdown, escape, instant_markdown, member_markdown, parse
 from bot.core.markup.discord import ROOM, escaped, fenced, join_parts, linked, to_discord
 from bot.core.markup.runs import units
 from tests.bot.hostile import ANY_MARKDOWN
 
 TIME = instant_markdown("17:00 (Europe/Berlin)", 1772726400, dated=False)
 CHANNEL = channel_markdown("#da_ily", "discord", "123")
+MEMBER = member_markdown("A*n*n", "discord", "456")
 MOMENT = instant_markdown("Thursday 5 March, 17:00 (Europe/Berlin)", 1772726400, dated=True)
 
 
@@ -43,6 +44,8 @@ def said(markdown: str) -> str:
         ("-\n- x", "- x"),
         (f"at {TIME}", "at <t:1772726400:t> (<t:1772726400:R>)"),
         (f"in {CHANNEL}: **b**", "in <#123>: **b**"),
+        (f"First: **{MEMBER}**.", "First: <@456>."),
+        (member_markdown("A*n*n", "discord", ""), r"A\*n\*n"),
         ("in [daily](channel:slack:C1) and [x](channel:discord:1x)", "in daily and x"),
         ("a[ ](channel:discord:1)b", "a b"),
         (f"**{MOMENT}.**", "<t:1772726400:F> (<t:1772726400:R>)**.**"),
