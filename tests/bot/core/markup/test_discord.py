@@ -146,6 +146,19 @@ def test_what_stands_inside_another_part(markdown: str, shown: str) -> None:
     assert said(markdown) == shown
 
 
+def test_a_long_list_is_cut_between_items_and_no_part_is_left_half_empty() -> None:
+    items = [f"- {number} {'x' * 200}" for number in range(60)]
+    parts = to_discord(parse("\n".join(items)))
+    assert "\n".join(parts).split("\n") == items
+    assert all(len(part) <= ROOM for part in parts)
+    assert all(ROOM - len(part) < len(items[-1]) + 1 for part in parts[:-1])
+
+
+def test_code_in_a_list_keeps_the_items_around_it_together() -> None:
+    markdown = "- a\n- b\n\n  ```\n  x\n  ```\n- `c`\n- d"
+    assert to_discord(parse(markdown)) == ["- a\n- b", "```\nx\n```", "- `c`\n- d"]
+
+
 def test_code_keeps_its_fence_whatever_it_contains() -> None:
     assert fenced("a\n````\n\tb\n\n", "c++") == ["```c++\na\n`\u200b`\u200b`\u200b`\n    b\n```"]
     assert fenced("x", "l" * 30) == [f"```{'l' * 30}\nx\n```"]

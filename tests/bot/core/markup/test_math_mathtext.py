@@ -43,6 +43,8 @@ from bot.core.markup.math import to_unicode
         (r"\epsilon \sim N(0, 1)", "ϵ ∼ N(0, 1)"),
         (r"a \ne b \iff c", "a ≠ b ⟺ c"),
         (r"\left\| x \right\|_2", "‖ x ‖₂"),
+        (r"\left. \frac{a}{b} \right|_0", "a/b |₀"),
+        (r"\left( x \right.", "( x"),
         (r"\mathbf{x}, \mathrm{ReLU}", "x, ReLU"),
         (r"\operatorname{softmax}(x)", "softmax(x)"),
         (r"\argmax_x f", "arg maxₓ f"),

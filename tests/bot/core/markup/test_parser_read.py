@@ -223,6 +223,14 @@ def test_blocks_nested_beyond_the_limit_are_shown_as_written() -> None:
     assert only(source) == CodeBlockNode(source)
 
 
+def test_twelve_marks_within_one_another_are_kept_and_no_more() -> None:
+    for depth, kept in ((11, 11), (12, 12), (13, 12)):
+        opening = ["*" if number % 2 else "~~" for number in range(depth)]
+        source = "".join(f"{mark}w " for mark in opening) + "deep" + "".join(f" w{mark}" for mark in reversed(opening))
+        shown = repr(parse(source))
+        assert shown.count("Emphasis(") + shown.count("Strike(") == kept, source
+
+
 def test_marks_nested_beyond_the_limit_keep_their_words() -> None:
     assert "TextNode(text='deep')" in repr(parse("*" * 5000 + "deep" + "*" * 5000))
 

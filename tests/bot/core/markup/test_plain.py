@@ -31,6 +31,7 @@ def plain(markdown: str, width: int = 80) -> str:
         ("in [#da\\_ily](channel:discord:123)", "in #da_ily"),
         ("until [17:00 (UTC)](time:1772726400:dated).", "until 17:00 (UTC)."),
         ("<https://e.org>", "https://e.org"),
+        ("[https://e.org/**a**](https://e.org/a)", "https://e.org/a"),
         ("<team@e.org>", "team@e.org"),
         ("Fast ($O(1)$), $x^2$", "Fast (O(1)), x²"),
         (r"$\text{view()}$ **$\text{nn.Dropout}$**", "view() nn.Dropout"),
