@@ -225,8 +225,9 @@ async def test_every_button(workspace: Workspace) -> None:
 MARKING = {actions.Compare, actions.ShareAnswer, actions.PeerAnswers, actions.ConfirmMarks, actions.Credit}
 DUELS = {actions.RespondDuel, actions.Rematch, actions.ShowDuel, actions.ShowDuels, actions.ShowLadder}
 SPEED = {actions.ShowSpeed, actions.ShareSolution}
-ELSEWHERE = {actions.OpenCard, actions.Confide, actions.Setup, actions.Join, actions.Explain, *MARKING, *DUELS, *SPEED}
-"""Pressed in `test_answers`, the first two; in `test_hello`; to link a second chat; in `test_code_practice`; on a
+ANSWERS = {actions.OpenCard, actions.Confide, actions.GiveFeedback}
+ELSEWHERE = {*ANSWERS, actions.Setup, actions.Join, actions.Explain, *MARKING, *DUELS, *SPEED}
+"""Pressed in `test_answers`, the first three; in `test_hello`; to link a second chat; in `test_code_practice`; on a
 closed open question; in `test_duels`; and in `tests/bot/core/test_speed.py`."""
 
 
