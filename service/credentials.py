@@ -231,6 +231,7 @@ class TokenCipher:
     def __init__(self, keys: Sequence[str] = ()) -> None:
         """Raises ValueError if a key is invalid."""
         self._fernet = MultiFernet([Fernet(key) for key in keys]) if keys else None
+        self._newest = Fernet(keys[0]) if keys else None
 
     def encrypt(self, secret: SecretStr) -> bytes:
         """Returns the encrypted secret. Raises NoTokenKey."""
@@ -242,6 +243,18 @@ class TokenCipher:
             return SecretStr(self._require_key().decrypt(encrypted).decode())
         except InvalidToken:
             raise WrongTokenKey from None
+
+    @property
+    def has_key(self) -> bool:
+        """Returns whether there is a key to encrypt with."""
+        return self._fernet is not None
+
+    def is_current(self, encrypted: bytes) -> bool:
+        """Returns whether the first key encrypted this."""
+        try:
+            return self._newest is not None and bool(self._newest.decrypt(encrypted))
+        except InvalidToken:
+            return False
 
     def _require_key(self) -> MultiFernet:
         if self._fernet is None:

@@ -57,7 +57,7 @@ TheWebCall = Annotated[WebCall, Depends(_web_call)]
 @router.post("/secret")
 async def secret(web: TheWebCall) -> str:
     async with web.transaction() as (session, chat):
-        return (await web_people.get_state(session, chat))[0]
+        return await web_chat.get_secret(session, web.call.parts.cipher, chat)
 
 
 # People

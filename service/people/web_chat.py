@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.credentials import TokenCipher
 from service.domain.names import appearance, clean, find_problem, folded
 from service.errors import Refused
 from service.store import web_messages, web_people
@@ -61,6 +63,25 @@ MESSAGES: Final = Limit(60, timedelta(minutes=1))
 def _refuse_beyond(limit: Limit, count: int) -> None:
     if count >= limit.most:
         raise Refused(TooManyCalls(retry_s=round(limit.period.total_seconds())))
+
+
+async def get_secret(session: AsyncSession, cipher: TokenCipher, chat: int) -> str:
+    """Returns the secret with which the chat's processes sign forms and cookies; makes one if there is none.
+
+    It is stored encrypted with the newest key, also after keys were rotated. Only a service without a key stores it
+    as it is. Raises NoTokenKey or WrongTokenKey if it is encrypted and its key is gone.
+    """
+    await web_people.lock(session, chat)
+    stored, encrypted = await web_people.get_secret(session, chat)
+    if stored is None:
+        secret = SecretStr(secrets.token_urlsafe(32))
+    else:
+        secret = cipher.decrypt(stored) if encrypted else SecretStr(stored.decode())
+    if cipher.has_key and not (stored is not None and encrypted and cipher.is_current(stored)):
+        await web_people.set_secret(session, chat, cipher.encrypt(secret), encrypted=True)
+    elif stored is None:
+        await web_people.set_secret(session, chat, secret.get_secret_value().encode(), encrypted=False)
+    return secret.get_secret_value()
 
 
 # People
@@ -168,14 +189,14 @@ async def list_seen(
 ) -> WebMessages:
     """Returns the newest messages that a person may see in a channel, oldest first."""
     # Read before the messages: changes made in between are then found later, not lost.
-    _, version, _ = await web_people.get_state(session, chat)
+    version, _ = await web_people.get_state(session, chat)
     found = await web_messages.list_seen(session, chat, member, channel, after=after, before=before, limit=limit)
     return WebMessages(version=version, messages=found)
 
 
 async def list_results(session: AsyncSession, chat: int, editor: int, member: str, limit: int) -> WebMessages:
     """Returns an editor's result and later private deliveries, the latest change first."""
-    _, version, _ = await web_people.get_state(session, chat)
+    version, _ = await web_people.get_state(session, chat)
     found = await web_messages.list_results(session, chat, editor, member, limit)
     return WebMessages(version=version, messages=found)
 
@@ -202,7 +223,7 @@ async def changes_or_wait(
 
     async def look() -> WebChanges | None:
         async with sessions() as session:
-            _, version, sign_outs = await web_people.get_state(session, chat)
+            version, sign_outs = await web_people.get_state(session, chat)
             if (version, sign_outs) == (seen.version, seen.sign_outs):
                 return None
             found = await web_messages.list_changes(session, chat, seen.version, MOST_CHANGES)

@@ -31,16 +31,29 @@ async def find_chat(session: AsyncSession, workspace: str, now: datetime) -> int
     if found is not None:
         return found
     chat = await register_chat(session, "web", workspace, "", now)
-    first = {"chat_id": chat.id, "secret": secrets.token_urlsafe(32), "version": 0, "sign_outs": 0}
+    first = {"chat_id": chat.id, "encrypted": False, "version": 0, "sign_outs": 0}
     await session.execute(insert(WebState).values(first).on_conflict_do_nothing())
     return chat.id
 
 
-async def get_state(session: AsyncSession, chat: int) -> tuple[str, int, int]:
-    """Returns the chat's secret, the version of its latest change, and how often sessions ended."""
-    query = select(WebState.secret, WebState.version, WebState.sign_outs).where(WebState.chat_id == chat)
-    secret, version, sign_outs = (await session.execute(query)).one()
-    return secret, version, sign_outs
+async def get_state(session: AsyncSession, chat: int) -> tuple[int, int]:
+    """Returns the version of the chat's latest change, and how often sessions ended."""
+    query = select(WebState.version, WebState.sign_outs).where(WebState.chat_id == chat)
+    version, sign_outs = (await session.execute(query)).one()
+    return version, sign_outs
+
+
+async def get_secret(session: AsyncSession, chat: int) -> tuple[bytes | None, bool]:
+    """Returns the chat's secret as it is stored, and whether that is encrypted."""
+    query = select(WebState.secret, WebState.encrypted).where(WebState.chat_id == chat)
+    secret, encrypted = (await session.execute(query)).one()
+    return secret, encrypted
+
+
+async def set_secret(session: AsyncSession, chat: int, secret: bytes, encrypted: bool) -> None:
+    """Stores the chat's secret."""
+    changed = update(WebState).where(WebState.chat_id == chat).values(secret=secret, encrypted=encrypted)
+    await session.execute(changed)
 
 
 async def lock(session: AsyncSession, chat: int) -> None:

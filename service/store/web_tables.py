@@ -21,8 +21,10 @@ class WebState(Base):
 
     __tablename__ = "web_state"
     chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), primary_key=True)
-    secret: Mapped[str]
-    """Signs forms and cookies. Alone, it signs nobody in."""
+    secret: Mapped[bytes | None]
+    """Signs forms and cookies. Alone, it signs nobody in. None until it is first asked for."""
+    encrypted: Mapped[bool]
+    """Whether the secret is encrypted. It is if the service has a key."""
     version: Mapped[int]
     """Version of the latest change of a message."""
     sign_outs: Mapped[int]

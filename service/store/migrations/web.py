@@ -21,7 +21,8 @@ def create_web() -> None:
     op.create_table(
         "web_state",
         sa.Column("chat_id", sa.BigInteger(), nullable=False),
-        sa.Column("secret", sa.String(), nullable=False),
+        sa.Column("secret", sa.LargeBinary(), nullable=True),
+        sa.Column("encrypted", sa.Boolean(), nullable=False),
         sa.Column("version", sa.BigInteger(), nullable=False),
         sa.Column("sign_outs", sa.BigInteger(), nullable=False),
         refer("web_state", "chat_id", "chat"),

@@ -11,6 +11,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
+from pydantic import SecretStr
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
@@ -20,7 +22,7 @@ from service.domain.names import clean
 from service.people import web_chat
 from service.people.web_chat import JOINS, MESSAGES, SESSION_LIFETIME, Limit
 from service.store.web_messages import PRIVATE_KEPT
-from service.wire import NameRefused, TooManyCalls, WebMessage, WebPerson, WebPost, Where, Who
+from service.wire import CallRejected, NameRefused, TooManyCalls, WebMessage, WebPerson, WebPost, Where, Who
 from tests.conftest import MONDAY, TOKEN, Clock
 from tests.service.refusals import refused as refused_as
 
@@ -406,3 +408,34 @@ async def test_all_is_kept_after_a_restart(chat: Chat, service: Service, clock: 
         assert await client.web_message_find(CHAT, message.id, ann.id) == message
         assert message.at == MONDAY and message.at.utcoffset() == timedelta(0)
         assert await client.web_secret(CHAT) == secret
+
+
+# The secret of cookies
+
+
+async def stored(service: Service) -> str:
+    async with service.sessions() as session:
+        return str((await session.execute(text("select secret from web_state"))).scalar_one())
+
+
+async def secret_with(service: Service, clock: Clock, keys: str | None) -> str:
+    """Returns the secret as a service with these keys gives it."""
+    from service.app import build
+
+    settings = service.settings.model_copy(update={"token_key": None if keys is None else SecretStr(keys)})
+    async with build(settings, clock).running() as other, ServiceClient.inside(other.api, TOKEN) as client:
+        return await client.web_secret(CHAT)
+
+
+async def test_the_secret_of_cookies_is_encrypted_and_survives_a_rotation(service: Service, clock: Clock) -> None:
+    old, new = (Fernet.generate_key().decode() for _ in range(2))
+    secret = await secret_with(service, clock, None)
+    assert secret in await stored(service), "without a key there is nothing to encrypt it with"
+    for keys in (old, f"{new},{old}", new):
+        assert await secret_with(service, clock, keys) == secret, "nobody is signed out"
+        assert secret not in await stored(service)
+    for wrong in (None, old):
+        with pytest.raises(ServiceRefused) as raised:
+            await secret_with(service, clock, wrong)
+        assert isinstance(raised.value.refusal, CallRejected), "no key opens it that does not belong to it"
+    assert await secret_with(service, clock, new) == secret
