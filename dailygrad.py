@@ -42,6 +42,7 @@ COMMANDS = {
     "work": Entry("service.cli:service_command", "Start a worker: schedules, jobs and code answers."),
     "migrate": Entry("service.cli:service_command", "Bring the database to this version."),
     "sign-in": Entry("service.cli:service_command", "Make a link that signs a member in to the web chat."),
+    "reencrypt": Entry("service.cli:service_command", "Encrypt stored tokens again with the newest key."),
     "ops": Entry("bot.operations:operations_command", "Show what runs, what waits and what failed."),
     "regrade": Entry("service.cli:service_command", "Grade recorded answers again and compare."),
     "backup": Entry("service.ops.backups:backups_command", "Write the database to a file."),

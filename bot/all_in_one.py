@@ -34,6 +34,7 @@ from service.client import ServiceClient
 from service.config import Settings, read_settings
 from service.logs import hide_settings, log_to
 from service.metrics import serve_metrics
+from service.people.reencryption import reencrypting
 from service.process import (
     DATA,
     CommandFailed,
@@ -113,6 +114,7 @@ async def run_with_chat(
         await step("Database brought to this version", asyncio.to_thread(migrations.upgrade, settings.database_url))
         service = build(settings, ReferenceClock(now))
         await stack.enter_async_context(service.running(work=True))
+        await stack.enter_async_context(reencrypting(service.sessions, service.cipher))
         page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
         await stack.enter_async_context(page)
         await import_bank(service, bank)

@@ -69,6 +69,7 @@ class Service:
     jobs: Jobs
     calibrations: Calibrations
     contestant: Contestant
+    cipher: TokenCipher
     api: FastAPI
     stopping: Event
     """Set this before stopping: calls that wait for new messages then return."""
@@ -245,6 +246,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         jobs,
         Calibrations(sessions, jobs),
         Contestant(sessions, jobs, endpoint),
+        cipher,
         api,
         parts.stopping,
         workers,

@@ -33,12 +33,14 @@ from service.banks.imports import ImportOptions, import_path
 from service.banks.proof_checks import DRAWS, ProofSettings
 from service.banks.proving import ProofOutcome, Work, collect_results, plan_proofs, prove_all
 from service.config import Settings, read_command_settings, read_settings
+from service.credentials import NoTokenKey
 from service.errors import Refused
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
 from service.metrics import serve_metrics
 from service.ops.database import find_database, refuse_other_version
 from service.people import web_chat
+from service.people.reencryption import Reencryption, reencrypt, reencrypting
 from service.process import DATA, CommandFailed, errors, listen, now, out, serve_app, stop_signal
 from service.reference_clock import ReferenceClock
 from service.rounds import regrading
@@ -75,7 +77,8 @@ async def _serve(settings: Settings) -> None:
     # The bots are configured with this port, so do not try others.
     with listen(settings.host, settings.port, tries=1, named_by="DAILYGRAD_PORT") as listener:
         page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
-        async with service.running(), page, serve_app(service.api, listener, service.stopping.set):
+        newest_key = reencrypting(service.sessions, service.cipher)
+        async with service.running(), newest_key, page, serve_app(service.api, listener, service.stopping.set):
             out.print(f"The question service listens on {settings.host}:{listener.getsockname()[1]}")
             await stop.wait()
 
@@ -134,6 +137,28 @@ async def _sign_in(service: Service, *, name: str, admin: bool) -> str:
     if code is None:
         raise CommandFailed(f"nobody in the web chat is called {name!r}")
     return code
+
+
+@service_command.command("reencrypt")
+def reencrypt_secrets() -> None:
+    """Encrypt the stored tokens again with the first key in DAILYGRAD_TOKEN_KEY, so that older keys can be dropped.
+
+    A service with several keys does this at its start. Exit status: 1 if no key fits some of them.
+    """
+    found = in_database(_reencrypt)
+    out.print(f"  {found.again} encrypted again, {found.current} had the newest key")
+    if found.unreadable:
+        raise CommandFailed(
+            f"{found.unreadable} were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY: add it behind the others"
+        )
+    out.print("  Only the newest key is needed now")
+
+
+async def _reencrypt(service: Service) -> Reencryption:
+    try:
+        return await reencrypt(service.sessions, service.cipher)
+    except NoTokenKey as missing:
+        raise CommandFailed(describe(missing.refusal)) from None
 
 
 @service_command.command("regrade")

@@ -232,6 +232,7 @@ class TokenCipher:
         """Raises ValueError if a key is invalid."""
         self._fernet = MultiFernet([Fernet(key) for key in keys]) if keys else None
         self._newest = Fernet(keys[0]) if keys else None
+        self.has_older_keys = len(keys) > 1
 
     def encrypt(self, secret: SecretStr) -> bytes:
         """Returns the encrypted secret. Raises NoTokenKey."""
@@ -243,6 +244,14 @@ class TokenCipher:
             return SecretStr(self._require_key().decrypt(encrypted).decode())
         except InvalidToken:
             raise WrongTokenKey from None
+
+    def reencrypt(self, encrypted: bytes) -> bytes:
+        """Returns the secret encrypted with the first key. Raises NoTokenKey or WrongTokenKey."""
+        return self.encrypt(self.decrypt(encrypted))
+
+    def require_key(self) -> None:
+        """Raises NoTokenKey if there is no key."""
+        self._require_key()
 
     @property
     def has_key(self) -> bool:

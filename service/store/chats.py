@@ -280,6 +280,12 @@ async def mark_left_by_installation(session: AsyncSession, key: InstallationKey,
     await session.execute(here.where(live, Chat.left_at.is_not(None)).values(left_at=None))
 
 
+async def lock_tokens(session: AsyncSession, after: int, limit: int) -> Sequence[InstallationRow]:
+    """Returns the next installations that have tokens, by id, and locks them until the transaction ends."""
+    query = select(InstallationRow).where(InstallationRow.id > after, InstallationRow.token.is_not(None))
+    return (await session.scalars(query.order_by(InstallationRow.id).limit(limit).with_for_update())).all()
+
+
 async def list_expiring_installations(
     session: AsyncSession, platform: str, now: datetime, by: datetime
 ) -> Sequence[InstallationRow]:

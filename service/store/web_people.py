@@ -50,6 +50,11 @@ async def get_secret(session: AsyncSession, chat: int) -> tuple[bytes | None, bo
     return secret, encrypted
 
 
+async def list_secret_chats(session: AsyncSession) -> Sequence[int]:
+    """Returns the chats that have a secret."""
+    return (await session.scalars(select(WebState.chat_id).where(WebState.secret.is_not(None)))).all()
+
+
 async def set_secret(session: AsyncSession, chat: int, secret: bytes, encrypted: bool) -> None:
     """Stores the chat's secret."""
     changed = update(WebState).where(WebState.chat_id == chat).values(secret=secret, encrypted=encrypted)

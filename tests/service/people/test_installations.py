@@ -9,11 +9,16 @@ from datetime import timedelta
 import pytest
 from cryptography.fernet import Fernet
 from pydantic import SecretStr
+from sqlalchemy import select
+from typer.testing import CliRunner
 
-from service.app import build
+from service.app import Service, build
+from service.cli import service_command
 from service.client import ServiceClient, ServiceRefused
 from service.config import InvalidSettings, Settings, read_settings
+from service.credentials import TokenCipher
 from service.people.installations import AHEAD, LEASE, STATE_GOOD_FOR
+from service.people.reencryption import BATCH, Reencryption, reencrypt, reencrypting
 from service.store.tables import InstallationRow, OAuthState
 from service.wire import CallRejected, Installation
 from tests.conftest import TOKEN, Clock
@@ -145,6 +150,61 @@ async def test_keys_are_changed_one_after_the_other(keyed: DailyChannel, clock: 
     assert await found(f"{OTHER},{KEY}") is not None
     # Written again, it needs the old key no more.
     assert await found(OTHER) is not None
+
+
+async def test_a_service_with_a_new_key_first_encrypts_all_tokens_again(
+    keyed: DailyChannel, clock: Clock, database_url: str
+) -> None:
+    teams = [f"T{number}" for number in range(BATCH + 3)]
+    for team in teams:
+        await keyed.client.installation_keep(installation(clock, team, **({"refresh": None} if team == "T1" else {})))
+    secret = await keyed.client.web_secret("local")
+
+    def service_with(keys: str) -> Service:
+        return build(Settings(database_url=database_url, service_token=TOKEN, token_key=keys), clock)
+
+    async with service_with(f"{OTHER},{KEY}").running() as service:
+        found = await asyncio.gather(*(reencrypt(service.sessions, service.cipher) for _ in range(2)))
+        assert sum(one.again for one in found) == len(teams) + 1
+        assert all(one.again + one.current == len(teams) + 1 and not one.unreadable for one in found)
+    async with service_with(OTHER).running() as service, ServiceClient.inside(service.api, TOKEN) as client:
+        for team in teams:
+            kept = await client.installation_find("slack", team)
+            assert kept == installation(clock, team, **({"refresh": None} if team == "T1" else {}))
+        assert await client.web_secret("local") == secret
+    async with service_with(KEY).running() as service:
+        assert await reencrypt(service.sessions, service.cipher) == Reencryption(unreadable=len(teams) + 1)
+
+
+async def test_a_service_does_so_while_it_answers(keyed: DailyChannel, clock: Clock) -> None:
+    await keyed.client.installation_keep(installation(clock))
+    cipher = TokenCipher((OTHER, KEY))
+
+    async def token() -> bytes:
+        async with keyed.service.sessions() as session:
+            return (await session.scalars(select(InstallationRow.token))).one() or b""
+
+    async with reencrypting(keyed.service.sessions, TokenCipher((KEY,))):
+        assert not cipher.is_current(await token()), "with one key there is nothing to do"
+    async with reencrypting(keyed.service.sessions, cipher), asyncio.timeout(60):
+        while not cipher.is_current(await token()):
+            pass  # each look lets the work go on
+
+
+async def test_the_command_says_whether_older_keys_are_needed(
+    keyed: DailyChannel, clock: Clock, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await keyed.client.installation_keep(installation(clock))
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    said = []
+    for keys in (f"{OTHER},{KEY}", OTHER, KEY, ""):
+        monkeypatch.setenv("DAILYGRAD_TOKEN_KEY", keys)
+        ended = await asyncio.to_thread(CliRunner().invoke, service_command, ["reencrypt"])
+        said.append((" ".join(ended.stdout.split()), str(ended.exception or "")))
+    assert said[0] == ("1 encrypted again, 0 had the newest key Only the newest key is needed now", "")
+    assert said[1] == ("0 encrypted again, 1 had the newest key Only the newest key is needed now", "")
+    assert "1 were encrypted with a key that is not in DAILYGRAD_TOKEN_KEY" in said[2][1]
+    assert "there is no key for it" in said[3][1]
 
 
 def test_an_invalid_key_stops_the_start_and_is_not_printed(database_url: str) -> None:

@@ -1,0 +1,104 @@
+"""Encrypts the secrets in the database again with the newest key, so that an older key can be dropped."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from service.credentials import TokenCipher, WrongTokenKey
+from service.people import web_chat
+from service.store import chats, web_people
+from service.store.session import Sessions
+from service.store.tables import InstallationRow
+
+log = structlog.get_logger(__name__)
+
+BATCH: Final = 50
+"""Installations that are locked at a time: a few milliseconds of work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reencryption:
+    """What was found: numbers of Slack installations and of web chats."""
+
+    again: int = 0
+    """Encrypted again with the newest key."""
+    current: int = 0
+    """Encrypted with the newest key before."""
+    unreadable: int = 0
+    """Encrypted with a key that is not known. They are left as they are."""
+
+    def __add__(self, other: Reencryption) -> Reencryption:
+        return Reencryption(self.again + other.again, self.current + other.current, self.unreadable + other.unreadable)
+
+
+async def reencrypt(sessions: Sessions, cipher: TokenCipher) -> Reencryption:
+    """Encrypts everything again that another key than the newest encrypted. May run while bots refresh tokens, and in
+    several processes at once. Raises NoTokenKey."""
+    cipher.require_key()
+    found, last = Reencryption(), 0
+    while True:
+        async with sessions.begin() as session:
+            rows = await chats.lock_tokens(session, last, BATCH)
+            for row in rows:
+                found += _reencrypt_tokens(row, cipher)
+        if not rows:
+            break
+        last = rows[-1].id
+    async with sessions.begin() as session:
+        for chat in await web_people.list_secret_chats(session):
+            found += await _reencrypt_web_secret(session, cipher, chat)
+    return found
+
+
+def _reencrypt_tokens(row: InstallationRow, cipher: TokenCipher) -> Reencryption:
+    stored = [one for one in (row.token, row.refresh) if one is not None]
+    if all(map(cipher.is_current, stored)):
+        return Reencryption(current=1)
+    try:
+        token, refresh = (None if one is None else cipher.reencrypt(one) for one in (row.token, row.refresh))
+    except WrongTokenKey:
+        return Reencryption(unreadable=1)
+    row.token, row.refresh = token, refresh
+    return Reencryption(again=1)
+
+
+async def _reencrypt_web_secret(session: AsyncSession, cipher: TokenCipher, chat: int) -> Reencryption:
+    await web_people.lock(session, chat)
+    before = await web_people.get_secret(session, chat)
+    try:
+        await web_chat.get_secret(session, cipher, chat)
+    except WrongTokenKey:
+        return Reencryption(unreadable=1)
+    after = await web_people.get_secret(session, chat)
+    return Reencryption(current=1) if before == after else Reencryption(again=1)
+
+
+@contextlib.asynccontextmanager
+async def reencrypting(sessions: Sessions, cipher: TokenCipher) -> AsyncIterator[None]:
+    """Encrypts everything again beside the block, if there is an older key beside the newest."""
+    if not cipher.has_older_keys:
+        yield
+        return
+
+    async def work() -> None:
+        try:
+            found = await reencrypt(sessions, cipher)
+        except (SQLAlchemyError, OSError) as error:
+            log.warning("stored secrets were not encrypted again", error=type(error).__name__)
+        else:
+            log.info("stored secrets have the newest key", again=found.again, unreadable=found.unreadable)
+
+    task = asyncio.create_task(work(), name="reencryption")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
