@@ -34,8 +34,8 @@ OWN_LOGGERS = ("bot", "dailygrad", "questions", "sandbox", "service")
 tokens and members' texts."""
 CONNECTION_LOGGERS = ("discord", "slack_sdk", "uvicorn.error")
 """Other loggers that log at INFO too, to show when they connect."""
-NOISY_LOGGERS = ("apscheduler", "slack_bolt")
-"""Loggers that log errors only: their warnings quote requests or are routine."""
+NOISY_LOGGERS = ("apscheduler", "discord.client", "slack_bolt")
+"""Loggers that log errors only: their warnings quote requests, are routine, or are about voice, which no bot uses."""
 
 _FIRST_FIELDS = ("timestamp", "level", "logger", "message", EVENT_FIELD)
 

@@ -72,21 +72,21 @@ async def serve(
     with contextlib.closing(Journal(settings.data / journal_name(settings.own_shards))) as journal:
         failures = 0
         while not stop.is_set():
-            begun = loop.time()
+            begun, ended = loop.time(), "Discord ended the connection"
             try:
                 await _run_connection(settings, client, journal, clock, stop, links)
             except (discord.LoginFailure, discord.PrivilegedIntentsRequired, discord.ConnectionClosed) as error:
                 _raise_if_permanent(error)
-                _LOG.warning("Discord closed the connection: %s", error)
+                ended = f"Discord closed the connection: {error}"
             except UNREACHABLE as error:
-                # One line per attempt: without a network there are many.
-                _LOG.warning("Discord cannot be reached: %s", error or type(error).__name__)
+                ended = f"Discord cannot be reached: {error or type(error).__name__}"
             except Exception:  # reconnect after any failure
                 _LOG.exception("the connection to Discord failed")
             if not stop.is_set():
                 failures = failures + 1 if loop.time() - begun < _MAX_RECONNECT_PAUSE_S else 1
                 pause = min(_MAX_RECONNECT_PAUSE_S, 2.0**failures)
-                _LOG.info("connecting to Discord again in %g s", pause)
+                # One line per attempt: without a network there are many.
+                _LOG.warning("%s; connecting again in %g s", ended, pause)
                 await _wait(stop, pause)
 
 
