@@ -44,7 +44,7 @@ from service.rounds.sandbox_turns import FairSandbox, record_devices_periodicall
 from service.sandboxes import SandboxPort, Workers, own_sandboxes
 from service.store import migrations, monitoring, variants
 from service.store.change_signal import ChangeSignal
-from service.store.session import Sessions, make_engine, make_sessions
+from service.store.session import Sessions, close_engine, make_engine, make_sessions
 
 log = structlog.get_logger(__name__)
 
@@ -83,7 +83,7 @@ class Service:
         With `work`, also runs jobs, takes its share of the rounds, and ticks while this process is the leader.
         """
         async with AsyncExitStack() as stack:
-            stack.push_async_callback(self.engine.dispose)
+            stack.push_async_callback(close_engine, self.engine)
             if isinstance(self.clock, ReferenceClock):
                 await stack.enter_async_context(follow_database(self.clock, self.sessions))
             if self.workers is not None:

@@ -157,6 +157,7 @@ PLAIN: dict[str, Any] = {
     "limit": 50,
     "since": "2026-03-02T08:00:00Z",
     "take": True,
+    "liked": True,
     "seen": "00000000",
     "before": None,
     "by": "",

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.store import session
-from service.store.session import libpq_url, make_engine
+from service.store.session import close_engine, driver_connection, libpq_url, make_engine, make_sessions
 
 PID = text("select pg_backend_pid()")
 
@@ -41,3 +41,16 @@ async def test_only_a_connection_that_was_idle_is_tested_by_a_query(
             found = rows.execute("select query from pg_stat_activity where pid = %s", (pid,)).fetchone()
     assert found == (last,)
     await engine.dispose()
+
+
+async def test_a_connection_in_use_when_all_are_closed_is_closed_when_it_is_given_back(database_url: str) -> None:
+    engine = make_engine(database_url)
+    sessions = make_sessions(engine)
+    async with sessions() as in_use:
+        driver = await driver_connection(in_use)
+        await close_engine(engine)
+        assert not driver.closed and (await in_use.execute(text("select 1"))).scalar_one() == 1
+    assert driver.closed
+    async with sessions() as late:
+        driver = await driver_connection(late)
+    assert driver.closed, "nobody closes the engine again"
