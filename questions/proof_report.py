@@ -98,7 +98,7 @@ class ProofReport:
 
     @property
     def wrong(self) -> int:
-        """Number of wrong solutions that were rejected in every drawing."""
+        """Number of wrong solutions that were rejected in every draw."""
         return sum(": wrong: " in name for document in self.documents for name, _ in document.parts)
 
     @property
@@ -156,7 +156,7 @@ def _rejections(proving: ProofReport) -> str:
     """Says how often the wrong solutions were judged."""
     if not proving.wrong:
         return ""
-    times = "one drawing" if proving.draws == 1 else f"each of {proving.draws} drawings"
+    times = "one draw" if proving.draws == 1 else f"each of {proving.draws} draws"
     return f"  {_count(proving.wrong, 'wrong solution')} rejected by {times} of the cases\n"
 
 

@@ -82,7 +82,7 @@ _ABOUT: dict[Part, _About] = {
     "wrong": _About(
         "P123",
         "the cases of `{id}` do not always reject this wrong solution",
-        "add a case that is in every drawing and where it differs from the reference",
+        "add a case that is in every draw and where it differs from the reference",
     ),
     "family": _About("P124", "the family `{id}` does not generate valid questions", "correct its `draw(rng)`"),
     "key": _About("P125", "the key of `{id}` differs from what its proof computes", "correct the key or the proof"),

@@ -327,7 +327,7 @@ def bank_prove(
         bool, typer.Option("--mutation/--no-mutation", help="Also change every key and demand that its proof fails.")
     ] = True,
     draws: Annotated[
-        int, typer.Option(min=1, max=100, metavar="N", help="Judge each wrong solution by N drawings of the cases.")
+        int, typer.Option(min=1, max=100, metavar="N", help="Judge each wrong solution by N draws of the cases.")
     ] = DRAWS,
     seed: Annotated[
         int | None, typer.Option(min=0, metavar="SEED", help="Draw the first cases from this seed, as a finding names.")

@@ -176,7 +176,7 @@ async def _reference(question: Question, task: CodeTask, judge: _Judge, seed: in
 
 
 async def _wrong(question: Question, task: CodeTask, at: int, judge: _Judge, seeds: Sequence[int]) -> ProofCheck:
-    """Checks that the cases of every seed reject a wrong solution. Members meet one drawing each."""
+    """Checks that the cases of every seed reject a wrong solution. Members meet one draw each."""
     wrong = task.wrong[at]
     said = ""
     for number, seed in enumerate(seeds, start=1):
@@ -184,7 +184,7 @@ async def _wrong(question: Question, task: CodeTask, at: int, judge: _Judge, see
         holds = judged.verdict not in ("accepted", "system error", "invalid")
         said = said or f"rejected: {_why(judged)}"
         if not holds:
-            said = f"no case rejects it in drawing {number} of {len(seeds)}, seed {seed}: {_why(judged)}"
+            said = f"no case rejects it in draw {number} of {len(seeds)}, seed {seed}: {_why(judged)}"
             break
     check = _judged(question, "wrong", wrong.code, judged, holds, said)
     return replace(check, name=f"{question.id}: wrong: {wrong.name}")

@@ -22,12 +22,12 @@ class ProofSettings:
     mutation: bool = True
     """Whether every key and every reference is changed, too."""
     draws: int = DRAWS
-    """Number of drawings of the cases that have to reject each wrong solution."""
+    """Number of draws of the cases that have to reject each wrong solution."""
     seed: int | None = None
-    """Seed of the first drawing, such as one that a finding names."""
+    """Seed of the first draw, such as one that a finding names."""
 
     def draw_seeds(self) -> list[int]:
-        """Returns a seed for each drawing: new ones, as members' answers get them."""
+        """Returns a seed for each draw: new ones, as members' answers get them."""
         seeds = [secrets.randbits(128) for _ in range(self.draws)]
         return seeds if self.seed is None else [self.seed, *seeds[1:]]
 

@@ -96,7 +96,7 @@ def test_mutants_by_bank_and_kind_as_json() -> None:
     assert [mutant["name"] for mutant in document["equivalent"]] == ["line 4: 1 to 2", "line 5: 1 to 2"]
 
 
-@pytest.mark.parametrize(("draws", "times"), [(1, "one drawing"), (3, "each of 3 drawings")])
+@pytest.mark.parametrize(("draws", "times"), [(1, "one draw"), (3, "each of 3 draws")])
 def test_how_often_wrong_solutions_were_judged_is_said(draws: int, times: str) -> None:
     (document,) = proof_report().documents
     parts = (("a: reference", ""), ("a: wrong: adds", "rejected"), ("b: wrong: adds", "rejected"))

@@ -280,7 +280,7 @@ async def judge_wrong(sandbox: SandboxClient, settings: ProofSettings) -> ProofC
 async def test_a_wrong_solution_that_one_drawing_accepts_is_not_rejected(sandbox: SandboxClient) -> None:
     check = await judge_wrong(sandbox, ProofSettings(mutation=False, draws=40))
     assert not check.holds
-    named = re.match(r"no case rejects it in drawing \d+ of 40, seed (\d+): accepted", check.said)
+    named = re.match(r"no case rejects it in draw \d+ of 40, seed (\d+): accepted", check.said)
     assert named, check.said
     assert random.Random(int(named[1])).random() >= 0.5
 
@@ -289,7 +289,7 @@ async def test_a_wrong_solution_that_one_drawing_accepts_is_not_rejected(sandbox
 async def test_a_named_seed_repeats_its_drawing(sandbox: SandboxClient, seed: int) -> None:
     check = await judge_wrong(sandbox, ProofSettings(mutation=False, draws=1, seed=seed))
     assert check.holds is (seed not in BY_CHANCE)
-    assert ("drawing 1 of 1" in check.said) is (seed in BY_CHANCE)
+    assert ("draw 1 of 1" in check.said) is (seed in BY_CHANCE)
 
 
 def test_wrong_solutions_are_judged_by_three_new_drawings() -> None:

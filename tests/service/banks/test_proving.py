@@ -217,7 +217,7 @@ async def test_false_keys_and_a_wrong_solution_no_case_rejects_are_named(sandbox
     assert failed["strides: proof"] == "the proof computes (4, 1), the key says (1, 4)"
     assert "tensor(2.)" in failed["sum: output"]
     accepted = re.sub(r"seed \d+", "seed N", failed["double: wrong: squares"])
-    assert accepted == "no case rejects it in drawing 1 of 3, seed N: accepted; every case was accepted"
+    assert accepted == "no case rejects it in draw 1 of 3, seed N: accepted; every case was accepted"
 
     (document,) = (await proved([reading], sandbox)).documents
     said = dict(document.parts)
