@@ -179,6 +179,8 @@ def parts() -> Iterator[Parts]:
             yield parts
         finally:
             parts.clear()
+            # A failed test shows them.
+            sys.stdout.writelines(line for part in parts.started for line in part.printed if '"level": "error"' in line)
 
 
 @dataclass
