@@ -127,7 +127,7 @@ class Stream:
 
     async def next(self) -> tuple[str, str] | None:
         """Returns the id and data of the next event; None at the end of the stream."""
-        event = await asyncio.wait_for(self._sent.get(), 10)
+        event = await asyncio.wait_for(self._sent.get(), 60)
         if event is None:
             return None
         lines = event.replace("\r\n", "\n").split("\n")
@@ -137,7 +137,7 @@ class Stream:
     async def leave(self) -> None:
         """Closes the stream from the browser's side; returns when the server has noticed."""
         self._left.set()
-        await asyncio.wait_for(self.task, 10)
+        await asyncio.wait_for(self.task, 60)
 
 
 MakeBrowser = Callable[[], Browser]

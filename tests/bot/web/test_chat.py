@@ -205,9 +205,9 @@ async def test_a_waiting_stream_is_woken_and_closed(chat: WebChat, ann: str) -> 
     news = followed(chat, ann)
     waiting = asyncio.ensure_future(anext(news))
     await says(chat, "Bob", "hello", "e1")
-    assert (await asyncio.wait_for(waiting, 10)).content == "hello"
+    assert (await asyncio.wait_for(waiting, 60)).content == "hello"
 
     waiting = asyncio.ensure_future(anext(news))
     chat.close()
     with pytest.raises(StopAsyncIteration):
-        await asyncio.wait_for(waiting, 10)
+        await asyncio.wait_for(waiting, 60)
