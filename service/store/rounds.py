@@ -91,7 +91,7 @@ async def next_extra_number(session: AsyncSession, schedule_id: int, day: date) 
 async def reopen(session: AsyncSession, new: NewRound) -> Round | None:
     """Puts a question to the slot's round that was skipped. Returns None if it was not."""
     skipped = select(Round).where(is_slot(new.schedule_id, new.day), Round.skipped.is_not(None))
-    round_ = await session.scalar(skipped.with_for_update())
+    round_ = await session.scalar(skipped.with_for_update(key_share=True))
     if round_ is not None:
         round_.version_id, round_.skipped = new.version_id, None
         round_.opens_at, round_.closes_at = new.opens_at, new.closes_at
@@ -149,9 +149,13 @@ async def lock_shared(session: AsyncSession, round_id: int) -> tuple[Round, Sche
 
 
 async def lock_open(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
-    """Returns the round, locked against new answers. Returns None if it is closed."""
+    """Returns the round, locked against new answers. Returns None if it is closed.
+
+    Not against rows that refer to it (`key_share`): a bot that claims messages of the round would wait for it, and the
+    close for those messages.
+    """
     query = _asked().where(Round.id == round_id, Round.closed_at.is_(None))
-    query = query.with_for_update(of=Round).execution_options(populate_existing=True)
+    query = query.with_for_update(of=Round, key_share=True).execution_options(populate_existing=True)
     row = (await session.execute(query)).one_or_none()
     return None if row is None else (row[0], row[1])
 
@@ -269,7 +273,7 @@ async def claim_due_schedules(
     if after is not None:
         due.append(tuple_(Schedule.next_at, Schedule.id) > after)
     query = select(Schedule).where(*due).order_by(Schedule.next_at, Schedule.id).limit(most)
-    query = query.with_for_update(skip_locked=True).execution_options(populate_existing=True)
+    query = query.with_for_update(skip_locked=True, key_share=True).execution_options(populate_existing=True)
     return (await session.scalars(query)).all()
 
 

@@ -149,7 +149,7 @@ async def lock_schedule(session: AsyncSession, workspace_id: int, schedule_id: i
         select(Schedule, Channel)
         .join(Channel, Channel.id == Schedule.channel_id)
         .where(Schedule.workspace_id == workspace_id, Schedule.id == schedule_id, Schedule.removed_at.is_(None))
-        .with_for_update(of=Schedule)
+        .with_for_update(of=Schedule, key_share=True)
     )
     row = (await session.execute(query)).one_or_none()
     return None if row is None else (row[0], row[1])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
 
+from service.store import rounds
 from service.store.tables import Outbox, Trouble
-from service.wire import Delivery, PostUpdate, QuestionPost
+from service.wire import Delivery, PostUpdate, QuestionPost, QuestionRef
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DailyChannel, choice
 
@@ -77,6 +79,17 @@ async def test_an_edit_in_flight_at_the_close_does_not_undo_it(daily: DailyChann
     first, *more = await updates(daily)
     assert (first.id, first.uncertain, shown(first)) == (held.id, True, (1, 1)), "it shows the present state"
     assert [shown(edit) for edit in more] == []
+
+
+async def test_a_claim_of_an_edit_waits_for_no_close(daily: DailyChannel, clock: Clock, ref: str) -> None:
+    """The close deletes edits: two that waited for each other would be a deadlock, of which one fails."""
+    await daily.answer(ref, "a")
+    clock.advance(seconds=10)
+    async with daily.service.sessions.begin() as closing:
+        assert await rounds.lock_open(closing, QuestionRef.parse(ref).id) is not None
+        async with asyncio.timeout(20):
+            (edit,) = await updates(daily)
+    assert shown(edit) == (1, None)
 
 
 async def test_an_edit_that_fails_delays_no_message_and_is_no_trouble(
