@@ -24,9 +24,10 @@ TABLE_WIDTH = 56
 
 
 class StyledRun(NamedTuple):
-    """Text in one style; `url` is set for links, `instant` for instants, `mention` for
-    channels and members. A line feed is a line
-    break."""
+    """Text in one style; `url` is set for links, `instant` for instants, `mention` for channels and members.
+
+    A line feed is a line break.
+    """
 
     text: str
     style: Style = Style.PLAIN
