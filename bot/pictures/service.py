@@ -27,7 +27,7 @@ from bot.core.markup.math import to_unicode
 from bot.core.markup.parser import outer_parts
 from bot.core.markup.tree import Blocks, Math, Paragraph
 from bot.core.rendering import bar_words, line_of, short
-from bot.core.text.words import CONFIDENCE_WORDS, interval_of_share
+from bot.core.text.words import CONFIDENCE_WORDS
 from bot.pictures.legibility import formulas_in, reads_badly
 from bot.pictures.spec import (
     MOST_PLACES,
@@ -297,16 +297,19 @@ def _ranges(table: Table) -> _Part:
 
 
 def _topic_row(label: str, answers: str, right: str, known: str) -> RangeRow:
-    found = _RANGE.search(known)
-    span = (int(found[1]) / 100, int(found[2]) / 100) if found else None
-    note = f"you know {known}, {right} of {answers} right" if found else f"{known}, {right} of {answers} right"
+    span = _span(known)
+    note = f"you know {known}, {right} of {answers} right" if span else f"{known}, {right} of {answers} right"
     return RangeRow(line_of(label, _LABEL), _share(right), note, span)
 
 
-def _confidence_row(label: str, answers: str, right: str) -> RangeRow:
-    share = _share(right)
-    span = interval_of_share(share, int(answers))
-    return RangeRow(label, share, f"{right} of {answers} right", span, _EXPECTED.get(label))
+def _confidence_row(label: str, answers: str, right: str, known: str) -> RangeRow:
+    return RangeRow(label, _share(right), f"{right} of {answers} right", _span(known), _EXPECTED.get(label))
+
+
+def _span(known: str) -> tuple[float, float] | None:
+    """Reads a range of shares, as `mastery_words` writes it."""
+    found = _RANGE.search(known)
+    return (int(found[1]) / 100, int(found[2]) / 100) if found else None
 
 
 def _share(percent: str) -> float:

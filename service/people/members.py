@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import DEFAULT_CATCH_UP
+from service.domain.item_statistics import wilson_interval
 from service.domain.scoring import describe_rules
 from service.domain.sprints import SprintPolicy
 from service.domain.standings import FreezePolicy, first_week, weekly_totals
@@ -44,6 +45,7 @@ from service.store.ledger import Adjustment
 from service.store.members import Caller, list_identities
 from service.store.tables import Member
 from service.wire import (
+    ConfidenceShare,
     Me,
     MemberPage,
     NoRoundOn,
@@ -153,8 +155,16 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
         cards_due=due,
         topics=await mastery.view_member(session, caller, now),
         weeks=await _weeks(session, caller, now),
-        calibration=await ledger.sum_by_confidence(session, caller.member_id),
+        calibration=await _calibration(session, caller),
     )
+
+
+async def _calibration(session: AsyncSession, caller: Caller) -> tuple[ConfidenceShare, ...]:
+    found = []
+    for said, answers, right in await ledger.sum_by_confidence(session, caller.member_id):
+        range_ = wilson_interval(right, answers)
+        found.append(ConfidenceShare(said=said, answers=answers, right=right, low=range_.low, high=range_.high))
+    return tuple(found)
 
 
 async def _weeks(session: AsyncSession, caller: Caller, now: datetime) -> tuple[tuple[date, int, int, float], ...]:

@@ -63,6 +63,18 @@ class TopicsKnown(Model):
     """Topics that are known of a team of several members."""
 
 
+class ConfidenceShare(Model):
+    """How often a member was right when they said how sure they were."""
+
+    said: Confidence
+    answers: int
+    right: float
+    """Mean credit."""
+    low: float
+    high: float
+    """Ends of the range in which the true share lies with 95 %."""
+
+
 class Me(Model):
     name: str
     hidden: bool
@@ -83,8 +95,8 @@ class Me(Model):
     """Weakest first."""
     weeks: tuple[tuple[date, int, int, float], ...] = ()
     """Monday, points, answers and mean credit of each of the last weeks, oldest first."""
-    calibration: tuple[tuple[Confidence, int, float], ...] = ()
-    """How sure the member was, answers, mean credit; from the least sure, without what they never said."""
+    calibration: tuple[ConfidenceShare, ...] = ()
+    """From the least sure, without what they never said."""
 
 
 class DayAnswers(Model):

@@ -47,6 +47,7 @@ from service.wire import (
     ChannelView,
     ChatLinked,
     ClockCheck,
+    ConfidenceShare,
     ContestantAnswer,
     DatabaseCheck,
     DecidedSuggestion,
@@ -364,6 +365,11 @@ ROUND = RoundView(
 )  # fmt: skip
 SUGGESTION = SuggestionView(id=4, by=EVIL, text=EVIL, at=NOW, state="waiting")
 REPORT = ReportView(id=4, question="stride-view", by=EVIL, text="The key is *wrong*.", at=NOW, state="open")
+CALIBRATION = (
+    ConfidenceShare(said="guess", answers=4, right=0.5, low=0.15, high=0.85),
+    ConfidenceShare(said="think", answers=1, right=1.0, low=0.21, high=1.0),
+    ConfidenceShare(said="sure", answers=10, right=0.9, low=0.6, high=0.98),
+)
 ME = Me(
     name="Ann", hidden=False, points=1240, season_points=40, rank=2, answered=12, accuracy=0.75, streak=7,
     best_streak=9, freezes=1, cards=5, cards_due=2, topics=(
@@ -788,7 +794,7 @@ GALLERY: dict[str, Card | Form] = {
     ),
     "me": members.me_card(ME),
     "me calibrated": members.me_card(
-        ME.model_copy(update={"calibration": (("guess", 4, 0.5), ("think", 1, 1.0), ("sure", 10, 0.9))})
+        ME.model_copy(update={"calibration": CALIBRATION})
     ),
     "me drawn": drawn(members.me_card(ME)),
     "topics": members.topics_card(

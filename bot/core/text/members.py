@@ -70,8 +70,12 @@ def me_card(me: Me) -> Card:
 
 
 def _calibration_table(me: Me) -> Table:
-    rows = tuple((CONFIDENCE_WORDS[said], str(answers), percent(credit)) for said, answers, credit in me.calibration)
-    return Table(("You said", "Answers", "Right"), rows, "How sure you were", (1, 2), shows="confidence")
+    rows = tuple(
+        (CONFIDENCE_WORDS[one.said], str(one.answers), percent(one.right), mastery_words(one.low, one.high))
+        for one in me.calibration
+    )
+    columns = ("You said", "Answers", "Right", "In the long run")
+    return Table(columns, rows, "How sure you were", (1, 2, 3), shows="confidence")
 
 
 def _weeks_table(me: Me) -> Table:

@@ -16,7 +16,6 @@ from bot.core.text.words import (
     and_list,
     brief_markdown,
     day_words,
-    interval_of_share,
     mastery_words,
     percent,
     plural,
@@ -165,13 +164,14 @@ def calibration(me: Me) -> tuple[ShareRight, ...]:
     """Returns how often the member was right, by how sure they were."""
     return tuple(
         ShareRight(
-            CONFIDENCE_WORDS[said],
-            share,
-            f"{percent(share)} right",
-            plural(count, "answer"),
-            *interval_of_share(share, count),
+            CONFIDENCE_WORDS[one.said],
+            one.right,
+            f"{percent(one.right)} right",
+            plural(one.answers, "answer"),
+            one.low,
+            one.high,
         )
-        for said, count, share in me.calibration
+        for one in me.calibration
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
@@ -61,16 +60,6 @@ def and_list(words: Sequence[str], last: str = "and") -> str:
 def mastery_words(low: float | None, high: float | None) -> str:
     """Returns a range of shares as `55–80 %`, or that nothing can be said yet."""
     return "too few answers" if low is None or high is None else f"{round(100 * low)}–{percent(high)}"
-
-
-def interval_of_share(share: float, count: int) -> tuple[float, float]:
-    """Returns the range in which the true share lies with 95 %, by Wilson's interval, which stays between 0 and 1."""
-    if not count:
-        return 0.0, 1.0
-    z = 1.96
-    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
-    half = z * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def percent(share: float) -> str:

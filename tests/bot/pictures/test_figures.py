@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.core.cards import Card, Picture, Podium, PodiumPlace, Small, Table
 from bot.core.text.sprints import podium_card
-from bot.core.text.words import CONFIDENCE_WORDS, interval_of_share
+from bot.core.text.words import CONFIDENCE_WORDS
 from bot.pictures.charts import MARGIN, WIDTH
 from bot.pictures.figures import draw_podium, draw_ranges
 from bot.pictures.service import drawings_of, with_pictures
@@ -30,8 +30,8 @@ TOPICS = Table(
     shows="topics",
 )
 CONFIDENCE = Table(
-    ("You said", "Answers", "Right"),
-    tuple((CONFIDENCE_WORDS[said], "20", right) for said, right in (("guess", "30 %"), ("sure", "90 %"))),  # type: ignore[index]
+    ("You said", "Answers", "Right", "In the long run"),
+    ((CONFIDENCE_WORDS["guess"], "20", "30 %", "15–52 %"), (CONFIDENCE_WORDS["sure"], "20", "90 %", "70–97 %")),
     "How sure you were",
     shows="confidence",
 )
@@ -68,7 +68,7 @@ def test_without_enough_answers_there_is_no_range() -> None:
 @given(NAMES, st.integers(1, 3), st.floats(0, 1))
 def test_nothing_is_drawn_over_the_edge(name: str, rank: int, share: float) -> None:
     assert margins_clear(pixels_of(podium((1, name), (rank, name), (3, name))))
-    row = RangeRow(name, share, "50 % of 20 right", interval_of_share(share, 7), (0.8, 1.0))
+    row = RangeRow(name, share, "50 % of 20 right", (share / 2, (1 + share) / 2), (0.8, 1.0))
     assert margins_clear(pixels_of(ranges(row, row)))
 
 
@@ -118,16 +118,8 @@ def test_confidence_is_drawn_beside_what_it_pays_for() -> None:
     assert isinstance(drawing, RangesDrawing)
     guess, sure = drawing.rows
     assert guess.expected == (0.0, 2 / 3) and sure.expected == (0.8, 1.0)
-    assert sure.known == interval_of_share(0.9, 20) and sure.note == "90 % of 20 right"
+    assert sure.known == (0.7, 0.97) and sure.note == "90 % of 20 right"
     assert from_data(json.loads(json.dumps(as_data(drawing)))) == drawing
-
-
-def test_an_interval_contains_the_share_and_narrows_with_answers() -> None:
-    low, high = interval_of_share(0.5, 10)
-    assert (round(low, 3), round(high, 3)) == (0.237, 0.763)
-    assert interval_of_share(1.0, 4)[1] == 1.0 and interval_of_share(0.0, 0) == (0.0, 1.0)
-    narrower = interval_of_share(0.5, 100)
-    assert low < narrower[0] < 0.5 < narrower[1] < high
 
 
 def test_one_place_is_a_podium_too() -> None:

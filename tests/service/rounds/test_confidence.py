@@ -131,8 +131,13 @@ async def test_a_member_sees_how_often_they_were_right(daily: DailyChannel, cloc
     second = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
     await daily.answer(second, AnswerInput(text="(9, 9)", confidence="sure"), "Ada")
     await closed(daily, clock)
-    ada, bob = [(await daily.client.me(daily.who(name))).calibration for name in ("Ada", "Bob")]
-    assert ada == (("sure", 2, 0.5),) and bob == (("think", 1, 0.0),)
+    (ada,), (bob,) = [(await daily.client.me(daily.who(name))).calibration for name in ("Ada", "Bob")]
+    assert (ada.said, ada.answers, ada.right) == ("sure", 2, 0.5) and (bob.said, bob.answers, bob.right) == (
+        "think",
+        1,
+        0,
+    )
+    assert 0 < ada.low < 0.5 < ada.high < 1 and bob.low == 0 < bob.high < 1
 
 
 async def test_forgetting_deletes_it(daily: DailyChannel, clock: Clock) -> None:
