@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from hypothesis import strategies as st
-from jsonschema import Draft7Validator, Draft202012Validator
+from jsonschema import Draft202012Validator
 
 from bot.core import cards
 from bot.core.cards import (
@@ -28,7 +28,7 @@ from bot.core.cards import (
 )
 from tests.bot.hostile import ANY_MARKDOWN, MARKDOWN
 from tests.bot.samples import GALLERY, PNG
-from tests.external import DISCORD_API, SLACK_TYPES
+from tests.external import DISCORD_API
 
 CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
 FORMS = {name: said for name, said in GALLERY.items() if isinstance(said, Form)}
@@ -39,15 +39,6 @@ def discord_schema(name: str) -> Draft202012Validator:
     """Returns Discord's own OpenAPI specification."""
     components = json.loads(DISCORD_API.read_text(encoding="utf-8"))["components"]
     return Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": components})
-
-
-@cache
-def slack_schema(name: str) -> Draft7Validator:
-    """Returns the schema of Slack's own types."""
-    definitions = json.loads(SLACK_TYPES.read_text(encoding="utf-8"))["definitions"]
-    # Documented on Slack's page of the element, and not yet in its types.
-    definitions["RichTextPreformatted"]["properties"]["language"] = {"type": "string"}
-    return Draft7Validator({"$ref": f"#/definitions/{name}", "definitions": definitions})
 
 
 def card_of(*blocks: cards.Block, title: str = "Title") -> Card:

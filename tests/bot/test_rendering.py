@@ -15,12 +15,12 @@ from bot.discord.modals import fits_modal, modal
 from bot.slack import render as slack
 from bot.slack.views import fits_view, view
 from tests.bot.discord import limits as discord_limits
-from tests.bot.rendering import CARDS, FORMS, any_cards, any_forms, card_of, discord_schema, slack_schema
+from tests.bot.rendering import CARDS, FORMS, any_cards, any_forms, card_of, discord_schema
 from tests.bot.samples import PNG
 from tests.bot.slack import limits as slack_limits
 from tests.doubles.discord import checks
 from tests.doubles.discord.samples import MESSAGE, RESPONSE
-from tests.doubles.slack import rules
+from tests.doubles.slack import rules, types_schema
 from tests.doubles.slack.surfaces import walk
 from tests.external import needs_schemas
 
@@ -122,14 +122,14 @@ def test_every_card_is_valid_by_the_chats_own_schema() -> None:
         for body in discord.bodies(card):
             assert not [f"{name}: {e.message}" for e in discord_schema("MessageCreateRequest").iter_errors(body)]
         for body in slack.bodies(card):
-            assert not [f"{name}: {e.message}" for e in slack_schema("MessageBlocks").iter_errors(body["blocks"])]
+            assert (name, types_schema.wrong("MessageBlocks", body["blocks"])) == (name, [])
 
 
 @needs_schemas
 def test_every_form_is_valid_by_the_chats_own_schema() -> None:
     for form in FORMS.values():
         discord_schema("ModalInteractionCallbackRequestData").validate(modal(form))
-        slack_schema("ModalView").validate(view(form))
+        assert types_schema.wrong("ModalView", view(form)) == []
 
 
 @needs_schemas
@@ -138,7 +138,7 @@ def test_the_schemas_do_refuse_something() -> None:
     body["components"][0]["components"][-1]["components"][0]["label"] = "x" * 81
     assert not discord_schema("MessageCreateRequest").is_valid(body)
     blocks = slack.bodies(CARDS["question"])[0]["blocks"]
-    assert not slack_schema("MessageBlocks").is_valid([*blocks, {"type": "rich_text", "elments": []}])
+    assert types_schema.wrong("MessageBlocks", [*blocks, {"type": "rich_text", "elments": []}]) != []
 
 
 def test_pictures_are_numbered_through_all_messages_and_go_with_the_body_that_shows_them(chat: Chat) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -72,16 +71,13 @@ def test_nothing_is_drawn_over_the_edge(name: str, rank: int, share: float) -> N
     assert margins_clear(pixels_of(ranges(row, row)))
 
 
-def test_pictures_are_small_and_quick_and_the_same_each_time() -> None:
+def test_pictures_are_small_and_the_same_each_time() -> None:
     rows = tuple(RangeRow(f"topic {n}", n / 8, "you know 35–61 %, 42 % of 24 right", (0.35, 0.61)) for n in range(8))
     steps = tuple(PodiumStep(rank, name, "1,290 points") for rank, name in ((1, "Ann"), (2, "Bob"), (3, "Cy")))
     drawings: tuple[Drawing, ...] = (RangesDrawing("Topics", rows), PodiumDrawing(steps))
     for drawing in drawings:
         first = draw(drawing)
-        begun = time.process_time()
         assert draw(drawing) == first and len(first) <= MOST_BYTES
-        # Processor time, so that a busy machine does not count.
-        assert time.process_time() - begun <= 0.3
 
 
 def test_a_podium_is_drawn_as_its_card_says_and_keeps_its_words() -> None:
