@@ -1,8 +1,10 @@
 """Parses Markdown from any source into a `MarkdownDocument`. No other module knows the tokens of the Markdown
 library."""
 
+import hmac
 import logging
 import re
+import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -310,7 +312,7 @@ def _wrapper(token: Token) -> Callable[[tree.Inlines], tree.Inline] | None:
     if instant := _INSTANT.fullmatch(url):
         seconds, dated = int(instant["seconds"]), bool(instant["dated"])
         return lambda children: _named(children, lambda text: tree.Instant(seconds, dated, text))
-    if found := _MENTION.fullmatch(url):
+    if found := _mentioned(url):
         what, platform, id = found["what"], found["platform"], found["id"]
         return lambda children: _named(children, lambda text: tree.Mention(what, platform, id, text))
     return (lambda children: tree.LinkNode(url, children)) if link_allowed(url) else None
@@ -327,7 +329,21 @@ def instant_markdown(text: str, seconds: int, *, dated: bool) -> str:
 
 
 _MENTION = re.compile(r"(?P<what>channel|member):(?P<platform>discord):(?P<id>[0-9]{1,20})", re.ASCII)
-"""Target of a link that stands for a channel or member, as `channel_markdown` and `member_markdown` write it."""
+"""What a link stands for: a channel or member, as `channel_markdown` and `member_markdown` write it."""
+_SIGNING_KEY = secrets.token_bytes(16)
+"""Key of this process. Only its own texts mention anybody: a question's author or a member cannot write the signature.
+A text that another process stored shows the name."""
+
+
+def _signed(target: str) -> str:
+    """Returns the target of a link that `_mentioned` accepts."""
+    return f"{target}:{hmac.digest(_SIGNING_KEY, target.encode(), 'sha256').hex()[:32]}"
+
+
+def _mentioned(url: str) -> re.Match[str] | None:
+    """Returns what a link of our own mentions; None for any other link."""
+    target = url.rpartition(":")[0]
+    return _MENTION.fullmatch(target) if hmac.compare_digest(_signed(target).encode(), url.encode()) else None
 
 
 def channel_markdown(name: str, platform: str, id: str) -> str:
@@ -341,7 +357,7 @@ def member_markdown(name: str, platform: str, id: str) -> str:
 
 
 def _mention_markdown(name: str, target: str) -> str:
-    return f"[{escape(name)}]({target})" if _MENTION.fullmatch(target) else escape(name)
+    return f"[{escape(name)}]({_signed(target)})" if _MENTION.fullmatch(target) else escape(name)
 
 
 def _named(children: tree.Inlines, make: Callable[[str], tree.Inline]) -> tree.Inline:
