@@ -1,716 +1,347 @@
 """The models that the bot and the service exchange: frozen, with timezone-aware UTC instants.
 
 A reference names a question asked to one member: `r<round>` in a round, `p<version>` in practice, `s<question>` in a
-sprint, `d<question>` in a duel. Every call that
-changes something carries the platform's event id, and takes effect once per id. The bot imports this and
-`service.client`.
+sprint, `d<question>` in a duel. Every call that changes something carries the platform's event id, and takes effect
+once per id. The bot imports this and `service.client`.
 """
 
-from questions.model import Kind
-from sandbox.causes import (
-    Cause,
-    Crashed,
-    Exited,
-    GpuNote,
-    MemoryExceeded,
-    OutputExceeded,
-    Tampered,
-    TimeExceeded,
-    TooSlow,
-    Wall,
-    WallHit,
-)
-from sandbox.differences import (
-    Aspect,
-    Difference,
-    DrawNotFinite,
-    DrawsDiffer,
-    DtypeDiffers,
-    HiddenDiffers,
-    KeysDiffer,
-    LengthDiffers,
-    NotComparable,
-    NotRaised,
-    Raised,
-    ShapeDiffers,
-    TypeDiffers,
-    ValueDiffers,
-    ValueType,
-)
-from service.wire.admin import (
-    AuditView,
-    ChannelView,
-    ExtraRound,
-    RoleId,
-    RoundView,
-    ScheduleChanges,
-    ScheduleSpec,
-    ScheduleView,
-    SeasonView,
-    WinnerRoleView,
-)
-from service.wire.archive import (
-    Archive,
-    ArchivedRound,
-    ArchiveSearch,
-    OwnResult,
-    ProofFact,
-    ProofRun,
-    QuestionPage,
-    VersionView,
-)
-from service.wire.bank_browser import (
-    BankPage,
-    BankQuestion,
-    BankVersion,
-    QuestionDetails,
-    QuestionFilter,
-    QuestionState,
-)
-from service.wire.banks import (
-    PACKED,
-    BankLog,
-    BankView,
-    Generated,
-    ImportChange,
-    ImportedQuestion,
-    ImportEntry,
-    ImportView,
-    LowView,
-    Twin,
-)
-from service.wire.base import (
-    APPLICATION_HEADER,
-    CALLER_HEADER,
-    TIME_HEADER,
-    Code,
-    Contest,
-    EventId,
-    Model,
-    Period,
-    Platform,
-    QuestionRef,
-    Ref,
-    Secret,
-    Short,
-    SkipReason,
-    Verdict,
-    Where,
-    Who,
-)
-from service.wire.bots import (
-    AttemptOutcome,
-    Body,
-    ContestantAnswer,
-    Delivery,
-    Installation,
-    InstallationKey,
-    OutcomePost,
-    PersonView,
-    PostedMessage,
-    PostingChannel,
-    PostUpdate,
-    QuestionPost,
-    ReceivedEvent,
-    Recorded,
-    ReminderNote,
-    RevealPost,
-    Shards,
-    VerdictNote,
-    WinnerPost,
-)
-from service.wire.doctor import (
-    BankCheck,
-    ClockCheck,
-    DatabaseCheck,
-    MessagesCheck,
-    NoScheduleCheck,
-    QuestionsCheck,
-    SandboxCheck,
-    SchemaCheck,
-    SlotsCheck,
-    TroubleCheck,
-    WorkspaceCheck,
-)
-from service.wire.duels import (
-    DuelAnswer,
-    DuelEvent,
-    DuelPlayer,
-    DuelPost,
-    DuelReview,
-    DuelSide,
-    DuelState,
-    DuelTurn,
-    DuelView,
-    DuelWinner,
-    Ladder,
-    LadderRow,
-    MyDuels,
-)
-from service.wire.item_statistics import BankStatistics, ItemFinding, ItemList, ItemStatistics, WrongOption
-from service.wire.measurements import MeasuredBy, MeasuredRow, MeasurementBoard, SharedSolution, Spread
-from service.wire.members import (
-    Board,
-    BoardRow,
-    ChatLinked,
-    ConfidenceShare,
-    DayAnswers,
-    History,
-    LinkCode,
-    Me,
-    MemberIdentity,
-    MemberLinked,
-    MemberPage,
-    MemberRow,
-    NotificationKind,
-    NotificationView,
-    PastRound,
-    PrivacyAction,
-    PrivacyView,
-    Rules,
-    TopicCount,
-    TopicMastery,
-    TopicsKnown,
-)
-from service.wire.notices import (
-    FOR_MODERATORS,
-    PERSONAL,
-    AnswerCredited,
-    AppRemoved,
-    AppRestored,
-    BankLow,
-    ChannelRecovered,
-    ChannelRefused,
-    DigestQuestion,
-    DigestTopic,
-    DigestView,
-    NothingToAsk,
-    Notice,
-    NoticeFact,
-    PostFailed,
-    QuestionArrived,
-    QuestionCorrected,
-    QuestionLate,
-    QuestionReported,
-    QuestionSuggested,
-    ReportSettled,
-    RoleRefused,
-    SandboxMissing,
-    SandboxProblem,
-    SandboxRestored,
-    SlotMissed,
-    SuggestionDecided,
-    WeekDigest,
-)
-from service.wire.operations import (
-    ErrorView,
-    Operations,
-    QueueView,
-    SandboxView,
-    SlotState,
-    SlotView,
-    TroubleKind,
-    TroubleView,
-)
-from service.wire.planning import (
-    DayState,
-    OpenRound,
-    Overview,
-    PlannedQuestion,
-    ScheduleDay,
-    ScheduleMonth,
-)
-from service.wire.practice import PracticeAttempt, PracticedQuestion, PracticeSession, Rating, RatingChoice
-from service.wire.questions import (
-    CONFIDENCE_KINDS,
-    CONFIDENCES,
-    AnswerCredit,
-    AnswerInput,
-    AnswerKey,
-    AnswerResult,
-    AskForm,
-    CaseView,
-    Confidence,
-    ExampleView,
-    Explanation,
-    HintView,
-    MarkingView,
-    OpenAnswerView,
-    OptionKey,
-    OptionView,
-    PeerAnswer,
-    PointsView,
-    QuestionView,
-    RankChange,
-    RoundResult,
-    RunResult,
-    SessionProgress,
-    TodayView,
-    VariantRole,
-    VerdictView,
-    WaitingAnswers,
-)
-from service.wire.refusals import (
-    AdminsOnly,
-    AnswerRefusal,
-    AnswerUnreadable,
-    BankRefusal,
-    BusyCause,
-    CallRefusal,
-    CallRejected,
-    CallTooLarge,
-    ChannelNeeded,
-    ChannelUnscheduled,
-    DailyLimitReached,
-    DocumentRefused,
-    DuelRefused,
-    EditRefused,
-    EventReused,
-    Failure,
-    InvalidInput,
-    InvalidTimetable,
-    LinkRefusal,
-    LinkRefused,
-    LinkWaits,
-    MarkingRefused,
-    MemberAmbiguous,
-    MemberRefusal,
-    NameRefused,
-    NoHint,
-    NoOpenRound,
-    NoRoundOn,
-    NoSandbox,
-    NoSeason,
-    NoSlotAhead,
-    NotAnswered,
-    NotFound,
-    NothingFits,
-    NothingToProve,
-    NotMet,
-    PeriodUnsuitable,
-    PointsOutOfRange,
-    QuestionGone,
-    RatingRefused,
-    Refusal,
-    RestoreRefused,
-    ResultNotReady,
-    SandboxBusy,
-    ScheduleRefusal,
-    SeasonNameTaken,
-    SeasonTooShort,
-    ShareRefused,
-    SkipRefused,
-    SlotTaken,
-    SprintRefused,
-    StillOpen,
-    SuggestionRefused,
-    TextNeeded,
-    TooManyCalls,
-    TournamentRefused,
-    UndoRefused,
-    WrongKindOfAnswer,
-    describe,
-    invalid_input,
-)
-from service.wire.review import (
-    LONGEST_SUGGESTION,
-    Decided,
-    DecidedSuggestion,
-    EditView,
-    QuestionSource,
-    RegradeView,
-    ReportedQuestion,
-    ReportView,
-    Settled,
-    SettledReport,
-    SuggestedQuestion,
-    SuggestionProblem,
-    SuggestionReceipt,
-    SuggestionView,
-    digest_of,
-)
-from service.wire.similarity import FittingAnswers, QuickAnswers, SimilarAnswers, SimilarPair
-from service.wire.sprints import (
-    FastestAnswer,
-    SprintAnnouncement,
-    SprintLength,
-    SprintPodium,
-    SprintQuestionPost,
-    SprintReveal,
-    SprintSeconds,
-    SprintStanding,
-    SprintView,
-)
-from service.wire.tournaments import (
-    Named,
-    PairWinner,
-    TournamentBalance,
-    TournamentDay,
-    TournamentEvent,
-    TournamentForm,
-    TournamentPair,
-    TournamentPlan,
-    TournamentPost,
-    TournamentScore,
-    TournamentStage,
-    TournamentState,
-    TournamentTeam,
-    TournamentTeams,
-    TournamentView,
-)
-from service.wire.web import (
-    LONGEST_TYPED_NAME,
-    MOST_CHANGES,
-    WEB_BOT_NAME,
-    WEB_WORKSPACE,
-    WebChanges,
-    WebMessage,
-    WebMessages,
-    WebPerson,
-    WebPost,
-    WebSession,
-    secret_digest,
-)
-
-__all__ = [
-    "APPLICATION_HEADER",
-    "CALLER_HEADER",
-    "CONFIDENCES",
-    "CONFIDENCE_KINDS",
-    "FOR_MODERATORS",
-    "LONGEST_SUGGESTION",
-    "LONGEST_TYPED_NAME",
-    "MOST_CHANGES",
-    "PACKED",
-    "PERSONAL",
-    "TIME_HEADER",
-    "WEB_BOT_NAME",
-    "WEB_WORKSPACE",
-    "AdminsOnly",
-    "AnswerCredit",
-    "AnswerCredited",
-    "AnswerInput",
-    "AnswerKey",
-    "AnswerRefusal",
-    "AnswerResult",
-    "AnswerUnreadable",
-    "AppRemoved",
-    "AppRestored",
-    "Archive",
-    "ArchiveSearch",
-    "ArchivedRound",
-    "AskForm",
-    "Aspect",
-    "AttemptOutcome",
-    "AuditView",
-    "BankCheck",
-    "BankLog",
-    "BankLow",
-    "BankPage",
-    "BankQuestion",
-    "BankRefusal",
-    "BankStatistics",
-    "BankVersion",
-    "BankView",
-    "Board",
-    "BoardRow",
-    "Body",
-    "BusyCause",
-    "CallRefusal",
-    "CallRejected",
-    "CallTooLarge",
-    "CaseView",
-    "Cause",
-    "ChannelNeeded",
-    "ChannelRecovered",
-    "ChannelRefused",
-    "ChannelUnscheduled",
-    "ChannelView",
-    "ChatLinked",
-    "ClockCheck",
-    "Code",
-    "Confidence",
-    "ConfidenceShare",
-    "Contest",
-    "ContestantAnswer",
-    "Crashed",
-    "DailyLimitReached",
-    "DatabaseCheck",
-    "DayAnswers",
-    "DayState",
-    "Decided",
-    "DecidedSuggestion",
-    "Delivery",
-    "Difference",
-    "DigestQuestion",
-    "DigestTopic",
-    "DigestView",
-    "DocumentRefused",
-    "DrawNotFinite",
-    "DrawsDiffer",
-    "DtypeDiffers",
-    "DuelAnswer",
-    "DuelEvent",
-    "DuelPlayer",
-    "DuelPost",
-    "DuelRefused",
-    "DuelReview",
-    "DuelSide",
-    "DuelState",
-    "DuelTurn",
-    "DuelView",
-    "DuelWinner",
-    "EditRefused",
-    "EditView",
-    "ErrorView",
-    "EventId",
-    "EventReused",
-    "ExampleView",
-    "Exited",
-    "Explanation",
-    "ExtraRound",
-    "Failure",
-    "FastestAnswer",
-    "FittingAnswers",
-    "Generated",
-    "GpuNote",
-    "HiddenDiffers",
-    "HintView",
-    "History",
-    "ImportChange",
-    "ImportEntry",
-    "ImportView",
-    "ImportedQuestion",
-    "Installation",
-    "InstallationKey",
-    "InvalidInput",
-    "InvalidTimetable",
-    "ItemFinding",
-    "ItemList",
-    "ItemStatistics",
-    "KeysDiffer",
-    "Kind",
-    "Ladder",
-    "LadderRow",
-    "LengthDiffers",
-    "LinkCode",
-    "LinkRefusal",
-    "LinkRefused",
-    "LinkWaits",
-    "LowView",
-    "MarkingRefused",
-    "MarkingView",
-    "Me",
-    "MeasuredBy",
-    "MeasuredRow",
-    "MeasurementBoard",
-    "MemberAmbiguous",
-    "MemberIdentity",
-    "MemberLinked",
-    "MemberPage",
-    "MemberRefusal",
-    "MemberRow",
-    "MemoryExceeded",
-    "MessagesCheck",
-    "Model",
-    "MyDuels",
-    "NameRefused",
-    "Named",
-    "NoHint",
-    "NoOpenRound",
-    "NoRoundOn",
-    "NoSandbox",
-    "NoScheduleCheck",
-    "NoSeason",
-    "NoSlotAhead",
-    "NotAnswered",
-    "NotComparable",
-    "NotFound",
-    "NotMet",
-    "NotRaised",
-    "NothingFits",
-    "NothingToAsk",
-    "NothingToProve",
-    "Notice",
-    "NoticeFact",
-    "NotificationKind",
-    "NotificationView",
-    "OpenAnswerView",
-    "OpenRound",
-    "Operations",
-    "OptionKey",
-    "OptionView",
-    "OutcomePost",
-    "OutputExceeded",
-    "Overview",
-    "OwnResult",
-    "PairWinner",
-    "PastRound",
-    "PeerAnswer",
-    "Period",
-    "PeriodUnsuitable",
-    "PersonView",
-    "PlannedQuestion",
-    "Platform",
-    "PointsOutOfRange",
-    "PointsView",
-    "PostFailed",
-    "PostUpdate",
-    "PostedMessage",
-    "PostingChannel",
-    "PracticeAttempt",
-    "PracticeSession",
-    "PracticedQuestion",
-    "PrivacyAction",
-    "PrivacyView",
-    "ProofFact",
-    "ProofRun",
-    "QuestionArrived",
-    "QuestionCorrected",
-    "QuestionDetails",
-    "QuestionFilter",
-    "QuestionGone",
-    "QuestionLate",
-    "QuestionPage",
-    "QuestionPost",
-    "QuestionRef",
-    "QuestionReported",
-    "QuestionSource",
-    "QuestionState",
-    "QuestionSuggested",
-    "QuestionView",
-    "QuestionsCheck",
-    "QueueView",
-    "QuickAnswers",
-    "Raised",
-    "RankChange",
-    "Rating",
-    "RatingChoice",
-    "RatingRefused",
-    "ReceivedEvent",
-    "Recorded",
-    "Ref",
-    "Refusal",
-    "RegradeView",
-    "ReminderNote",
-    "ReportSettled",
-    "ReportView",
-    "ReportedQuestion",
-    "RestoreRefused",
-    "ResultNotReady",
-    "RevealPost",
-    "RoleId",
-    "RoleRefused",
-    "RoundResult",
-    "RoundView",
-    "Rules",
-    "RunResult",
-    "SandboxBusy",
-    "SandboxCheck",
-    "SandboxMissing",
-    "SandboxProblem",
-    "SandboxRestored",
-    "SandboxView",
-    "ScheduleChanges",
-    "ScheduleDay",
-    "ScheduleMonth",
-    "ScheduleRefusal",
-    "ScheduleSpec",
-    "ScheduleView",
-    "SchemaCheck",
-    "SeasonNameTaken",
-    "SeasonTooShort",
-    "SeasonView",
-    "Secret",
-    "SessionProgress",
-    "Settled",
-    "SettledReport",
-    "ShapeDiffers",
-    "Shards",
-    "ShareRefused",
-    "SharedSolution",
-    "Short",
-    "SimilarAnswers",
-    "SimilarPair",
-    "SkipReason",
-    "SkipRefused",
-    "SlotMissed",
-    "SlotState",
-    "SlotTaken",
-    "SlotView",
-    "SlotsCheck",
-    "Spread",
-    "SprintAnnouncement",
-    "SprintLength",
-    "SprintPodium",
-    "SprintQuestionPost",
-    "SprintRefused",
-    "SprintReveal",
-    "SprintSeconds",
-    "SprintStanding",
-    "SprintView",
-    "StillOpen",
-    "SuggestedQuestion",
-    "SuggestionDecided",
-    "SuggestionProblem",
-    "SuggestionReceipt",
-    "SuggestionRefused",
-    "SuggestionView",
-    "Tampered",
-    "TextNeeded",
-    "TimeExceeded",
-    "TodayView",
-    "TooManyCalls",
-    "TooSlow",
-    "TopicCount",
-    "TopicMastery",
-    "TopicsKnown",
-    "TournamentBalance",
-    "TournamentDay",
-    "TournamentEvent",
-    "TournamentForm",
-    "TournamentPair",
-    "TournamentPlan",
-    "TournamentPost",
-    "TournamentRefused",
-    "TournamentScore",
-    "TournamentStage",
-    "TournamentState",
-    "TournamentTeam",
-    "TournamentTeams",
-    "TournamentView",
-    "TroubleCheck",
-    "TroubleKind",
-    "TroubleView",
-    "Twin",
-    "TypeDiffers",
-    "UndoRefused",
-    "ValueDiffers",
-    "ValueType",
-    "VariantRole",
-    "Verdict",
-    "VerdictNote",
-    "VerdictView",
-    "VersionView",
-    "WaitingAnswers",
-    "Wall",
-    "WallHit",
-    "WebChanges",
-    "WebMessage",
-    "WebMessages",
-    "WebPerson",
-    "WebPost",
-    "WebSession",
-    "WeekDigest",
-    "Where",
-    "Who",
-    "WinnerPost",
-    "WinnerRoleView",
-    "WorkspaceCheck",
-    "WrongKindOfAnswer",
-    "WrongOption",
-    "describe",
-    "digest_of",
-    "invalid_input",
-    "secret_digest",
-]
+from questions.model import Kind as Kind
+from sandbox.causes import Cause as Cause
+from sandbox.causes import Crashed as Crashed
+from sandbox.causes import Exited as Exited
+from sandbox.causes import GpuNote as GpuNote
+from sandbox.causes import MemoryExceeded as MemoryExceeded
+from sandbox.causes import OutputExceeded as OutputExceeded
+from sandbox.causes import Tampered as Tampered
+from sandbox.causes import TimeExceeded as TimeExceeded
+from sandbox.causes import TooSlow as TooSlow
+from sandbox.causes import Wall as Wall
+from sandbox.causes import WallHit as WallHit
+from sandbox.differences import Aspect as Aspect
+from sandbox.differences import Difference as Difference
+from sandbox.differences import DrawNotFinite as DrawNotFinite
+from sandbox.differences import DrawsDiffer as DrawsDiffer
+from sandbox.differences import DtypeDiffers as DtypeDiffers
+from sandbox.differences import HiddenDiffers as HiddenDiffers
+from sandbox.differences import KeysDiffer as KeysDiffer
+from sandbox.differences import LengthDiffers as LengthDiffers
+from sandbox.differences import NotComparable as NotComparable
+from sandbox.differences import NotRaised as NotRaised
+from sandbox.differences import Raised as Raised
+from sandbox.differences import ShapeDiffers as ShapeDiffers
+from sandbox.differences import TypeDiffers as TypeDiffers
+from sandbox.differences import ValueDiffers as ValueDiffers
+from sandbox.differences import ValueType as ValueType
+from service.wire.admin import AuditView as AuditView
+from service.wire.admin import ChannelView as ChannelView
+from service.wire.admin import DayState as DayState
+from service.wire.admin import ExtraRound as ExtraRound
+from service.wire.admin import OpenRound as OpenRound
+from service.wire.admin import Overview as Overview
+from service.wire.admin import PlannedQuestion as PlannedQuestion
+from service.wire.admin import RoleId as RoleId
+from service.wire.admin import RoundView as RoundView
+from service.wire.admin import ScheduleChanges as ScheduleChanges
+from service.wire.admin import ScheduleDay as ScheduleDay
+from service.wire.admin import ScheduleMonth as ScheduleMonth
+from service.wire.admin import ScheduleSpec as ScheduleSpec
+from service.wire.admin import ScheduleView as ScheduleView
+from service.wire.admin import SeasonView as SeasonView
+from service.wire.admin import WinnerRoleView as WinnerRoleView
+from service.wire.banks import PACKED as PACKED
+from service.wire.banks import Archive as Archive
+from service.wire.banks import ArchivedRound as ArchivedRound
+from service.wire.banks import ArchiveSearch as ArchiveSearch
+from service.wire.banks import BankLog as BankLog
+from service.wire.banks import BankPage as BankPage
+from service.wire.banks import BankQuestion as BankQuestion
+from service.wire.banks import BankStatistics as BankStatistics
+from service.wire.banks import BankVersion as BankVersion
+from service.wire.banks import BankView as BankView
+from service.wire.banks import Generated as Generated
+from service.wire.banks import ImportChange as ImportChange
+from service.wire.banks import ImportedQuestion as ImportedQuestion
+from service.wire.banks import ImportEntry as ImportEntry
+from service.wire.banks import ImportView as ImportView
+from service.wire.banks import ItemFinding as ItemFinding
+from service.wire.banks import ItemList as ItemList
+from service.wire.banks import ItemStatistics as ItemStatistics
+from service.wire.banks import LowView as LowView
+from service.wire.banks import OwnResult as OwnResult
+from service.wire.banks import ProofFact as ProofFact
+from service.wire.banks import ProofRun as ProofRun
+from service.wire.banks import QuestionDetails as QuestionDetails
+from service.wire.banks import QuestionFilter as QuestionFilter
+from service.wire.banks import QuestionPage as QuestionPage
+from service.wire.banks import QuestionState as QuestionState
+from service.wire.banks import Twin as Twin
+from service.wire.banks import VersionView as VersionView
+from service.wire.banks import WrongOption as WrongOption
+from service.wire.base import APPLICATION_HEADER as APPLICATION_HEADER
+from service.wire.base import CALLER_HEADER as CALLER_HEADER
+from service.wire.base import TIME_HEADER as TIME_HEADER
+from service.wire.base import Code as Code
+from service.wire.base import Contest as Contest
+from service.wire.base import EventId as EventId
+from service.wire.base import Model as Model
+from service.wire.base import Period as Period
+from service.wire.base import Platform as Platform
+from service.wire.base import QuestionRef as QuestionRef
+from service.wire.base import Ref as Ref
+from service.wire.base import Secret as Secret
+from service.wire.base import Short as Short
+from service.wire.base import SkipReason as SkipReason
+from service.wire.base import Verdict as Verdict
+from service.wire.base import Where as Where
+from service.wire.base import Who as Who
+from service.wire.bots import AttemptOutcome as AttemptOutcome
+from service.wire.bots import Body as Body
+from service.wire.bots import ContestantAnswer as ContestantAnswer
+from service.wire.bots import Delivery as Delivery
+from service.wire.bots import Installation as Installation
+from service.wire.bots import InstallationKey as InstallationKey
+from service.wire.bots import OutcomePost as OutcomePost
+from service.wire.bots import PersonView as PersonView
+from service.wire.bots import PostedMessage as PostedMessage
+from service.wire.bots import PostingChannel as PostingChannel
+from service.wire.bots import PostUpdate as PostUpdate
+from service.wire.bots import QuestionPost as QuestionPost
+from service.wire.bots import ReceivedEvent as ReceivedEvent
+from service.wire.bots import Recorded as Recorded
+from service.wire.bots import ReminderNote as ReminderNote
+from service.wire.bots import RevealPost as RevealPost
+from service.wire.bots import Shards as Shards
+from service.wire.bots import VerdictNote as VerdictNote
+from service.wire.bots import WinnerPost as WinnerPost
+from service.wire.competitions import DuelAnswer as DuelAnswer
+from service.wire.competitions import DuelEvent as DuelEvent
+from service.wire.competitions import DuelPlayer as DuelPlayer
+from service.wire.competitions import DuelPost as DuelPost
+from service.wire.competitions import DuelReview as DuelReview
+from service.wire.competitions import DuelSide as DuelSide
+from service.wire.competitions import DuelState as DuelState
+from service.wire.competitions import DuelTurn as DuelTurn
+from service.wire.competitions import DuelView as DuelView
+from service.wire.competitions import DuelWinner as DuelWinner
+from service.wire.competitions import FastestAnswer as FastestAnswer
+from service.wire.competitions import FittingAnswers as FittingAnswers
+from service.wire.competitions import Ladder as Ladder
+from service.wire.competitions import LadderRow as LadderRow
+from service.wire.competitions import MyDuels as MyDuels
+from service.wire.competitions import Named as Named
+from service.wire.competitions import PairWinner as PairWinner
+from service.wire.competitions import QuickAnswers as QuickAnswers
+from service.wire.competitions import SimilarAnswers as SimilarAnswers
+from service.wire.competitions import SimilarPair as SimilarPair
+from service.wire.competitions import SprintAnnouncement as SprintAnnouncement
+from service.wire.competitions import SprintLength as SprintLength
+from service.wire.competitions import SprintPodium as SprintPodium
+from service.wire.competitions import SprintQuestionPost as SprintQuestionPost
+from service.wire.competitions import SprintReveal as SprintReveal
+from service.wire.competitions import SprintSeconds as SprintSeconds
+from service.wire.competitions import SprintStanding as SprintStanding
+from service.wire.competitions import SprintView as SprintView
+from service.wire.competitions import TournamentBalance as TournamentBalance
+from service.wire.competitions import TournamentDay as TournamentDay
+from service.wire.competitions import TournamentEvent as TournamentEvent
+from service.wire.competitions import TournamentForm as TournamentForm
+from service.wire.competitions import TournamentPair as TournamentPair
+from service.wire.competitions import TournamentPlan as TournamentPlan
+from service.wire.competitions import TournamentPost as TournamentPost
+from service.wire.competitions import TournamentScore as TournamentScore
+from service.wire.competitions import TournamentStage as TournamentStage
+from service.wire.competitions import TournamentState as TournamentState
+from service.wire.competitions import TournamentTeam as TournamentTeam
+from service.wire.competitions import TournamentTeams as TournamentTeams
+from service.wire.competitions import TournamentView as TournamentView
+from service.wire.members import Board as Board
+from service.wire.members import BoardRow as BoardRow
+from service.wire.members import ChatLinked as ChatLinked
+from service.wire.members import ConfidenceShare as ConfidenceShare
+from service.wire.members import DayAnswers as DayAnswers
+from service.wire.members import History as History
+from service.wire.members import LinkCode as LinkCode
+from service.wire.members import Me as Me
+from service.wire.members import MeasuredBy as MeasuredBy
+from service.wire.members import MeasuredRow as MeasuredRow
+from service.wire.members import MeasurementBoard as MeasurementBoard
+from service.wire.members import MemberIdentity as MemberIdentity
+from service.wire.members import MemberLinked as MemberLinked
+from service.wire.members import MemberPage as MemberPage
+from service.wire.members import MemberRow as MemberRow
+from service.wire.members import NotificationKind as NotificationKind
+from service.wire.members import NotificationView as NotificationView
+from service.wire.members import PastRound as PastRound
+from service.wire.members import PrivacyAction as PrivacyAction
+from service.wire.members import PrivacyView as PrivacyView
+from service.wire.members import Rules as Rules
+from service.wire.members import SharedSolution as SharedSolution
+from service.wire.members import Spread as Spread
+from service.wire.members import TopicCount as TopicCount
+from service.wire.members import TopicMastery as TopicMastery
+from service.wire.members import TopicsKnown as TopicsKnown
+from service.wire.notices import FOR_MODERATORS as FOR_MODERATORS
+from service.wire.notices import PERSONAL as PERSONAL
+from service.wire.notices import AnswerCredited as AnswerCredited
+from service.wire.notices import AppRemoved as AppRemoved
+from service.wire.notices import AppRestored as AppRestored
+from service.wire.notices import BankLow as BankLow
+from service.wire.notices import ChannelRecovered as ChannelRecovered
+from service.wire.notices import ChannelRefused as ChannelRefused
+from service.wire.notices import DigestQuestion as DigestQuestion
+from service.wire.notices import DigestTopic as DigestTopic
+from service.wire.notices import DigestView as DigestView
+from service.wire.notices import NothingToAsk as NothingToAsk
+from service.wire.notices import Notice as Notice
+from service.wire.notices import NoticeFact as NoticeFact
+from service.wire.notices import PostFailed as PostFailed
+from service.wire.notices import QuestionArrived as QuestionArrived
+from service.wire.notices import QuestionCorrected as QuestionCorrected
+from service.wire.notices import QuestionLate as QuestionLate
+from service.wire.notices import QuestionReported as QuestionReported
+from service.wire.notices import QuestionSuggested as QuestionSuggested
+from service.wire.notices import ReportSettled as ReportSettled
+from service.wire.notices import RoleRefused as RoleRefused
+from service.wire.notices import SandboxMissing as SandboxMissing
+from service.wire.notices import SandboxProblem as SandboxProblem
+from service.wire.notices import SandboxRestored as SandboxRestored
+from service.wire.notices import SlotMissed as SlotMissed
+from service.wire.notices import SuggestionDecided as SuggestionDecided
+from service.wire.notices import WeekDigest as WeekDigest
+from service.wire.operations import BankCheck as BankCheck
+from service.wire.operations import ClockCheck as ClockCheck
+from service.wire.operations import DatabaseCheck as DatabaseCheck
+from service.wire.operations import ErrorView as ErrorView
+from service.wire.operations import MessagesCheck as MessagesCheck
+from service.wire.operations import NoScheduleCheck as NoScheduleCheck
+from service.wire.operations import Operations as Operations
+from service.wire.operations import QuestionsCheck as QuestionsCheck
+from service.wire.operations import QueueView as QueueView
+from service.wire.operations import SandboxCheck as SandboxCheck
+from service.wire.operations import SandboxView as SandboxView
+from service.wire.operations import SchemaCheck as SchemaCheck
+from service.wire.operations import SlotsCheck as SlotsCheck
+from service.wire.operations import SlotState as SlotState
+from service.wire.operations import SlotView as SlotView
+from service.wire.operations import TroubleCheck as TroubleCheck
+from service.wire.operations import TroubleKind as TroubleKind
+from service.wire.operations import TroubleView as TroubleView
+from service.wire.operations import WorkspaceCheck as WorkspaceCheck
+from service.wire.questions import CONFIDENCE_KINDS as CONFIDENCE_KINDS
+from service.wire.questions import CONFIDENCES as CONFIDENCES
+from service.wire.questions import AnswerCredit as AnswerCredit
+from service.wire.questions import AnswerInput as AnswerInput
+from service.wire.questions import AnswerKey as AnswerKey
+from service.wire.questions import AnswerResult as AnswerResult
+from service.wire.questions import AskForm as AskForm
+from service.wire.questions import CaseView as CaseView
+from service.wire.questions import Confidence as Confidence
+from service.wire.questions import ExampleView as ExampleView
+from service.wire.questions import Explanation as Explanation
+from service.wire.questions import HintView as HintView
+from service.wire.questions import MarkingView as MarkingView
+from service.wire.questions import OpenAnswerView as OpenAnswerView
+from service.wire.questions import OptionKey as OptionKey
+from service.wire.questions import OptionView as OptionView
+from service.wire.questions import PeerAnswer as PeerAnswer
+from service.wire.questions import PointsView as PointsView
+from service.wire.questions import PracticeAttempt as PracticeAttempt
+from service.wire.questions import PracticedQuestion as PracticedQuestion
+from service.wire.questions import PracticeSession as PracticeSession
+from service.wire.questions import QuestionView as QuestionView
+from service.wire.questions import RankChange as RankChange
+from service.wire.questions import Rating as Rating
+from service.wire.questions import RatingChoice as RatingChoice
+from service.wire.questions import RoundResult as RoundResult
+from service.wire.questions import RunResult as RunResult
+from service.wire.questions import SessionProgress as SessionProgress
+from service.wire.questions import TodayView as TodayView
+from service.wire.questions import VariantRole as VariantRole
+from service.wire.questions import VerdictView as VerdictView
+from service.wire.questions import WaitingAnswers as WaitingAnswers
+from service.wire.refusals import AdminsOnly as AdminsOnly
+from service.wire.refusals import AnswerRefusal as AnswerRefusal
+from service.wire.refusals import AnswerUnreadable as AnswerUnreadable
+from service.wire.refusals import BankRefusal as BankRefusal
+from service.wire.refusals import BusyCause as BusyCause
+from service.wire.refusals import CallRefusal as CallRefusal
+from service.wire.refusals import CallRejected as CallRejected
+from service.wire.refusals import CallTooLarge as CallTooLarge
+from service.wire.refusals import ChannelNeeded as ChannelNeeded
+from service.wire.refusals import ChannelUnscheduled as ChannelUnscheduled
+from service.wire.refusals import DailyLimitReached as DailyLimitReached
+from service.wire.refusals import DocumentRefused as DocumentRefused
+from service.wire.refusals import DuelRefused as DuelRefused
+from service.wire.refusals import EditRefused as EditRefused
+from service.wire.refusals import EventReused as EventReused
+from service.wire.refusals import Failure as Failure
+from service.wire.refusals import InvalidInput as InvalidInput
+from service.wire.refusals import InvalidTimetable as InvalidTimetable
+from service.wire.refusals import LinkRefusal as LinkRefusal
+from service.wire.refusals import LinkRefused as LinkRefused
+from service.wire.refusals import LinkWaits as LinkWaits
+from service.wire.refusals import MarkingRefused as MarkingRefused
+from service.wire.refusals import MemberAmbiguous as MemberAmbiguous
+from service.wire.refusals import MemberRefusal as MemberRefusal
+from service.wire.refusals import NameRefused as NameRefused
+from service.wire.refusals import NoHint as NoHint
+from service.wire.refusals import NoOpenRound as NoOpenRound
+from service.wire.refusals import NoRoundOn as NoRoundOn
+from service.wire.refusals import NoSandbox as NoSandbox
+from service.wire.refusals import NoSeason as NoSeason
+from service.wire.refusals import NoSlotAhead as NoSlotAhead
+from service.wire.refusals import NotAnswered as NotAnswered
+from service.wire.refusals import NotFound as NotFound
+from service.wire.refusals import NothingFits as NothingFits
+from service.wire.refusals import NothingToProve as NothingToProve
+from service.wire.refusals import NotMet as NotMet
+from service.wire.refusals import PeriodUnsuitable as PeriodUnsuitable
+from service.wire.refusals import PointsOutOfRange as PointsOutOfRange
+from service.wire.refusals import QuestionGone as QuestionGone
+from service.wire.refusals import RatingRefused as RatingRefused
+from service.wire.refusals import Refusal as Refusal
+from service.wire.refusals import RestoreRefused as RestoreRefused
+from service.wire.refusals import ResultNotReady as ResultNotReady
+from service.wire.refusals import SandboxBusy as SandboxBusy
+from service.wire.refusals import ScheduleRefusal as ScheduleRefusal
+from service.wire.refusals import SeasonNameTaken as SeasonNameTaken
+from service.wire.refusals import SeasonTooShort as SeasonTooShort
+from service.wire.refusals import ShareRefused as ShareRefused
+from service.wire.refusals import SkipRefused as SkipRefused
+from service.wire.refusals import SlotTaken as SlotTaken
+from service.wire.refusals import SprintRefused as SprintRefused
+from service.wire.refusals import StillOpen as StillOpen
+from service.wire.refusals import SuggestionRefused as SuggestionRefused
+from service.wire.refusals import TextNeeded as TextNeeded
+from service.wire.refusals import TooManyCalls as TooManyCalls
+from service.wire.refusals import TournamentRefused as TournamentRefused
+from service.wire.refusals import UndoRefused as UndoRefused
+from service.wire.refusals import WrongKindOfAnswer as WrongKindOfAnswer
+from service.wire.refusals import describe as describe
+from service.wire.refusals import invalid_input as invalid_input
+from service.wire.review import LONGEST_SUGGESTION as LONGEST_SUGGESTION
+from service.wire.review import Decided as Decided
+from service.wire.review import DecidedSuggestion as DecidedSuggestion
+from service.wire.review import EditView as EditView
+from service.wire.review import QuestionSource as QuestionSource
+from service.wire.review import RegradeView as RegradeView
+from service.wire.review import ReportedQuestion as ReportedQuestion
+from service.wire.review import ReportView as ReportView
+from service.wire.review import Settled as Settled
+from service.wire.review import SettledReport as SettledReport
+from service.wire.review import SuggestedQuestion as SuggestedQuestion
+from service.wire.review import SuggestionProblem as SuggestionProblem
+from service.wire.review import SuggestionReceipt as SuggestionReceipt
+from service.wire.review import SuggestionView as SuggestionView
+from service.wire.review import digest_of as digest_of
+from service.wire.web import LONGEST_TYPED_NAME as LONGEST_TYPED_NAME
+from service.wire.web import MOST_CHANGES as MOST_CHANGES
+from service.wire.web import WEB_BOT_NAME as WEB_BOT_NAME
+from service.wire.web import WEB_WORKSPACE as WEB_WORKSPACE
+from service.wire.web import WebChanges as WebChanges
+from service.wire.web import WebMessage as WebMessage
+from service.wire.web import WebMessages as WebMessages
+from service.wire.web import WebPerson as WebPerson
+from service.wire.web import WebPost as WebPost
+from service.wire.web import WebSession as WebSession
+from service.wire.web import secret_digest as secret_digest

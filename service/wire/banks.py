@@ -1,11 +1,16 @@
-"""Question banks and imports."""
+"""Question banks: imports, statistics, the archive of closed rounds, and the questions as admins browse them."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Literal
+from datetime import date, datetime
+from typing import Annotated, Literal
 
-from service.wire.base import Model
+from pydantic import Field
+
+from questions.model import Device, Kind, Level
+from sandbox.causes import GpuNote
+from service.wire.base import Model, Ref, Short, Verdict
+from service.wire.questions import AnswerInput, AnswerKey, QuestionView, RoundResult
 
 Generated = Literal["use", "hold", "none"]
 """What happens to choices generated from prose: asked at once, held until approved, or not generated."""
@@ -140,3 +145,253 @@ class LowView(Model):
     schedule: int
     channel_name: str
     left: int
+
+
+ItemFinding = Literal["broken", "ambiguous", "disliked", "hard", "easy"]
+"""What may be wrong with a question: its key, two options that can both be defended, what members think of it, or how
+hard it is."""
+
+
+class WrongOption(Model):
+    """The wrong option that was chosen most often."""
+
+    text: str
+    share: float
+    """Share of the answers that chose it."""
+
+
+class ItemStatistics(Model):
+    """The figures of one question, over the rounds of the workspace that closed in the last `days`.
+
+    Only rounds with its current version count: a corrected question starts anew.
+    """
+
+    question: str
+    bank: str = ""
+    days: int
+    retired: bool = False
+    rounds: int = 0
+    """0 if none closed."""
+    answers: int = 0
+    judged: int = 0
+    """Answers with a credit; those to open questions have none until people give it."""
+    right: float | None = None
+    """Mean credit of the judged answers."""
+    right_low: float = 0.0
+    right_high: float = 1.0
+    """Ends of the 95 % interval of `right`."""
+    expected: float | None = None
+    """Share right to expect of all members, also of those who were absent; None before a calibration."""
+    expected_low: float = 0.0
+    expected_high: float = 1.0
+    """Ends of the 95 % interval of `expected`."""
+    discrimination: float | None = None
+    """Correlation of credit with the member's mean credit on other questions, from -1 to 1; None with too few."""
+    compared: int = 0
+    """Answers by members with enough other answers to be compared."""
+    wrong: WrongOption | None = None
+    """None in lists, for other kinds than choices and for families, and if nobody chose one."""
+    wrong_beats_right: bool = False
+    """Whether a wrong option was chosen more often than any right one."""
+    seconds: float | None = None
+    """Median of the seconds from the post to the answer; None for open questions."""
+    reports: int = 0
+    rated: int = 0
+    """Members who said whether they found the current version good."""
+    liked: int = 0
+    """Those of them who did."""
+    finding: ItemFinding | None = None
+
+
+class ItemList(Model):
+    """The questions with one finding, most extreme first."""
+
+    finding: ItemFinding
+    items: tuple[ItemStatistics, ...] = ()
+    more: int = 0
+    """How many more there are."""
+
+
+class BankStatistics(Model):
+    """The questions that need work. Each is in the list of its most serious finding."""
+
+    days: int
+    asked: int
+    """Questions of rounds that closed in the last `days`."""
+    answers: int
+    lists: tuple[ItemList, ...] = ()
+    never_asked: tuple[str, ...] = ()
+    more_never_asked: int = 0
+
+
+OwnResult = Literal["right", "wrong", "missed"]
+"""How a member did in a round. `wrong`: not fully right."""
+
+
+class ArchiveSearch(Model):
+    """Which closed rounds are wanted; an empty field means all."""
+
+    text: Short = ""
+    """Words that the question, its options, its topic or its id contain."""
+    topic: Short = ""
+    kind: Kind | None = None
+    own: OwnResult | None = None
+    page: Annotated[int, Field(ge=1, le=10_000)] = 1
+
+
+class ArchivedRound(Model):
+    """A closed round, and how the member did."""
+
+    ref: Ref
+    day: date
+    question: QuestionView
+    answers: int
+    right: int | None = None
+    """Members who were fully right; None for an open question."""
+    given: AnswerInput | None = None
+    """The member's answer that counted, without code; None if they did not answer."""
+    verdict: Verdict | None = None
+    credit: float | None = None
+
+
+class Archive(Model):
+    """A page of closed rounds, newest first. Leaves out questions that are asked again now."""
+
+    rounds: tuple[ArchivedRound, ...] = ()
+    total: int = 0
+    page: int = 1
+    pages: int = 1
+    topics: tuple[str, ...] = ()
+    """Topics of all closed rounds."""
+
+
+class VersionView(Model):
+    """A version of a question."""
+
+    version: int
+    since: datetime
+    asked: bool
+    """Whether this round asked it."""
+
+
+class QuestionPage(Model):
+    """A question as a closed round asked it, with what it came to."""
+
+    result: RoundResult
+    """The member's own result. The key counts how often each option was chosen."""
+    answers: int
+    right: int | None = None
+    wrong_texts: tuple[tuple[str, int], ...] = ()
+    """The most frequent wrong answers to a question without options."""
+    statistics: ItemStatistics
+    """Over all rounds with the current version. Discrimination, reports and findings are for moderators."""
+    versions: tuple[VersionView, ...] = ()
+    """Newest first."""
+    suggested_by: str = ""
+    provable: bool = False
+    """Whether there is something to run."""
+    device: Device = "cpu"
+    """Where answers to a code question are judged."""
+    gpu_proof: bool = True
+    """Whether a GPU has proved it, if it is for one."""
+    zone: str = "UTC"
+
+
+class ProofFact(Model):
+    """What a proof computed about an option or a key point."""
+
+    text: str
+    holds: bool | None
+    """What it found; None if it says nothing about it."""
+    key: bool
+    """What the key says."""
+
+
+class ProofRun(Model):
+    """The result of running a question's proof."""
+
+    ran: Literal["proof", "program", "reference"]
+    """`program`: the program whose output is asked for; `reference`: the solution of a code question, on its cases."""
+    holds: bool
+    """Whether what was computed matches the key."""
+    computed: str = ""
+    """The computed value, or what was printed."""
+    facts: tuple[ProofFact, ...] = ()
+    passed: int = 0
+    cases: int = 0
+    """Cases of a code question."""
+    problem: str = ""
+    """The end of the traceback, if the program failed."""
+    note: GpuNote = ""
+    """What the lack of a GPU meant."""
+    ours: bool = False
+    """Whether the sandbox failed, which says nothing about the key."""
+    wall_ms: float = 0.0
+
+
+QuestionState = Literal["asked", "waiting", "unanswered", "retired", "gone"]
+"""`asked`: it can be asked; `waiting`: it was generated and waits for approval; `unanswered`: it has no key, so it is
+never asked; `retired`: an admin of the workspace retired it; `gone`: its document no longer has it."""
+
+
+class QuestionFilter(Model):
+    """Which questions to list. What is empty does not matter."""
+
+    text: Short = ""
+    """Words in the question or its id."""
+    topic: Short = ""
+    kind: Kind | None = None
+    level: Level | None = None
+    state: QuestionState | None = None
+    bank: Short = ""
+    page: Annotated[int, Field(ge=1, le=10_000)] = 1
+
+
+class BankQuestion(Model):
+    """A question in a list."""
+
+    id: str
+    bank: str
+    """Name of the bank."""
+    own: bool
+    kind: Kind
+    level: Level | None
+    topic: str
+    prompt: str
+    """Start of its prompt, Markdown."""
+    state: QuestionState
+    rounds: int = 0
+    """Closed rounds of the workspace that asked it."""
+
+
+class BankPage(Model):
+    """One page of the questions that a filter finds, by topic."""
+
+    questions: tuple[BankQuestion, ...]
+    total: int
+    page: int
+    size: int
+
+
+class BankVersion(Model):
+    """A version of a question."""
+
+    number: int
+    at: datetime
+    rounds: int
+    """Rounds of the workspace that asked it."""
+
+
+class QuestionDetails(Model):
+    """All about one question, for admins."""
+
+    listed: BankQuestion
+    question: QuestionView
+    key: AnswerKey | None
+    """None while the workspace is asking it: admins play too."""
+    versions: tuple[BankVersion, ...]
+    """Newest first."""
+    statistics: ItemStatistics | None
+    """None while the workspace is asking it."""
+    reports: int
+    """Reports that wait."""

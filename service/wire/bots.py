@@ -8,12 +8,17 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from service.wire.base import EventId, Model, Platform, Ref, Secret, Short, Verdict
-from service.wire.duels import DuelPost
+from service.wire.competitions import (
+    DuelPost,
+    SprintAnnouncement,
+    SprintPodium,
+    SprintQuestionPost,
+    SprintReveal,
+    TournamentPost,
+)
 from service.wire.members import BoardRow
 from service.wire.notices import Notice
 from service.wire.questions import AnswerInput, AnswerKey, QuestionView, RoundResult, VerdictView
-from service.wire.sprints import SprintAnnouncement, SprintPodium, SprintQuestionPost, SprintReveal
-from service.wire.tournaments import TournamentPost
 
 
 class Shards(Model):
