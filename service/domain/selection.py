@@ -256,7 +256,8 @@ def _pick_best(fresh: Sequence[CandidateGroup], key: Callable[[Candidate], tuple
     keys = [key(group.like) for group in fresh]
     best = min(keys)
     ties = [group for group, its in zip(fresh, keys, strict=True) if its == best]
-    return min((stable_hash(seed, id_), id_) for group in ties for id_ in group.ids)[1]
+    hash_id = _hash_after(seed)
+    return min((hash_id(id_), id_) for group in ties for id_ in group.ids)[1]
 
 
 def topic_group(topic: str, schedule_filter: ScheduleFilter) -> str:
@@ -305,5 +306,21 @@ def _desired_share(groups: Sequence[CandidateGroup], history: Sequence[PastRound
 
 def stable_hash(*parts: str) -> int:
     """Returns a hash of all parts. Python's own hash differs between processes."""
-    text = "".join(f"{len(part)}:{part}" for part in parts)
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
+    return int.from_bytes(hashlib.sha256(b"".join(map(_framed, parts))).digest()[:8])
+
+
+def _hash_after(first: str) -> Callable[[str], bytes]:
+    """Returns a function whose results order second parts as `stable_hash(first, second)` does. It hashes `first` once:
+    a tie can be of a whole bank."""
+    begun = hashlib.sha256(_framed(first))
+
+    def hash_second(second: str) -> bytes:
+        whole = begun.copy()
+        whole.update(f"{len(second)}:{second}".encode("utf-8", "surrogatepass"))
+        return whole.digest()
+
+    return hash_second
+
+
+def _framed(part: str) -> bytes:
+    return f"{len(part)}:{part}".encode("utf-8", "surrogatepass")

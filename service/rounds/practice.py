@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import KINDS, LEVELS
 from service.domain.mastery import area_of
-from service.domain.selection import CandidateGroup, ScheduleFilter, choose_from_groups
+from service.domain.selection import ScheduleFilter, choose_from_groups, matches_filter
 from service.errors import Refused
 from service.rounds import mastery, schedules
 from service.store import answers, candidates, cards, variants
@@ -53,29 +53,29 @@ _FOR_CREDIT: Final[dict[Rating, tuple[Rating, ...]]] = {
 async def pick_next(
     session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
 ) -> tuple[int, int] | None:
-    """Returns the question version to practice now and how many more cards are due, or None if nothing is left.
+    """Returns the question version to practice now and how many more cards are due (at most `MANY_DUE`), or None if
+    nothing is left.
 
     The card due longest comes first, then a question that the caller has not met, of a topic in which they are weak
     if there is one, of a difficulty that they get right in about 70 %. Never returns one that is open in a round.
     Refused for an unknown topic, level or kind.
     """
-    await _check_filters(session, caller, topic, level, kind)
+    wanted = await _resolve_filter(session, caller, topic, level, kind)
     due = await cards.find_due(session, caller, now, topic, level, kind)
     if due is not None:
-        return await variants.pick_for_practice(session, caller.member_id, due[0]), due[1] - 1
-    unseen = await cards.list_unseen(session, caller, topic, level, kind)
+        return await variants.pick_for_practice(session, caller.member_id, due[0]), due[1]
+    known = await candidates.load(session, [caller.workspace_id])
+    known.leave_out(caller.workspace_id, await cards.list_met(session, caller))
     topics, abilities = await mastery.estimate_member(session, caller, now)
-    known = await candidates.load(session, [caller.workspace_id], secret=False)
-    latest = await cards.list_latest(session, caller.member_id)
-    weak = {one.topic for one in topics if one.is_weak}
-    left = [
-        CandidateGroup(group.like, ids)
+    new = [
+        group
         for group in known.groups_for(caller.workspace_id, audience=abilities)
-        if (ids := [id_ for id_ in group.ids if id_ in unseen])
+        if matches_filter(group.like, wanted)
     ]
+    weak = {one.topic for one in topics if one.is_weak}
     chosen = choose_from_groups(
-        [group for group in left if area_of(group.like.topic) in weak] or left,
-        latest,
+        [group for group in new if area_of(group.like.topic) in weak] or new,
+        await cards.list_latest(session, caller.member_id),
         ScheduleFilter(memory_days=0),
         f"practice {caller.member_id}",
         now.date(),
@@ -176,13 +176,16 @@ async def add_wrong_cards(session: AsyncSession, member_ids: Select[int], questi
     await cards.create_cards(session, member_ids, question_id, _new_state(due), due)
 
 
-async def _check_filters(session: AsyncSession, caller: Caller, topic: str, level: str, kind: str) -> None:
+async def _resolve_filter(session: AsyncSession, caller: Caller, topic: str, level: str, kind: str) -> ScheduleFilter:
     if level and level not in LEVELS:
         raise Refused(NotFound(what="level", name=level, similar=LEVELS))
     if kind and kind not in KINDS:
         raise Refused(NotFound(what="kind", name=kind, similar=KINDS))
-    if topic:
-        await schedules.resolve_topics(session, caller.workspace_id, [topic])
+    return ScheduleFilter(
+        topics=await schedules.resolve_topics(session, caller.workspace_id, [topic]) if topic else (),
+        levels=(level,) if level else (),
+        kinds=(kind,) if kind else (),
+    )
 
 
 async def _record_rating(

@@ -113,6 +113,10 @@ class Candidates:
             if (askable := pool.by_id.get(version_id)) is not None:
                 self._left_out.setdefault(workspace_id, set()).add(askable.question_id)
 
+    def leave_out(self, workspace_id: int, question_ids: Collection[int]) -> None:
+        """Leaves these questions out from now on in the workspace."""
+        self._left_out.setdefault(workspace_id, set()).update(question_ids)
+
     def _add_pool(
         self,
         pool: _Pool,

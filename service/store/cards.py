@@ -5,65 +5,61 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from sqlalchemy import DateTime, Select, exists, func, literal, select
-from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy import BigInteger, DateTime, Select, any_, bindparam, func, literal, select, union
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Level
 from service.domain.selection import PastRound
 from service.store.banks import is_asked_now, restrict_to_askable
-from service.store.duels import is_asked_in_duel
+from service.store.duels import is_asked_in_duel, list_asked_in_duels
 from service.store.ledger import is_within_topic
 from service.store.members import Caller, merged_ids
 from service.store.tables import AnswerRow, CardRow, QuestionRow, QuestionVersion
+from service.wire import MANY_DUE
 
-LATEST = 12
+LATEST: Final = 12
 """Number of latest practiced questions that the next one is balanced against."""
-
-
-def apply_filters(query: Select[*tuple[Any, ...]], topic: str, level: str, kind: str) -> Select[*tuple[Any, ...]]:
-    """Restricts a query of question versions to a topic, level and kind, each if given."""
-    if topic:
-        query = query.where(is_within_topic(topic))
-    if level:
-        query = query.where(QuestionVersion.level == level)
-    return query.where(QuestionVersion.kind == kind) if kind else query
 
 
 async def find_due(
     session: AsyncSession, caller: Caller, now: datetime, topic: str = "", level: str = "", kind: str = ""
 ) -> tuple[int, int] | None:
-    """Returns the question version whose card is overdue longest, and how many are due. Leaves out those open in a
-    round or in a duel of the caller."""
-    query = restrict_to_askable(select(QuestionVersion.id, func.count().over()), caller.workspace_id)
-    query = (
-        apply_filters(query, topic, level, kind)
-        .join(CardRow, (CardRow.question_id == QuestionRow.id) & (CardRow.member_id == caller.member_id))
-        .where(CardRow.due <= now, ~is_asked_now(caller.workspace_id), ~is_asked_in_duel(caller.member_id))
-        .order_by(CardRow.due, CardRow.question_id)
-        .limit(1)
-    )
-    row = (await session.execute(query)).one_or_none()
-    return None if row is None else (row[0], row[1])
+    """Returns the question version whose card is overdue longest, and how many others are due, at most `MANY_DUE`.
+    Leaves out those open in a round or in a duel of the caller."""
+    query = restrict_to_askable(select(QuestionRow.id, QuestionVersion.id), caller.workspace_id)
+    query = query.where(~is_asked_now(caller.workspace_id), ~is_asked_in_duel(caller.member_id))
+    if topic:
+        query = query.where(is_within_topic(topic))
+    if level:
+        query = query.where(QuestionVersion.level == level)
+    if kind:
+        query = query.where(QuestionVersion.kind == kind)
+    cards = select(CardRow.question_id).where(CardRow.member_id == caller.member_id, CardRow.due <= now)
+    cards = cards.order_by(CardRow.due, CardRow.question_id)
+    # A member can have thousands of due cards. The first ones are nearly always enough.
+    for limit in (4 * MANY_DUE, None):
+        ids = (await session.scalars(cards.limit(limit))).all()
+        rows = await session.execute(query.where(QuestionRow.id == any_(bindparam("ids", ids, ARRAY(BigInteger)))))
+        askable = {row[0]: row[1] for row in rows}
+        due = [askable[id_] for id_ in ids if id_ in askable]
+        if len(due) > MANY_DUE or limit is None or len(ids) < limit:
+            break
+    return (due[0], min(len(due) - 1, MANY_DUE)) if due else None
 
 
-async def list_unseen(
-    session: AsyncSession, caller: Caller, topic: str = "", level: str = "", kind: str = ""
-) -> set[str]:
-    """Returns versions (as `Candidate.id`) of questions the member has neither answered nor a card for."""
-    then = QuestionVersion.__table__.alias("then")
-    answered = exists(
-        select(AnswerRow.id)
-        .join(then, then.c.id == AnswerRow.version_id)
-        .where(AnswerRow.member_id.in_(merged_ids(caller.member_id)), then.c.question_id == QuestionRow.id)
+async def list_met(session: AsyncSession, caller: Caller) -> set[int]:
+    """Returns the ids of the questions that are not new to the member: answered, with a card, or asked in a duel that
+    they are playing."""
+    answered = (
+        select(QuestionVersion.question_id)
+        .join(AnswerRow, AnswerRow.version_id == QuestionVersion.id)
+        .where(AnswerRow.member_id.in_(merged_ids(caller.member_id)))
     )
-    has_card = exists().where(CardRow.member_id == caller.member_id, CardRow.question_id == QuestionRow.id)
-    query = apply_filters(restrict_to_askable(select(QuestionVersion.id), caller.workspace_id), topic, level, kind)
-    secret = is_asked_now(caller.workspace_id) | is_asked_in_duel(caller.member_id)
-    found = await session.scalars(query.where(~answered, ~has_card, ~secret))
-    return {str(id_) for id_ in found}
+    with_card = select(CardRow.question_id).where(CardRow.member_id == caller.member_id)
+    return set(await session.scalars(union(answered, with_card, list_asked_in_duels(caller.member_id))))
 
 
 async def list_latest(session: AsyncSession, member_id: int) -> list[PastRound]:

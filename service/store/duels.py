@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, false, func, literal, or_, select, true, update
+from sqlalchemy import ColumnElement, Select, and_, exists, false, func, literal, or_, select, true, update
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -164,6 +164,16 @@ def is_asked_in_duel(member_id: int) -> ColumnElement[bool]:
         .join(DuelQuestion, DuelQuestion.duel_id == Duel.id)
         .join(then, then.c.id == DuelQuestion.version_id)
         .where(_plays(member_id), Duel.state == "running", then.c.question_id == QuestionRow.id)
+    )
+
+
+def list_asked_in_duels(member_id: int) -> Select[int]:
+    """Selects the ids of the questions that the member's running duels ask."""
+    return (
+        select(QuestionVersion.question_id)
+        .join(DuelQuestion, DuelQuestion.version_id == QuestionVersion.id)
+        .join(Duel, Duel.id == DuelQuestion.duel_id)
+        .where(_plays(member_id), Duel.state == "running")
     )
 
 

@@ -547,6 +547,7 @@ class CardRow(Base):
     """A member's practice card of a question, in FSRS's terms."""
 
     __tablename__ = "card"
+    __table_args__ = (Index("ix_card_due", "member_id", "due", "question_id"),)
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
     question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True, index=True)
     state: Mapped[dict[str, Any]]

@@ -229,6 +229,7 @@ from service.wire.operations import TroubleView as TroubleView
 from service.wire.operations import WorkspaceCheck as WorkspaceCheck
 from service.wire.questions import CONFIDENCE_KINDS as CONFIDENCE_KINDS
 from service.wire.questions import CONFIDENCES as CONFIDENCES
+from service.wire.questions import MANY_DUE as MANY_DUE
 from service.wire.questions import AnswerCredit as AnswerCredit
 from service.wire.questions import AnswerInput as AnswerInput
 from service.wire.questions import AnswerKey as AnswerKey

@@ -74,6 +74,8 @@ Confidence = Literal["guess", "think", "sure"]
 CONFIDENCES: Final[tuple[Confidence, ...]] = get_args(Confidence)
 CONFIDENCE_KINDS: Final[frozenset[Kind]] = frozenset({"choice", "value", "output"})
 """Kinds whose answers a member can be sure of: code can be tried first, and prose is marked by people."""
+MANY_DUE: Final = 99
+"""Due cards of practice are counted up to here: counting more would take longer than choosing one."""
 
 
 class AnswerInput(Model):
@@ -149,7 +151,7 @@ class AskForm(Model):
     closes_at: datetime | None = None
     """Closing time of the round; None in practice."""
     due: int = 0
-    """Number of further cards due, in practice."""
+    """Number of further cards due, in practice. `MANY_DUE` means so many or more."""
     asks_confidence: bool = False
     """Whether the member may say how sure they are."""
     zone: str = "UTC"

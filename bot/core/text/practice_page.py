@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from bot.core.actions import PracticeFilter
 from bot.core.cards import Block
 from bot.core.markup import escape
-from bot.core.text.questions import lettered
+from bot.core.text.questions import lettered, more_cards
 from bot.core.text.results import answer_blocks, verdict_blocks
 from bot.core.text.words import and_list, percent, plural, wait_words
 from service.wire import (
@@ -52,7 +52,7 @@ def _right(session: PracticeSession) -> int:
 
 def chips(ask: AskForm) -> tuple[str, ...]:
     """Returns the topic, the level, and how many more cards are due."""
-    more = f"{plural(ask.due, 'more card')} due" if ask.due else ""
+    more = f"{more_cards(ask.due)} due" if ask.due else ""
     return tuple(word for word in (ask.question.topic, ask.question.level, more) if word)
 
 

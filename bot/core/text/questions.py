@@ -35,7 +35,7 @@ from bot.core.text.words import (
     seconds_words,
     until_markdown,
 )
-from service.wire import AnswerResult, AskForm, HintView, QuestionPost, QuestionView, TodayView
+from service.wire import MANY_DUE, AnswerResult, AskForm, HintView, QuestionPost, QuestionView, TodayView
 
 CODE_LENGTH = 20_000
 _UNSAID = "unsaid"
@@ -250,6 +250,11 @@ def given_words(ask: AskForm) -> str:
     )
 
 
+def more_cards(due: int) -> str:
+    """Returns how many more cards of practice are due, such as `2 more cards`."""
+    return f"{due} or more cards" if due == MANY_DUE else plural(due, "more card")
+
+
 def _rules_line(ask: AskForm, now: datetime) -> str:
     if question_ref(ask.ref).kind == "sprint":
         return "Your last answer counts, with the time you gave it. Faster is more points."
@@ -257,7 +262,7 @@ def _rules_line(ask: AskForm, now: datetime) -> str:
         seconds = max(0, round((ask.closes_at - now).total_seconds()))
         return f"You have {plural(seconds, 'second')} left. Your first answer counts."
     if ask.closes_at is None:
-        return f"{plural(ask.due, 'more card')} due today." if ask.due else "No more cards are due today."
+        return f"{more_cards(ask.due)} due today." if ask.due else "No more cards are due today."
     return f"Open until {until_markdown(ask.closes_at, ask.zone, now)}. The last answer before then counts."
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.rounds import practice
 from service.store import cards, questions
 from service.store.members import Caller
-from service.wire import NotFound
+from service.wire import MANY_DUE, NotFound
 from tests.service.refusals import refused
 from tests.service.scenes import Stage, question, these
 
@@ -42,6 +42,20 @@ async def test_the_longest_due_card_comes_first_and_says_how_many_follow(stage: 
             stage.session, these(ada.member_id), question_id, stage.now - timedelta(days=days)
         )
     assert await practice.pick_next(stage.session, ada, stage.now) == ((await stage.version("b")).id, 2)
+
+
+async def test_many_due_cards_are_counted_up_to_a_limit(stage: Stage) -> None:
+    ada = await stage.caller()
+    keys = [f"q{number}" for number in range(MANY_DUE + 2)]
+    await stage.bank(*(question(key) for key in keys))
+    counts = []
+    for key in keys:
+        due = (await stage.version(key)).question_id
+        await practice.add_missed_cards(stage.session, these(ada.member_id), due, stage.now)
+        found = await practice.pick_next(stage.session, ada, stage.now)
+        assert found is not None
+        counts.append(found[1])
+    assert counts == [*range(MANY_DUE + 1), MANY_DUE]
 
 
 async def test_new_questions_come_after_due_cards_and_then_nothing(stage: Stage) -> None:

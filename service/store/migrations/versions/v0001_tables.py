@@ -420,6 +420,7 @@ def _create_answers() -> None:
         refer("card", "question_id", "question"),
         sa.PrimaryKeyConstraint("member_id", "question_id", name="pk_card"),
     )
+    op.create_index("ix_card_due", "card", ["member_id", "due", "question_id"])
 
 
 def _create_links() -> None:
