@@ -55,7 +55,7 @@ def test_it_is_killed_and_waited_for_like_a_child() -> None:
         assert process.stdout.readline() == "up\n"
         assert process.poll() is None
         process.kill()
-        assert process.wait(10) == -signal.SIGKILL
+        assert process.wait(60) == -signal.SIGKILL
 
 
 def test_the_command_says_and_returns_the_same() -> None:

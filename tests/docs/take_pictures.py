@@ -55,7 +55,7 @@ def running(words: Sequence[str]) -> Iterator[str]:
         yield next(found[0] for line in process.stdout if (found := re.search(r"http://[\w.:/-]+", line)))
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def join(browser: Browser, address: str, name: str) -> Page:

@@ -53,7 +53,7 @@ class Bot:
         return found
 
     async def next(self) -> discord.Interaction:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return await self.came.get()
 
 

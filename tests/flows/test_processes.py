@@ -42,7 +42,7 @@ HERE = Where(channel="daily", name="daily")
 PATIENCE = 180.0
 UNREACHABLE = "postgresql://nobody@127.0.0.1:1/nothing"
 EVERY_DAY = tuple(range(7))
-ENDED_S = 20.0
+ENDED_S = 120.0
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -84,7 +84,7 @@ class Part:
 
     def close(self) -> None:
         """Closes the pipe of a process that has ended."""
-        self.reader.join(10)
+        self.reader.join()
         assert self.process.stdout is not None
         self.process.stdout.close()
 

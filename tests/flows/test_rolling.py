@@ -26,7 +26,7 @@ __all__ = ["parts"]
 
 HERE = Where(channel="daily", name="daily")
 MEMBERS = 6
-GRACE_S = 30.0
+GRACE_S = 120.0
 """Grace period before SIGKILL, seconds, as in docker compose."""
 
 

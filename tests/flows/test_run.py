@@ -116,7 +116,7 @@ def running(
     finally:
         if process.poll() is None:
             started.kill()
-        reader.join(10)
+        reader.join()
         if process.stdin:
             process.stdin.close()
         if process.stdout:

@@ -19,7 +19,7 @@ from questions.report import finding_github, reading_text
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGE = str(Path(questions.__file__).parent)
-SLOW = 3.0
+SLOW = 30.0
 """CPU seconds, including tracing, after which a small input counts as a finding."""
 LONGEST = 6000
 FRAGMENTS = (

@@ -186,7 +186,7 @@ async def test_who_hangs_up_cancels_the_run(tmp_path: Path, server: Certificates
         running = asyncio.create_task(client(port, worker).run(Run("r", "")))
         await seen.started.wait()
         running.cancel()
-        await asyncio.wait_for(seen.hung_up.wait(), 10)
+        await asyncio.wait_for(seen.hung_up.wait(), 60)
 
 
 async def test_a_renewed_certificate_is_used_without_a_restart(tmp_path: Path, worker: Certificates) -> None:
@@ -263,7 +263,7 @@ async def gate_process(socket: Path, files: Files) -> AsyncIterator[tuple[asynci
     )
     try:
         assert process.stderr is not None
-        line = (await asyncio.wait_for(process.stderr.readline(), 30)).decode()
+        line = (await asyncio.wait_for(process.stderr.readline(), 60)).decode()
         assert "listens at 127.0.0.1:" in line, line
         yield process, int(line.rsplit(":", 1)[1])
     finally:

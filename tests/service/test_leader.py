@@ -114,7 +114,7 @@ async def test_only_the_leader_ticks_and_goes_on_after_a_failure(database_url: s
 
     first, second = Leader(database_url), Leader(database_url)
     assert await first.acquire()
-    async with run_ticks(first, failing), run_ticks(second, never), asyncio.timeout(10):
+    async with run_ticks(first, failing), run_ticks(second, never), asyncio.timeout(60):
         assert [await ticks.get() for _ in range(2)] == ["first", "first"]
     assert ticks.empty()
 
@@ -133,7 +133,7 @@ async def test_every_process_takes_its_share_also_after_a_failure(database_url: 
         ticks["second"].put_nowait(None)
 
     one, two = Leader(database_url), Leader(database_url)
-    async with run_ticks(one, lead, first), run_ticks(two, lead, second), asyncio.timeout(20):
+    async with run_ticks(one, lead, first), run_ticks(two, lead, second), asyncio.timeout(60):
         for _ in range(2):
             await ticks["first"].get()
             await ticks["second"].get()

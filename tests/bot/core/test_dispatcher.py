@@ -78,7 +78,7 @@ class Counted(Wall):
 
     async def lets(self, many: int, once_waiting: int) -> None:
         """Lets this many posts proceed once that many are waiting."""
-        async with asyncio.timeout(30), self.changed:
+        async with asyncio.timeout(60), self.changed:
             await self.changed.wait_for(lambda: self.let == 0 and self.waiting >= once_waiting)
             self.let = many
             self.changed.notify_all()

@@ -174,11 +174,8 @@ def _cut(option: Json, text: str) -> list[str]:
 
 
 async def test_a_few_days_read_as_they_should(
-    service: Service, client: ServiceClient, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: Service, client: ServiceClient, clock: Clock, tmp_path: Path
 ) -> None:
-    # Deadlines are tested elsewhere; here, a slow machine must not change what is said.
-    monkeypatch.setattr("tests.doubles.discord.interactions.FIRST_S", 600.0)
-    monkeypatch.setattr("bot.discord.handler.TOO_LATE_S", 600.0)
     async with simulation(service, client, clock, tmp_path) as sim:
         people = {"Boss": sim.boss, "Ada": sim.ada, "Bob": sim.joins("Bob"), "Cleo": sim.joins("Cleo")}
         chat = DiscordDay(sim, Transcript("A few days on Discord", clock), people)

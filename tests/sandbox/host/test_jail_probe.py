@@ -110,7 +110,7 @@ async def test_a_python_that_only_root_can_read_is_refused_in_the_weaker_tier_wi
     started = embedded.start(tmp_path, weaker=True)
     try:
         with pytest.raises(SandboxUnreachable, match=r"an unprivileged user must be able to read .*python"):
-            await started.client.until_ready(5)
+            await started.client.until_ready(60)
     finally:
         started.stop()
 

@@ -96,7 +96,7 @@ async def exited(child: Child) -> None:
     readable = asyncio.Event()
     asyncio.get_running_loop().add_reader(child.pidfd, readable.set)
     try:
-        await asyncio.wait_for(readable.wait(), 10)
+        await asyncio.wait_for(readable.wait(), 60)
     finally:
         asyncio.get_running_loop().remove_reader(child.pidfd)
 
@@ -116,7 +116,7 @@ async def test_a_process_id_in_use_is_not_freed_even_if_its_child_ends() -> None
                 pass  # the zygote has answered, so it has seen the end before
             assert not child.ended.done()
             assert status(child.meter.pid)["State"].startswith("Z")
-        assert (await asyncio.wait_for(asyncio.shield(child.ended), 10)).code == -signal.SIGKILL
+        assert (await asyncio.wait_for(asyncio.shield(child.ended), 60)).code == -signal.SIGKILL
         async with child.keep_pid() as kept:
             assert not kept, "it is reaped, so its process id may be anyone's"
         child.close()

@@ -37,7 +37,7 @@ def tried(what):
 def alone(program: str, directory: Path) -> list[str]:
     """Returns the lines that `program` prints."""
     command = [sys.executable, "-I", "-B", "-c", PREAMBLE + program]
-    ran = subprocess.run(command, capture_output=True, text=True, cwd=directory, timeout=30, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=directory, timeout=60, check=False)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.split("\n")[:-1]
 

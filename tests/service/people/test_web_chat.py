@@ -300,7 +300,7 @@ async def test_a_process_that_waits_learns_of_a_message_and_of_a_sign_out(chat: 
     async def waits(after: int, sign_outs: int) -> Any:
         return await chat.client.web_changes(CHAT, after, sign_outs, 20)
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         waiting = asyncio.create_task(waits(now.version, now.sign_outs))
         message = await chat.post('"hi"', author=ann.id)
         changed = await waiting

@@ -289,7 +289,7 @@ async def test_a_regrade_a_merge_and_a_close_at_once_end_without_a_deadlock(sess
             own = [{**row, "key": f"r{each.member_id}", "member_id": each.member_id} for each in world.callers[2:4]]
             await ledger.insert_entries(session, own)
 
-    await asyncio.wait_for(asyncio.gather(join(), regrade()), 20)
+    await asyncio.wait_for(asyncio.gather(join(), regrade()), 60)
     async with sessions.begin() as session:
         world.stage.session, world.stage.now = session, first.opens_at + timedelta(hours=1)
         world.gone.add(world.callers[1].member_id)

@@ -87,7 +87,7 @@ async def test_a_claim_of_an_edit_waits_for_no_close(daily: DailyChannel, clock:
     clock.advance(seconds=10)
     async with daily.service.sessions.begin() as closing:
         assert await rounds.lock_open(closing, QuestionRef.parse(ref).id) is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             (edit,) = await updates(daily)
     assert shown(edit) == (1, None)
 

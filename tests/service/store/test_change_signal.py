@@ -26,7 +26,7 @@ def run(database_url: str, statement: str) -> None:
 
 async def test_all_who_wait_share_one_connection_which_the_last_closes(database_url: str) -> None:
     signal = ChangeSignal(database_url)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async with signal.listening():
             async with signal.listening(), signal.listening():
                 await signal.next_change(OUTBOX).wait()  # it listens from now on
@@ -42,7 +42,7 @@ async def test_all_who_wait_share_one_connection_which_the_last_closes(database_
 
 async def test_a_message_added_between_looking_and_waiting_is_not_missed(database_url: str) -> None:
     signal = ChangeSignal(database_url)
-    async with asyncio.timeout(20), signal.listening():
+    async with asyncio.timeout(60), signal.listening():
         await signal.next_change(OUTBOX).wait()
         added = signal.next_change(OUTBOX)
         await asyncio.to_thread(run, database_url, f"notify {OUTBOX}")
@@ -54,7 +54,7 @@ async def test_it_listens_again_when_its_connection_was_lost(
 ) -> None:
     monkeypatch.setattr("service.store.change_signal.RETRY_SECONDS", 0.01)
     signal = ChangeSignal(database_url)
-    async with asyncio.timeout(20), signal.listening():
+    async with asyncio.timeout(60), signal.listening():
         await signal.next_change(OUTBOX).wait()
         again = signal.next_change(OUTBOX)
         (first,) = listeners(database_url)
