@@ -38,11 +38,11 @@ from service.config import read_settings
 from service.logs import log_to
 from service.process import CommandFailed, lock_folder, make_folder, now, out
 from service.rounds.submissions import submit_answer
-from service.store import migrations, questions, sprint_variants
+from service.store import migrations, questions, sprints
 from service.store.answers import Submission
+from service.store.competition_tables import Sprint, SprintQuestion
 from service.store.members import resolve_caller
 from service.store.session import libpq_url, start_postgres
-from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import Base, Round
 from service.wire import AnswerInput, Confidence, QuestionRef, ScheduleSpec, TournamentPlan, WebPerson, Who
 
@@ -321,7 +321,7 @@ class Team:
             async with self._service.sessions.begin() as session:
                 # Each member may have a variant of their own.
                 caller = await resolve_caller(session, player.who, WHERE, self._clock())
-                version_id = await sprint_variants.get_for_member(session, sprint, asked, caller.member_id)
+                version_id = await sprints.get_for_member(session, sprint, asked, caller.member_id)
                 question = (await questions.get_version(session, version_id)).question
             difficulty = _DIFFICULTY[question.level]
             chance = 1 / (1 + math.exp(difficulty - player.ability))

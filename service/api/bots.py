@@ -29,7 +29,7 @@ from service.people.audit import administer, admins_only
 from service.rounds import delivery as rounds_delivery
 from service.rounds import schedules
 from service.rounds.idempotency import EventCall, run_once
-from service.store import chats, members, outbox, received_events
+from service.store import bots, chats, members, outbox
 from service.store import schedules as schedule_rows
 from service.store.members import Caller, resolve_caller
 from service.wire import (
@@ -294,7 +294,7 @@ async def events_record(
 ) -> Recorded:
     async with call.transaction() as session:
         content, bot = event.model_dump(mode="json"), (platform, application)
-        return await received_events.record(session, bot, event.id, content, event.author, call.now)
+        return await bots.record_event(session, bot, event.id, content, event.author, call.now)
 
 
 @router.post("/events/turn")
@@ -302,7 +302,7 @@ async def events_turn(
     call: TheCall, platform: PlatformBody, event: Annotated[EventId, Body(embed=True)], application: Application = ""
 ) -> bool:
     async with call.transaction() as session:
-        return await received_events.take_turn(session, (platform, application), event, call.now)
+        return await bots.take_turn(session, (platform, application), event, call.now)
 
 
 @router.post("/events/answered")
@@ -310,7 +310,7 @@ async def events_answered(
     call: TheCall, platform: PlatformBody, event: Annotated[EventId, Body(embed=True)], application: Application = ""
 ) -> None:
     async with call.transaction() as session:
-        await received_events.mark_answered(session, (platform, application), event)
+        await bots.mark_answered(session, (platform, application), event)
 
 
 @router.post("/events/claim")
@@ -321,7 +321,7 @@ async def events_claim(
     application: Application = "",
 ) -> tuple[ReceivedEvent, ...]:
     async with call.transaction() as session:
-        found = await received_events.claim(session, (platform, application), call.now, limit)
+        found = await bots.claim_events(session, (platform, application), call.now, limit)
         return tuple(ReceivedEvent.from_stored(content) for content in found)
 
 

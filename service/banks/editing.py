@@ -19,19 +19,11 @@ from service.banks.documents import DocumentReader
 from service.banks.moderation import find_named
 from service.banks.preview import preview_question
 from service.errors import Refused
-from service.store import banks, regrades
+from service.store import answers, banks
 from service.store import imports as import_rows
 from service.store.members import Caller
 from service.store.tables import BankRow, QuestionRow
-from service.wire import (
-    PACKED,
-    EditRefused,
-    EditView,
-    ImportView,
-    QuestionSource,
-    RegradeView,
-    SuggestionProblem,
-)
+from service.wire import PACKED, EditRefused, EditView, ImportView, QuestionSource, RegradeView, SuggestionProblem
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
 
@@ -116,7 +108,7 @@ async def edit(
     await session.refresh(target.row)
     moved = RegradeView()
     if target.row.current != before:
-        sums = await regrades.sum_regrade(session, target.row.id)
+        sums = await answers.sum_regrade(session, target.row.id)
         moved = RegradeView.model_validate(dataclasses.asdict(sums))
     if apply:
         await part.commit()

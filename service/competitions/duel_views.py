@@ -12,7 +12,7 @@ from service.domain.duels import QUESTION_SECONDS, QUESTIONS, SIDES, Side, Turn,
 from service.domain.ratings import Rating
 from service.rounds.views import build_answer_key
 from service.store import duels, members, questions, schedules
-from service.store.duel_tables import Duel, DuelRating
+from service.store.competition_tables import Duel, DuelRating
 from service.store.members import Caller
 from service.wire import (
     AnswerInput,

@@ -36,7 +36,7 @@ from service.rounds.named_members import find_named
 from service.rounds.submissions import validate_answer
 from service.rounds.views import build_question_view
 from service.store import duels, members, outbox, questions
-from service.store.duel_tables import Duel, DuelQuestion
+from service.store.competition_tables import Duel, DuelQuestion
 from service.store.members import Caller
 from service.store.session import Sessions
 from service.store.tables import Member

@@ -28,13 +28,13 @@ from service.rounds.choosing import choose_for_day
 from service.rounds.ledger import grade_answer
 from service.rounds.submissions import validate_answer
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import candidates, members, outbox, questions, sprint_variants, variants
+from service.store import candidates, members, outbox, questions, sprints, variants
 from service.store import schedules as schedule_rows
 from service.store import sprints as rows
+from service.store.competition_tables import Sprint, SprintQuestion
 from service.store.members import Caller
 from service.store.questions import Version
 from service.store.session import Sessions
-from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.sprints import Asked
 from service.wire import (
     AnswerInput,
@@ -122,7 +122,7 @@ async def stop(session: AsyncSession, caller: Caller) -> SprintView:
 async def view_question(session: AsyncSession, caller: Caller, ref: str, now: datetime) -> AskForm:
     """Returns the question for this caller, with options in their own order. Refused unless it is asked now."""
     asked = await _find_open(session, caller, ref, now)
-    version_id = await sprint_variants.get_for_member(session, asked.sprint, asked.question, caller.member_id)
+    version_id = await sprints.get_for_member(session, asked.sprint, asked.question, caller.member_id)
     version = await questions.get_version(session, version_id)
     before = await rows.find_answer(session, asked.question.id, caller.member_id)
     variant: VariantRole | None = "own" if asked.question.own_variants else None
@@ -148,7 +148,7 @@ async def submit_answer(
     asked = await rows.share_question(session, caller.workspace_id, QuestionRef.parse(ref).id)
     if asked is None or not asked.is_open:
         raise Refused(SprintRefused(why="closed"))
-    version_id = await sprint_variants.get_for_member(session, asked.sprint, asked.question, caller.member_id)
+    version_id = await sprints.get_for_member(session, asked.sprint, asked.question, caller.member_id)
     version = await questions.get_version(session, version_id)
     given = validate_answer(version.question, given)
     changed = await rows.save_answer(

@@ -12,9 +12,9 @@ from service.domain.calendar import get_zone
 from service.domain.tournaments import Standing, TeamDay, may_pick, rank_bracket, rank_table
 from service.errors import Refused
 from service.store import tournaments as rows
+from service.store.competition_tables import Tournament, TournamentDay, TournamentPair, TournamentScore, TournamentTeam
 from service.store.members import Caller
 from service.store.tables import Chat
-from service.store.tournament_tables import Tournament, TournamentDay, TournamentPair, TournamentScore, TournamentTeam
 from service.store.tournaments import Player
 from service.wire import Named, NotFound, Platform, TournamentStage, TournamentView
 from service.wire import TournamentDay as DayView

@@ -38,10 +38,10 @@ from service.rounds.schedules import build_timetable
 from service.store import duels, members, outbox
 from service.store import schedules as schedule_rows
 from service.store import tournaments as rows
+from service.store.competition_tables import Tournament, TournamentTeam
 from service.store.members import Caller
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
-from service.store.tournament_tables import Tournament, TournamentTeam
 from service.store.tournaments import Player
 from service.wire import (
     ChannelNeeded,

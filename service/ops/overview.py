@@ -11,19 +11,11 @@ from service.ops import doctor
 from service.reference_clock import NO_SKEW
 from service.rounds import digests, planning, schedules
 from service.sandboxes import ReportsHealth
-from service.store import overview as counts
+from service.store import monitoring as counts
 from service.store import schedules as rows
 from service.store.members import Caller
 from service.store.tables import Channel, Schedule
-from service.wire import (
-    LowView,
-    OpenRound,
-    Overview,
-    QuestionRef,
-    QuestionsCheck,
-    ScheduleSpec,
-    WorkspaceCheck,
-)
+from service.wire import LowView, OpenRound, Overview, QuestionRef, QuestionsCheck, ScheduleSpec, WorkspaceCheck
 
 ACTIVE = timedelta(weeks=4)
 """Time within which a member answered who counts as active."""

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.credentials import TokenCipher
-from service.store import applications, chats, outbox
-from service.store.tables import InstallationRow
+from service.store import bots, chats, outbox
+from service.store.chats import InstallationRow
 from service.wire import Installation, InstallationKey, Platform
 
 AHEAD = timedelta(hours=2)
@@ -56,7 +56,7 @@ async def record_presence(
     if known is not None and application not in ("", known.application):
         if known.application and not present:
             return
-        if not await applications.bind_chat(session, known, application, now):
+        if not await bots.bind_chat(session, known, application, now):
             return
     await chats.mark_left(session, platform, workspace, None if present else now)
     if present:

@@ -26,10 +26,9 @@ from service.store import audits, chats, duels, sprints, tournaments
 from service.store import ledger as season_rows
 from service.store import members as member_rows
 from service.store import privacy as rows
-from service.store.chats import Holdings
+from service.store.chats import Holdings, LinkCodeRow
 from service.store.members import Caller
 from service.store.privacy import CountingAnswer, LedgerSum
-from service.store.tables import LinkCodeRow
 from service.wire import ChatLinked, LinkRefused, LinkWaits, MemberLinked, SprintRefused, TournamentRefused
 
 # Codes. Only a keyed digest of a code is stored.

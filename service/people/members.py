@@ -25,11 +25,9 @@ from service.store import (
     boards,
     cards,
     duels,
-    feedback,
     ledger,
     markings,
     measurements,
-    member_lists,
     members,
     notifications,
     reports,
@@ -298,7 +296,7 @@ async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
         ],
         "feedback": [
             {"question": key, "version": row.version, "liked": row.liked, "at": row.at.isoformat()}
-            for row, key in await feedback.list_by_member(session, member.id)
+            for row, key in await reports.list_feedback_by_member(session, member.id)
         ],
         "web_messages": [
             {"text": json.loads(content), "at": at.isoformat()}
@@ -355,7 +353,7 @@ PAGE = 25
 
 async def list_page(session: AsyncSession, caller: Caller, text: str, page: int) -> MemberPage:
     """Returns a page of the workspace's members, the most active first."""
-    found, total = await member_lists.list_members(session, caller.workspace_id, text, page, PAGE)
+    found, total = await members.list_member_rows(session, caller.workspace_id, text, page, PAGE)
     return MemberPage(members=tuple(found), total=total, page=page, size=PAGE)
 
 

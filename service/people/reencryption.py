@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.credentials import TokenCipher, WrongTokenKey
 from service.people import web_chat
 from service.store import chats, web_people
+from service.store.chats import InstallationRow
 from service.store.session import Sessions
-from service.store.tables import InstallationRow
 
 log = structlog.get_logger(__name__)
 

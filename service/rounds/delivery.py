@@ -20,7 +20,7 @@ from service.errors import Misconfigured
 from service.metrics import DELIVERIES, record_delivery
 from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
-from service.store import answers, applications, ledger, notifications, outbox
+from service.store import answers, bots, ledger, notifications, outbox
 from service.store.change_signal import OUTBOX, ChangeSignal
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
@@ -86,7 +86,7 @@ async def claim_or_wait(
     Once `stopping` returns True it stops within a second and leases nothing.
     """
     async with sessions.begin() as session:
-        await applications.record_seen(session, platform, application, clock())
+        await bots.record_seen(session, platform, application, clock())
 
     async def claim() -> tuple[Delivery, ...]:
         async with sessions.begin() as session:

@@ -12,7 +12,7 @@ from service.domain.selection import shuffle_options
 from service.errors import Refused
 from service.rounds.submissions import find_question
 from service.rounds.views import has_hint
-from service.store import answers, hints
+from service.store import answers
 from service.store.members import Caller
 from service.wire import HintView, NoHint, OptionView, QuestionRef
 
@@ -31,9 +31,9 @@ async def view_hint(session: AsyncSession, caller: Caller, ref: str, take: bool,
         raise Refused(NoHint(closed=has_hint(question)))
     taken = True
     if round_ is not None:
-        taken = take or await hints.is_taken(session, round_.id, caller.member_id)
+        taken = take or await answers.is_hint_taken(session, round_.id, caller.member_id)
         if take:
-            await hints.add(session, round_.id, caller.member_id)
+            await answers.take_hint(session, round_.id, caller.member_id)
     before = await answers.get_current(session, round_.id, caller.member_id) if round_ is not None else None
     wrong = None if question.hint or not taken else _wrong_option(question, ref, caller.member_id)
     return HintView(

@@ -21,7 +21,7 @@ from service.domain.scoring import (
     hint_points,
 )
 from service.rounds.board_keys import open_board, open_for_posting
-from service.store import answers, boards, hints, ledger, outbox, suggestions
+from service.store import answers, boards, ledger, outbox, suggestions
 from service.store.answers import RoundEntry
 from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import AnswerInput, AnswerUnreadable, ScheduleSpec, VerdictView
@@ -80,7 +80,7 @@ class LedgerPosting:
     ) -> LedgerPosting:
         """Creates it for a round, with the question's difficulty at the time it opened."""
         share = await answers.mean_credit_before(session, round_, schedule.workspace_id)
-        hinted = await hints.list_members(session, round_.id)
+        hinted = await answers.list_hint_takers(session, round_.id)
         return cls(round_, schedule, question, share, hinted, await suggestions.find_round_author(session, round_.id))
 
     async def post(self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float | None]]) -> list[int]:

@@ -18,8 +18,8 @@ from service.errors import Refused
 from service.rounds import mastery, schedules
 from service.store import answers, candidates, cards, variants
 from service.store.answers import JudgedPractice
+from service.store.cards import CardRow
 from service.store.members import Caller
-from service.store.tables import CardRow
 from service.wire import NotFound, Rating, RatingChoice, RatingRefused, SessionProgress
 
 _DAY = timedelta(days=1)

@@ -13,9 +13,10 @@ from service.errors import Refused
 from service.rounds import practice
 from service.rounds.views import build_answer_key, build_question_view
 from service.store import answers, cards, duels, markings, members, questions, schedules
+from service.store.cards import CardRow
 from service.store.members import Caller
 from service.store.questions import Version
-from service.store.tables import AnswerRow, CardRow
+from service.store.tables import AnswerRow
 from service.wire import (
     AnswerInput,
     NotMet,

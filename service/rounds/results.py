@@ -19,12 +19,12 @@ from service.store import (
     answers,
     chats,
     duels,
-    feedback,
     ledger,
     markings,
     notifications,
     outbox,
     questions,
+    reports,
     rounds,
     schedules,
     variants,
@@ -85,7 +85,7 @@ async def save_feedback(session: AsyncSession, caller: Caller, ref: str, now: da
     found = await rounds.find_in_workspace(session, caller.workspace_id, QuestionRef.parse(ref).id)
     assert found is not None, "its result was found"
     version = await graded_version(session, found[0])
-    await feedback.save(session, caller.member_id, version.question_id, version.number, liked=liked, now=now)
+    await reports.save_feedback(session, caller.member_id, version.question_id, version.number, liked=liked, now=now)
 
 
 async def enqueue_unasked(
@@ -158,7 +158,7 @@ async def build_results(
     zone, ref = ScheduleSpec.from_stored(schedule.spec).zone, str(QuestionRef("round", round_.id))
     key = build_answer_key(facts.version, ref)
     measured = measuring.is_measured(round_, schedule, facts.version)
-    liked = await feedback.list_given(session, facts.version.question_id, facts.version.number, member_ids)
+    liked = await reports.list_feedback(session, facts.version.question_id, facts.version.number, member_ids)
     found = {}
     for member_id in member_ids:
         answer, version = entries.get(member_id), own.get(member_id, facts.version)

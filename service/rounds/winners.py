@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.rounds import alerts
-from service.store import outbox, winner_roles
+from service.store import boards, outbox
 from service.store.ledger import list_hidden_members
 from service.store.members import Caller
 from service.store.tables import Season
@@ -22,14 +22,14 @@ TIMEOUT = timedelta(days=7)
 
 async def set_role(session: AsyncSession, caller: Caller, channel_id: int, role: str, now: datetime) -> WinnerRoleView:
     """Names the role of the caller's chat and where the winner is announced; an empty one turns it off."""
-    await winner_roles.save(session, caller.chat_id, channel_id, role, now)
+    await boards.save_winner_role(session, caller.chat_id, channel_id, role, now)
     await alerts.close_role_trouble(session, caller.workspace_id, caller.chat_id, now)
     return await view_role(session, caller)
 
 
 async def view_role(session: AsyncSession, caller: Caller) -> WinnerRoleView:
     """Returns the role of the caller's chat."""
-    found = await winner_roles.find(session, caller.chat_id)
+    found = await boards.find_winner_role(session, caller.chat_id)
     if found is None:
         return WinnerRoleView()
     row, channel = found
@@ -38,7 +38,7 @@ async def view_role(session: AsyncSession, caller: Caller) -> WinnerRoleView:
 
 async def announce(session: AsyncSession, season: Season, now: datetime) -> None:
     """Enqueues the announcement of a season that has ended, once for each chat with a role."""
-    roles = await winner_roles.list_roles(session, season.workspace_id)
+    roles = await boards.list_winner_roles(session, season.workspace_id)
     hidden = await list_hidden_members(session, season.workspace_id) if roles else set()
     shown = [row for row in season.archive or () if row["member"] not in hidden]
     if not shown:
@@ -52,8 +52,8 @@ async def announce(session: AsyncSession, season: Season, now: datetime) -> None
             season=season.name,
             top=top,
             role=role.role,
-            winners=await winner_roles.list_external_ids(session, role.chat_id, winners),
-            former=await winner_roles.list_external_ids(session, role.chat_id, former),
+            winners=await boards.list_external_ids(session, role.chat_id, winners),
+            former=await boards.list_external_ids(session, role.chat_id, former),
         )
         message = outbox.NewMessage(
             key=f"season:{season.id}:winner:{role.chat_id}",

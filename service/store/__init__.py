@@ -1,18 +1,23 @@
-"""The only package that uses SQLAlchemy: tables, sessions, migrations, and one module of queries per noun."""
+"""The only package that uses SQLAlchemy: tables, sessions, migrations, and one module of queries per noun.
+
+A table that one module alone queries is defined there; the others are in `tables` and the modules named after it.
+"""
 
 # Importing any module of the package defines every table: a backup takes the tables that `Base.metadata` has.
-from service.store import board_tables as board_tables
-from service.store import bot_tables as bot_tables
-from service.store import calibration_tables as calibration_tables
-from service.store import contestant_tables as contestant_tables
-from service.store import duel_tables as duel_tables
-from service.store import marking_tables as marking_tables
-from service.store import measurement_tables as measurement_tables
-from service.store import notification_tables as notification_tables
+from service.store import answers as answers
+from service.store import audits as audits
+from service.store import boards as boards
+from service.store import bots as bots
+from service.store import calibrations as calibrations
+from service.store import cards as cards
+from service.store import chats as chats
+from service.store import competition_tables as competition_tables
+from service.store import contestants as contestants
+from service.store import markings as markings
+from service.store import measurements as measurements
+from service.store import notifications as notifications
 from service.store import retention as retention
 from service.store import review_tables as review_tables
-from service.store import round_member_tables as round_member_tables
-from service.store import sprint_tables as sprint_tables
 from service.store import tables as tables
-from service.store import tournament_tables as tournament_tables
+from service.store import variants as variants
 from service.store import web_tables as web_tables

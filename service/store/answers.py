@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, func, literal, select, update
+from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Select, delete, func, literal, select, update
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import InstrumentedAttribute, aliased
+from sqlalchemy.orm import InstrumentedAttribute, Mapped, aliased, mapped_column
 
 from service.store.members import Caller, merged_ids
+from service.store.questions import newest_version_id
 from service.store.tables import (
     AnswerRow,
+    Base,
     CurrentAnswer,
+    Ledger,
     Member,
     QuestionRow,
     QuestionVersion,
@@ -335,3 +338,109 @@ def _entries() -> Select[AnswerRow, Member, VerdictRow]:
         .outerjoin(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
         .order_by(AnswerRow.at, AnswerRow.id)
     )
+
+
+class HintTaken(Base):
+    """A member's use of the hint of a round's question, which costs points."""
+
+    __tablename__ = "hint_taken"
+    round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
+
+
+async def take_hint(session: AsyncSession, round_id: int, member_id: int) -> None:
+    """Records that the member took the round's hint, once."""
+    taken = insert(HintTaken).values(round_id=round_id, member_id=member_id)
+    await session.execute(taken.on_conflict_do_nothing())
+
+
+async def is_hint_taken(session: AsyncSession, round_id: int, member_id: int) -> bool:
+    """Returns whether the member took the round's hint."""
+    return await session.get(HintTaken, (round_id, member_id)) is not None
+
+
+async def list_hint_takers(session: AsyncSession, round_id: int) -> frozenset[int]:
+    """Returns the members who took the round's hint."""
+    return frozenset(await session.scalars(select(HintTaken.member_id).where(HintTaken.round_id == round_id)))
+
+
+async def forget_hints(session: AsyncSession, member_id: int) -> None:
+    """Deletes which hints the member took. Points that they cost stay in the ledger."""
+    await session.execute(delete(HintTaken).where(HintTaken.member_id == member_id))
+
+
+async def merge_hints(session: AsyncSession, kept: int, gone: int) -> None:
+    """Moves the hints of the member `gone` to `kept`."""
+    for round_id in await session.scalars(select(HintTaken.round_id).where(HintTaken.member_id == gone)):
+        await take_hint(session, round_id, kept)
+    await forget_hints(session, gone)
+
+
+TOLERANCE = 1e-9
+"""Difference of two credits that count as equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regrade:
+    """What judging the answers of closed rounds again moved."""
+
+    rounds: int
+    """Closed rounds with the question."""
+    answers: int
+    """Answers in them that count."""
+    judged: int
+    """Of those, answers that the new version judged."""
+    better: int
+    worse: int
+    gained: int
+    """Points that members got."""
+    lost: int
+    members: int
+    """Members whose points changed."""
+
+
+async def sum_regrade(session: AsyncSession, question_id: int) -> Regrade:
+    """Returns what the newest version of a question moved, in three statements."""
+    version_id = await newest_version_id(session, question_id)
+    of_question = select(QuestionVersion.id).where(QuestionVersion.question_id == question_id)
+    rounds, answers = (
+        await session.execute(
+            select(func.count(Round.id.distinct()), func.count(CurrentAnswer.answer_id))
+            .outerjoin(CurrentAnswer, CurrentAnswer.round_id == Round.id)
+            .where(Round.version_id.in_(of_question), Round.closed_at.is_not(None))
+        )
+    ).one()
+    new, old = aliased(VerdictRow), aliased(VerdictRow)
+    latest = (
+        select(old.credit)
+        .where(old.answer_id == new.answer_id, old.version_id != version_id)
+        .order_by(old.id.desc())
+        .limit(1)
+        .correlate(new)
+        .scalar_subquery()
+    )
+    moved = new.credit - latest
+    judged, better, worse = (
+        await session.execute(
+            select(
+                func.count(),
+                func.count().filter(moved > TOLERANCE),
+                func.count().filter(moved < -TOLERANCE),
+            )
+            .select_from(new)
+            .join(CurrentAnswer, CurrentAnswer.answer_id == new.answer_id)
+            .join(AnswerRow, AnswerRow.id == new.answer_id)
+            .where(new.version_id == version_id, AnswerRow.round_id.is_not(None))
+        )
+    ).one()
+    corrections = Ledger.key.startswith(f"regrade:{version_id}:", autoescape=True)
+    gained, lost, members = (
+        await session.execute(
+            select(
+                func.coalesce(func.sum(Ledger.points).filter(Ledger.points > 0), 0),
+                func.coalesce(-func.sum(Ledger.points).filter(Ledger.points < 0), 0),
+                func.count(Ledger.member_id.distinct()).filter(Ledger.points != 0),
+            ).where(corrections, Ledger.round_id.in_(select(Round.id).where(Round.version_id.in_(of_question))))
+        )
+    ).one()
+    return Regrade(*map(int, (rounds, answers, judged, better, worse, gained, lost, members)))

@@ -6,11 +6,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import ForeignKey, Index, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
 from service.store.members import Caller
-from service.store.tables import Audit, Member
+from service.store.tables import Base, Member, new_id
+
+
+class Audit(Base):
+    """An action of an admin."""
+
+    __tablename__ = "audit"
+    __table_args__ = (Index("ix_audit_at", "at", postgresql_using="brin"),)
+    id: Mapped[int] = new_id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
+    member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
+    action: Mapped[str]
+    detail: Mapped[dict[str, Any]]
+    at: Mapped[datetime]
 
 
 def add(session: AsyncSession, caller: Caller, action: str, detail: dict[str, Any], now: datetime) -> None:

@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store.competition_tables import Sprint, SprintQuestion
 from service.store.members import Caller, merged_ids
 from service.store.monitoring import lacks_gpu
-from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import (
     AnswerRow,
     BankImport,

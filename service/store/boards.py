@@ -1,6 +1,8 @@
-"""Boards that are kept: opens a board, and reads its top, one member's place and their totals.
+"""Tables and queries of the boards: sums of the ledger per member, in order and counted in blocks; and winners' roles.
 
-The database changes boards with the ledger; see `service.store.migrations.boards`.
+Triggers keep the boards equal to the ledger in the transaction that posts points; see
+`service.store.migrations.boards`. Nothing else writes them. The rows of a board have no foreign keys: the triggers take
+their ids from rows that have.
 """
 
 from __future__ import annotations
@@ -10,13 +12,148 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pydantic import TypeAdapter
-from sqlalchemy import func, or_, select, text
+from sqlalchemy import (
+    CheckConstraint,
+    ForeignKey,
+    UniqueConstraint,
+    case,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
-from service.store.board_tables import BoardBlock, BoardMember, BoardRecord
 from service.store.ledger import is_within_topic
-from service.store.tables import Member, QuestionVersion
+from service.store.tables import Base, Channel, Chat, Identity, Member, Outbox, QuestionVersion, new_id
 from service.wire import Contest, Period
+
+
+async def find_winner_role(session: AsyncSession, chat_id: int) -> tuple[WinnerRole, Channel] | None:
+    """Returns the role of a chat and the channel in which it is announced."""
+    query = select(WinnerRole, Channel).join(Channel, Channel.id == WinnerRole.channel_id)
+    row = (await session.execute(query.where(WinnerRole.chat_id == chat_id))).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+async def save_winner_role(session: AsyncSession, chat_id: int, channel_id: int, role: str, now: datetime) -> None:
+    """Sets the role, or with an empty one removes it. An announcement that waits gives the new one, at once."""
+    waiting = (Outbox.chat_id == chat_id, Outbox.kind == "winner", Outbox.state == "due")
+    if not role:
+        await session.execute(delete(WinnerRole).where(WinnerRole.chat_id == chat_id))
+        await session.execute(update(Outbox).where(*waiting).values(state="skipped", error="the role was turned off"))
+        return
+    values = {"chat_id": chat_id, "channel_id": channel_id, "role": role}
+    # Who held another role keeps it.
+    holders = case((WinnerRole.role == role, WinnerRole.holders), else_=literal([], JSONB))
+    changed = {"channel_id": channel_id, "role": role, "holders": holders}
+    made = insert(WinnerRole).values(values).on_conflict_do_update(index_elements=["chat_id"], set_=changed)
+    await session.execute(made)
+    body = func.jsonb_set(Outbox.body, ["role"], func.to_jsonb(literal(role)), type_=JSONB)
+    await session.execute(
+        update(Outbox).where(*waiting).values(body=body, not_before=now).execution_options(synchronize_session=False)
+    )
+
+
+async def list_winner_roles(session: AsyncSession, workspace_id: int) -> Sequence[WinnerRole]:
+    """Returns the roles of the workspace's chats, locked."""
+    query = select(WinnerRole).join(Chat, Chat.id == WinnerRole.chat_id).where(Chat.workspace_id == workspace_id)
+    return (await session.scalars(query.order_by(WinnerRole.chat_id).with_for_update(of=WinnerRole))).all()
+
+
+async def list_external_ids(session: AsyncSession, chat_id: int, member_ids: Collection[int]) -> tuple[str, ...]:
+    """Returns how a chat names the members that it knows."""
+    query = select(Identity.external_id).where(Identity.chat_id == chat_id, Identity.member_id.in_(member_ids))
+    return tuple(await session.scalars(query.order_by(Identity.id)))
+
+
+class WinnerRole(Base):
+    """The role that a chat gives to the winner of a season, and who was given it last."""
+
+    __tablename__ = "winner_role"
+    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), primary_key=True, autoincrement=False)
+    channel_id: Mapped[int] = mapped_column(ForeignKey("channel.id"), index=True)
+    """Where the winner is announced."""
+    role: Mapped[str]
+    """External id of the role."""
+    holders: Mapped[list[int]] = mapped_column(JSONB, server_default=text("'[]'"))
+    """Ids of the members who were given it last."""
+
+
+class BoardRecord(Base):
+    """A board that is kept: of a channel or (null) the workspace, a topic or ('') all, over one period."""
+
+    __tablename__ = "board"
+    __table_args__ = (
+        UniqueConstraint("workspace_id", "channel_id", "topic", "period", "since", postgresql_nulls_not_distinct=True),
+        CheckConstraint("period in ('day', 'week', 'month', 'season', 'all')", name="period"),
+    )
+    id: Mapped[int] = new_id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    channel_id: Mapped[int | None] = mapped_column(ForeignKey("channel.id"), index=True)
+    topic: Mapped[str]
+    """A topic path in lower case; includes everything below it."""
+    period: Mapped[str]
+    since: Mapped[datetime | None]
+    """Inclusive; None without a beginning."""
+    until: Mapped[datetime | None]
+    """Exclusive; None without an end."""
+    previous_id: Mapped[int | None] = mapped_column(ForeignKey("board.id", ondelete="SET NULL"), index=True)
+    """The board of the period before, which the most improved are compared with."""
+
+
+class BoardMember(Base):
+    """One member's sums on one board."""
+
+    __tablename__ = "board_member"
+    board_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    member_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    points: Mapped[int]
+    credit: Mapped[int]
+    """Sum of credits, in units of 1e-12, so that the order of additions does not matter."""
+    answered: Mapped[int]
+    """Rounds with a credit."""
+    entries: Mapped[int]
+    """Ledger entries that belong to a round. A channel's board ranks members who have one."""
+    ms: Mapped[int]
+    """Total answering time, milliseconds."""
+    accuracy: Mapped[int]
+    """Mean credit, in units of 1e-9."""
+    ranked: Mapped[bool]
+    rookie: Mapped[bool]
+    """Whether the member is ranked among the rookies."""
+    gain: Mapped[int | None]
+    """Gain in accuracy over the previous board; None if the member is not among the most improved."""
+
+
+class BoardEntry(Base):
+    """A ranked member in the order of one contest: smaller is better. Equal (deficit, ms) share a rank."""
+
+    __tablename__ = "board_entry"
+    board_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    contest: Mapped[str] = mapped_column(primary_key=True)
+    deficit: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    """Negated points and accuracy, or gain, as one number."""
+    ms: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    member_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+
+
+class BoardBlock(Base):
+    """The number of entries from this start up to the next block's. A rank is a sum over blocks and a part of one."""
+
+    __tablename__ = "board_block"
+    board_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    contest: Mapped[str] = mapped_column(primary_key=True)
+    deficit: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    ms: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    member_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    members: Mapped[int]
+
 
 AROUND = 2
 """Members shown on either side of the caller."""

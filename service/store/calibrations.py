@@ -9,15 +9,30 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from pydantic import TypeAdapter
-from sqlalchemy import CTE, Select, delete, func, literal, null, or_, select, update
+from sqlalchemy import (
+    CTE,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    Select,
+    delete,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
 from questions.model import Level
 from service.domain.calibration import Difficulty, Scale
-from service.store.calibration_tables import CalibrationRow, ItemDifficulty
 from service.store.tables import (
     AnswerRow,
+    Base,
     CurrentAnswer,
     Member,
     QuestionRow,
@@ -26,6 +41,38 @@ from service.store.tables import (
     Schedule,
     VerdictRow,
 )
+
+
+class CalibrationRow(Base):
+    """The latest calibration of a workspace, and when the next is due."""
+
+    __tablename__ = "calibration"
+    __table_args__ = (Index("ix_calibration_due", "due_at", postgresql_where=text("due_at is not null")),)
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), primary_key=True)
+    due_at: Mapped[datetime | None]
+    """When to calibrate again; None until a round closes."""
+    at: Mapped[datetime | None]
+    """When it was calibrated; None if it was not yet."""
+    answers: Mapped[int] = mapped_column(server_default="0")
+    members: Mapped[int] = mapped_column(server_default="0")
+    scale: Mapped[dict[str, Any] | None]
+    """A `service.domain.calibration.Scale`."""
+    audiences: Mapped[dict[str, Any] | None]
+    """Distribution of abilities, by the id of the schedule that the members answer; "" is the whole workspace."""
+
+
+class ItemDifficulty(Base):
+    """The difficulty of a question's version for a workspace."""
+
+    __tablename__ = "item_difficulty"
+    __table_args__ = (CheckConstraint("error > 0", name="error_is_positive"),)
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True, index=True)
+    version: Mapped[int]
+    value: Mapped[float]
+    error: Mapped[float]
+    answers: Mapped[int]
+
 
 EVERYBODY = ""
 """Name of the audience of the whole workspace."""

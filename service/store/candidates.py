@@ -21,10 +21,9 @@ from service.domain.calibration import Difficulty, Floats, expected_shares
 from service.domain.selection import Candidate, CandidateGroup, PastRound
 from service.store import calibrations
 from service.store.banks import has_variants, is_current
-from service.store.calibration_tables import ItemDifficulty
-from service.store.calibrations import Calibration
+from service.store.calibrations import Calibration, ItemDifficulty
+from service.store.competition_tables import Sprint, SprintQuestion
 from service.store.monitoring import has_gpu, needs_gpu
-from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import BankChange, BankRow, QuestionRow, QuestionVersion, Retirement, Round, Schedule
 
 MAX_CACHED: Final = 200_000

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
 
-from sqlalchemy import BigInteger, DateTime, Select, any_, bindparam, func, literal, select, union
+from sqlalchemy import BigInteger, DateTime, ForeignKey, Index, Select, any_, bindparam, func, literal, select, union
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
 from questions.model import Level
 from service.domain.selection import PastRound
@@ -17,8 +18,21 @@ from service.store.banks import is_asked_now, restrict_to_askable
 from service.store.duels import is_asked_in_duel, list_asked_in_duels
 from service.store.ledger import is_within_topic
 from service.store.members import Caller, merged_ids
-from service.store.tables import AnswerRow, CardRow, QuestionRow, QuestionVersion
+from service.store.tables import AnswerRow, Base, QuestionRow, QuestionVersion
 from service.wire import MANY_DUE
+
+
+class CardRow(Base):
+    """A member's practice card of a question, in FSRS's terms."""
+
+    __tablename__ = "card"
+    __table_args__ = (Index("ix_card_due", "member_id", "due", "question_id"),)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
+    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True, index=True)
+    state: Mapped[dict[str, Any]]
+    due: Mapped[datetime]
+    reviews: Mapped[int] = mapped_column(server_default="0")
+
 
 LATEST: Final = 12
 """Number of latest practiced questions that the next one is balanced against."""

@@ -10,9 +10,24 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, exists, func, literal, or_, select, text, update
+from sqlalchemy import (
+    CheckConstraint,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    UniqueConstraint,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
 from service.store import calibrations
 from service.store.boards import drop_workspace_boards, lock_boards
@@ -26,20 +41,72 @@ from service.store.tables import (
     Chat,
     CurrentAnswer,
     Identity,
-    InstallationRow,
     Ledger,
-    LinkCodeRow,
-    LinkGuess,
     Member,
-    OAuthState,
     Retirement,
     Round,
     Schedule,
     Season,
     Trouble,
     Workspace,
+    new_id,
 )
 from service.wire import InstallationKey
+
+
+class LinkCodeRow(Base):
+    """A code waiting to be typed in another chat. Using it deletes it; only a keyed hash is stored."""
+
+    __tablename__ = "link_code"
+    __table_args__ = (UniqueConstraint("digest"), CheckConstraint("what in ('chat', 'member')", name="what"))
+    id: Mapped[int] = new_id()
+    what: Mapped[str]
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
+    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), index=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), index=True)
+    """Creator of the code."""
+    digest: Mapped[str]
+    expires_at: Mapped[datetime]
+
+
+class LinkGuess(Base):
+    """An attempt to use a code, right or wrong. Attempts per workspace are limited."""
+
+    __tablename__ = "link_guess"
+    __table_args__ = (Index("ix_link_guess_workspace", "workspace_id", "at"),)
+    id: Mapped[int] = new_id()
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
+    at: Mapped[datetime]
+
+
+class InstallationRow(Base):
+    """A bot's installation in a team, or in a whole enterprise. Both tokens are encrypted."""
+
+    __tablename__ = "installation"
+    __table_args__ = (UniqueConstraint("platform", "enterprise", "team"),)
+    id: Mapped[int] = new_id()
+    platform: Mapped[str]
+    enterprise: Mapped[str]
+    team: Mapped[str]
+    about: Mapped[dict[str, Any]]
+    """Non-secret facts: app, bot, scopes, installer, names."""
+    token: Mapped[bytes | None]
+    refresh: Mapped[bytes | None]
+    expires_at: Mapped[datetime | None]
+    installed_at: Mapped[datetime]
+    leased_until: Mapped[datetime | None]
+    """End of the lease of the caller that is refreshing the token."""
+    revoked_at: Mapped[datetime | None]
+
+
+class OAuthState(Base):
+    """An OAuth state sent to a consent page and not returned yet. Using it deletes it."""
+
+    __tablename__ = "oauth_state"
+    digest: Mapped[str] = mapped_column(primary_key=True)
+    platform: Mapped[str]
+    expires_at: Mapped[datetime]
+
 
 MOVED = (
     "chat",

@@ -4,15 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, exists, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import CheckConstraint, ColumnElement, ForeignKey, exists, select, update
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
-from service.store.contestant_tables import ContestantAnswerRow
 from service.store.rounds import is_posting
-from service.store.tables import Round, Schedule
+from service.store.tables import Base, Round, Schedule
 from service.wire import AnswerInput, VerdictView
+
+
+class ContestantAnswerRow(Base):
+    """A question for the model, about the slot of a schedule: asked once, whatever fails."""
+
+    __tablename__ = "contestant_answer"
+    __table_args__ = (
+        CheckConstraint("credit between 0 and 1", name="credit_is_a_share"),
+        CheckConstraint("(answered_at is null) or (asked_at is not null)", name="asked_before_it_answers"),
+        CheckConstraint("(given is null) or (answered_at is not null)", name="answered_if_given"),
+    )
+    schedule_id: Mapped[int] = mapped_column(ForeignKey("schedule.id"), primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True)
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), primary_key=True, index=True)
+    """The version that was expected to be asked. If the round asks another one, the model is asked again."""
+    model: Mapped[str]
+    at: Mapped[datetime]
+    asked_at: Mapped[datetime | None]
+    """When a worker began to ask. It is never asked again, also if the worker dies."""
+    answered_at: Mapped[datetime | None]
+    """When the endpoint replied."""
+    given: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    """A `service.wire.AnswerInput`; None if there was no reply, or it was not a valid answer."""
+    verdict: Mapped[str | None]
+    """Verdict of the sandbox on code; None for other kinds, which are graded when they are shown."""
+    credit: Mapped[float | None]
+
 
 Key = tuple[int, date, int]
 """Schedule, local date and version: what the model is asked once."""

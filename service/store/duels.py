@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.duels import QUESTIONS, Side, Turn, draw_by_seed
 from service.domain.ratings import SHOWN_BASE, SHOWN_SCALE, Rating
 from service.store.banks import is_asked_now, restrict_to_askable
-from service.store.duel_tables import Duel, DuelQuestion, DuelRating, DuelTurn
+from service.store.competition_tables import Duel, DuelQuestion, DuelRating, DuelTurn
 from service.store.ledger import is_within_topic
 from service.store.members import merged_ids
 from service.store.tables import AnswerRow, Member, QuestionRow, QuestionVersion

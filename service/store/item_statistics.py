@@ -15,9 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.item_statistics import MIN_OTHER_ANSWERS, Picks
 from service.store.banks import is_asked_now, restrict_to_askable
+from service.store.competition_tables import Sprint, SprintQuestion
 from service.store.ledger import answers_in
 from service.store.review_tables import QuestionFeedback, ReportRow
-from service.store.sprint_tables import Sprint, SprintQuestion
 from service.store.tables import (
     AnswerRow,
     BankRow,

@@ -8,15 +8,30 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from psycopg import Connection
-from sqlalchemy import ColumnElement, and_, case, delete, exists, false, func, select, text
+from sqlalchemy import ColumnElement, Select, and_, case, delete, exists, false, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.store.markings import select_waiting
 from service.store.retention import list_done
-from service.store.tables import UNSENT, Channel, Chat, Outbox, QuestionVersion, Round, SandboxDevice, Schedule, Trouble
+from service.store.review_tables import ReportRow, SuggestionRow
+from service.store.tables import (
+    UNSENT,
+    BankRow,
+    Channel,
+    Chat,
+    CurrentAnswer,
+    Outbox,
+    QuestionRow,
+    QuestionVersion,
+    Round,
+    SandboxDevice,
+    Schedule,
+    Trouble,
+)
 
 LEADER_LOCK: Final = 0x_DA117_0002
 """Key of the advisory lock that the leading process holds."""
@@ -366,3 +381,35 @@ _FAILED_OF_ONE = """
     where job.status = 'failed' and member.workspace_id = :workspace
     group by job.id order by 3 desc limit :most
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How much waits, and how many members took part lately."""
+
+    reports: int
+    suggestions: int
+    answers: int
+    generated: int
+    members: int
+
+
+async def count_waiting(session: AsyncSession, workspace_id: int, since: datetime) -> Waiting:
+    """Returns the counts, in one statement. `members` answered a round that opened since then."""
+    reports = select(func.count()).where(ReportRow.workspace_id == workspace_id, ReportRow.state == "open")
+    suggested = select(func.count()).where(SuggestionRow.workspace_id == workspace_id, SuggestionRow.state == "waiting")
+    held = (
+        select(func.count())
+        .select_from(QuestionRow)
+        .join(BankRow, BankRow.id == QuestionRow.bank_id)
+        .where(QuestionRow.held, QuestionRow.retired_at.is_(None), BankRow.workspace_id == workspace_id)
+    )
+    members = (
+        select(func.count(CurrentAnswer.member_id.distinct()))
+        .join(Round, Round.id == CurrentAnswer.round_id)
+        .join(Schedule, Schedule.id == Round.schedule_id)
+        .where(Schedule.workspace_id == workspace_id, Round.opens_at >= since)
+    )
+    counts: list[Select[Any]] = [reports, suggested, select_waiting(workspace_id), held, members]
+    row = (await session.execute(select(*(each.scalar_subquery() for each in counts)))).one()
+    return Waiting(*map(int, row))

@@ -5,13 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, exists, extract, literal, select, update
+from sqlalchemy import ForeignKey, delete, exists, extract, literal, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
 from service.store.members import Caller
-from service.store.notification_tables import NotificationSetting, Reminder
-from service.store.tables import Chat, CurrentAnswer, Identity, Member, Outbox, Round, Schedule, StreakGrace
+from service.store.tables import Base, Chat, CurrentAnswer, Identity, Member, Outbox, Round, Schedule, StreakGrace
+
+
+class NotificationSetting(Base):
+    """What a member wants to be told in private. Without a row, nothing."""
+
+    __tablename__ = "notification_setting"
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
+    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), index=True)
+    """The chat in which the member last changed a setting, where the messages go."""
+    reminders: Mapped[bool] = mapped_column(server_default=text("false"))
+    results: Mapped[bool] = mapped_column(server_default=text("false"))
+    refused: Mapped[str] = mapped_column(server_default="")
+    """Why the chat refused the latest message; empty if it accepted it."""
+
+
+class Reminder(Base):
+    """The decision whether to remind a member of a round, made once."""
+
+    __tablename__ = "reminder"
+    round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
+    at: Mapped[datetime]
+
 
 KINDS = ("reminder", "result")
 """Kinds of message that members opt in to."""

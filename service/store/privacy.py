@@ -14,9 +14,8 @@ from sqlalchemy import ColumnElement, delete, exists, func, or_, select, true, u
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store import (
+    answers,
     duels,
-    feedback,
-    hints,
     markings,
     measurements,
     members,
@@ -28,6 +27,8 @@ from service.store import (
     variants,
     web_people,
 )
+from service.store.cards import CardRow
+from service.store.chats import LinkCodeRow
 from service.store.ledger import insert_entries
 from service.store.members import Caller, list_identities, merged_ids
 from service.store.review_tables import ReportRow, ReviewPlace
@@ -35,13 +36,11 @@ from service.store.session import allow_forgetting
 from service.store.tables import (
     UNSENT,
     AnswerRow,
-    CardRow,
     Chat,
     CurrentAnswer,
     Identity,
     InboxRow,
     Ledger,
-    LinkCodeRow,
     Member,
     Outbox,
     QuestionRow,
@@ -153,8 +152,8 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await sprints.forget_answers(session, caller.member_id)
     await tournaments.forget_member(session, caller.member_id, now)
     await notifications.forget_notifications(session, caller.member_id)
-    await hints.forget_hints(session, caller.member_id)
-    await feedback.forget_feedback(session, caller.member_id)
+    await answers.forget_hints(session, caller.member_id)
+    await reports.forget_feedback(session, caller.member_id)
     await variants.forget_variants(session, caller.member_id)
     await session.execute(delete(CardRow).where(CardRow.member_id == caller.member_id))
     written = await reports.forget_reports(session, caller.member_id)
@@ -367,8 +366,8 @@ async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
     excused = await session.scalars(select(StreakGrace.round_id).where(StreakGrace.member_id == gone))
     await members.add_streak_graces(session, kept, list(excused))
     await session.execute(delete(StreakGrace).where(StreakGrace.member_id == gone))
-    await hints.merge_hints(session, kept, gone)
-    await feedback.merge_feedback(session, kept, gone)
+    await answers.merge_hints(session, kept, gone)
+    await reports.merge_feedback(session, kept, gone)
     await variants.merge_variants(session, kept, gone)
     await sprints.merge_answers(session, kept, gone)
     await tournaments.merge_members(session, kept, gone)

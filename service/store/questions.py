@@ -12,7 +12,7 @@ from sqlalchemy import Row, Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Question, from_data
-from service.store.sprint_tables import Sprint, SprintQuestion
+from service.store.competition_tables import Sprint, SprintQuestion
 from service.store.tables import BankRow, QuestionVersion, Round, Schedule
 from service.store.tables import QuestionRow as QuestionRow
 

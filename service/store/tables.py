@@ -543,88 +543,9 @@ class InboxRow(Base):
     reply: Mapped[dict[str, Any]]
 
 
-class CardRow(Base):
-    """A member's practice card of a question, in FSRS's terms."""
-
-    __tablename__ = "card"
-    __table_args__ = (Index("ix_card_due", "member_id", "due", "question_id"),)
-    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
-    question_id: Mapped[int] = mapped_column(ForeignKey("question.id"), primary_key=True, index=True)
-    state: Mapped[dict[str, Any]]
-    due: Mapped[datetime]
-    reviews: Mapped[int] = mapped_column(server_default="0")
-
-
 class StreakGrace(Base):
     """A round that an admin excused for this member, so that it breaks no streak."""
 
     __tablename__ = "streak_grace"
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
     member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
-
-
-class Audit(Base):
-    """An action of an admin."""
-
-    __tablename__ = "audit"
-    __table_args__ = (Index("ix_audit_at", "at", postgresql_using="brin"),)
-    id: Mapped[int] = new_id()
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
-    member_id: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
-    action: Mapped[str]
-    detail: Mapped[dict[str, Any]]
-    at: Mapped[datetime]
-
-
-class LinkCodeRow(Base):
-    """A code waiting to be typed in another chat. Using it deletes it; only a keyed hash is stored."""
-
-    __tablename__ = "link_code"
-    __table_args__ = (UniqueConstraint("digest"), CheckConstraint("what in ('chat', 'member')", name="what"))
-    id: Mapped[int] = new_id()
-    what: Mapped[str]
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
-    chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), index=True)
-    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), index=True)
-    """Creator of the code."""
-    digest: Mapped[str]
-    expires_at: Mapped[datetime]
-
-
-class LinkGuess(Base):
-    """An attempt to use a code, right or wrong. Attempts per workspace are limited."""
-
-    __tablename__ = "link_guess"
-    __table_args__ = (Index("ix_link_guess_workspace", "workspace_id", "at"),)
-    id: Mapped[int] = new_id()
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"))
-    at: Mapped[datetime]
-
-
-class InstallationRow(Base):
-    """A bot's installation in a team, or in a whole enterprise. Both tokens are encrypted."""
-
-    __tablename__ = "installation"
-    __table_args__ = (UniqueConstraint("platform", "enterprise", "team"),)
-    id: Mapped[int] = new_id()
-    platform: Mapped[str]
-    enterprise: Mapped[str]
-    team: Mapped[str]
-    about: Mapped[dict[str, Any]]
-    """Non-secret facts: app, bot, scopes, installer, names."""
-    token: Mapped[bytes | None]
-    refresh: Mapped[bytes | None]
-    expires_at: Mapped[datetime | None]
-    installed_at: Mapped[datetime]
-    leased_until: Mapped[datetime | None]
-    """End of the lease of the caller that is refreshing the token."""
-    revoked_at: Mapped[datetime | None]
-
-
-class OAuthState(Base):
-    """An OAuth state sent to a consent page and not returned yet. Using it deletes it."""
-
-    __tablename__ = "oauth_state"
-    digest: Mapped[str] = mapped_column(primary_key=True)
-    platform: Mapped[str]
-    expires_at: Mapped[datetime]

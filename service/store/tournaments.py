@@ -13,9 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import get_zone
 from service.domain.tournaments import MemberDay, TeamDay
-from service.store.members import Caller
-from service.store.tables import Chat, CurrentAnswer, Ledger, Member, Round, Schedule, VerdictRow
-from service.store.tournament_tables import (
+from service.store.competition_tables import (
     Tournament,
     TournamentDay,
     TournamentMember,
@@ -24,6 +22,8 @@ from service.store.tournament_tables import (
     TournamentScore,
     TournamentTeam,
 )
+from service.store.members import Caller
+from service.store.tables import Chat, CurrentAnswer, Ledger, Member, Round, Schedule, VerdictRow
 
 
 async def add(session: AsyncSession, caller: Caller, values: dict[str, Any]) -> Tournament | None:

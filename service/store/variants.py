@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    ForeignKey,
     ScalarSelect,
     Select,
     String,
@@ -27,15 +28,25 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import aliased
+from sqlalchemy.orm import Mapped, aliased, mapped_column
 
 from questions.model import Question, as_data
 from service.store.banks import has_variants
+from service.store.competition_tables import SprintQuestion, SprintVariant
 from service.store.members import Caller, merged_ids
-from service.store.round_member_tables import MemberVariant
-from service.store.sprint_tables import SprintQuestion, SprintVariant
-from service.store.tables import AnswerRow, CurrentAnswer, QuestionVersion, Round, Schedule
+from service.store.tables import AnswerRow, Base, CurrentAnswer, QuestionVersion, Round, Schedule
 from service.store.tables import QuestionRow as QuestionRow
+
+
+class MemberVariant(Base):
+    """The variant that a round with `own_variants` asks one member. Drawn when the member first sees it, and changed
+    only by a merge with another account."""
+
+    __tablename__ = "member_variant"
+    round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
+    version_id: Mapped[int] = mapped_column(ForeignKey("question_version.id"), index=True)
+
 
 _JOBS = table("procrastinate_jobs", column("task_name"), column("args", JSONB))
 Variant = aliased(QuestionVersion, name="drawn")

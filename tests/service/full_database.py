@@ -8,7 +8,7 @@ from datetime import timedelta
 from pydantic import SecretStr
 
 from service.banks.imports import import_bank
-from service.store.sprint_tables import SprintAnswer
+from service.store.competition_tables import SprintAnswer
 from service.wire import (
     AnswerInput,
     Installation,

@@ -1,8 +1,9 @@
-"""Columns and foreign keys that the tables of every area have."""
+"""Columns, indexes and foreign keys that the tables of every area have."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
+from alembic import op
 
 INSTANT = sa.DateTime(timezone=True)
 
@@ -10,6 +11,12 @@ INSTANT = sa.DateTime(timezone=True)
 def id_column() -> sa.Column[int]:
     """Returns the primary key of a table whose rows are numbered by the database."""
     return sa.Column("id", sa.BigInteger(), sa.Identity(always=True), primary_key=True)
+
+
+def index(table: str, *columns: str) -> None:
+    """Creates one index for each column."""
+    for column in columns:
+        op.create_index(f"ix_{table}_{column}", table, [column])
 
 
 def refer(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:

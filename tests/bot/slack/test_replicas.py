@@ -16,8 +16,7 @@ from bot.core.journal import Journal
 from bot.slack.inbox import SharedInbox
 from service.app import Service
 from service.client import ServiceClient
-from service.store.bot_tables import ReceivedEvent
-from service.store.received_events import LEASE, ORDER_LIMIT, RETENTION
+from service.store.bots import LEASE, ORDER_LIMIT, RETENTION, ReceivedEvent
 from service.wire import Where, Who
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel

@@ -11,7 +11,8 @@ import pytest
 from questions import read_bank
 from questions.export import export_bank
 from service.client import ServiceClient, ServiceRefused
-from service.store.tables import Audit, BankRow, Ledger, Schedule, Season
+from service.store.audits import Audit
+from service.store.tables import BankRow, Ledger, Schedule, Season
 from service.wire import (
     AdminsOnly,
     InvalidInput,

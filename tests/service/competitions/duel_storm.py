@@ -25,7 +25,7 @@ from service.competitions import duels
 from service.domain.duels import PLAY_WITHIN, QUESTIONS
 from service.domain.ratings import Rating, Result, rate_match
 from service.errors import Refused
-from service.store.duel_tables import Duel, DuelQuestion, DuelRating, DuelTurn
+from service.store.competition_tables import Duel, DuelQuestion, DuelRating, DuelTurn
 from service.store.members import Caller
 from service.store.session import Sessions, make_engine, make_sessions
 from service.store.tables import Ledger, Outbox

@@ -9,7 +9,7 @@ from typing import TypeVar
 from sqlalchemy import update
 
 from questions.model import Question
-from service.store.sprint_tables import Sprint, SprintAnswer, SprintQuestion
+from service.store.competition_tables import Sprint, SprintAnswer, SprintQuestion
 from service.store.tables import Base
 from service.wire import (
     AnswerInput,

@@ -11,8 +11,9 @@ import pytest
 from service.client import ServiceRefused
 from service.domain.duels import PLAY_WITHIN, QUESTION_SECONDS, QUESTIONS, RESPOND_WITHIN
 from service.domain.ratings import Rating, rate_match
-from service.store.duel_tables import Duel, DuelRating
-from service.store.tables import CardRow, Ledger, Outbox
+from service.store.cards import CardRow
+from service.store.competition_tables import Duel, DuelRating
+from service.store.tables import Ledger, Outbox
 from service.wire import AnswerInput, DuelPost, DuelRefused, DuelTurn, DuelView, NotFound, Platform, StillOpen, Who
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, code, prose, value

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from questions.model import Question
-from service.store.sprint_tables import SprintAnswer, SprintVariant
+from service.store.competition_tables import SprintAnswer, SprintVariant
 from service.wire import AnswerInput, AskForm, Platform, SprintQuestionPost, SprintReveal, StillOpen
 from tests.conftest import Clock
 from tests.service.competitions.sprint_scene import SprintScene, one_of, pass_time

@@ -7,8 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from service.store.sprint_tables import Sprint, SprintAnswer, SprintQuestion
-from service.store.tables import Audit, CardRow, Ledger, Outbox
+from service.store.audits import Audit
+from service.store.cards import CardRow
+from service.store.competition_tables import Sprint, SprintAnswer, SprintQuestion
+from service.store.tables import Ledger, Outbox
 from service.wire import (
     AnswerInput,
     ChannelNeeded,

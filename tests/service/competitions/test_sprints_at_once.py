@@ -13,9 +13,9 @@ from service.app import build
 from service.client import ServiceRefused
 from service.competitions import sprints
 from service.config import Settings
+from service.store.competition_tables import Sprint, SprintAnswer, SprintQuestion
 from service.store.members import resolve_caller
 from service.store.session import libpq_url
-from service.store.sprint_tables import Sprint, SprintAnswer, SprintQuestion
 from service.store.tables import Outbox
 from service.wire import AnswerInput, SprintRefused, SprintReveal
 from tests.conftest import Clock

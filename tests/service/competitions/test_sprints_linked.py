@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.store.sprint_tables import Sprint, SprintAnswer, SprintQuestion
+from service.store.competition_tables import Sprint, SprintAnswer, SprintQuestion
 from service.wire import AnswerInput, SprintPodium, SprintQuestionPost, SprintRefused, SprintReveal
 from tests.conftest import Clock
 from tests.service.competitions.sprint_scene import one_of, pass_time, several

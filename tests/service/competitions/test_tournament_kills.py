@@ -15,9 +15,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from service.store.competition_tables import Tournament, TournamentDay, TournamentMember, TournamentScore
 from service.store.session import libpq_url
 from service.store.tables import Ledger
-from service.store.tournament_tables import Tournament, TournamentDay, TournamentMember, TournamentScore
 from tests.chaos.processes import ROOT, surroundings, until
 from tests.conftest import TOKEN, Clock
 from tests.forked import Forked

@@ -9,8 +9,9 @@ from datetime import date, timedelta
 import pytest
 
 from service.competitions import tournaments
-from service.store.tables import Audit, Ledger
-from service.store.tournament_tables import Tournament, TournamentDay, TournamentScore
+from service.store.audits import Audit
+from service.store.competition_tables import Tournament, TournamentDay, TournamentScore
+from service.store.tables import Ledger
 from service.wire import (
     ChannelNeeded,
     NotFound,

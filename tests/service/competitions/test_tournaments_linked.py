@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from service.store.competition_tables import Tournament, TournamentMember, TournamentTeam
 from service.store.tables import Outbox
-from service.store.tournament_tables import Tournament, TournamentMember, TournamentTeam
 from service.wire import NotFound, TournamentPlan, TournamentPost, TournamentRefused, TournamentView
 from tests.conftest import MONDAY, Clock
 from tests.service.competitions.tournament_scene import TUESDAY, TournamentScene

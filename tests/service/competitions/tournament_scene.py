@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
+from service.store.competition_tables import TournamentMember, TournamentTeam
 from service.store.tables import Member, Outbox
-from service.store.tournament_tables import TournamentMember, TournamentTeam
 from service.wire import Body, QuestionPost, TournamentPlan, TournamentPost, TournamentView
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice

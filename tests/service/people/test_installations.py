@@ -19,7 +19,7 @@ from service.config import InvalidSettings, Settings, read_settings
 from service.credentials import TokenCipher
 from service.people.installations import AHEAD, LEASE, STATE_GOOD_FOR
 from service.people.reencryption import BATCH, Reencryption, reencrypt, reencrypting
-from service.store.tables import InstallationRow, OAuthState
+from service.store.chats import InstallationRow, OAuthState
 from service.wire import CallRejected, Installation
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel, daily_channel_of

@@ -12,7 +12,9 @@ from service.app import build
 from service.client import ServiceClient
 from service.config import Settings
 from service.people import linking
-from service.store.tables import Audit, BankRow, Base, LinkCodeRow, LinkGuess, Retirement, Season, Workspace
+from service.store.audits import Audit
+from service.store.chats import LinkCodeRow, LinkGuess
+from service.store.tables import BankRow, Base, Retirement, Season, Workspace
 from service.wire import AdminsOnly, ChannelNeeded, LinkRefused, LinkWaits, Platform, QuestionPost, ScheduleSpec
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DailyChannel, choice

@@ -18,8 +18,9 @@ from service.config import Settings
 from service.people import linking, members
 from service.rounds import grading, leaderboard, practice
 from service.store import chats as chat_rows
+from service.store.cards import CardRow
 from service.store.members import Caller
-from service.store.tables import AnswerRow, CardRow, CurrentAnswer, Identity, Ledger, Member, StreakGrace
+from service.store.tables import AnswerRow, CurrentAnswer, Identity, Ledger, Member, StreakGrace
 from service.wire import AnswerInput, LinkRefused, VerdictNote, Where
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice, code, daily_channel_of

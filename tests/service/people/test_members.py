@@ -15,9 +15,10 @@ from service.people import members
 from service.rounds import leaderboard, practice
 from service.store import members as store_members
 from service.store import privacy
+from service.store.cards import CardRow
 from service.store.members import Caller, list_identities
 from service.store.session import allow_forgetting
-from service.store.tables import AnswerRow, Base, CardRow, CurrentAnswer, InboxRow, Member, Outbox, Season, VerdictRow
+from service.store.tables import AnswerRow, Base, CurrentAnswer, InboxRow, Member, Outbox, Season, VerdictRow
 from service.wire import Me, PrivacyAction, TopicMastery, Who
 from tests.service.scenes import Stage, question, these
 

@@ -13,7 +13,7 @@ from service.rounds.choosing import choose_for_day
 from service.rounds.rounds import CALIBRATION_DELAY
 from service.rounds.schedules import build_timetable
 from service.store import calibrations, candidates, questions
-from service.store.calibration_tables import CalibrationRow, ItemDifficulty
+from service.store.calibrations import CalibrationRow, ItemDifficulty
 from service.store.members import Caller
 from service.store.privacy import forget_member
 from service.store.session import Sessions

@@ -14,7 +14,8 @@ from service.app import build
 from service.config import Settings
 from service.rounds.examples import Examples
 from service.rounds.sandbox_turns import FairSandbox
-from service.store.tables import AnswerRow, CardRow
+from service.store.cards import CardRow
+from service.store.tables import AnswerRow
 from service.wire import AnswerInput, AskForm, ExampleView, NotMet, QuestionPost, QuestionView, VerdictNote
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, code, daily_channel_of, post_code_question, verdict_notes

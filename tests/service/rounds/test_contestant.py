@@ -17,7 +17,7 @@ from service.app import build
 from service.config import Settings
 from service.rounds.contestant import AHEAD, CHECK_INTERVAL
 from service.sandboxes import SandboxPort
-from service.store.contestant_tables import ContestantAnswerRow
+from service.store.contestants import ContestantAnswerRow
 from service.store.tables import AnswerRow, Ledger
 from service.wire import ContestantAnswer, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from service.client import ServiceClient
-from service.store import feedback
+from service.store import reports
 from service.store.review_tables import QuestionFeedback
 from service.wire import ItemStatistics, NotAnswered, QuestionGone, QuestionPost, ResultNotReady, StillOpen
 from tests.conftest import MONDAY, Clock
@@ -155,8 +155,8 @@ async def test_of_two_accounts_the_later_feedback_stays(stage: Stage) -> None:
     ):
         version = await stage.version(key)
         at = stage.now + timedelta(minutes=number)
-        await feedback.save(stage.session, caller.member_id, version.question_id, 1, liked=liked, now=at)
-    await feedback.merge_feedback(stage.session, kept.member_id, gone.member_id)
-    found = await feedback.list_by_member(stage.session, kept.member_id)
+        await reports.save_feedback(stage.session, caller.member_id, version.question_id, 1, liked=liked, now=at)
+    await reports.merge_feedback(stage.session, kept.member_id, gone.member_id)
+    found = await reports.list_feedback_by_member(stage.session, kept.member_id)
     assert {key: row.liked for row, key in found} == {"a": False, "b": False, "c": True}
-    assert not await feedback.list_by_member(stage.session, gone.member_id)
+    assert not await reports.list_feedback_by_member(stage.session, gone.member_id)

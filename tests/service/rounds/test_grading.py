@@ -15,7 +15,8 @@ from service.app import build
 from service.config import Settings
 from service.rounds import grading
 from service.store import monitoring
-from service.store.tables import AnswerRow, CardRow, Ledger, VerdictRow
+from service.store.cards import CardRow
+from service.store.tables import AnswerRow, Ledger, VerdictRow
 from service.wire import AnswerInput, QuestionPost, RevealPost, WrongKindOfAnswer
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from questions.model import Question
-from service.store.round_member_tables import HintTaken
+from service.store.answers import HintTaken
 from service.wire import AnswerInput, HintView, NoHint, PrivacyView, QuestionGone, QuestionPost
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, prose, value

@@ -10,16 +10,10 @@ import pytest
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
 
-from service.store.marking_tables import GivenCredit, PointMark, SharedAnswer
-from service.store.tables import (
-    AnswerRow,
-    Audit,
-    Base,
-    CardRow,
-    Ledger,
-    Outbox,
-    VerdictRow,
-)
+from service.store.audits import Audit
+from service.store.cards import CardRow
+from service.store.markings import GivenCredit, PointMark, SharedAnswer
+from service.store.tables import AnswerRow, Base, Ledger, Outbox, VerdictRow
 from service.wire import (
     AdminsOnly,
     AnswerCredited,

@@ -15,7 +15,7 @@ from sandbox.wire import Outcome, Run
 from service.app import build
 from service.config import Settings
 from service.rounds.measuring import RUNS, measure_round
-from service.store.measurement_tables import MeasuredAnswer, MeasuredRound
+from service.store.measurements import MeasuredAnswer, MeasuredRound
 from service.wire import AnswerInput, MeasurementBoard, NotFound, QuestionGone, QuestionPost
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, code, daily_channel_of, verdict_notes

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from service.store.notification_tables import NotificationSetting, Reminder
+from service.store.notifications import NotificationSetting, Reminder
 from service.store.outbox import PACE_INTERVAL, PACE_SIZE, NewMessage, enqueue_paced
 from service.store.tables import Identity, Outbox
 from service.wire import Delivery, ExtraRound, NotificationView, ReminderNote, RoundResult

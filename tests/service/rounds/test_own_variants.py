@@ -12,8 +12,8 @@ import pytest
 from questions.model import Question
 from service.app import build
 from service.config import Settings
-from service.store.round_member_tables import MemberVariant
 from service.store.tables import AnswerRow, Ledger, QuestionVersion, Round
+from service.store.variants import MemberVariant
 from service.wire import (
     AnswerInput,
     ArchiveSearch,

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.store.tables import CardRow
+from service.store.cards import CardRow
 from service.wire import AnswerInput, AskForm, NotMet, QuestionGone, Rating, RatingRefused, StillOpen
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, prose, value

@@ -9,9 +9,10 @@ import pytest
 
 from service.config import Settings
 from service.rounds import rounds
+from service.store.cards import CardRow
 from service.store.members import resolve_caller
 from service.store.session import make_engine, make_sessions
-from service.store.tables import AnswerRow, CardRow, Ledger, Member, Outbox, Round, VerdictRow
+from service.store.tables import AnswerRow, Ledger, Member, Outbox, Round, VerdictRow
 from service.wire import AdminsOnly, AnswerInput, NoOpenRound, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, value

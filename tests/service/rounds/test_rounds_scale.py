@@ -10,7 +10,8 @@ from sqlalchemy import func, select, text
 from questions.model import Option
 from service.rounds import rounds
 from service.rounds.regrading import regrade_question
-from service.store.tables import CardRow, Ledger, Member, Outbox, Round, VerdictRow
+from service.store.cards import CardRow
+from service.store.tables import Ledger, Member, Outbox, Round, VerdictRow
 from tests.service.scenes import Stage, question
 from tests.service.statements import counted
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.store import questions
+from service.store.cards import CardRow
 from service.store.questions import Version
-from service.store.tables import AnswerRow, CardRow, CurrentAnswer, InboxRow, Round, VerdictRow
+from service.store.tables import AnswerRow, CurrentAnswer, InboxRow, Round, VerdictRow
 from service.wire import (
     AnswerInput,
     AnswerUnreadable,

@@ -11,22 +11,18 @@ from alembic import op
 from procrastinate.schema import SchemaManager
 from sqlalchemy.dialects.postgresql import JSONB
 
-from service.store.migrations.banks import create_banks
+from service.store.migrations.banks import (
+    create_banks,
+    create_calibrations,
+    create_contestants,
+    create_measurements,
+    create_review,
+)
 from service.store.migrations.boards import create_boards
-from service.store.migrations.bots import create_bots
-from service.store.migrations.calibrations import create_calibrations
 from service.store.migrations.columns import INSTANT, id_column, refer, refer_within_workspace
-from service.store.migrations.contestants import create_contestants
-from service.store.migrations.duels import create_duels
-from service.store.migrations.measurements import create_measurements
-from service.store.migrations.messages import create_messages
-from service.store.migrations.notifications import create_notifications
-from service.store.migrations.planning import create_planning
-from service.store.migrations.review import create_review
-from service.store.migrations.sprints import create_sprints
-from service.store.migrations.tenants import create_tenants
-from service.store.migrations.tournaments import create_tournaments
-from service.store.migrations.web import create_web
+from service.store.migrations.competitions import create_duels, create_sprints, create_tournaments
+from service.store.migrations.messages import create_bots, create_messages, create_notifications, create_web
+from service.store.migrations.triggers import create_planning, create_tenants
 
 revision = "0001"
 down_revision = None
