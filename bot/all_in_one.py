@@ -26,7 +26,7 @@ from bot.settings import WEB_PORT, LinkSettings, load_settings
 from bot.web.store import ChatStore
 from sandbox import embedded as sandboxes
 from sandbox.client import SandboxClient, SandboxUnreachable
-from service import spans
+from service import tracing
 from service.app import Service, build
 from service.banks.imports import ImportOptions, import_path
 from service.cli import import_text
@@ -110,7 +110,7 @@ async def run_with_chat(
         stack.callback(sandbox.stop)
         settings = await local_settings(data, sandbox.socket, stack)
         hide_settings(settings)
-        spans.configure("all-in-one", settings.traces_url)
+        tracing.configure("all-in-one", settings.traces_url)
         await step("Database brought to this version", asyncio.to_thread(migrations.upgrade, settings.database_url))
         service = build(settings, ReferenceClock(now))
         await stack.enter_async_context(service.running(work=True))

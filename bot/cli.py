@@ -23,7 +23,7 @@ from bot.core.links import Links, hosts_of
 from bot.core.quiz import Quiz
 from bot.doctor.checks import CheckResult, examine_links, examine_service
 from bot.settings import BotSettings, LinkSettings, load_settings
-from service import spans
+from service import tracing
 from service.client import ServiceClient
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
@@ -304,7 +304,7 @@ def requires_packages(chat: str) -> Iterator[None]:
 def metrics_page(settings: BotSettings) -> contextlib.AbstractAsyncContextManager[str]:
     """Serves this process's metrics if the settings name a port."""
     record_build("")
-    spans.configure("bot", settings.traces_url)
+    tracing.configure("bot", settings.traces_url)
     watch_disk(settings.data if settings.data.exists() else Path.cwd())
     return serve_metrics(settings.metrics_host, settings.metrics_port)
 

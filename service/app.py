@@ -19,10 +19,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sandbox.wire import Priority
 from service import metrics
 from service.api import make_api
-from service.api.http import ServiceParts
-from service.api.rate_limit import CallLimiter
+from service.api.http import CallLimiter, ServiceParts
 from service.banks import proving
-from service.chat_completions import ModelEndpoint
 from service.competitions import duels, sprints, tournaments
 from service.config import Settings
 from service.credentials import TokenCipher
@@ -34,9 +32,9 @@ from service.rounds import delivery, grading, measuring, posting, regrading, rou
 from service.rounds.alerts import Alerts
 from service.rounds.board_keys import drop_old_boards
 from service.rounds.calibration import Calibrations, calibrate_workspace
-from service.rounds.contestant import Contestant, ask_model
+from service.rounds.contestant import Contestant, ModelEndpoint, ask_model
 from service.rounds.digests import Digests
-from service.rounds.examples import Examples
+from service.rounds.grading import Examples
 from service.rounds.jobs import DRAW_TASK, Jobs, Work, make_jobs
 from service.rounds.notifications import Reminders
 from service.rounds.retention import Retention

@@ -26,7 +26,7 @@ from questions.proof_report import ProofReport, proof_report_github, proof_repor
 from questions.report import FORMATS
 from questions.suggestions import did_you_mean
 from sandbox.embedded import embedded_sandbox
-from service import spans
+from service import tracing
 from service.app import Service, build
 from service.banks import import_history, moderation
 from service.banks.imports import ImportOptions, import_path
@@ -67,7 +67,7 @@ def serve() -> None:
     hide_settings(settings)
     log_to(None, settings.log_level)
     refuse_other_version(settings.database_url)
-    spans.configure("service", settings.traces_url)
+    tracing.configure("service", settings.traces_url)
     asyncio.run(_serve(settings))
 
 
@@ -90,7 +90,7 @@ def work() -> None:
     hide_settings(settings)
     log_to(None, settings.log_level)
     refuse_other_version(settings.database_url)
-    spans.configure("worker", settings.traces_url)
+    tracing.configure("worker", settings.traces_url)
     asyncio.run(_work(settings))
 
 

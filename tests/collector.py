@@ -10,7 +10,7 @@ from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from service import spans
+from service import tracing
 
 
 class Collector:
@@ -55,7 +55,7 @@ class Collector:
 
     def trace_of(self, event_id: str) -> list[tuple[str, Any]]:
         """Returns the spans of an event's trace, with their processes."""
-        trace_id, _ = spans.trace_ids(event_id)
+        trace_id, _ = tracing.trace_ids(event_id)
         return [(process, one) for process, one in self.by_process() if int.from_bytes(one.trace_id) == trace_id]
 
 

@@ -17,7 +17,7 @@ from bot.core.cards import Card, Reply
 from bot.core.events import Event
 from bot.core.metrics import POST_SECONDS, POSTS
 from bot.core.text import outbox_card, thread_name
-from service import spans, tracing
+from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import FOR_MODERATORS, PERSONAL, Delivery, Notice, Shards
 from service.wire import Platform as PlatformName
@@ -209,7 +209,10 @@ class Dispatcher:
     async def _deliver(self, delivery: Delivery) -> None:
         """Delivers one message and logs it with the correlation id of the event it answers."""
         with tracing.correlate(delivery.body.event_id if delivery.body.kind == "verdict" else ""):
-            with POST_SECONDS.labels(delivery.platform).time(), spans.span("deliver", kind=delivery.body.kind) as noted:
+            with (
+                POST_SECONDS.labels(delivery.platform).time(),
+                tracing.span("deliver", kind=delivery.body.kind) as noted,
+            ):
                 state = noted["outcome"] = await self._post(delivery)
             POSTS.labels(delivery.platform, delivery.body.kind, state).inc()
             tracing.log_event(

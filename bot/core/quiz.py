@@ -37,7 +37,7 @@ from bot.core.text import (
     suggestions,
 )
 from bot.core.tournament_commands import TournamentCommands
-from service import spans, tracing
+from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import CONFIDENCES, AnswerInput, AskForm, Confidence, TodayView, Where, invalid_input
 
@@ -360,7 +360,7 @@ class Quiz:
         """Answers an event with a reply for the member who caused it. Never raises."""
         begun = time.monotonic()
         kind = type(event).__name__
-        spanned = spans.span("event", first=True, kind=kind, platform=event.who.platform)
+        spanned = tracing.span("event", first=True, kind=kind, platform=event.who.platform)
         with tracing.correlate(event.id), spanned as noted:
             try:
                 reply, outcome = await self._answered(event), "answered"

@@ -16,9 +16,9 @@ from questions.cli import bank_at, bank_command, question_named
 from questions.families import InvalidVariant
 from questions.model import Question
 from sandbox import embedded as sandboxes
-from service.banks.preview import preview_question
 from service.banks.proving import SandboxFailed, generate_variants
 from service.process import CommandFailed, out
+from service.rounds.views import preview_question
 
 
 @bank_command.command("preview")

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.routing import BaseRoute
 
-from service.api import admin, bots, competitions, duels, http, member, web
+from service.api import admin, bots, competitions, http, member, web
 from service.api.admin import looking
 from service.api.http import (
     BodyLimit,
@@ -77,7 +77,6 @@ async def overview(call: TheCall, who: TheCaller) -> Operations:
 
 ROUTERS: tuple[APIRouter, ...] = (
     member.router,
-    duels.router,
     admin.router,
     competitions.router,
     operations_router,

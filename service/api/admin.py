@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.recipes import LONGEST_RECIPE
 from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, while_connected
-from service.banks import browser, editing, import_history, imports, item_statistics, moderation, reports, suggestions
+from service.banks import browser, editing, import_history, imports, item_statistics, moderation, suggestions
 from service.banks.documents import DOCUMENTS
 from service.banks.editing import CheckedText
 from service.errors import Refused
@@ -24,13 +24,12 @@ from service.people import audit as people_audit
 from service.people import members
 from service.people.audit import administer, admins_only
 from service.reference_clock import skew_of
-from service.rounds import digests, extra_rounds, leaderboard, marking, planning, posting, rounds, schedules, winners
+from service.rounds import digests, leaderboard, marking, planning, posting, rounds, schedules
 from service.rounds.idempotency import EventCall
-from service.rounds.named_members import find_named
 from service.store import banks
 from service.store.audits import AuditFilter
 from service.store.ledger import Adjustment
-from service.store.members import Caller, resolve_caller
+from service.store.members import Caller, find_named_member, resolve_caller
 from service.wire import (
     LONGEST_SUGGESTION,
     AnswerCredit,
@@ -235,7 +234,7 @@ async def ask(
     wanted: Annotated[ExtraRound, Body(embed=True)],
 ) -> RoundView:
     async def work(session: AsyncSession, caller: Caller) -> RoundView:
-        return await extra_rounds.ask(session, caller, channel_of(caller), wanted, change.now)
+        return await posting.ask_extra_round(session, caller, channel_of(caller), wanted, change.now)
 
     detail = {"channel": where.channel, **wanted.model_dump(mode="json", exclude_defaults=True)}
     return await change.run("ask", work, RoundView, detail, where)
@@ -266,7 +265,7 @@ async def season_role_set(
     change: TheChange, where: WhereBody, role: Annotated[RoleId, Body(embed=True)]
 ) -> WinnerRoleView:
     async def work(session: AsyncSession, caller: Caller) -> WinnerRoleView:
-        return await winners.set_role(session, caller, channel_of(caller), role, change.now)
+        return await leaderboard.set_winner_role(session, caller, channel_of(caller), role, change.now)
 
     return await change.run("season role", work, WinnerRoleView, {"role": role}, where)
 
@@ -274,7 +273,7 @@ async def season_role_set(
 @router.post("/season/role/show")
 async def season_role(call: TheCall, who: TheCaller) -> WinnerRoleView:
     async with looking(call, who) as (session, caller):
-        return await winners.view_role(session, caller)
+        return await leaderboard.view_winner_role(session, caller)
 
 
 # Banks and reports
@@ -391,13 +390,13 @@ async def question_statistics(call: TheCall, who: TheCaller, question: NameBody)
 @router.post("/reports")
 async def report_list(call: TheCall, who: TheCaller) -> tuple[ReportView, ...]:
     async with looking(call, who) as (session, caller):
-        return await reports.list_reports(session, caller)
+        return await moderation.list_reports(session, caller)
 
 
 @router.post("/report")
 async def report_view(call: TheCall, who: TheCaller, report: Id) -> ReportedQuestion:
     async with looking(call, who) as (session, caller):
-        return await reports.view_report(session, caller, report)
+        return await moderation.view_report(session, caller, report)
 
 
 @router.post("/report/settle")
@@ -407,7 +406,7 @@ async def report_settle(
     state: Annotated[Settled, Body(embed=True)],
     reason: Annotated[str, Body(embed=True, max_length=LONGEST_REASON)],
 ) -> SettledReport:
-    work = partial(reports.settle, report_id=report, state=state, reason=reason, now=change.now)
+    work = partial(moderation.settle, report_id=report, state=state, reason=reason, now=change.now)
     return await change.run("report settle", work, SettledReport, {"report": report, "state": state})
 
 
@@ -491,14 +490,14 @@ async def question_edit(
 async def review_here(change: TheChange, where: WhereBody) -> None:
     async def work(session: AsyncSession, caller: Caller) -> None:
         channel_of(caller)
-        await reports.notify_here(session, caller)
+        await moderation.notify_here(session, caller)
 
     await change.run("review here", work, type(None), {"channel": where.channel}, where)
 
 
 @router.post("/review/me")
 async def review_me(change: TheChange) -> None:
-    await change.run("review me", reports.notify_me, type(None))
+    await change.run("review me", moderation.notify_me, type(None))
 
 
 @router.post("/digest")
@@ -539,7 +538,7 @@ async def open_answer_credit(
 @router.post("/member/restore")
 async def member_restore(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, day: DayBody) -> None:
     async with looking(call, who) as (session, caller):
-        found = await find_named(session, caller, member)
+        found = await find_named_member(session, caller, member)
         work = partial(members.restore_streak, session, caller, found, day)
         detail = {"member": found.id, "day": day.isoformat()}
         await administer(session, caller, EventCall(event_id, "member restore", call.now), detail, work, type(None))
@@ -555,7 +554,7 @@ async def member_adjust(
     reason: TextBody,
 ) -> None:
     async with looking(call, who) as (session, caller):
-        found = await find_named(session, caller, member)
+        found = await find_named_member(session, caller, member)
         adjustment = Adjustment(points, reason, event_id, call.now)
         work = partial(members.adjust_points, session, caller, found, adjustment)
         detail = {"member": found.id, "points": points, "reason": reason}
@@ -576,7 +575,7 @@ async def member_list(
 @router.post("/member/hide")
 async def member_hide(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, hidden: FlagBody) -> None:
     async with looking(call, who) as (session, caller):
-        found = await find_named(session, caller, member)
+        found = await find_named_member(session, caller, member)
         work = partial(members.hide, session, caller, found, hidden)
         name = "member hide" if hidden else "member show"
         await administer(session, caller, EventCall(event_id, name, call.now), {"member": found.id}, work, type(None))
@@ -585,7 +584,7 @@ async def member_hide(call: TheCall, who: TheCaller, event_id: EventBody, member
 @router.post("/member/role")
 async def member_role(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, admin: FlagBody) -> None:
     async with looking(call, who) as (session, caller):
-        found = await find_named(session, caller, member)
+        found = await find_named_member(session, caller, member)
         work = partial(members.note_role, session, caller, found)
         name = "member make-admin" if admin else "member end-admin"
         await administer(session, caller, EventCall(event_id, name, call.now), {"member": found.id}, work, type(None))

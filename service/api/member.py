@@ -9,21 +9,19 @@ from fastapi import APIRouter, Body, Request
 from pydantic import AwareDatetime, Field
 
 from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody, while_connected
-from service.banks import archive, editing, moderation, proof_runs, reports, suggestions
+from service.banks import archive, editing, moderation, proof_runs, suggestions
 from service.banks.documents import DOCUMENTS
 from service.competitions import sprints
 from service.metrics import record_answer
 from service.people import members
-from service.people.history import view_history
+from service.people.members import view_history
 from service.rounds import (
     grading,
-    hints,
     leaderboard,
     marking,
     mastery,
     notifications,
     practice,
-    practice_session,
     results,
     schedules,
     submissions,
@@ -237,7 +235,7 @@ async def report(
 ) -> ReportView:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
-        work = reports.report(session, caller, question, text, call.now)
+        work = moderation.report(session, caller, question, text, call.now)
         return await run_once(session, caller, EventCall(event_id, "report", call.now), work, ReportView)
 
 
@@ -320,7 +318,7 @@ async def practice_next(
 async def practice_attempt(call: TheCall, who: TheCaller, ref: RefBody) -> PracticeAttempt:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
-        return await practice_session.view_attempt(session, caller, ref, call.now)
+        return await practice.view_attempt(session, caller, ref, call.now)
 
 
 @router.post("/practice/rate")
@@ -329,7 +327,7 @@ async def practice_rate(
 ) -> PracticeAttempt:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
-        work = practice_session.rate_attempt(session, caller, ref, rating, call.now)
+        work = practice.rate_attempt(session, caller, ref, rating, call.now)
         return await run_once(session, caller, EventCall(event_id, "rate", call.now), work, PracticeAttempt)
 
 
@@ -339,7 +337,7 @@ async def practice_progress(
 ) -> PracticeSession:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
-        return await practice_session.view_session(session, caller, since, call.now)
+        return await practice.view_session(session, caller, since, call.now)
 
 
 @router.post("/explain")
@@ -396,7 +394,7 @@ async def hint(
 ) -> HintView:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, where, call.now)
-        return await hints.view_hint(session, caller, ref, take, call.now)
+        return await submissions.view_hint(session, caller, ref, take, call.now)
 
 
 @router.post("/share-answer")

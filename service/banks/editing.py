@@ -17,8 +17,8 @@ from questions.report import reading_text
 from service.banks import imports
 from service.banks.documents import DocumentReader
 from service.banks.moderation import find_named
-from service.banks.preview import preview_question
 from service.errors import Refused
+from service.rounds.views import preview_question
 from service.store import answers, banks
 from service.store import imports as import_rows
 from service.store.members import Caller

@@ -13,9 +13,9 @@ from questions.model import Question
 from questions.reader import Reading
 from questions.similarity import Index, fingerprint_of
 from service.banks.editing import CheckedText, put_question
-from service.banks.preview import preview_question
 from service.errors import Refused
 from service.rounds.review import notify_member, notify_moderators
+from service.rounds.views import preview_question
 from service.store import banks, members, suggestions
 from service.store import imports as import_rows
 from service.store.members import Caller

@@ -8,8 +8,7 @@ from datetime import datetime
 from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.duels import QUESTION_SECONDS, QUESTIONS, SIDES, Side, Turn, next_number, score_turns
-from service.domain.ratings import Rating
+from service.domain.duels import QUESTION_SECONDS, QUESTIONS, SIDES, Rating, Side, Turn, next_number, score_turns
 from service.rounds.views import build_answer_key
 from service.store import duels, members, questions, schedules
 from service.store.competition_tables import Duel, DuelRating

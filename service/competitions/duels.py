@@ -21,23 +21,23 @@ from service.domain.duels import (
     QUESTIONS,
     RESPOND_WITHIN,
     SIDES,
+    Result,
     Side,
     Turn,
     closes_at,
     decide_winner,
     next_number,
+    rate_match,
     score_turns,
 )
-from service.domain.ratings import Result, rate_match
 from service.errors import Refused
 from service.rounds import practice, schedules
 from service.rounds.ledger import grade_answer
-from service.rounds.named_members import find_named
 from service.rounds.submissions import validate_answer
 from service.rounds.views import build_question_view
 from service.store import duels, members, outbox, questions
 from service.store.competition_tables import Duel, DuelQuestion
-from service.store.members import Caller
+from service.store.members import Caller, find_named_member
 from service.store.session import Sessions
 from service.store.tables import Member
 from service.wire import (
@@ -338,7 +338,7 @@ async def _find_member(session: AsyncSession, caller: Caller, who: Who, wanted: 
             met = Who(platform=who.platform, workspace=who.workspace, member=wanted.member, name=wanted.name)
             known = (await members.resolve_caller(session, met, None, now)).member_id
         return await members.get_member(session, known)
-    return await find_named(session, caller, wanted.member)
+    return await find_named_member(session, caller, wanted.member)
 
 
 async def _find_own(session: AsyncSession, caller: Caller, duel_id: int) -> tuple[Duel, Side]:

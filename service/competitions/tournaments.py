@@ -33,24 +33,16 @@ from service.domain.tournaments import (
     sum_best,
 )
 from service.errors import Refused
-from service.rounds.named_members import find_named
 from service.rounds.schedules import build_timetable
 from service.store import duels, members, outbox
 from service.store import schedules as schedule_rows
 from service.store import tournaments as rows
 from service.store.competition_tables import Tournament, TournamentTeam
-from service.store.members import Caller
+from service.store.members import Caller, find_named_member
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
 from service.store.tournaments import Player
-from service.wire import (
-    ChannelNeeded,
-    ScheduleSpec,
-    TournamentEvent,
-    TournamentPlan,
-    TournamentPost,
-    TournamentRefused,
-)
+from service.wire import ChannelNeeded, ScheduleSpec, TournamentEvent, TournamentPlan, TournamentPost, TournamentRefused
 
 log = structlog.get_logger(__name__)
 JUDGE_WITHIN = timedelta(hours=1)
@@ -113,7 +105,7 @@ async def cancel(session: AsyncSession, caller: Caller, now: datetime) -> int:
 
 async def name_captain(session: AsyncSession, caller: Caller, name: str, now: datetime) -> tuple[int, int]:
     """Gives a member a team to pick, before the start. Returns the ids of the tournament and of the member."""
-    member = await find_named(session, caller, name)
+    member = await find_named_member(session, caller, name)
     await duels.lock_players(session, [member.id])
     tournament = await _lock_live(session, caller)
     if tournament.teams_by != "captains":
@@ -182,7 +174,7 @@ async def leave(session: AsyncSession, caller: Caller, now: datetime) -> int:
 
 async def pick(session: AsyncSession, caller: Caller, name: str) -> int:
     """Takes a member into the caller's team. Refused unless the caller is a captain and no team is smaller."""
-    member = await find_named(session, caller, name)
+    member = await find_named_member(session, caller, name)
     tournament = await _lock_live(session, caller)
     if tournament.teams_by != "captains":
         raise Refused(TournamentRefused(why="no captains"))

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from questions.model import LEVELS, Kind, Level, Question
-from service.domain.answer_matching import UnreadableValue, matches_value, parse_value
-from service.domain.smart_text import undo_smart_text
+from service.domain.answer_matching import UnreadableValue, matches_value, parse_value, undo_smart_text
 from service.wire import AnswerUnreadable, Confidence, Verdict
 
 _BASE: Mapping[Level, int] = MappingProxyType({"mid": 10, "senior": 15, "principal": 20})

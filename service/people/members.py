@@ -1,18 +1,23 @@
-"""A member's own view: totals, rules, privacy and export; and the corrections that admins make for one member."""
+"""A member's own view: totals, history, rules, privacy and export; and corrections that admins make for one member.
+
+In the history, whether an answer was right is told of closed rounds only, and they are not listed while their question
+is asked again.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.calendar import DEFAULT_CATCH_UP
+from service.domain.calendar import DEFAULT_CATCH_UP, get_zone
 from service.domain.item_statistics import wilson_interval
 from service.domain.scoring import describe_rules
 from service.domain.sprints import SprintPolicy
@@ -21,7 +26,9 @@ from service.errors import Refused
 from service.rounds import mastery
 from service.rounds.board_keys import open_board, open_season_board
 from service.rounds.leaderboard import load_best_streaks
+from service.rounds.views import build_question_view
 from service.store import (
+    answers,
     boards,
     cards,
     duels,
@@ -30,6 +37,7 @@ from service.store import (
     measurements,
     members,
     notifications,
+    questions,
     reports,
     rounds,
     schedules,
@@ -41,15 +49,22 @@ from service.store import (
 from service.store import privacy as store_privacy
 from service.store.ledger import Adjustment
 from service.store.members import Caller, list_identities
+from service.store.rounds import AskedRound
 from service.store.tables import Member
 from service.wire import (
+    AnswerInput,
     ConfidenceShare,
+    DayAnswers,
+    History,
     Me,
     MemberPage,
     NoRoundOn,
+    PastRound,
     PointsOutOfRange,
     PrivacyAction,
     PrivacyView,
+    QuestionRef,
+    RankChange,
     Rules,
     TextNeeded,
 )
@@ -159,9 +174,9 @@ async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
 
 async def _calibration(session: AsyncSession, caller: Caller) -> tuple[ConfidenceShare, ...]:
     found = []
-    for said, answers, right in await ledger.sum_by_confidence(session, caller.member_id):
-        range_ = wilson_interval(right, answers)
-        found.append(ConfidenceShare(said=said, answers=answers, right=right, low=range_.low, high=range_.high))
+    for said, answered, right in await ledger.sum_by_confidence(session, caller.member_id):
+        range_ = wilson_interval(right, answered)
+        found.append(ConfidenceShare(said=said, answers=answered, right=right, low=range_.low, high=range_.high))
     return tuple(found)
 
 
@@ -387,3 +402,88 @@ async def adjust_points(session: AsyncSession, caller: Caller, member: Member, w
         raise Refused(PointsOutOfRange(points=points, most=MOST_POINTS))
     ledger.add_adjustment(session, caller, member.id, replace(wanted, reason=reason))
     await session.flush()
+
+
+WEEKS = 17
+"""Number of weeks, including the current one. Nothing older is read."""
+LATEST = 8
+"""Number of rounds listed with what the member answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Posted:
+    """What the ledger has for one round."""
+
+    points: int = 0
+    credit: float = 0.0
+
+
+async def view_history(session: AsyncSession, caller: Caller, now: datetime) -> History:
+    """Returns the caller's last weeks."""
+    zone = await schedules.get_zone(session, caller.workspace_id)
+    today = now.astimezone(get_zone(zone)).date()
+    since = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
+    asked = await rounds.list_asked_since(session, caller.workspace_id, caller.member_id, since)
+    posted: dict[int, _Posted] = defaultdict(_Posted)
+    # One more day, because Monday starts in some zones while it is still Sunday in UTC.
+    begin = datetime.combine(since, time.min, UTC) - timedelta(days=1)
+    for entry in await ledger.list_entries(session, caller.member_id, begin):
+        if entry.round_id is not None:
+            before = posted[entry.round_id]
+            posted[entry.round_id] = _Posted(before.points + entry.points, before.credit + (entry.credit or 0.0))
+    latest = [one for one in reversed(asked) if one.closed and one.answer_id is not None and not one.secret][:LATEST]
+    return History(
+        since=since,
+        until=today,
+        days=_days(asked, posted),
+        rounds=await _past_rounds(session, caller, latest, posted),
+    )
+
+
+def _days(asked: Sequence[AskedRound], posted: Mapping[int, _Posted]) -> tuple[DayAnswers, ...]:
+    """Returns the days with questions of those schedules that the member answered in this time."""
+    own = {one.schedule_id for one in asked if one.answer_id is not None}
+    days = defaultdict(list)
+    for one in asked:
+        if one.schedule_id in own and (one.closed or one.answer_id is not None):
+            days[one.day].append(one)
+    return tuple(
+        DayAnswers(
+            day=day,
+            asked=len(found),
+            answered=sum(one.answer_id is not None for one in found),
+            right=sum(posted[one.id].credit for one in found if one.closed and one.id in posted),
+        )
+        for day, found in sorted(days.items())
+    )
+
+
+async def _past_rounds(
+    session: AsyncSession, caller: Caller, latest: Sequence[AskedRound], posted: Mapping[int, _Posted]
+) -> tuple[PastRound, ...]:
+    answer_ids = [one.answer_id for one in latest if one.answer_id is not None]
+    given = await answers.list_by_id(session, answer_ids)
+    verdicts = await answers.latest_verdicts(session, answer_ids)
+    confirmed = await markings.list_credits(session, answer_ids)
+    # Where members have variants of their own, an answer knows which.
+    versions = await questions.list_versions(session, {answer.version_id for answer in given.values()})
+    ranks = await answers.list_own_ranks(session, caller.member_id, [one.id for one in latest])
+    found = []
+    for one in latest:
+        assert one.answer_id is not None, "only answered rounds are listed"
+        ref, row = str(QuestionRef("round", one.id)), verdicts.get(one.answer_id)
+        verdict = answers.read_verdict(row, confirmed.get(one.answer_id)) if row else None
+        before, after, total = ranks.get(one.id, (None, None, 0))
+        found.append(
+            PastRound(
+                ref=ref,
+                day=one.day,
+                question=build_question_view(versions[given[one.answer_id].version_id], ref, caller.member_id),
+                given=AnswerInput.from_stored(given[one.answer_id].given).model_copy(update={"code": None}),
+                verdict=verdict.verdict if verdict else None,
+                credit=verdict.credit if verdict else None,
+                points=posted[one.id].points if one.id in posted else 0,
+                rank=RankChange(before=before, after=after, total=total),
+            )
+        )
+    return tuple(found)

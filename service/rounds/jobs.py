@@ -26,10 +26,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.families import InvalidVariant
 from sandbox.wire import Priority
 from service.errors import Busy
-from service.spans import span
 from service.store import outbox
 from service.store.session import driver_connection, libpq_url
-from service.tracing import correlate
+from service.tracing import correlate, span
 
 log = structlog.get_logger(__name__)
 MAX_ATTEMPTS = 8

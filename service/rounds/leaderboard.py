@@ -1,22 +1,25 @@
-"""Boards of a channel or workspace over a period, and seasons with their final boards. The order of members is in
-`service.store.migrations.boards`, where boards are kept."""
+"""Boards of a channel or workspace over a period, seasons with their final boards, and the announcement of winners.
+
+The order of members is in `service.store.migrations.boards`, where boards are kept.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import Streak, compute_streak
 from service.errors import Refused
-from service.rounds import winners
+from service.rounds import alerts
 from service.rounds.board_keys import COMPARABLE_PERIODS, find_key
 from service.rounds.schedules import resolve_topics
-from service.store import boards, ledger, rounds, schedules
+from service.store import boards, ledger, outbox, rounds, schedules
 from service.store.boards import BoardLine
+from service.store.ledger import list_hidden_members
 from service.store.members import Caller
 from service.store.tables import Season
 from service.wire import (
@@ -30,6 +33,8 @@ from service.wire import (
     SeasonTooShort,
     SeasonView,
     TextNeeded,
+    WinnerPost,
+    WinnerRoleView,
 )
 
 TITLES: dict[Period, str] = {"day": "Today", "week": "This week", "month": "This month", "all": "All time"}
@@ -191,7 +196,7 @@ async def _archive(session: AsyncSession, season: Season, now: datetime) -> None
     final = await build_final_board(session, season)
     ledger.end_season(season, now, final)
     await session.flush()
-    await winners.announce(session, season, now)
+    await announce_winner(session, season, now)
 
 
 def _season_view(season: Season, caller: Caller, hidden: frozenset[int] | set[int]) -> SeasonView:
@@ -211,3 +216,60 @@ def _season_view(season: Season, caller: Caller, hidden: frozenset[int] | set[in
 
 def _row_fields(row: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in row.items() if name not in ("member", "rank", "me")}
+
+
+SHOWN = 3
+"""Members of the final board who are named."""
+TIMEOUT = timedelta(days=7)
+"""How long the chat may refuse the role before it is given up."""
+
+
+async def set_winner_role(
+    session: AsyncSession, caller: Caller, channel_id: int, role: str, now: datetime
+) -> WinnerRoleView:
+    """Names the role of the caller's chat and where the winner is announced; an empty one turns it off."""
+    await boards.save_winner_role(session, caller.chat_id, channel_id, role, now)
+    await alerts.close_role_trouble(session, caller.workspace_id, caller.chat_id, now)
+    return await view_winner_role(session, caller)
+
+
+async def view_winner_role(session: AsyncSession, caller: Caller) -> WinnerRoleView:
+    """Returns the role of the caller's chat."""
+    found = await boards.find_winner_role(session, caller.chat_id)
+    if found is None:
+        return WinnerRoleView()
+    row, channel = found
+    return WinnerRoleView(role=row.role, channel_name=channel.name or channel.external_id)
+
+
+async def announce_winner(session: AsyncSession, season: Season, now: datetime) -> None:
+    """Enqueues the announcement of a season that has ended, once for each chat with a role."""
+    roles = await boards.list_winner_roles(session, season.workspace_id)
+    hidden = await list_hidden_members(session, season.workspace_id) if roles else set()
+    shown = [row for row in season.archive or () if row["member"] not in hidden]
+    if not shown:
+        return
+    best = min(row["rank"] for row in shown)
+    winners = [row["member"] for row in shown if row["rank"] == best]
+    top = tuple(BoardRow.model_validate(_row(row)) for row in shown[: max(SHOWN, len(winners))])
+    for role in roles:
+        former = [member for member in role.holders if member not in winners]
+        body = WinnerPost(
+            season=season.name,
+            top=top,
+            role=role.role,
+            winners=await boards.list_external_ids(session, role.chat_id, winners),
+            former=await boards.list_external_ids(session, role.chat_id, former),
+        )
+        message = outbox.NewMessage(
+            key=f"season:{season.id}:winner:{role.chat_id}",
+            body=body,
+            workspace_id=season.workspace_id,
+            channel_id=role.channel_id,
+        )
+        await outbox.enqueue(session, message, now, now + TIMEOUT)
+        role.holders = winners
+
+
+def _row(archived: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in archived.items() if name != "member"} | {"me": False}

@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sandbox.judging.challenge import NotJudgeable
 from sandbox.judging.measuring import Measured, measure_answers
 from service.domain import measurements as statistics
+from service.domain.answer_matching import undo_smart_text
 from service.domain.measurements import Estimate
-from service.domain.smart_text import undo_smart_text
 from service.errors import Refused
 from service.rounds.grading import make_challenge
 from service.rounds.sandbox_turns import FairSandbox

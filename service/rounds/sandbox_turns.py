@@ -22,7 +22,7 @@ from sandbox.judging.challenge import Runs
 from sandbox.judging.reference_cache import ReferenceCache
 from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Priority, Run
-from service import spans
+from service import tracing
 from service.errors import Busy
 from service.sandboxes import ReportsHealth, SandboxPort
 from service.store import monitoring
@@ -92,12 +92,12 @@ class MemberTurn:
         """Returns the outcome of one run."""
         # The cases and the reference are the service's own runs, though they run within the member's turn.
         owner = "" if run.role in ("cases", "reference") else self._owner
-        with spans.span("run", role=run.role, device=run.device) as noted:
+        with tracing.span("run", role=run.role, device=run.device) as noted:
             outcome = await self._sandbox.run(replace(run, owner=owner, priority=self._priority))
             noted["status"] = outcome.status
             # The sandbox has no network. It says how long each part took.
-            spans.record("sandbox queue", outcome.queue_ms / 1000, ago=outcome.wall_ms / 1000)
-            spans.record("sandbox run", outcome.wall_ms / 1000)
+            tracing.record("sandbox queue", outcome.queue_ms / 1000, ago=outcome.wall_ms / 1000)
+            tracing.record("sandbox run", outcome.wall_ms / 1000)
         # Waiting does not help if a machine has no GPU.
         if outcome.refused in ("member", "full"):
             self.refused = outcome.refused

@@ -1,12 +1,13 @@
-"""Builds the views of questions and answer keys. Callers decide who may see them and when."""
+"""Builds the views of questions and answer keys, also for previews. Callers decide who may see them and when."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 
 from questions.facts import runnable_proof
-from questions.model import Option, Question
+from questions.model import Bank, Option, Question
 from service.domain.import_plan import is_generated
 from service.domain.selection import shuffle_options
 from service.store.questions import Version
@@ -96,3 +97,16 @@ def _answer_text(question: Question) -> str:
     if question.task is not None:
         return question.task.reference
     return question.answer or ""
+
+
+REF = "r1"
+"""Reference of the previewed question."""
+AUTHOR = 1
+"""Member id that the options are ordered for."""
+
+
+def preview_question(question: Question, bank: Bank) -> tuple[QuestionView, AnswerKey]:
+    """Returns the question as a member would see it, and its key as the channel would."""
+    place = f"{PurePath(question.place.source).name}, line {question.place.line}"
+    version = Version(0, 0, 1, bank.title, bank.license, question, place)
+    return build_question_view(version, REF, AUTHOR), build_answer_key(version, REF)

@@ -15,8 +15,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, false, func, literal
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.duels import QUESTIONS, Side, Turn, draw_by_seed
-from service.domain.ratings import SHOWN_BASE, SHOWN_SCALE, Rating
+from service.domain.duels import QUESTIONS, SHOWN_BASE, SHOWN_SCALE, Rating, Side, Turn, draw_by_seed
 from service.store.banks import is_asked_now, restrict_to_askable
 from service.store.competition_tables import Duel, DuelQuestion, DuelRating, DuelTurn
 from service.store.ledger import is_within_topic

@@ -1,4 +1,4 @@
-"""Rows of members and their identities: resolves callers, registering them at their first call."""
+"""Rows of members and their identities: resolves callers, registering them at their first call, and lists members."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlalchemy import Select, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.errors import Refused
 from service.store import bots
 from service.store.tables import (
     AnswerRow,
@@ -25,7 +26,7 @@ from service.store.tables import (
     StreakGrace,
     Workspace,
 )
-from service.wire import MemberIdentity, MemberRow, Platform, Where, Who
+from service.wire import MemberAmbiguous, MemberIdentity, MemberRow, NotFound, Platform, Where, Who
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,3 +334,14 @@ async def _sum_points(session: AsyncSession, member_ids: Collection[int]) -> dic
         .group_by(owner)
     )
     return {id_: int(points) for id_, points in await session.execute(query)}
+
+
+async def find_named_member(session: AsyncSession, caller: Caller, name: str) -> Member:
+    """Returns the member of the caller's workspace with that name. Refused if there is none, or more than one."""
+    found = await find_members(session, caller.workspace_id, name)
+    if not found:
+        raise Refused(NotFound(what="member", name=name))
+    if len(found) > 1:
+        ids = await list_platform_ids(session, [member.id for member in found])
+        raise Refused(MemberAmbiguous(name=name, ids=tuple(ids)))
+    return found[0]

@@ -13,7 +13,7 @@ from bot.core.dispatcher import DeliveryRefused, Dispatcher
 from bot.core.events import Command, Event, Press
 from bot.core.metrics import count_responses, event_answered
 from bot.core.quiz import Quiz
-from service import spans
+from service import tracing
 from service.client import ServiceClient
 from service.wire import Where, Who
 from tests.bot.conftest import Room
@@ -95,15 +95,15 @@ async def test_a_chats_responses_are_counted_by_status() -> None:
 
 async def test_an_event_is_the_first_span_of_its_trace() -> None:
     exporter = InMemorySpanExporter()
-    provider = spans.use("test", exporter)
+    provider = tracing.use("test", exporter)
     try:
         async with ServiceClient.over_http("http://127.0.0.1:1", "a-token-nobody-wants") as nobody:
             await Quiz(nobody).handle(command("help"))
         provider.force_flush()
     finally:
-        spans.stop()
+        tracing.stop()
         provider.shutdown()
     (one,) = exporter.get_finished_spans()
-    trace_id, first_id = spans.trace_ids("e1")
+    trace_id, first_id = tracing.trace_ids("e1")
     assert (one.name, one.parent, one.context.trace_id, one.context.span_id) == ("event", None, trace_id, first_id)
     assert one.attributes == {"event_id": "e1", "kind": "Command", "platform": "web", "outcome": "answered"}

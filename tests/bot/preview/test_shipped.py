@@ -8,7 +8,7 @@ from bot.core.cards import Form
 from bot.discord import fits_modal
 from bot.preview.scenes import Scene, make_scenes, scene_data
 from bot.slack import fits_view
-from service.banks.preview import preview_question
+from service.rounds.views import preview_question
 from tests.bot.discord import limits as discord_limits
 from tests.bot.slack import limits as slack_limits
 from tests.questions.shipped import read_shipped_bank

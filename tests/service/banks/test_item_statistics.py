@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import insert, text, update
 
 from questions.model import Option, Question
-from service.banks import item_statistics, moderation, reports
+from service.banks import item_statistics, moderation
 from service.domain.item_statistics import find_problem, known_discrimination
 from service.rounds import rounds
 from service.store.members import Caller
@@ -174,7 +174,7 @@ async def test_another_workspace_sees_none_of_it_and_old_rounds_do_not_count(tea
     await stage.bank(asked("one"))
     await team.play("one", dict.fromkeys(range(14), "b"))
     other = await team_of(stage, "other")
-    await reports.report(stage.session, team.boss, "one", "It is wrong.", stage.now)
+    await moderation.report(stage.session, team.boss, "one", "It is wrong.", stage.now)
     assert (await item_statistics.view_item(stage.session, team.boss, "one", stage.now)).reports == 1
     theirs = await item_statistics.view_item(stage.session, other.boss, "one", stage.now)
     assert (theirs.rounds, theirs.answers, theirs.right, theirs.reports, theirs.wrong) == (0, 0, None, 0, None)

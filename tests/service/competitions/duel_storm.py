@@ -22,8 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import as_data
 from service.competitions import duels
-from service.domain.duels import PLAY_WITHIN, QUESTIONS
-from service.domain.ratings import Rating, Result, rate_match
+from service.domain.duels import PLAY_WITHIN, QUESTIONS, Rating, Result, rate_match
 from service.errors import Refused
 from service.store.competition_tables import Duel, DuelQuestion, DuelRating, DuelTurn
 from service.store.members import Caller

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from service.client import ServiceRefused
-from service.domain.duels import PLAY_WITHIN, QUESTION_SECONDS, QUESTIONS, RESPOND_WITHIN
-from service.domain.ratings import Rating, rate_match
+from service.domain.duels import PLAY_WITHIN, QUESTION_SECONDS, QUESTIONS, RESPOND_WITHIN, Rating, rate_match
 from service.store.cards import CardRow
 from service.store.competition_tables import Duel, DuelRating
 from service.store.tables import Ledger, Outbox

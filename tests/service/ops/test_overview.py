@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from sqlalchemy import Engine, event
 
-from service.banks import reports
+from service.banks import moderation
 from service.ops import overview
 from service.store.members import Caller
 from service.wire import NoScheduleCheck, Overview, QuestionsCheck
@@ -20,8 +20,8 @@ async def view(stage: Stage, caller: Caller) -> Overview:
 async def test_it_counts_what_waits_in_this_workspace_alone(stage: Stage) -> None:
     await stage.bank(question("a"), question("b"))
     boss, eve = await stage.caller("Boss", admin=True), await stage.caller("Eve", workspace="away")
-    await reports.report(stage.session, boss, "a", "It is wrong.", stage.now)
-    await reports.report(stage.session, eve, "a", "It is wrong.", stage.now)
+    await moderation.report(stage.session, boss, "a", "It is wrong.", stage.now)
+    await moderation.report(stage.session, eve, "a", "It is wrong.", stage.now)
     schedule = await stage.schedule(boss)
     round_ = await stage.round(schedule, stage.now.date(), "a", closed=False)
     await stage.answer(boss, round_)

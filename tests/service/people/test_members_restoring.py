@@ -8,9 +8,8 @@ import pytest
 
 from service.people import members
 from service.rounds import leaderboard
-from service.rounds.named_members import find_named
 from service.store.ledger import Adjustment
-from service.store.members import Caller
+from service.store.members import Caller, find_named_member
 from service.wire import MemberAmbiguous, NoRoundOn, NotFound, PointsOutOfRange, Refusal, TextNeeded
 from tests.service.refusals import refused
 from tests.service.scenes import Stage, question
@@ -21,7 +20,7 @@ DAYS = tuple(date(2026, 3, day) for day in (2, 3, 4))
 async def test_a_restored_day_breaks_no_streak_in_any_schedule(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.bank(question())
-    member = await find_named(stage.session, ada, "ada")
+    member = await find_named_member(stage.session, ada, "ada")
     schedules = [await stage.schedule(ada) for _ in range(2)]
     for schedule in schedules:
         rounds = [await stage.round(schedule, day) for day in DAYS]
@@ -38,13 +37,13 @@ async def test_a_restored_day_breaks_no_streak_in_any_schedule(stage: Stage) -> 
 async def test_a_day_without_a_round_needs_no_restoring(stage: Stage) -> None:
     ada = await stage.caller()
     await stage.round(await stage.schedule(ada), DAYS[0], None, skipped="the service was down")
-    member = await find_named(stage.session, ada, "Ada")
+    member = await find_named_member(stage.session, ada, "Ada")
     with refused(NoRoundOn(day=DAYS[0])):
         await members.restore_streak(stage.session, ada, member, DAYS[0])
 
 
 async def book(stage: Stage, caller: Caller, points: int, reason: str = "found a fault") -> None:
-    member = await find_named(stage.session, caller, "@Ada")
+    member = await find_named_member(stage.session, caller, "@Ada")
     await members.adjust_points(stage.session, caller, member, Adjustment(points, reason, "e1", stage.now))
 
 
@@ -75,13 +74,13 @@ async def test_a_name_must_mean_one_member_of_this_workspace(stage: Stage) -> No
     ada = await stage.caller("Ada")
     await stage.caller("Eve", workspace="away")
     twin = await stage.caller("Twin")
-    member = await find_named(stage.session, ada, "twin")
+    member = await find_named_member(stage.session, ada, "twin")
     assert member.id == twin.member_id
     member.name = "Ada"
     await stage.session.flush()
     with refused(MemberAmbiguous(name="Ada", ids=("ada", "twin"))):
-        await find_named(stage.session, ada, "Ada")
-    assert (await find_named(stage.session, ada, "twin")).id == twin.member_id
+        await find_named_member(stage.session, ada, "Ada")
+    assert (await find_named_member(stage.session, ada, "twin")).id == twin.member_id
     for unknown in ("Eve", "Nobody", ""):
         with refused(NotFound(what="member", name=unknown)):
-            await find_named(stage.session, ada, unknown)
+            await find_named_member(stage.session, ada, unknown)

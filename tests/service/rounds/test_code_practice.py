@@ -12,7 +12,7 @@ from sandbox.client import Health, SandboxClient
 from sandbox.wire import Outcome, Run
 from service.app import build
 from service.config import Settings
-from service.rounds.examples import Examples
+from service.rounds.grading import Examples
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.cards import CardRow
 from service.store.tables import AnswerRow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from questions import read_bank
-from service.banks.preview import preview_question
+from service.rounds.views import preview_question
 
 TEXT = """---
 bank: team

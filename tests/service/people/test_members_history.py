@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.people.history import LATEST
+from service.people.members import LATEST
 from service.wire import AnswerInput, QuestionPost, Where
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice, prose

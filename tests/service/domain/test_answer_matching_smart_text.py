@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.smart_text import undo_smart_text
+from service.domain.answer_matching import undo_smart_text
 
 PROGRAM = "def f(x, *, eps=1e-5):\n    y = x[\"a\"] if x else 'b'\n    return y < 3 and y > -1 & 2, x[..., 0]  # it\n"
 

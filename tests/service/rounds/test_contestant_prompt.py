@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from service.domain.contestant import build_messages, parse_reply
+from service.rounds.contestant import build_messages, parse_reply
 from service.rounds.views import build_question_view
 from service.store.questions import Version
 from service.wire import AnswerInput, QuestionView

@@ -10,7 +10,7 @@ import pytest
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
 from sandbox.client import SandboxClient
-from service import spans
+from service import tracing
 from service.app import build
 from service.config import Settings
 from service.process import CommandFailed
@@ -35,11 +35,11 @@ class Traced:
 @pytest.fixture
 def traced() -> Iterator[Traced]:
     with running_collector() as collector:
-        provider = spans.use("test", OTLPSpanExporter(endpoint=f"{collector.url}/v1/traces"))
+        provider = tracing.use("test", OTLPSpanExporter(endpoint=f"{collector.url}/v1/traces"))
         try:
             yield Traced(collector, provider.force_flush)
         finally:
-            spans.stop()
+            tracing.stop()
             provider.shutdown()
 
 
@@ -52,11 +52,11 @@ async def test_a_code_answer_is_one_trace_from_the_press_to_the_verdict(
         ref = await post_code_question(daily, clock)
         given = AnswerInput(code=f"def double(x):\n    {SECRET} = 2 * x\n    return {SECRET}\n")
         # As a bot does: what comes later, in other processes, knows the event's id only.
-        with correlate(EVENT), spans.span("event", first=True, kind="Submit"):
+        with correlate(EVENT), tracing.span("event", first=True, kind="Submit"):
             assert (await daily.answer(ref, given, "Ada", event=EVENT)).status == "judging"
         await service.jobs.run_pending()
     traced.flush()
-    _, first_id = spans.trace_ids(EVENT)
+    _, first_id = tracing.trace_ids(EVENT)
     found = [one for _, one in traced.collector.trace_of(EVENT)]
     by_id = {one.span_id: one for one in found}
     above = {one.name: by_id[one.parent_span_id].name for one in found if one.parent_span_id}
@@ -78,14 +78,14 @@ async def test_calls_without_an_event_make_no_spans(settings: Settings, clock: C
     async with build(settings, clock).running() as service:
         daily = daily_channel_of(service)
         await daily.claim()
-    with spans.span("nothing"):
+    with tracing.span("nothing"):
         pass
     traced.flush()
     assert [one.name for one in traced.collector.spans if one.name == "nothing"] == []
 
 
 async def test_an_error_is_named_by_its_type_alone(traced: Traced) -> None:
-    with correlate(EVENT), pytest.raises(ValueError, match="secret"), spans.span("fails"):
+    with correlate(EVENT), pytest.raises(ValueError, match="secret"), tracing.span("fails"):
         raise ValueError("a secret word")
     traced.flush()
     (one,) = traced.collector.spans
@@ -94,16 +94,16 @@ async def test_an_error_is_named_by_its_type_alone(traced: Traced) -> None:
 
 
 def test_it_is_off_by_default() -> None:
-    spans.configure("bot", "")
-    with correlate(EVENT), spans.span("event", first=True) as noted:
+    tracing.configure("bot", "")
+    with correlate(EVENT), tracing.span("event", first=True) as noted:
         noted["outcome"] = "answered"
-    assert spans._tracer is None
+    assert tracing._tracer is None
 
 
 def test_ids_are_the_same_in_every_process_and_valid() -> None:
-    assert spans.trace_ids("a") == spans.trace_ids("a") != spans.trace_ids("b")
+    assert tracing.trace_ids("a") == tracing.trace_ids("a") != tracing.trace_ids("b")
     for event_id in map(str, range(100)):
-        trace_id, span_id = spans.trace_ids(event_id)
+        trace_id, span_id = tracing.trace_ids(event_id)
         assert 0 < trace_id < 1 << 128
         assert 0 < span_id < 1 << 64
 
@@ -111,4 +111,4 @@ def test_ids_are_the_same_in_every_process_and_valid() -> None:
 def test_without_the_packages_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
     with pytest.raises(CommandFailed, match=r"pip install 'dailygrad\[trace\]'"):
-        spans.configure("bot", "http://collector:4318")
+        tracing.configure("bot", "http://collector:4318")

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from service.chat_completions import MAX_REPLY_BYTES, EndpointFailed, Message, ModelEndpoint
 from service.process import listen
+from service.rounds.contestant import MAX_REPLY_BYTES, EndpointFailed, Message, ModelEndpoint
 from tests.doubles.models import ModelDouble, model_double
 
 KEY = "sk-secret-of-the-endpoint"

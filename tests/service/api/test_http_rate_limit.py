@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from service.api import rate_limit
-from service.api.rate_limit import CallLimiter, Rate
+from service.api import http
+from service.api.http import CallLimiter, Rate
 from service.wire import TooManyCalls
 from tests.conftest import MakeWho
 from tests.service.daily_channel import DAILY, DailyChannel
@@ -62,7 +62,7 @@ def test_a_refused_call_costs_nothing(steady: Steady, who: MakeWho) -> None:
 
 
 def test_only_so_many_callers_are_remembered(steady: Steady, who: MakeWho, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "MOST_BUCKETS", 10)
+    monkeypatch.setattr(http, "MOST_BUCKETS", 10)
     limiter = CallLimiter(steady)
     for number in range(100):
         limiter.delay(who(f"Member {number}"))

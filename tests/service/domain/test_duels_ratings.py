@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.domain.ratings import Rating, rate_match
+from service.domain.duels import Rating, rate_match
 
 
 def test_the_first_rating_is_a_thousand() -> None:

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from service.banks import reports
-from service.banks.reports import MAX_PER_DAY
+from service.banks import moderation
+from service.banks.moderation import MAX_PER_DAY
 from service.store.review_tables import ReportRow
 from service.store.tables import Outbox
 from service.wire import (
@@ -187,36 +187,36 @@ class TestReports:
     async def test_a_report_lands_in_the_queue_with_its_author(self, stage: Stage) -> None:
         ada = await stage.caller()
         await stage.bank(question("views"))
-        view = await reports.report(stage.session, ada, "Views", "  t() does not copy. ", stage.now)
+        view = await moderation.report(stage.session, ada, "Views", "  t() does not copy. ", stage.now)
         assert (view.by, view.text, view.at, view.state) == ("Ada", "t() does not copy.", NOON, "open")
-        (queued,) = await reports.list_reports(stage.session, ada)
+        (queued,) = await moderation.list_reports(stage.session, ada)
         assert queued == view.model_copy(update={"question": "views"})
 
     async def test_open_ones_come_first_and_the_newest_of_them(self, stage: Stage) -> None:
         ada = await stage.caller()
         await stage.bank(question("views"))
-        made = [await reports.report(stage.session, ada, "views", text, stage.now) for text in "abc"]
-        await reports.settle(stage.session, ada, made[2].id, "dismissed", "It does.", stage.now)
-        queue = await reports.list_reports(stage.session, ada)
+        made = [await moderation.report(stage.session, ada, "views", text, stage.now) for text in "abc"]
+        await moderation.settle(stage.session, ada, made[2].id, "dismissed", "It does.", stage.now)
+        queue = await moderation.list_reports(stage.session, ada)
         assert [(view.text, view.state) for view in queue] == [("b", "open"), ("a", "open"), ("c", "dismissed")]
-        assert (await reports.settle(stage.session, ada, made[2].id, "fixed", "", stage.now)).state == "fixed"
+        assert (await moderation.settle(stage.session, ada, made[2].id, "fixed", "", stage.now)).state == "fixed"
 
     async def test_empty_reports_and_unknown_questions_are_rejected(self, stage: Stage) -> None:
         ada = await stage.caller()
         await stage.bank(question("views"))
         with refused(TextNeeded(what="report")):
-            await reports.report(stage.session, ada, "views", " \n", stage.now)
+            await moderation.report(stage.session, ada, "views", " \n", stage.now)
         with refused(NotFound(what="question", name="nope")):
-            await reports.report(stage.session, ada, "nope", "wrong", stage.now)
+            await moderation.report(stage.session, ada, "nope", "wrong", stage.now)
         with refused(NotFound(what="report", name="7")):
-            await reports.settle(stage.session, ada, 7, "fixed", "", stage.now)
+            await moderation.settle(stage.session, ada, 7, "fixed", "", stage.now)
 
     async def test_another_workspace_sees_nothing_of_it(self, stage: Stage) -> None:
         ada, eve = await stage.caller(), await stage.caller("Eve", workspace="away")
         await stage.bank(question("ours"), workspace_id=ada.workspace_id)
-        view = await reports.report(stage.session, ada, "ours", "wrong", stage.now)
-        assert await reports.list_reports(stage.session, eve) == ()
+        view = await moderation.report(stage.session, ada, "ours", "wrong", stage.now)
+        assert await moderation.list_reports(stage.session, eve) == ()
         with refused(NotFound(what="report", name=str(view.id))):
-            await reports.settle(stage.session, eve, view.id, "fixed", "", stage.now)
+            await moderation.settle(stage.session, eve, view.id, "fixed", "", stage.now)
         with refused(NotFound(what="question", name="ours")):
-            await reports.report(stage.session, eve, "ours", "wrong", stage.now)
+            await moderation.report(stage.session, eve, "ours", "wrong", stage.now)
