@@ -17,15 +17,15 @@ from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
 from bot.core.text import (
     admin,
-    digest,
+    boards,
     doctor,
     item_statistics,
     marking,
     members,
+    notices,
     onboarding,
     refusals,
     review,
-    seasons,
     similarity,
     sprints,
     suggestions,
@@ -415,11 +415,11 @@ class AdminCommands:
 
     async def _season_role(self, event: Command, typed: Typed) -> Said:
         if event.who.platform != "discord":
-            raise CommandError(seasons.NO_ROLES, "No roles here")
+            raise CommandError(boards.NO_ROLES, "No roles here")
         if "role" in typed.values:
             await self._client.season_role_set(event.who, event.id, event.where, typed.text("role"))
         view = await self._client.season_role(event.who)
-        return seasons.winner_role_card(view, await self._onboarding.role_problem(event.who, view.role))
+        return boards.winner_role_card(view, await self._onboarding.role_problem(event.who, view.role))
 
     # Banks
 
@@ -521,9 +521,9 @@ class AdminCommands:
 
     async def _digest(self, event: Command, typed: Typed) -> Said:
         if "switch" not in typed.values:
-            return digest.digest_card(await self._client.digest(event.who))
+            return notices.digest_card(await self._client.digest(event.who))
         on = bool(typed.values["switch"])
-        return digest.switched_card(await self._client.digest_switch(event.who, event.id, on))
+        return notices.switched_card(await self._client.digest_switch(event.who, event.id, on))
 
     async def _review_place(self, event: Command, typed: Typed) -> Said:
         if typed.spec.path[1] == "me":

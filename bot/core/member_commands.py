@@ -12,7 +12,7 @@ from bot.core.command_parser import CommandError, Typed, read_command
 from bot.core.command_spec import specs_of
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event
-from bot.core.text import admin, boards, members, notifications, questions, results, speed, suggestions
+from bot.core.text import admin, boards, members, questions, results, suggestions
 from bot.core.tournament_commands import TournamentCommands
 from service.client import ServiceClient
 from service.wire import Contest, MeasuredBy, NotificationKind, Period, PrivacyAction
@@ -105,7 +105,7 @@ class MemberCommands:
     async def show_speed(self, event: Event, ref: str, by: str) -> Said:
         """Shows the speed board of a round; without `ref`, that of the latest one that was measured."""
         board = await self._client.measurements(event.who, event.where, ref, cast(MeasuredBy, by))
-        return speed.speed_card(board)
+        return boards.speed_card(board)
 
     async def _me(self, event: Command, typed: Typed) -> Said:
         return members.me_card(await self._client.me(event.who))
@@ -172,12 +172,12 @@ class MemberCommands:
 
     async def notifications(self, event: Event) -> Said:
         """Shows which private messages the member wants."""
-        return notifications.notifications_card(await self._client.notifications(event.who))
+        return members.notifications_card(await self._client.notifications(event.who))
 
     async def notify(self, event: Event, what: str, on: bool) -> Said:
         """Turns a kind of private message on or off."""
         view = await self._client.notify(event.who, event.id, cast(NotificationKind, what), on)
-        return notifications.notifications_card(view)
+        return members.notifications_card(view)
 
     async def _help(self, event: Command, typed: Typed) -> Said:
         return help_reply(typed)

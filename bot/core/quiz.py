@@ -25,6 +25,7 @@ from bot.core.links import Links
 from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
 from bot.core.text import (
+    boards,
     marking,
     members,
     onboarding,
@@ -33,7 +34,6 @@ from bot.core.text import (
     results,
     reveals,
     review,
-    speed,
     suggestions,
 )
 from bot.core.tournament_commands import TournamentCommands
@@ -135,7 +135,7 @@ class ButtonHandler:
                 return await self._members.show_speed(event, ref, by)
             case actions.ShareSolution(ref, switch):
                 board = await self._client.share_solution(event.who, event.id, ref, switch == "on")
-                return speed.speed_card(board)
+                return boards.speed_card(board)
             case actions.ConfirmMarks(ref, answer):
                 await self._client.confirm_answer(event.who, event.id, int(answer))
                 return marking.confirmed_card(ref, answer)

@@ -10,22 +10,19 @@ from bot.core.command_spec import specs_of
 from bot.core.text import (
     admin,
     boards,
-    digest,
     doctor,
     duels,
     item_statistics,
     marking,
     members,
-    notifications,
+    notices,
     onboarding,
     outbox_card,
     questions,
     results,
     reveals,
     review,
-    seasons,
     similarity,
-    speed,
     sprints,
     suggestions,
 )
@@ -581,9 +578,9 @@ SPEED = MeasurementBoard(
 )
 
 GALLERY: dict[str, Card | Form] = {
-    "speed": speed.speed_card(SPEED),
-    "speed by memory": speed.speed_card(SPEED.model_copy(update={"by": "memory", "shared": True, "solution": None})),
-    "speed empty": speed.speed_card(
+    "speed": boards.speed_card(SPEED),
+    "speed by memory": boards.speed_card(SPEED.model_copy(update={"by": "memory", "shared": True, "solution": None})),
+    "speed empty": boards.speed_card(
         SPEED.model_copy(update={"rows": (), "total": 0, "unsteady": 2, "shared": None, "solution": None})
     ),
     "question": outbox_card(QUESTION_POST),
@@ -594,7 +591,7 @@ GALLERY: dict[str, Card | Form] = {
     "outcome": outbox_card(OUTCOME),
     "outcome code": outbox_card(OUTCOME.model_copy(update={"key": CODE_KEY, "answers": 0, "first": None})),
     "reminder": outbox_card(ReminderNote(ref="r12", question=CHOICE, streak=7, closes_at=CLOSE, zone=BERLIN)),
-    "notifications": notifications.notifications_card(
+    "notifications": members.notifications_card(
         NotificationView(reminders=True, results=False, platform="discord", refused="the member takes no *messages*")
     ),
     "reveal": outbox_card(REVEAL),
@@ -626,10 +623,10 @@ GALLERY: dict[str, Card | Form] = {
     "winners of a season": outbox_card(
         WINNER.model_copy(update={"top": tuple(row.model_copy(update={"rank": 1}) for row in WINNER.top[:2])})
     ),
-    "winner's role": seasons.winner_role_card(
+    "winner's role": boards.winner_role_card(
         WinnerRoleView(role="80351110224678912", channel_name="#daily"), "too high"
     ),
-    "no winner's role": seasons.winner_role_card(WinnerRoleView()),
+    "no winner's role": boards.winner_role_card(WinnerRoleView()),
     "sprint started": sprints.started_card(SprintView(id=1, total=5, seconds=20, topic="a *topic*")),
     "sprint stopped": sprints.stopped_card(SprintView(id=1, total=5, seconds=20, asked=2)),
     "ask in a sprint": questions.ask_said(AskForm(ref="s7", question=CHOICE, closes_at=CLOSE), NOW),
@@ -889,9 +886,9 @@ GALLERY: dict[str, Card | Form] = {
     "settled": review.settled_card(SettledReport(id=4, question="stride-view", state="fixed")),
     "review here": review.review_here_card(Where(channel="1", name=f"#{EVIL}")),
     "review me": review.review_me_card(),
-    "digest": digest.digest_notice(WEEK),
-    "digest of a quiet week": digest.digest_card(DigestView(digest=QUIET_WEEK, next_at=None, zone="UTC")),
-    "digest switched": digest.switched_card(DigestView(digest=QUIET_WEEK, next_at=NOW, zone="Europe/Berlin")),
+    "digest": notices.digest_notice(WEEK),
+    "digest of a quiet week": notices.digest_card(DigestView(digest=QUIET_WEEK, next_at=None, zone="UTC")),
+    "digest switched": notices.switched_card(DigestView(digest=QUIET_WEEK, next_at=NOW, zone="Europe/Berlin")),
     "statistics": item_statistics.bank_card(STATISTICS),
     "statistics of nothing": item_statistics.bank_card(BankStatistics(days=365, asked=0, answers=0)),
     "statistics of a question": item_statistics.question_card(ITEM),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.text.causes import cause_words
+from bot.core.text.code_results import cause_words
 from questions.model import CodeTask
 from sandbox.client import SandboxClient
 from service.rounds.grading import grade_code

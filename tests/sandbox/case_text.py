@@ -8,7 +8,7 @@ from sandbox.judging.judge import CaseVerdict
 def told(case: CaseVerdict) -> str:
     """Returns why a case failed, as the verdict's card says it; empty for one that passed."""
     # Imported here: `make test-gpu-lean` collects tests that use this on machines without the bot's dependencies.
-    from bot.core.text.differences import case_words
+    from bot.core.text.code_results import case_words
     from service.wire import CaseView
 
     return case_words(

@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import assert_never
 
 from bot.core.cards import Card
+from bot.core.text.boards import winner_card
 from bot.core.text.duels import duel_post_card
+from bot.core.text.members import reminder_card
 from bot.core.text.notices import notice_card
-from bot.core.text.notifications import reminder_card
 from bot.core.text.questions import question_card
 from bot.core.text.results import verdict_card
 from bot.core.text.reveals import outcome_card, result_card, reveal_card, round_name, update_card
-from bot.core.text.seasons import winner_card
 from bot.core.text.sprints import announcement_card, podium_card, sprint_question_card, sprint_reveal_card
 from bot.core.text.tournaments import tournament_post_card
 from service.wire import (

@@ -1,8 +1,30 @@
-"""What the admin pages say after something was done."""
+"""Words of the web pages for admins: notes of what was done, banks and their questions, and the audit log."""
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, get_args
+
+from bot.core.cards import Block, Lettered, Options, Text
+from bot.core.text.admin import audit_facts as audit_facts
+from bot.core.text.admin import audit_time as audit_time
+from bot.core.text.admin import import_counts as import_counts
+from bot.core.text.admin import import_fields as import_fields
+from bot.core.text.item_statistics import CURES, HEADS, figure_lines
+from bot.core.text.questions import question_blocks
+from bot.core.text.words import percent, plural
+from service.wire import (
+    BankPage,
+    BankQuestion,
+    BankView,
+    Generated,
+    ImportChange,
+    ImportView,
+    ItemStatistics,
+    Kind,
+    QuestionDetails,
+    QuestionState,
+    Twin,
+)
 
 Done = Literal[
     "settled",
@@ -65,3 +87,112 @@ DONE: Final[dict[Done, str]] = {
 def done_words(done: str) -> str:
     """Returns what to say; empty for a word that is unknown."""
     return {str(name): text for name, text in DONE.items()}.get(done, "")
+
+
+LONGEST_RECIPE = 2000
+"""Longest recipe, characters."""
+UNKNOWN_ACTION: Final = ("Unknown action", "Load the page again and use its buttons.")
+NO_QUESTION: Final = ("No such question", "Look for it in the bank.")
+NOTHING_GIVEN: Final = "Give the document a name, and paste its text or choose a file."
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+LEVELS: Final = ("mid", "senior", "principal")
+STATES: Final[dict[QuestionState, str]] = {
+    "asked": "Can be asked",
+    "waiting": "Waits for approval",
+    "unanswered": "Without an answer",
+    "retired": "Retired here",
+    "gone": "Removed by its document",
+}
+GENERATED: Final[dict[Generated, str]] = {
+    "use": "Ask them",
+    "hold": "Ask them once I approve them",
+    "none": "Make none",
+}
+CHANGES: Final = {"added": "New", "changed": "Changed", "moved": "Moved", "retired": "Removed", "returned": "Back"}
+
+
+def found_words(found: BankPage) -> str:
+    """Says how many questions fit, and which are shown."""
+    if not found.total:
+        return "No question fits."
+    if found.total <= found.size:
+        return f"{plural(found.total, 'question')}."
+    first = (found.page - 1) * found.size + 1
+    return f"{first:,} to {first + len(found.questions) - 1:,} of {plural(found.total, 'question')}."
+
+
+def pages(found: BankPage) -> tuple[int | None, int | None]:
+    """Returns the page before and the page after."""
+    last = max(1, -(-found.total // found.size))
+    return (found.page - 1 if found.page > 1 else None), (found.page + 1 if found.page < last else None)
+
+
+def bank_words(view: BankView) -> str:
+    """Describes a bank in a few words."""
+    parts = [plural(view.questions, "question")]
+    parts += [f"{count:,} {what}" for count, what in ((view.unanswered, "without answer"), (view.retired, "retired"),
+              (view.waiting, "waiting")) if count]  # fmt: skip
+    return ", ".join(parts)
+
+
+def asked(view: BankQuestion) -> str:
+    """Says how often a question was asked."""
+    return f"asked {'once' if view.rounds == 1 else plural(view.rounds, 'time')}" if view.rounds else "never asked"
+
+
+def without_key(view: QuestionDetails) -> tuple[Block, ...]:
+    """Returns a question that is being asked, without its key."""
+    rows = tuple(Lettered("•", option.text) for option in view.question.options)
+    secret = Text("**It is being asked now.** Its key is shown once the round has closed, so that you can answer too.")
+    return (*question_blocks(view.question), *((Options(rows),) if rows else ()), secret)
+
+
+def figures(item: ItemStatistics) -> tuple[str, ...]:
+    """Returns the figures of a question as lines of Markdown."""
+    if not item.rounds:
+        return ("No round with this version closed yet.",)
+    return figure_lines(item)
+
+
+def finding(item: ItemStatistics) -> tuple[str, str]:
+    """Returns what may be wrong with a question, and the cure; empty if nothing stands out."""
+    return (HEADS[item.finding], CURES[item.finding]) if item.finding else ("", "")
+
+
+def change(one: ImportChange) -> str:
+    """Describes what an import does to a question."""
+    fields = f": {import_fields(one.fields)}" if one.fields else ""
+    return f"{CHANGES[one.what]}{fields}"
+
+
+def twin(one: Twin) -> str:
+    """Says where the near duplicate of a question is."""
+    where = f"in the bank {one.bank}" if one.bank else "in the same document"
+    return f"{percent(one.score)} alike with {one.other} {where}"
+
+
+def duplicates(view: ImportView) -> str:
+    """Says how many near duplicates an import has."""
+    found = [plural(view.exact, "exact duplicate")] if view.exact else []
+    found += [plural(view.near, "near duplicate")] if view.near else []
+    return " and ".join(found)
+
+
+def left_out(view: ImportView) -> str:
+    """Names the lines that are in no question."""
+    lines = ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in view.left_out)
+    return f"In no question: {'line' if lines.isdecimal() else 'lines'} {lines}."
+
+
+ACTIONS: Final = (
+    ("schedule", "Schedules"),
+    ("bank", "Banks"),
+    ("question", "Edits of questions"),
+    ("report", "Reports"),
+    ("suggestion", "Suggestions"),
+    ("answer", "Credits"),
+    ("member", "Members"),
+    ("season", "Seasons"),
+    ("review", "Where reports go"),
+)
+"""First words of actions, and what they are called in the filter."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core.actions import PracticeFilter
 from bot.core.markup import escape
-from bot.core.text.causes import gpu_words
+from bot.core.text.code_results import gpu_words
 from bot.core.text.item_statistics import liked_words
 from bot.core.text.questions import lettered
 from bot.core.text.results import CLEARED, verdict_title

@@ -1,16 +1,19 @@
-"""Leaderboards: the card of the chats, and the words of the web's board page."""
+"""Boards: of points, of seasons with their winners, and of the speed of code; in chats and on the web."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
-from bot.core.actions import ShowBoard, ShowContest, encode, fits
-from bot.core.cards import Block, Button, Card, Small, Table, Text
+from bot.core.actions import MyResult, ShareSolution, ShowBoard, ShowContest, ShowSpeed, encode, fits
+from bot.core.cards import PODIUM_PLACES, Award, Block, Button, Card, Code, Podium, PodiumPlace, Small, Table, Text
+from bot.core.channel_access import RoleProblem
 from bot.core.markup import escape
-from bot.core.text.words import countdown_words, joined, percent, plural
-from service.wire import Board, BoardRow, Contest, Period
+from bot.core.text.admin import season_span as season_span
+from bot.core.text.words import and_list, countdown_words, day_words, joined, percent, plural
+from service.wire import Board, BoardRow, Contest, MeasurementBoard, Period, Spread, WinnerPost, WinnerRoleView
 
 _CONTESTS: dict[Contest, tuple[str, frozenset[str]]] = {
     "points": ("Everybody", frozenset({"day", "week", "month", "season", "all"})),
@@ -238,3 +241,131 @@ def below(board: Board) -> str:
     """Says how many members the page does not list."""
     left = board.total - len(board.rows) - len(neighbors(board))
     return f"{plural(left, 'more member', 'more members')} not shown." if left > 0 else ""
+
+
+SHOWN_CODE = 2500
+"""Longest shared code that a card shows, characters."""
+
+
+def speed_card(board: MeasurementBoard) -> Card:
+    """Shows the speed board of a round, the reader's own row, and the buttons that share their code or hide it."""
+    what = "time" if board.by == "time" else "memory"
+    best = board.rows[0] if board.rows else None
+    summary = f"Fastest: {best.name} with {_ms(best.time)}." if best and board.by == "time" else f"Code by {what}."
+    return Card(
+        title=f"Speed board: {day_words(board.day)}",
+        summary=summary if board.rows else "No code was measured.",
+        blocks=(*_table(board), *_about(board), *_solution(board)),
+        buttons=_buttons(board),
+    )
+
+
+def _table(board: MeasurementBoard) -> tuple[Block, ...]:
+    if not board.rows:
+        return (Text("No answer to this question was right in every run."),)
+    rows = tuple(
+        (str(row.rank), row.name, _ms(row.time), _mb(row.memory), f"{row.better_than} %" if board.total > 1 else "–")
+        for row in board.rows
+    )
+    mine = next((place for place, row in enumerate(board.rows) if row.me), None)
+    by = "CPU time" if board.by == "time" else "memory"
+    columns = ("Place", "Name", "CPU time", "Memory", "Better than")
+    return (Table(columns, rows, f"{board.question}, by {by}", (0, 2, 3, 4), mine),)
+
+
+def _about(board: MeasurementBoard) -> tuple[Block, ...]:
+    hidden = board.total - len(board.rows)
+    said = [
+        f"Medians of {plural(board.runs, 'run')} on fresh inputs after the close, with the interval that has the true "
+        f"median at {percent(board.confidence)}. Places are shared where intervals overlap.",
+        f"The reference took {_ms(board.time)} and {_mb(board.memory)}.",
+    ]
+    if hidden > 0:
+        said.append(f"{plural(hidden, 'more answer is', 'more answers are')} not listed.")
+    if board.unsteady:
+        said.append(f"{plural(board.unsteady, 'answer')} passed the round but not every run, and left the board.")
+    return (Small(" ".join(said)),)
+
+
+def _solution(board: MeasurementBoard) -> tuple[Block, ...]:
+    found = board.solution
+    if found is None:
+        return ()
+    code = found.code.strip()
+    shown = code if len(code) <= SHOWN_CODE else f"{code[:SHOWN_CODE]}\n# …"
+    return (Text(f"**The best solution that its author shares**, by {escape(found.name)}:"), Code(shown))
+
+
+def _buttons(board: MeasurementBoard) -> tuple[Button, ...]:
+    other = ("memory", "By memory") if board.by == "time" else ("time", "By time")
+    buttons = [Button(other[1], encode(ShowSpeed(board.ref, other[0])))]
+    if board.shared is not None:
+        label, switch = ("Hide my solution", "off") if board.shared else ("Show my solution", "on")
+        buttons.append(Button(label, encode(ShareSolution(board.ref, switch))))
+    return (*buttons, Button("My result", encode(MyResult(board.ref))))
+
+
+def _ms(spread: Spread) -> str:
+    digits = 0 if spread.median >= 100 else 1 if spread.median >= 10 else 2
+    return f"{spread.median:,.{digits}f} ms ({spread.low:,.{digits}f}–{spread.high:,.{digits}f})"
+
+
+def _mb(spread: Spread) -> str:
+    return f"{spread.median:,.1f} MiB ({spread.low:,.1f}–{spread.high:,.1f})"
+
+
+LONGEST_NAME = 80
+"""Longest name of a season, characters."""
+SHOWN = 10
+"""Members of a final board that are shown."""
+NO_NAME: Final = ("No name", "Give the season a name, such as Autumn.")
+NO_ROLES: Final = "Only Discord has roles that a bot can give. Type `/quiz-admin season role` there."
+_ROLE_PROBLEMS: Final[Mapping[RoleProblem, str]] = {
+    "unknown": "There is no such role on this server any more. Choose another one.",
+    "not to be given": "Nobody can be given this role: it belongs to everyone, or to another app. Choose another one.",
+    "no permission": "I lack **Manage Roles**. Open Server Settings, then Roles, and allow it for my role.",
+    "too high": "It is not below my own role. Open Server Settings, then Roles, and drag my role above it.",
+}
+
+
+def role_problem_words(problem: RoleProblem) -> str:
+    """Explains why the bot cannot give a role, and what to do, as Markdown."""
+    return _ROLE_PROBLEMS[problem]
+
+
+def winner_role_card(view: WinnerRoleView, problem: RoleProblem | None = None) -> Card:
+    """Says what the winner of a season gets, and what keeps the bot from giving it."""
+    if not view.role:
+        text = "The winner of a season gets no role. Name one with `/quiz-admin season role`."
+        return Card("Winner's role", "The winner of a season gets no role.", (Text(text),))
+    text = (
+        f"When a season ends, its winner gets this role, and whoever had it from me before loses it. The winner is "
+        f"announced in {escape(view.channel_name)}."
+    )
+    # The award only names the role here: nothing posts this card from the outbox.
+    card = Card("Winner's role", "The winner of a season gets a role.", (Text(text),), award=Award(view.role, ("",)))
+    if problem is None:
+        return card
+    warning = Text(f"**I cannot give this role yet.** {role_problem_words(problem)}")
+    return replace(card, blocks=(warning, *card.blocks))
+
+
+def winner_card(post: WinnerPost) -> Card:
+    """Announces the winner of a season."""
+    best = min(row.rank for row in post.top)
+    names = [row.name for row in post.top if row.rank == best]
+    won = "win" if len(names) > 1 else "wins"
+    head = f"{and_list(names)} {won} the season {post.season}"
+    points = plural(post.top[0].points, "point")
+    text = f"**{and_list([escape(name) for name in names])}** {won} with {points}. Congratulations!"
+    rows = tuple((str(row.rank), row.name, str(row.points)) for row in post.top)
+    table = Table(("Rank", "Name", "Points"), rows, f"The best of {post.season}", (0, 2))
+    places = tuple(
+        PodiumPlace(row.rank, row.name, plural(row.points, "point")) for row in post.top if row.rank <= PODIUM_PLACES
+    )
+    return Card(
+        head,
+        f"{head}, with {points}.",
+        (Podium(text, places), table),
+        award=Award(post.role, post.winners, post.former),
+    )

@@ -9,10 +9,10 @@ from typing import Final
 
 from bot.core.markup import escape
 from bot.core.text.admin import plan_words
+from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.words import MONTHS, day_words, in_brief, joined, local, minutes_words, plural, sentence, wait_words
 from service.wire import DayState, ScheduleDay, ScheduleMonth, ScheduleView, SkipReason
 
-UNKNOWN_ACTION: Final = ("Unknown action", "Load the page again and use its buttons.")
 NO_SCHEDULE: Final = ("No such schedule", "It may have been removed. The list has those that there are.")
 NO_DATE: Final = ("No date", "Choose the day in the calendar, and skip it there.")
 OUT_OF_DATE: Final = ("This page is out of date", "Load it again and repeat what you did. Nothing was done.")

@@ -8,10 +8,10 @@ from typing import NamedTuple, assert_never
 from bot.core.cards import Card, Table, Text
 from bot.core.channel_access import ChannelProblem, RoleProblem
 from bot.core.markup import escape
+from bot.core.text.boards import role_problem_words
 from bot.core.text.notices import sandbox_problem_words
 from bot.core.text.onboarding import channel_problem_words
 from bot.core.text.operations import trouble_text
-from bot.core.text.seasons import role_problem_words
 from bot.core.text.words import chat_words, local, plural
 from service.wire import (
     BankCheck,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.words import chat_words, day_words, plural
 from service.wire import MemberPage, MemberRow
 
 CHANGES: Final = ("hide", "show", "promote", "demote")
-UNKNOWN_ACTION: Final = ("Unknown action", "Load the page again and use its buttons.")
 ELSEWHERE: Final = ("Not a member of this chat", "On Discord and Slack, the platform says who is an admin.")
 YOURSELF: Final = ("That is you", "Ask another admin to change your own role, so that one always remains.")
 

@@ -1,4 +1,4 @@
-"""Cards for members: statistics, privacy, rules, help, snippets and errors.
+"""Cards for members: statistics, privacy, rules, help, notifications, snippets and errors.
 
 Computes nothing: the service has counted everything shown.
 """
@@ -15,18 +15,20 @@ from bot.core.actions import (
     Open,
     PracticeFilter,
     Privacy,
+    SetNotification,
     Snippet,
     encode,
 )
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text, TextField
 from bot.core.command_spec import Spec
 from bot.core.markup import escape
-from bot.core.text.causes import cause_words
-from bot.core.text.questions import CODE_LENGTH
+from bot.core.text.code_results import cause_words
+from bot.core.text.questions import CODE_LENGTH, about, opening
 from bot.core.text.words import (
     CONFIDENCE_WORDS,
     MONTHS,
     and_list,
+    chat_words,
     in_brief,
     joined,
     mastery_words,
@@ -34,8 +36,20 @@ from bot.core.text.words import (
     percent,
     plural,
     sentence,
+    stopped,
+    until_markdown,
 )
-from service.wire import Me, PrivacyView, ReportView, Rules, RunResult, TopicCount, TopicsKnown
+from service.wire import (
+    Me,
+    NotificationView,
+    PrivacyView,
+    ReminderNote,
+    ReportView,
+    Rules,
+    RunResult,
+    TopicCount,
+    TopicsKnown,
+)
 
 
 def me_card(me: Me) -> Card:
@@ -343,3 +357,53 @@ def fault_card() -> Card:
     """Says that an internal error occurred."""
     said = "Something went wrong. This is our fault, and it has been logged. Please try again."
     return Card("Something went wrong", said, (Text(said),))
+
+
+_KINDS = (
+    (
+        "reminders",
+        "Reminders",
+        "one message before a round closes, if you have not answered and it would break your streak",
+    ),
+    ("results", "Results", "your own result when a round closes"),
+)
+
+
+def notifications_card(view: NotificationView) -> Card:
+    """Shows a member's settings, with a button to change each."""
+    on = {"reminders": view.reminders, "results": view.results}
+    lines = [f"- **{name} {'on' if on[kind] else 'off'}:** {what}." for kind, name, what in _KINDS]
+    where = f"They come as private messages on {chat_words(view.platform)}; change a setting elsewhere to move them."
+    if view.platform == "web":
+        where = "On the web your result is shown without a message. Only you see reminders, in the quiz channel."
+    blocks: list[Block] = [Text("\n".join(lines)), Small(where)]
+    if view.refused:
+        said = f"The latest message was refused: {stopped(escape(view.refused))} Nobody else is told."
+        blocks.insert(1, Text(f"**Not delivered.** {said}"))
+    buttons = tuple(
+        Button(
+            f"{name}: turn {'off' if on[kind] else 'on'}", encode(SetNotification(kind, "off" if on[kind] else "on"))
+        )
+        for kind, name, _ in _KINDS
+    )
+    summary = ", ".join(f"{name.lower()} {'on' if on[kind] else 'off'}" for kind, name, _ in _KINDS)
+    return Card("Your notifications", f"Your notifications: {summary}.", tuple(blocks), buttons)
+
+
+def reminder_card(note: ReminderNote) -> Card:
+    """Reminds a member of a round that closes soon."""
+    until = until_markdown(note.closes_at, note.zone, None)
+    said = f"Your streak of {plural(note.streak, 'round')} ends if you do not answer by {until}."
+    return Card(
+        title="Your streak is at risk",
+        summary=in_brief(said, 200),
+        blocks=(
+            Text(f"{said} The question: {escape(in_brief(note.question.prompt, 200))}"),
+            Small(about(note.question)),
+            Small("You asked for reminders. Turn them off with `/quiz notify reminders off`."),
+        ),
+        buttons=(
+            Button("Answer", encode(opening(note.ref, note.question)), "primary"),
+            Button("Notifications", encode(Notifications())),
+        ),
+    )

@@ -1,10 +1,12 @@
-"""Words of the web's page about the reader: their numbers, last weeks, topics, next step and latest rounds."""
+"""Words of the web's page about the reader: their numbers, last weeks, topics, next step, latest rounds and
+browsers."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Literal
+from typing import Final, Literal
 
 from bot.core.actions import Notifications, Privacy, encode
 from bot.core.cards import Button
@@ -234,3 +236,30 @@ def outcome(one: PastRound) -> tuple[str, str]:
     if one.credit >= 1:
         return "Right", "good"
     return (f"Partly right, {percent(one.credit)}", "part") if one.credit > 0 else ("Not right", "bad")
+
+
+UNKNOWN: Final = ("This browser is signed out", "It was signed out before, or it is not yours. Nothing was done.")
+_BROWSERS: Final = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/|FxiOS", "Firefox"),
+    ("Chrome/|CriOS", "Chrome"),
+    ("Safari/", "Safari"),
+)
+"""Patterns in the order in which to look: browsers also name those that they resemble."""
+_SYSTEMS: Final = (
+    ("Android", "Android"),
+    ("iPhone", "an iPhone"),
+    ("iPad", "an iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)
+
+
+def browser(agent: str) -> str:
+    """Returns the name of a browser and its system, from what it calls itself."""
+    name = next((name for pattern, name in _BROWSERS if re.search(pattern, agent)), "A browser")
+    system = next((name for pattern, name in _SYSTEMS if pattern in agent), "")
+    return f"{name} on {system}" if system else name

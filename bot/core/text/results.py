@@ -23,8 +23,7 @@ from bot.core.actions import (
 )
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text
 from bot.core.markup import escape
-from bot.core.text.causes import cause_words, gpu_words
-from bot.core.text.differences import case_words
+from bot.core.text.code_results import case_words, cause_words, gpu_words
 from bot.core.text.questions import about, lettered, question_blocks
 from bot.core.text.words import (
     VERDICTS,

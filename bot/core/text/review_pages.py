@@ -6,6 +6,7 @@ from typing import Final
 
 from bot.core.cards import Block
 from bot.core.text.admin import import_fields
+from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.questions import question_blocks
 from bot.core.text.results import answer_blocks, proof_blocks
 from bot.core.text.suggestions import PROBLEMS as PROBLEMS
@@ -18,7 +19,6 @@ LONGEST_REASON = 1000
 """Longest answer to a member, characters."""
 NO_PERCENT: Final = ("Not a percentage", "A credit is a number from 0 to 100. Go back and type one.")
 NO_QUESTION: Final = ("No such question", "Open the question again, and edit it from there.")
-UNKNOWN_ACTION: Final = ("Unknown action", "Load the page again and use its buttons.")
 STATES: Final = {
     "open": "Waits",
     "dismissed": "Dismissed",

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.core.text import audit as text
+from bot.core.text import admin_pages as text
 from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import who_of
 from bot.web.security import cleaned, refusals_as_pages

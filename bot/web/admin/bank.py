@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.core.text import bank_pages as text
+from bot.core.text import admin_pages as text
 from bot.core.text import review_pages
 from bot.core.text.admin_pages import Done
 from bot.web.admin.frame import AdminFrame

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.core.text import seasons as text
+from bot.core.text import boards as text
 from bot.web.admin.frame import AdminFrame
 from bot.web.chat import who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of

@@ -10,7 +10,7 @@ import pytest
 
 from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
-from bot.core.text.sessions import browser
+from bot.core.text.my_page import browser
 from bot.web import WebChat, build
 from tests.bot.conftest import Room
 from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.text.differences import difference_words
+from bot.core.text.code_results import difference_words
 from sandbox.judging.comparison import NumberTolerance, as_numpy, brief, compare
 from sandbox.values import Array, Tensor, Value
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.core.text.differences import difference_words
+from bot.core.text.code_results import difference_words
 from sandbox.differences import aspect_of
 from sandbox.judging.comparison import NumberTolerance, compare, draws_fault, first_difference
 from sandbox.values import Array, Tensor, Value

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from bot.core.cards import Text
-from bot.core.text.causes import cause_words, gpu_words, wall_words
+from bot.core.text.code_results import cause_words, gpu_words, wall_words
 from bot.core.text.members import run_card
 from bot.core.text.results import verdict_blocks
 from service.wire import (

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from bot.core.text.differences import case_words, difference_words
+from bot.core.text.code_results import case_words, difference_words
 from sandbox.differences import aspect_of, in_symbols
 from service.wire import (
     Aspect,
