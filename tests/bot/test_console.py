@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from bot.console import ConsoleStore, run_console
+from bot.console.chat import WORKSPACE
 from sandbox.client import SandboxClient
 from service.app import Service, build
 from service.client import ServiceClient
 from service.config import Settings
+from service.wire import Who
 from tests.bot.conftest import BANK
 from tests.conftest import TOKEN, Clock
 from tests.service.own_variants import bank, typed_family, variant_in
@@ -38,6 +40,13 @@ async def talk(client: ServiceClient, service: Service, store: ConsoleStore, *sc
 def imported() -> tuple[str, ...]:
     """Returns the lines that paste the bank into its form."""
     return ("/quiz-admin bank import", "room.md", *BANK.read_text(encoding="utf-8").splitlines(), ".", ".", "1")
+
+
+async def import_bank(client: ServiceClient) -> None:
+    """Imports the bank without its form, into which hundreds of lines take seconds to type."""
+    ann = Who(platform="console", workspace=WORKSPACE, member="ann", name="Ann", admin=True)
+    view = await client.bank_import(ann, "import", BANK.name, BANK.read_text(encoding="utf-8"), True)
+    assert view.applied, view.findings
 
 
 def assert_told(transcript: str, *parts: str) -> None:
@@ -145,7 +154,7 @@ async def test_from_practice_to_a_judged_program(settings: Settings, clock: Cloc
         ServiceClient.inside(service.api, TOKEN) as client,
     ):
         with ConsoleStore() as store:
-            text = await talk(client, service, store, "/as Ann", *imported(), *practicing(service))
+            text = await talk(client, service, store, "/as Ann", lambda: import_bank(client), *practicing(service))
     assert_told(
         text,
         "Your code\nWrite add_one.",
@@ -240,7 +249,9 @@ async def test_messages_come_while_nothing_is_typed(client: ServiceClient, servi
             posted.set()
 
     async def lines() -> AsyncIterator[str]:
-        for line in ("/as Ann", *imported(), *ONLY_ONE_CHOICE, SCHEDULE):
+        yield "/as Ann"
+        await import_bank(client)
+        for line in (*ONLY_ONE_CHOICE, SCHEDULE):
             yield line
         await later(service, clock, minutes=30)
         await posted.wait()
@@ -260,7 +271,8 @@ async def test_a_second_start_posts_nothing_twice(
     with ConsoleStore(path) as store:
         first = await talk(
             client, service, store,
-            "/as Ann", *imported(), *ONLY_ONE_CHOICE, SCHEDULE, lambda: later(service, clock, minutes=30), "1",
+            "/as Ann", lambda: import_bank(client), *ONLY_ONE_CHOICE, SCHEDULE,
+            lambda: later(service, clock, minutes=30), "1",
         )  # fmt: skip
     with ConsoleStore(path) as store:
         second = await talk(client, service, store, "/as Bob", "/quiz today", "1", "/as Ann", "/quiz today")
@@ -278,7 +290,7 @@ async def test_a_report_is_reviewed_and_its_author_hears_the_outcome(
             service,
             store,
             "/as Ann",
-            *imported(),
+            lambda: import_bank(client),
             SCHEDULE,
             "/as Bob",
             "/quiz report one-right Two are right.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.console import ConsoleStore
 from service.app import Service
 from service.client import ServiceClient
-from tests.bot.test_console import assert_told, imported, talk
+from tests.bot.test_console import assert_told, import_bank, talk
 from tests.conftest import Clock
 from tests.service.competitions.sprint_scene import pass_time
 from tests.service.daily_channel import DailyChannel
@@ -24,7 +24,7 @@ async def test_a_sprint_from_the_start_to_the_podium(client: ServiceClient, serv
     with ConsoleStore() as store:
         text = await talk(
             client, service, store,
-            "/as Ann", *imported(), *RETIRED, "/quiz-admin sprint 1 15",
+            "/as Ann", lambda: import_bank(client), *RETIRED, "/quiz-admin sprint 1 15",
             later, lambda: later(15), later, later,
             "1", "A", "/as Bob", "1", "B", "C",
             lambda: later(15), "/quiz today", lambda: later(10), "/as Ann", "/quiz-admin sprint stop",

@@ -7,7 +7,7 @@ from datetime import timedelta
 from bot.console import ConsoleStore
 from service.app import Service
 from service.client import ServiceClient
-from tests.bot.test_console import assert_told, imported, talk
+from tests.bot.test_console import assert_told, import_bank, talk
 from tests.conftest import MONDAY, Clock
 
 
@@ -20,7 +20,7 @@ async def test_a_tournament_from_the_plan_to_the_archive(client: ServiceClient, 
     with ConsoleStore() as store:
         text = await talk(
             client, service, store,
-            "/as Ann", *imported(), "/quiz-admin schedule add 09:00 daily UTC open:8h",
+            "/as Ann", lambda: import_bank(client), "/quiz-admin schedule add 09:00 daily UTC open:8h",
             '/quiz-admin tournament new "Spring cup" first:2026-03-03 days:1', "/as Bob",
             "/quiz tournament join", "/as Ann", "/quiz tournament join", "/quiz tournament leave",
             "/quiz tournament join", "/quiz tournament pick Bob", lambda: at(16), lambda: at(25), "/quiz tournament",
