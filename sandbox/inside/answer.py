@@ -6,6 +6,7 @@ driver counts, nor what the supervisor reads from the shared memory.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 from collections.abc import Callable
 from typing import Any
@@ -16,8 +17,9 @@ import torch
 from sandbox import values
 from sandbox.framing import MEMORY_BYTES
 from sandbox.inside import tensors
-from sandbox.inside.driver import CAPS, Answer, AnswerProblem
+from sandbox.inside.driver import CAPS, Answer, AnswerProblem, builtin_exception
 from sandbox.inside.links import Handler, Link, OwnMemory
+from sandbox.inside.stand_in import OperationLog, StandIn, result_of
 from sandbox.values import Value
 
 Report = Callable[[str, BaseException], tuple[str, str, str]]
@@ -39,6 +41,8 @@ class AnswerSide:
         self._kept: dict[int, Any] = {}
         self._tensors: dict[tuple[Any, ...], torch.Tensor] = {}
         """Tensors in the shared memory by their place: the same argument is the same object."""
+        self._stand_ins: dict[int, StandIn] = {}
+        self._log = OperationLog(self._exchange)
 
     def handle(self, payload: bytes) -> bytes:
         """Handles a request."""
@@ -46,6 +50,7 @@ class AnswerSide:
             case ("reset",):
                 self._kept.clear()
                 self._tensors.clear()
+                self._stand_ins.clear()
                 return values.encode(("ok", None))
             case ("layout", int(number)):
                 return values.encode(("ok", self._layout(self._kept[number])))
@@ -54,18 +59,32 @@ class AnswerSide:
         raise ValueError("an unknown request")
 
     def _run(self, name: str, described: list[Value], keep: int) -> bytes:
+        logged: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
         try:
             arguments = [self._real(one) for one in described]
-            result = (self._functions[name] if name else self._entry)(*arguments)
+            if self._stand_ins:
+                arguments, logged = self._log.uploaded(arguments), self._log
+            with logged:
+                result = (self._functions[name] if name else self._entry)(*arguments)
         except BaseException as problem:
             return values.encode(self._report("raised", problem))
         if keep >= 0:
             self._kept[keep] = result
             return values.encode(("ok", None))
         try:
+            if self._stand_ins:
+                return values.encode(("computed", result_of(result)), CAPS)
             return values.encode(("ok", tensors.from_torch(result, CAPS.total)), CAPS)
         except BaseException as problem:
             return values.encode(self._report("unsupported", problem))
+
+    def _exchange(self, request: Value) -> tuple[Any, ...]:
+        match values.decode(self._link.request(values.encode(request, CAPS)), CAPS):
+            case ("ok", *results):
+                return tuple(results)
+            case ("raised", str(name), str(text)):
+                raise builtin_exception(name)(text)
+        raise ValueError("an unknown reply")
 
     def _real(self, described: Value) -> Any:
         match described:
@@ -79,6 +98,10 @@ class AnswerSide:
                 return Borrowed(self._link, number)
             case ("function", str(name)):
                 return self._functions[name]
+            case ("withheld", int(number), *rest):
+                if number not in self._stand_ins:
+                    self._stand_ins[number] = StandIn.of(self._log, (number, *rest))
+                return self._stand_ins[number]
             case ("shared", int(offset), str(dtype), tuple(shape)):
                 place = (offset, dtype, shape)
                 if place not in self._tensors:

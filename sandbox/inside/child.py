@@ -47,6 +47,7 @@ from sandbox.inside.links import (
     receive_bytes,
     receive_frame,
 )
+from sandbox.inside.operations import Rules
 from sandbox.inside.tracebacks import DRIVER_FILENAME, FILENAME, format_exception, line_of, text_of
 from sandbox.values import Caps, Value
 from sandbox.wire import Reached, Run, Status
@@ -252,6 +253,7 @@ class _Execution:
             code = compile(self.run.driver, DRIVER_FILENAME, "exec", dont_inherit=True)
             exec(code, module.__dict__)  # noqa: S102 - the question's own code
             module.__dict__["drive"]
+            Rules.of(module.__dict__)
         except BaseException as problem:
             self.fail(problem)
         return module.__dict__

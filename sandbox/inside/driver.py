@@ -18,6 +18,7 @@ from sandbox import values
 from sandbox.framing import MEMORY_BYTES
 from sandbox.inside import tensors
 from sandbox.inside.links import Link, Memory
+from sandbox.inside.operations import Operations, Rules, Withheld
 from sandbox.values import ITEM_BYTES, Caps, Value
 
 CAPS = Caps(total=64 * 1024 * 1024, items=10**6)
@@ -29,6 +30,11 @@ _KNOWN: dict[str, type[Exception]] = {
         RuntimeError, TypeError, ValueError, ZeroDivisionError,
     )
 }  # fmt: skip
+
+
+def builtin_exception(name: str) -> type[Exception]:
+    """Returns a builtin exception by its name; RuntimeError for others."""
+    return _KNOWN.get(name, RuntimeError)
 
 
 class AnswerProblem(Exception):
@@ -124,12 +130,14 @@ class Answer:
         self._kept = 0
         self._lent: list[_LentFunction] = []
         self._nodes: list[_Node] = []
+        self._operations = Operations(Rules.of(functions))
 
     def reset(self) -> None:
         """Forgets the objects of the last case."""
         self._used = self._kept = 0
         self._lent.clear()
         self._nodes.clear()
+        self._operations.reset()
         self._exchange(("reset",))
 
     def __call__(self, *arguments: Any) -> Any:
@@ -156,6 +164,12 @@ class Answer:
         self._used = -(-end // _ALIGNMENT) * _ALIGNMENT
         shared.write(tensor)
         return shared
+
+    def withhold(self, tensor: torch.Tensor) -> Withheld:
+        """Keeps a tensor in this process. As an argument it becomes a stand-in without numbers: operations on it are
+        executed here, those that `WITHOUT` does not name. The answer may read `READS` numbers in a case.
+        """
+        return self._operations.withhold(tensor)
 
     def lend(self, function: Callable[..., Any], on_backward: Callable[[], object] | None = None) -> Lent:
         """Lends a function. Its calls from the answer's process are executed here, with tensors that can be
@@ -187,6 +201,8 @@ class Answer:
             match values.decode(payload, CAPS):
                 case ("call", int(number), list(arguments), bool(grad)):
                     return values.encode(self._call_lent(number, arguments, grad), CAPS)
+                case ("operation", str(name), str(overload), list(arguments), dict(options)):
+                    return values.encode(("ok", self._operations.execute(name, overload, arguments, options)), CAPS)
                 case ("vjp", int(number), upstream):
                     return values.encode(("ok", self._differentiate(number, upstream)), CAPS)
             raise ValueError("an unknown request")
@@ -204,6 +220,8 @@ class Answer:
         match self._exchange(("run", name, described, keep)):
             case ("ok", value):
                 return tensors.to_torch(value)
+            case ("computed", result):
+                return self._operations.result(result)
             case (("raised" | "unsupported") as kind, str(problem), str(text)):
                 raise AnswerProblem.make(kind, problem, text)
         raise AnswerProblem.make("raised", "ConnectionError", "the answer's process sent an unknown reply")
@@ -226,6 +244,8 @@ class Answer:
                 return ("shared", thing.offset, thing.dtype, thing.shape)
             case Lent():
                 return ("lent", thing.number)
+            case Withheld():
+                return self._operations.describe(thing.number)
             case types.FunctionType():
                 return ("function", self._name(thing))
             case tuple() | list():

@@ -1,0 +1,252 @@
+"""The log of operations: what a question's driver executes for an answer that has stand-ins instead of tensors.
+
+A tensor that `answer.withhold` gets stays in the driver's process. The answer's process has a stand-in that knows its
+shape and dtype (`sandbox.inside.stand_in`). Each operation on it is requested here by its name, checked, and executed
+here, in a process where the answer's code never runs. So a result was computed by the operations that were allowed, in
+whatever way the answer's process chose them; a function that is not among them cannot have touched the numbers.
+
+The answer must not learn the numbers either, or it could compute the result by other means and state it as a constant.
+What depends on withheld numbers is marked as secret, and how much of it is read is counted: numbers, truth values,
+shapes that depend on data, and errors. Time is not hidden.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from sandbox.inside import tensors
+from sandbox.values import Caps, Value
+
+_CAPS = Caps(total=64 * 1024 * 1024, items=10**6)
+_MAX_OPERATIONS = 100_000
+"""Maximum number of operations a case. Every result is kept until its end."""
+_EMPTY = ("empty", "empty_like", "new_empty")
+"""Made with zeros here: memory that was in use may hold numbers that are withheld."""
+_NUMBERS = ("_local_scalar_dense", "equal")
+"""Return a number or a truth value."""
+_GENERAL = """
+abs add addcdiv addcmul addmm addmv atan atan2 baddbmm bitwise_and bitwise_left_shift bitwise_not bitwise_or
+bitwise_right_shift bitwise_xor bmm ceil clamp clamp_max clamp_min cos cosh div dot erf erfc exp exp2 expm1 floor
+floor_divide fmax fmin fmod frac hypot lerp log log10 log1p log2 logaddexp logaddexp2 maximum minimum mm mul mv
+nan_to_num neg pow reciprocal remainder round rsqrt rsub sgn sign signbit sin sinh sqrt square sub tan tanh trunc
+xlogy
+elu gelu leaky_relu relu sigmoid silu softplus log_sigmoid_forward _log_softmax _softmax logcumsumexp logsumexp
+eq equal ge gt isinf isnan le logical_and logical_not logical_or logical_xor lt ne where
+all amax amin aminmax any argmax argmin argsort bincount bucketize count_nonzero cummax cummin cumprod cumsum
+linalg_vector_norm max mean median min nansum norm prod searchsorted sort std std_mean sum topk
+unique_consecutive unique_dim unique_dim_consecutive _unique2 var var_mean
+_reshape_alias _unsafe_view alias cat clone constant_pad_nd copy detach diagonal expand flip permute
+repeat repeat_interleave roll select select_scatter slice slice_scatter split split_with_sizes squeeze stack t
+transpose tril triu unbind unfold unsqueeze view _to_copy
+embedding fill gather index index_add index_copy index_fill index_put index_select masked_fill masked_scatter
+masked_select nonzero put scatter scatter_add scatter_reduce take zero
+arange empty empty_like eye full full_like linspace new_empty new_full new_ones new_zeros ones ones_like
+scalar_tensor zeros zeros_like
+_local_scalar_dense
+"""
+ALLOWED = frozenset(_GENERAL.split())
+"""General operations of ATen, by name. Losses, normalizations, attention and the fused steps of optimizers are not
+among them, nor random numbers. In-place variants have a `_` at their end. A driver takes names away by `WITHOUT`."""
+
+
+class Withheld:
+    """A tensor in the driver's process for which the answer's process has a stand-in."""
+
+    def __init__(self, number: int, tensor: torch.Tensor) -> None:
+        self.number = number
+        self._tensor = tensor
+
+    def now(self) -> torch.Tensor:
+        """Returns what the tensor holds now, after the operations so far."""
+        return self._tensor.clone()
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a driver says of the operations on tensors that it withholds."""
+
+    allowed: frozenset[str] = ALLOWED
+    reads: int = 0
+    """Numbers that an answer may read in a case."""
+
+    @staticmethod
+    def of(driver: Mapping[str, Any]) -> Rules:
+        """Returns the rules of a driver, from its names `WITHOUT` and `READS`. Raises ValueError for mistakes."""
+        without, reads = driver.get("WITHOUT", []), driver.get("READS", 0)
+        if not isinstance(without, list) or not set(without) <= ALLOWED:
+            raise ValueError(f"WITHOUT: not a list of operations that are allowed otherwise: {without}")
+        if type(reads) is not int or reads < 0:
+            raise ValueError(f"READS: not a count: {reads}")
+        return Rules(ALLOWED - set(without), reads)
+
+
+class Operations:
+    """Executes the operations of one case at a time."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._reads = 0
+        self._tensors: list[torch.Tensor] = []
+        self._numbers: dict[int, int] = {}
+        """Number of each tensor, by its id."""
+        self._over = False
+        """Whether the case is over because numbers were read, or may have been."""
+        self._secret: set[int] = set()
+        """Storages that hold something that depends on withheld numbers."""
+
+    def reset(self) -> None:
+        """Forgets the tensors of the last case."""
+        self._tensors.clear()
+        self._numbers.clear()
+        self._secret.clear()
+        self._reads = 0
+        self._over = False
+
+    def withhold(self, tensor: torch.Tensor) -> Withheld:
+        """Keeps a copy of a tensor."""
+        kept = tensor.detach().clone()
+        self._secret.add(_storage(kept))
+        return Withheld(self._keep(kept), kept)
+
+    def describe(self, number: int) -> Value:
+        """Returns what a stand-in knows of a tensor."""
+        kept = self._tensors[number]
+        place: tuple[Value, ...] = (tuple(kept.shape), tuple(kept.stride()), int(kept.storage_offset()))
+        return ("withheld", number, str(kept.dtype).removeprefix("torch."), *place)
+
+    def result(self, described: Value) -> Any:
+        """Returns what an answer returned, with the tensors of its stand-ins."""
+        match described:
+            case ("withheld", int(number)) if 0 <= number < len(self._tensors):
+                return self._tensors[number].clone()
+            case ("plain", value):
+                return tensors.to_torch(value)
+            case ("tuple", list(items)):
+                return tuple(map(self.result, items))
+            case ("list", list(items)):
+                return list(map(self.result, items))
+            case ("dict", dict(items)):
+                return {key: self.result(one) for key, one in items.items()}
+        raise ValueError("an unknown result")
+
+    @torch.no_grad()
+    def execute(self, name: str, overload: str, arguments: list[Value], options: dict[str, Value]) -> Value:
+        """Executes an operation. Returns its result, with tensors as `describe` does. Raises what it raises."""
+        if self._over:
+            raise RuntimeError("an operation on these tensors failed before, which ends the case")
+        operation = self._find(name, overload)
+        real = [self._real(one) for one in arguments]
+        named = {key: self._real(one) for key, one in options.items()}
+        places = {one.name: one for one in operation._schema.arguments}
+        given = dict(zip(places, real, strict=False)) | named
+        for key, one in given.items():
+            # In place of a number, a tensor would be read.
+            if list(_tensors_in(one)) and "Tensor" not in str(places[key].type):
+                raise TypeError(f"{name}: `{key[:100]}` cannot be a tensor")
+        secret = [one for one in _tensors_in(list(given.values())) if _storage(one) in self._secret]
+        if secret and _shows_data(operation, given, secret):
+            self._read()
+        try:
+            result = operation(*real, **named)
+        except Exception:
+            # That it failed may depend on the numbers.
+            self._over = bool(secret)
+            raise
+        if name in _EMPTY:
+            result.zero_()
+        if secret:
+            written = [one for key, one in given.items() if is_written(places[key])]
+            self._secret.update(map(_storage, _tensors_in([*written, result])))
+        return self._described(result)
+
+    def _find(self, name: str, overload: str) -> Any:
+        if name not in self._rules.allowed and name.removesuffix("_") not in self._rules.allowed:
+            raise RuntimeError(f"this task is to be solved without the operation {name[:100]}")
+        return _operation(name, overload[:100])
+
+    def _real(self, described: Value) -> Any:
+        match described:
+            case ("withheld", int(number)) if 0 <= number < len(self._tensors):
+                return self._tensors[number]
+            case ("plain", value):
+                return tensors.to_torch(value)
+            case ("dtype", str(name)) if isinstance(getattr(torch, name, None), torch.dtype):
+                return getattr(torch, name)
+            case ("format", str(name)) if isinstance(getattr(torch, name, None), torch.memory_format):
+                return getattr(torch, name)
+            case ("list", list(items)):
+                return [self._real(one) for one in items]
+        raise RuntimeError("an argument that cannot be sent to the driver")
+
+    def _described(self, result: Any) -> Value:
+        if isinstance(result, torch.Tensor):
+            number = self._numbers.get(id(result))
+            return self.describe(self._keep(result) if number is None else number)
+        if isinstance(result, (tuple, list)):
+            return ("list", [self._described(one) for one in result])
+        return ("plain", tensors.from_torch(result, _CAPS.total))
+
+    def _keep(self, tensor: torch.Tensor) -> int:
+        if len(self._tensors) >= _MAX_OPERATIONS:
+            raise MemoryError(f"more than {_MAX_OPERATIONS} operations")
+        self._numbers[id(tensor)] = len(self._tensors)
+        self._tensors.append(tensor)
+        return len(self._tensors) - 1
+
+    def _read(self) -> None:
+        """Counts something that shows withheld numbers to the answer."""
+        self._reads += 1
+        if self._reads > self._rules.reads:
+            self._over = True
+            often = f" more than {self._rules.reads} times" if self._rules.reads else ""
+            raise RuntimeError(
+                f"the numbers of these tensors cannot be read{often}: compute with operations of torch instead of "
+                "conditions, items and lists"
+            )
+
+
+@functools.lru_cache(maxsize=1000)
+def _operation(name: str, overload: str) -> Any:
+    """Returns an operation on tensors of a name that is allowed."""
+    packet = getattr(torch.ops.aten, name)
+    if overload not in packet.overloads():
+        raise RuntimeError(f"an unknown operation {name}.{overload}")
+    operation = getattr(packet, overload)
+    # What torch puts together from other operations arrives here as those.
+    composed = torch._C._dispatch_has_kernel_for_dispatch_key(operation.name(), "CompositeImplicitAutograd")
+    returns = all("Tensor" in str(one.type) for one in operation._schema.returns)
+    if composed or not (returns or name in _NUMBERS):
+        raise RuntimeError(f"{name}.{overload}: not an operation on tensors")
+    if any(one.is_out for one in operation._schema.arguments) or torch.Tag.inplace_view in operation.tags:
+        raise RuntimeError(f"{name}: write into parts of a tensor instead of passing `out=` or changing its shape")
+    return operation
+
+
+def is_written(argument: Any) -> bool:
+    """Returns whether an operation writes to an argument, from its schema."""
+    return argument.alias_info is not None and argument.alias_info.is_write
+
+
+def _shows_data(operation: Any, given: dict[str, Any], secret: list[torch.Tensor]) -> bool:
+    """Returns whether the result of an operation on secret tensors is a number, or has a shape that depends on one."""
+    if operation is torch.ops.aten.index.Tensor:
+        masks = [one for one in _tensors_in(given.get("indices")) if one.dtype in (torch.bool, torch.uint8)]
+        return any(mask is one for mask in masks for one in secret)
+    return bool({torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape} & set(operation.tags))
+
+
+def _tensors_in(thing: Any) -> Iterator[torch.Tensor]:
+    if isinstance(thing, torch.Tensor):
+        yield thing
+    elif isinstance(thing, (tuple, list)):
+        for one in thing:
+            yield from _tensors_in(one)
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    return int(tensor.untyped_storage()._cdata)
