@@ -22,14 +22,16 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from sandbox.causes import TooSlow
 from sandbox.judging.comparison import NumberTolerance, brief
 from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, shown_result, system_error
-from sandbox.values import Caps, Value, decode, encode, split
+from sandbox.values import Caps, Value, decode, encode, join, split
 from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
 
 JudgingDevice = Literal["cpu", "cuda", "both"]
@@ -206,6 +208,41 @@ async def judge_prepared(client: Runs, prepared: Prepared, answer: str) -> tuple
     """
     outcome = await _run_answer(client, _of_answer(prepared.challenge, prepared.run, answer))
     return await _judge_outcome(client, prepared, answer, outcome), outcome
+
+
+async def judge_at_once(client: Runs, draws: Sequence[Prepared], answer: str) -> list[Judgement] | None:
+    """Judges a program by several draws of one challenge's cases in a single run on the CPU.
+
+    Returns None where only a run for each draw can tell: the run ended early, cases grow, or a GPU is needed. The run
+    may take as long as one for each draw would, so a verdict of `accepted` says nothing about the limit of one.
+    """
+    run = draws[0].run
+    if draws[0].challenge.device == "cuda" or not all(one.reusable for one in draws):
+        return None
+    try:
+        cases = encode([one.cases.arguments[at] for one in draws for at in one.order], _CAPS)
+    except ValueError:
+        return None
+    count, limits = len(draws), run.limits
+    longer = replace(
+        limits,
+        wall_ms=count * limits.wall_ms,
+        cpu_ms=count * limits.cpu_ms,
+        result_bytes=min(count * limits.result_bytes, MAX_BODY),
+    )
+    outcome = await client.run(_of_answer(draws[0].challenge, replace(run, cases=cases, limits=longer), answer))
+    if outcome.status != "ok" or outcome.platform != draws[0].platform:
+        return None
+    try:
+        results = iter(split(outcome.results, sum(len(one.order) for one in draws)))
+    except ValueError:
+        return None
+    found = []
+    for one in draws:
+        own = join(list(itertools.islice(results, len(one.order))))
+        judge = _Judge(one.challenge, one.cases, one.order, one.expected)
+        found.append(await judge.judge(replace(outcome, results=own), one.challenge.tolerance))
+    return found
 
 
 async def _judge_outcome(client: Runs, prepared: Prepared, answer: str, outcome: Outcome) -> Judgement:

@@ -17,12 +17,12 @@ from typing import Protocol
 from questions.drivers import read_facts
 from questions.facts import with_harness
 from questions.gpu_proofs import gpu_fingerprint
-from questions.model import CodeTask, Question, defined, parse_python
+from questions.model import CodeTask, Question, Wrong, defined, parse_python
 from questions.mutants import ReferenceMutant, reference_mutants
 from questions.proof_report import Mutant, MutantState
 from questions.proofs import Part
 from sandbox.differences import in_symbols
-from sandbox.judging.challenge import Runs
+from sandbox.judging.challenge import NotJudgeable, Prepared, Runs, judge_at_once, prepare_judgement
 from sandbox.judging.comparison import DRAWS_KEY, NumberTolerance, brief, compare
 from sandbox.judging.judge import Judgement
 from sandbox.judging.reference_cache import ReferenceCache
@@ -30,7 +30,7 @@ from sandbox.values import Caps, Value, decode, encode, split
 from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
 from service.banks.key_proofs import survivors
 from service.banks.proof_checks import ProofCheck, ProofSettings, run_twice, trouble_of
-from service.rounds.grading import judge_task
+from service.rounds.grading import judge_task, make_challenge
 
 DRAWINGS = 8
 """Number of times the hidden cases are drawn for the oracle."""
@@ -160,7 +160,11 @@ async def prove_task(
 
     seeds = settings.draw_seeds()
     found = [await _reference(question, task, judge, seeds[0])]
-    found += [await _wrong(question, task, at, judge, seeds) for at in range(len(task.wrong))]
+    draws = await _prepare(task, sandbox, references, seeds) if found[0].holds else []
+    for wrong in task.wrong:
+        rejected = await _reject_at_once(sandbox, draws, wrong.code) if draws else None
+        check = rejected or await _rejection(wrong.code, judge, seeds)
+        found.append(_of_wrong(question, wrong, *check))
     if not found[0].holds:
         return found
     return found + await _prove_reference(question, task, sandbox, settings.mutation)
@@ -175,17 +179,50 @@ async def _reference(question: Question, task: CodeTask, judge: _Judge, seed: in
     return replace(check, gpu_fingerprint=gpu_fingerprint(task) if on_gpu else "")
 
 
-async def _wrong(question: Question, task: CodeTask, at: int, judge: _Judge, seeds: Sequence[int]) -> ProofCheck:
-    """Checks that the cases of every seed reject a wrong solution. Members meet one draw each."""
-    wrong = task.wrong[at]
+async def _prepare(task: CodeTask, sandbox: Runs, references: ReferenceCache, seeds: Sequence[int]) -> list[Prepared]:
+    """Returns the cases and the reference's results of every draw, or nothing if they cannot be had."""
+    challenge = make_challenge(task)
+    found = []
+    for seed in seeds:
+        prepared = references.get(challenge, seed)
+        if prepared is None:
+            try:
+                prepared = await prepare_judgement(sandbox, challenge, seed, id=f"prove/{task.entry}")
+            except NotJudgeable:
+                return []
+            references.put(prepared)
+        found.append(prepared)
+    return found
+
+
+_Rejection = tuple[Judgement, bool, str]
+"""The last judgement, whether the cases reject the solution, and what they said."""
+
+
+async def _reject_at_once(sandbox: Runs, draws: Sequence[Prepared], code: str) -> _Rejection | None:
+    """Judges a wrong solution by every draw in one run. Returns None if that does not show that each rejects it."""
+    judged = await judge_at_once(sandbox, draws, code)
+    if not judged or not all(map(_rejects, judged)):
+        return None
+    return judged[0], True, f"rejected: {_why(judged[0])}"
+
+
+async def _rejection(code: str, judge: _Judge, seeds: Sequence[int]) -> _Rejection:
+    """Judges a wrong solution by one draw after the other, as members meet one each, until one accepts it."""
     said = ""
     for number, seed in enumerate(seeds, start=1):
-        judged = await judge(wrong.code, seed)
-        holds = judged.verdict not in ("accepted", "system error", "invalid")
+        judged = await judge(code, seed)
         said = said or f"rejected: {_why(judged)}"
-        if not holds:
-            said = f"no case rejects it in draw {number} of {len(seeds)}, seed {seed}: {_why(judged)}"
-            break
+        if not _rejects(judged):
+            return judged, False, f"no case rejects it in draw {number} of {len(seeds)}, seed {seed}: {_why(judged)}"
+    return judged, True, said
+
+
+def _rejects(judged: Judgement) -> bool:
+    return judged.verdict not in ("accepted", "system error", "invalid")
+
+
+def _of_wrong(question: Question, wrong: Wrong, judged: Judgement, holds: bool, said: str) -> ProofCheck:
     check = _judged(question, "wrong", wrong.code, judged, holds, said)
     return replace(check, name=f"{question.id}: wrong: {wrong.name}")
 

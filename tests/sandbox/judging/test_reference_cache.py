@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.client import SandboxClient
-from sandbox.judging.challenge import Prepared, judge_code, prepare_judgement
+from sandbox.judging.challenge import Prepared, judge_at_once, judge_code, judge_prepared, prepare_judgement
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.judging.reference_cache import ReferenceCache
@@ -157,3 +157,23 @@ async def test_a_real_sandbox_names_its_versions_and_its_verdicts_stay_the_same(
     versions = (await client.health()).versions
     assert kept.platform == f"torch {versions['torch']} numpy {versions['numpy']}"
     assert await judge_code(client, challenge(), RIGHT, seed=SEED, references=references) == first
+
+
+ALMOST = RIGHT.replace("return", "return 1 +", 1)
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("program", [RIGHT, ALMOST])
+async def test_several_draws_in_one_run_give_the_verdicts_that_each_gives(client: SandboxClient, program: str) -> None:
+    draws = [await prepare_judgement(client, challenge(), seed) for seed in (1, 2, 3)]
+    at_once = await judge_at_once(client, draws, program)
+    assert at_once is not None
+    assert at_once == [(await judge_prepared(client, one, program))[0] for one in draws]
+
+
+async def test_what_one_run_cannot_tell_is_not_judged_at_once() -> None:
+    for sandbox, changes in ((Computed(), {"device": "cuda"}), (Computed(cases=([], HIDDEN, GROWING)), {})):
+        draws = [await prepare_judgement(sandbox, outcomes.challenge(**changes), seed) for seed in (1, 2)]
+        sandbox.runs.clear()
+        assert await judge_at_once(sandbox, draws, "ANSWER") is None
+        assert sandbox.runs == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -319,3 +320,91 @@ async def test_a_sandbox_that_fails_is_not_the_fault_of_the_question(sandbox: Sa
     assert question.task is not None
     found = await prove_task(question, question.task, Failing(sandbox))
     assert [(check.holds, check.trouble) for check in found] == [(True, ""), (False, "nobody answers")]
+
+
+THREE_WRONG = """
+## a · code · mid
+
+Halve it.
+
+### Starter
+
+```python
+def halve(x): ...
+```
+
+### Reference
+
+```python
+def halve(x):
+    return x / 2
+```
+
+### Cases
+
+```python
+def examples():
+    return [(4.0,)]
+
+
+def cases(rng):
+    return [(rng.uniform(1, 9),) for _ in range(5)]
+```
+
+### Wrong: doubles
+
+```python
+def halve(x):
+    return 2 * x
+```
+
+### Wrong: ends the process
+
+```python
+import os
+
+
+def halve(x):
+    os._exit(0)
+```
+
+### Wrong: is right
+
+```python
+def halve(x):
+    return 0.5 * x
+```
+"""
+
+
+class Counting:
+    """A sandbox that notes the role of each run."""
+
+    def __init__(self, sandbox: SandboxClient) -> None:
+        self._sandbox = sandbox
+        self.roles: list[str] = []
+
+    async def run(self, run: Run) -> Outcome:
+        self.roles.append(run.role)
+        return await self._sandbox.run(run)
+
+
+async def test_a_wrong_solution_meets_every_draw_in_one_run(sandbox: SandboxClient) -> None:
+    """Only one that ends early, or that a draw accepts, is judged by each draw on its own."""
+    (question,) = read_bank(THREE_WRONG, name="d.md").bank.questions
+    assert question.task is not None
+    runs: dict[str, list[str]] = {}
+    for at, wrong in enumerate(question.task.wrong):
+        counting = Counting(sandbox)
+        task = replace(question.task, wrong=(wrong,))
+        checks = await prove_task(question, task, counting, ProofSettings(mutation=False))
+        (check,) = [one for one in checks if one.part == "wrong"]
+        runs[wrong.name] = [role for role in counting.roles if role != "program"]
+        assert check.holds is (at < 2), check
+    # The reference as an answer, a reference and its cases for each draw, and then the wrong solution.
+    drawn = ["answer", *["cases", "reference"] * 3]
+    assert {name: sorted(roles) for name, roles in runs.items()} == {
+        "doubles": sorted([*drawn, "answer"]),
+        "ends the process": sorted([*drawn, "answer", *["answer"] * 3]),
+        "is right": sorted([*drawn, "answer", "answer"]),
+    }
