@@ -1,0 +1,195 @@
+"""The log of operations: what it executes, and what it shows of numbers that are withheld. In one process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from sandbox.inside.operations import ALLOWED, Operations, Rules
+from sandbox.values import Value
+
+
+class Log:
+    """A log with one withheld tensor, and requests as an answer's process sends them."""
+
+    def __init__(self, tensor: torch.Tensor, **driver: object) -> None:
+        self.operations = Operations(Rules.of(driver))
+        self.withheld = self.operations.withhold(tensor)
+        self.it = ("withheld", self.withheld.number)
+
+    def ask(self, name: str, overload: str, *arguments: Any, **options: Any) -> Any:
+        described: list[Value] = [one if isinstance(one, (tuple, list)) else ("plain", one) for one in arguments]
+        found: Any = self.operations.execute(name, overload, described, options)
+        return found[:2] if isinstance(found, tuple) and found[0] == "withheld" else found
+
+    def read(self, kept: Value) -> Any:
+        return self.ask("_local_scalar_dense", "default", kept)
+
+
+def test_an_operation_is_executed_here_and_its_result_is_described() -> None:
+    log = Log(torch.tensor([1.0, 2.0]))
+    doubled = log.operations.execute("mul", "Tensor", [log.it, ("plain", 2)], {})
+    assert doubled == ("withheld", 1, "float32", (2,), (1,), 0)
+    assert torch.equal(log.operations.result(("list", [doubled[:2]]))[0], torch.tensor([2.0, 4.0]))
+
+
+def test_an_operation_in_place_returns_the_same_tensor() -> None:
+    log = Log(torch.tensor([1.0, 2.0]))
+    assert log.ask("mul_", "Tensor", log.it, 3) == log.it
+    assert torch.equal(log.withheld.now(), torch.tensor([3.0, 6.0]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nll_loss_forward", "native_layer_norm", "_fused_adamw_", "bernoulli_", "as_strided", "set_", "resize_",
+     "__class__", "aten::add", "add.Tensor", "overloads", "", "_"],
+)  # fmt: skip
+def test_what_is_not_a_general_operation_is_refused(name: str) -> None:
+    with pytest.raises(RuntimeError, match="solved without the operation"):
+        Log(torch.ones(2)).ask(name, "default", ("withheld", 0))
+
+
+def test_a_driver_takes_operations_away_also_in_place() -> None:
+    log = Log(torch.ones(2), WITHOUT=["lerp", "stack"])
+    for name, overload in (("stack", "default"), ("lerp", "Scalar"), ("lerp_", "Scalar")):
+        with pytest.raises(RuntimeError, match=f"without the operation {name}"):
+            log.ask(name, overload, ("list", [log.it]), log.it, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "overload"),
+    [("add", "nothing"), ("add", "int"), ("add", "out"), ("squeeze_", "default"), ("where", "default"), ("sum", "int")],
+)
+def test_only_overloads_on_tensors_that_torch_does_not_compose_are_executed(name: str, overload: str) -> None:
+    log = Log(torch.ones(2))
+    with pytest.raises(RuntimeError):
+        log.ask(name, overload, log.it)
+    assert log.ask("add", "Tensor", log.it, 1) == ("withheld", 1), "and that did not end the case"
+
+
+SHOWING: dict[str, tuple[str, str, list[Any]]] = {
+    "a number": ("_local_scalar_dense", "default", []),
+    "a truth value": ("equal", "default", [("withheld", 0)]),
+    "a shape by positions": ("nonzero", "default", []),
+    "a shape by a mask": ("masked_select", "default", [("withheld", 0)]),
+    "a shape by an index": ("index", "Tensor", [("list", [("withheld", 0)])]),
+    "a shape by distinct values": ("_unique2", "default", []),
+    "a shape by runs": ("unique_consecutive", "default", []),
+}
+
+
+@pytest.mark.parametrize("name", SHOWING)
+def test_what_shows_numbers_is_counted_and_then_ends_the_case(name: str) -> None:
+    operation, overload, rest = SHOWING[name]
+    log = Log(torch.tensor([True]), READS=2)
+    for _ in range(2):
+        log.ask(operation, overload, log.it, *rest)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="cannot be read more than 2 times"):
+            log.ask(operation, overload, log.it, *rest)
+        with pytest.raises(RuntimeError, match="which ends the case"):
+            log.ask("logical_not", "default", log.it)
+        log.operations.reset()
+        log.withheld = log.operations.withhold(torch.tensor([True]))
+        for _ in range(2):
+            log.ask(operation, overload, log.it, *rest)
+
+
+def test_an_error_that_may_depend_on_the_numbers_ends_the_case() -> None:
+    log = Log(torch.tensor([7]), READS=100)
+    zeros = log.ask("zeros", "default", ("list", [("plain", 3)]))
+    with pytest.raises(IndexError):
+        log.ask("index_select", "default", zeros, 0, log.it)
+    with pytest.raises(RuntimeError, match="which ends the case"):
+        log.ask("neg", "default", log.it)
+
+
+def test_an_error_without_them_does_not() -> None:
+    log = Log(torch.tensor([7]))
+    zeros = log.ask("zeros", "default", ("list", [("plain", 3)]))
+    with pytest.raises(RuntimeError):
+        log.ask("view", "default", zeros, ("list", [("plain", 2)]))
+    log.ask("neg", "default", log.it)
+
+
+@pytest.mark.parametrize(
+    ("name", "overload", "before", "after"),
+    [
+        ("full", "default", [("list", [("plain", 1)])], []),
+        ("zeros", "default", [], []),
+        ("arange", "default", [], []),
+        ("view", "default", [("withheld", 1)], []),
+        ("select", "int", [("withheld", 1), ("plain", 0)], []),
+        ("fill", "Scalar", [("withheld", 1)], []),
+    ],
+)
+def test_a_tensor_in_place_of_a_number_is_refused(
+    name: str, overload: str, before: list[Any], after: list[Any]
+) -> None:
+    log = Log(torch.tensor(1))
+    log.ask("zeros", "default", ("list", [("plain", 3)]))
+    for given in (log.it, ("list", [log.it])):
+        with pytest.raises(TypeError, match="cannot be a tensor"):
+            log.ask(name, overload, *before, given, *after)
+
+
+def test_what_was_written_from_withheld_numbers_is_withheld_too() -> None:
+    log = Log(torch.tensor([5.0]))
+    own = log.ask("zeros", "default", ("list", [("plain", 1)]))
+    view = log.ask("alias", "default", own)
+    assert log.read(own) == ("plain", 0.0)
+    log.operations.execute("copy_", "default", [], {"self": view, "src": log.it})
+    for kept in (own, view):
+        log.operations._over = False
+        with pytest.raises(RuntimeError, match="cannot be read"):
+            log.read(kept)
+
+
+def test_numbers_that_do_not_depend_on_withheld_ones_are_free() -> None:
+    log = Log(torch.tensor([5.0, 6.0]))
+    mask = log.ask("clone", "default", ("plain", torch_value([True, False])))
+    assert log.ask("index", "Tensor", log.it, ("list", [mask])) == ("withheld", 2), "a known mask shows nothing"
+    assert log.read(log.ask("select", "int", mask, 0, 0)) == ("plain", True)
+
+
+def torch_value(content: list[Any]) -> Value:
+    from sandbox.inside import tensors
+
+    return tensors.from_torch(torch.tensor(content), 1000)
+
+
+@pytest.mark.parametrize("name", ["empty", "new_empty", "empty_like"])
+def test_empty_memory_holds_nothing_that_was_there(name: str) -> None:
+    overload = "memory_format" if name == "empty" else "default"
+    log = Log(torch.tensor([5.0]))
+    for _ in range(20):
+        used = torch.full((1000,), 7.0)
+        del used
+        shape = ("list", [("plain", 1000)])
+        zeros = log.ask("zeros", "default", shape)
+        given = {"empty": [shape], "new_empty": [zeros, shape], "empty_like": [zeros]}[name]
+        found = log.operations.result(log.ask(name, overload, *given))
+        assert torch.equal(found, torch.zeros(1000))
+
+
+@pytest.mark.parametrize(
+    "described", [("withheld", 99), ("withheld", -1), ("withheld", "0"), ("dtype", "ones"), ("x",)]
+)
+def test_a_request_that_means_nothing_is_refused(described: Any) -> None:
+    log = Log(torch.ones(1))
+    with pytest.raises((RuntimeError, ValueError)):
+        log.ask("neg", "default", described)
+    with pytest.raises(ValueError, match="unknown result"):
+        log.operations.result(described)
+
+
+@pytest.mark.parametrize("driver", [{"WITHOUT": ["stak"]}, {"WITHOUT": "stack"}, {"READS": -1}, {"READS": True}])
+def test_rules_that_mean_nothing_are_refused(driver: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"^(WITHOUT|READS)"):
+        Rules.of(driver)
+
+
+def test_every_name_is_an_operation_of_this_torch() -> None:
+    assert [name for name in sorted(ALLOWED) if not hasattr(torch.ops.aten, name)] == []
