@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -129,19 +130,21 @@ def test_hidden_characters_change_no_name(name: str, data: st.DataObject) -> Non
 )
 def test_a_name_disguised_by_other_alphabets_is_found(name: str, data: st.DataObject) -> None:
     """Whatever letters are replaced by ones that Unicode says look like them."""
-    disguised = "".join(data.draw(st.sampled_from(LOOKS[letter])) for letter in name)
+    disguised = "".join(data.draw(st.sampled_from(alike()[letter])) for letter in name)
     assert appearance(clean(disguised)) == appearance(name)
 
 
-def _looks() -> dict[str, str]:
+@cache
+def alike() -> dict[str, str]:
     """Returns, for each ASCII letter and digit, single characters that look like it."""
     plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-    others = [chr(code) for code in range(0x80, 0x20000) if unicodedata.category(chr(code)) in ("Lu", "Ll", "Lo", "Nd")]
-    stable = [one for one in others if unicodedata.is_normalized("NFKC", one)]
-    return {letter: letter + "".join(one for one in stable if skeleton(one) == skeleton(letter)) for letter in plain}
-
-
-LOOKS = _looks()
+    found = {skeleton(letter): "" for letter in plain}
+    for one in map(chr, range(0x80, 0x20000)):
+        if unicodedata.category(one) in ("Lu", "Ll", "Lo", "Nd") and unicodedata.is_normalized("NFKC", one):
+            shown = skeleton(one)
+            if shown in found:
+                found[shown] += one
+    return {letter: letter + found[skeleton(letter)] for letter in plain}
 
 
 def test_the_table_names_its_source_and_is_what_the_script_writes() -> None:
