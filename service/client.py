@@ -106,6 +106,7 @@ from service.wire import (
     WaitingAnswers,
     Where,
     Who,
+    WinnerOf,
     WinnerRoleView,
     WorkspaceCheck,
 )
@@ -434,12 +435,14 @@ class ServiceClient(WebCalls):
     @call("admin/season/end")
     async def season_end(self, who: Who, event_id: str) -> SeasonView: ...
 
-    @call("admin/season/role")
-    async def season_role_set(self, who: Who, event_id: str, where: Where, role: str) -> WinnerRoleView:
-        """Names the role that the winner of a season is given in this chat, and this channel for the announcement."""
+    @call("admin/winner/role")
+    async def winner_role_set(
+        self, who: Who, event_id: str, where: Where, event: WinnerOf, role: str
+    ) -> WinnerRoleView:
+        """Names the role that the winners of such events are given in this chat, and this channel to announce them."""
 
-    @call("admin/season/role/show", repeatable=True)
-    async def season_role(self, who: Who) -> WinnerRoleView: ...
+    @call("admin/winner/roles", repeatable=True)
+    async def winner_roles(self, who: Who) -> tuple[WinnerRoleView, ...]: ...
 
     @call("seasons", repeatable=True)
     async def season_list(self, who: Who) -> tuple[SeasonView, ...]: ...

@@ -42,6 +42,8 @@ from service.wire import (
     Settled,
     Where,
     Who,
+    WinnerOf,
+    WinnerRoleView,
 )
 
 # Onboarding
@@ -256,7 +258,9 @@ class AdminCommands:
             ("season", "start"): self._season_start,
             ("season", "end"): self._season_end,
             ("season", "list"): self._seasons,
-            ("season", "role"): self._season_role,
+            ("season", "role"): self._winner_role,
+            ("sprint", "role"): self._winner_role,
+            ("tournament", "role"): self._winner_role,
             ("bank", "import"): self._import,
             ("bank", "log"): self._log,
             ("bank", "undo"): self._undo,
@@ -413,12 +417,15 @@ class AdminCommands:
     async def _seasons(self, event: Command, typed: Typed) -> Said:
         return admin.seasons_card(await self._client.season_list(event.who))
 
-    async def _season_role(self, event: Command, typed: Typed) -> Said:
+    async def _winner_role(self, event: Command, typed: Typed) -> Said:
         if event.who.platform != "discord":
             raise CommandError(boards.NO_ROLES, "No roles here")
+        of = cast(WinnerOf, typed.spec.path[0])
         if "role" in typed.values:
-            await self._client.season_role_set(event.who, event.id, event.where, typed.text("role"))
-        view = await self._client.season_role(event.who)
+            view = await self._client.winner_role_set(event.who, event.id, event.where, of, typed.text("role"))
+        else:
+            known = await self._client.winner_roles(event.who)
+            view = next((one for one in known if one.event == of), WinnerRoleView(event=of))
         return boards.winner_role_card(view, await self._onboarding.role_problem(event.who, view.role))
 
     # Banks
@@ -570,8 +577,10 @@ class AdminCommands:
     async def _doctor(self, event: Command, typed: Typed) -> Said:
         checks = await self._client.doctor(event.who)
         channels = await self._onboarding.channel_problems(event.who)
-        role = await self._client.season_role(event.who)
-        return doctor.doctor_card(checks, channels, await self._onboarding.role_problem(event.who, role.role))
+        roles = dict.fromkeys(one.role for one in await self._client.winner_roles(event.who))
+        problems = [await self._onboarding.role_problem(event.who, role) for role in roles]
+        problem = next((one for one in problems if one is not None), None)
+        return doctor.doctor_card(checks, channels, problem)
 
     async def _help(self, event: Command, typed: Typed) -> Said:
         return help_reply(typed)

@@ -400,6 +400,7 @@ _BANK: Final = Argument("name", WORD, "Name of the bank; in quotes if it has spa
 _CODE: Final = Argument("code", CODE, "The code from the other chat; without it you get one.")
 _REPORT: Final = Argument("report", NUMBER, "Number of the report.", required=True)
 _REASON: Final = Argument("reason", REST, "What to tell the member who reported it; without it, a form asks.")
+_ROLE: Final = Argument("role", ROLE, "The role, or `none`; without it, the present one.")
 _MEMBER: Final = Argument("name", WORD, "Name of the member; in quotes if it has spaces.", required=True)
 
 COMMANDS: Final[tuple[Spec, ...]] = (
@@ -510,6 +511,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("topic", WORD, "Only this topic."),
     ),
     _admin("sprint stop", "End this channel's sprint early, with its podium."),
+    _admin("sprint role", "The role that a sprint's winner is given on Discord.", _ROLE),
     _admin(
         "tournament new",
         "Plan a tournament of teams, and let members join.",
@@ -530,6 +532,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("member", MEMBER, "Who it is.", required=True),
     ),
     _admin("tournament cancel", "End the tournament without a result."),
+    _admin("tournament role", "The role that a tournament's winners are given on Discord.", _ROLE),
     _admin(
         "season start",
         "Start a season; a running one is archived.",
@@ -537,11 +540,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     ),
     _admin("season end", "End the season and archive its board."),
     _admin("season list", "The seasons and their winners."),
-    _admin(
-        "season role",
-        "The role that a season's winner is given on Discord.",
-        Argument("role", ROLE, "The role, or `none`; without it, the present one."),
-    ),
+    _admin("season role", "The role that a season's winner is given on Discord.", _ROLE),
     _admin("bank import", "Import a document of questions, or check it first."),
     _admin("bank log", "What was imported into a bank, and when.", _BANK),
     _admin("bank undo", "Take back the latest import into a bank of your own.", _BANK),

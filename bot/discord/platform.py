@@ -80,7 +80,7 @@ _MANAGE_ROLES: Final = (
     "the winner's role"
 )
 _ROLE_FIXES: Final[dict[int, str]] = {
-    10011: "the winner's role was deleted: name another one with `/quiz-admin season role`",
+    10011: "the winner's role was deleted: name another one, as with `/quiz-admin season role`",
     50001: _MANAGE_ROLES,
     50013: _MANAGE_ROLES,
 }

@@ -28,6 +28,7 @@ from service.rounds import digests, leaderboard, marking, planning, posting, rou
 from service.rounds.idempotency import EventCall
 from service.store import banks
 from service.store.audits import AuditFilter
+from service.store.boards import NewWinnerRole
 from service.store.ledger import Adjustment
 from service.store.members import Caller, find_named_member, resolve_caller
 from service.wire import (
@@ -69,6 +70,7 @@ from service.wire import (
     WaitingAnswers,
     Where,
     Who,
+    WinnerOf,
     WinnerRoleView,
     WorkspaceCheck,
 )
@@ -260,20 +262,21 @@ async def season_end(change: TheChange) -> SeasonView:
     return await change.run("season end", partial(leaderboard.end_season, now=change.now), SeasonView)
 
 
-@router.post("/season/role")
-async def season_role_set(
-    change: TheChange, where: WhereBody, role: Annotated[RoleId, Body(embed=True)]
+@router.post("/winner/role")
+async def winner_role_set(
+    change: TheChange, where: WhereBody, event: Annotated[WinnerOf, Body()], role: Annotated[RoleId, Body()]
 ) -> WinnerRoleView:
     async def work(session: AsyncSession, caller: Caller) -> WinnerRoleView:
-        return await leaderboard.set_winner_role(session, caller, channel_of(caller), role, change.now)
+        wanted = NewWinnerRole(caller.chat_id, event, channel_of(caller), role)
+        return await leaderboard.set_winner_role(session, caller, wanted, change.now)
 
-    return await change.run("season role", work, WinnerRoleView, {"role": role}, where)
+    return await change.run(f"{event} role", work, WinnerRoleView, {"role": role}, where)
 
 
-@router.post("/season/role/show")
-async def season_role(call: TheCall, who: TheCaller) -> WinnerRoleView:
+@router.post("/winner/roles")
+async def winner_roles(call: TheCall, who: TheCaller) -> tuple[WinnerRoleView, ...]:
     async with looking(call, who) as (session, caller):
-        return await leaderboard.view_winner_role(session, caller)
+        return await leaderboard.list_winner_roles(session, caller)
 
 
 # Banks and reports

@@ -21,9 +21,9 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.sprints import pick_questions, rank_scores, sprint_points
+from service.domain.sprints import SprintScore, pick_questions, rank_scores, sprint_points
 from service.errors import Refused
-from service.rounds import practice, schedules
+from service.rounds import leaderboard, practice, schedules
 from service.rounds.choosing import choose_for_day
 from service.rounds.ledger import grade_answer
 from service.rounds.submissions import validate_answer
@@ -43,6 +43,7 @@ from service.wire import (
     Body,
     ChannelNeeded,
     FastestAnswer,
+    Placed,
     QuestionGone,
     QuestionRef,
     ScheduleSpec,
@@ -54,6 +55,7 @@ from service.wire import (
     SprintStanding,
     SprintView,
     VariantRole,
+    WinnerPost,
 )
 
 log = structlog.get_logger(__name__)
@@ -306,11 +308,25 @@ async def _end(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     )
     message = _message(sprint, f"sprint:{sprint.id}:podium", podium)
     await outbox.enqueue(session, message, now, now + outbox.PRIVATE_TIMEOUT)
+    ranked = await _rank(session, sprint)
+    won = [score.member_id for rank, score in ranked if rank == 1]
+    if won:
+        shown = ranked[: max(leaderboard.SHOWN, len(won))]
+        top = tuple(Placed(rank=rank, name=score.name, points=score.points) for rank, score in shown)
+        post = WinnerPost(event="sprint", top=top, role="")
+        await leaderboard.announce_winners(
+            session, leaderboard.Won(sprint.workspace_id, f"sprint:{sprint.id}", post, won), now
+        )
+
+
+async def _rank(session: AsyncSession, sprint: Sprint) -> list[tuple[int, SprintScore]]:
+    """Returns the members with points and their ranks, best first. Leaves out hidden members."""
+    return rank_scores([score for score, hidden in await rows.list_scores(session, sprint.id) if not hidden])
 
 
 async def _standings(session: AsyncSession, sprint: Sprint) -> tuple[tuple[SprintStanding, ...], int]:
     """Returns the best members so far, and how many more have points. Leaves out hidden members."""
-    ranked = rank_scores([score for score, hidden in await rows.list_scores(session, sprint.id) if not hidden])
+    ranked = await _rank(session, sprint)
     shown = tuple(
         SprintStanding(rank=rank, name=score.name, points=score.points, right=score.right)
         for rank, score in ranked[:SHOWN_STANDINGS]

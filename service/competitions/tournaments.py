@@ -33,6 +33,7 @@ from service.domain.tournaments import (
     sum_best,
 )
 from service.errors import Refused
+from service.rounds import leaderboard
 from service.rounds.schedules import build_timetable
 from service.store import duels, members, outbox
 from service.store import schedules as schedule_rows
@@ -42,7 +43,15 @@ from service.store.members import Caller, find_named_member
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
 from service.store.tournaments import Player
-from service.wire import ChannelNeeded, ScheduleSpec, TournamentEvent, TournamentPlan, TournamentPost, TournamentRefused
+from service.wire import (
+    ChannelNeeded,
+    ScheduleSpec,
+    TournamentEvent,
+    TournamentPlan,
+    TournamentPost,
+    TournamentRefused,
+    WinnerPost,
+)
 
 log = structlog.get_logger(__name__)
 JUDGE_WITHIN = timedelta(hours=1)
@@ -449,6 +458,22 @@ async def _end(
     tournament.state, tournament.ended_at = event, now
     await session.flush()
     await _post(session, tournament, event, now, corrected=corrected)
+    if event == "over":
+        await _announce_winners(session, tournament, now)
+
+
+async def _announce_winners(session: AsyncSession, tournament: Tournament, now: datetime) -> None:
+    """Has the members of the winning teams given their role; hidden members are left out."""
+    view = await build_view(session, tournament, None, now)
+    teams = tuple(team for team in view.teams if team.rank == 1)
+    numbers = {team.number for team in teams}
+    ids = {team.id for team in await rows.list_teams(session, tournament.id) if team.number in numbers}
+    players = [player for player in await rows.list_players(session, tournament.id) if player.row.until_day is None]
+    won = [player.member.id for player in players if player.row.team_id in ids and not player.member.hidden]
+    if won:
+        post = WinnerPost(event="tournament", season=tournament.title, teams=teams, role="")
+        key = f"tournament:{tournament.id}"
+        await leaderboard.announce_winners(session, leaderboard.Won(tournament.workspace_id, key, post, won), now)
 
 
 async def _post(

@@ -29,6 +29,7 @@ from service.wire import (
     NoSeason,
     Period,
     PeriodUnsuitable,
+    Placed,
     SeasonNameTaken,
     SeasonTooShort,
     SeasonView,
@@ -196,7 +197,7 @@ async def _archive(session: AsyncSession, season: Season, now: datetime) -> None
     final = await build_final_board(session, season)
     ledger.end_season(season, now, final)
     await session.flush()
-    await announce_winner(session, season, now)
+    await announce_season_winners(session, season, now)
 
 
 def _season_view(season: Season, caller: Caller, hidden: frozenset[int] | set[int]) -> SeasonView:
@@ -225,51 +226,67 @@ TIMEOUT = timedelta(days=7)
 
 
 async def set_winner_role(
-    session: AsyncSession, caller: Caller, channel_id: int, role: str, now: datetime
+    session: AsyncSession, caller: Caller, wanted: boards.NewWinnerRole, now: datetime
 ) -> WinnerRoleView:
-    """Names the role of the caller's chat and where the winner is announced; an empty one turns it off."""
-    await boards.save_winner_role(session, caller.chat_id, channel_id, role, now)
+    """Names the role of the caller's chat for a kind of event, and where its winners are announced; an empty one turns
+    it off."""
+    await boards.save_winner_role(session, wanted, now)
     await alerts.close_role_trouble(session, caller.workspace_id, caller.chat_id, now)
-    return await view_winner_role(session, caller)
+    none = WinnerRoleView(event=wanted.event)
+    return next((one for one in await list_winner_roles(session, caller) if one.event == wanted.event), none)
 
 
-async def view_winner_role(session: AsyncSession, caller: Caller) -> WinnerRoleView:
-    """Returns the role of the caller's chat."""
-    found = await boards.find_winner_role(session, caller.chat_id)
-    if found is None:
-        return WinnerRoleView()
-    row, channel = found
-    return WinnerRoleView(role=row.role, channel_name=channel.name or channel.external_id)
+async def list_winner_roles(session: AsyncSession, caller: Caller) -> tuple[WinnerRoleView, ...]:
+    """Returns the roles of the caller's chat."""
+    return tuple(
+        WinnerRoleView.model_validate(
+            {"event": row.event, "role": row.role, "channel_name": channel.name or channel.external_id}
+        )
+        for row, channel in await boards.list_winner_roles_of_chat(session, caller.chat_id)
+    )
 
 
-async def announce_winner(session: AsyncSession, season: Season, now: datetime) -> None:
+async def announce_season_winners(session: AsyncSession, season: Season, now: datetime) -> None:
     """Enqueues the announcement of a season that has ended, once for each chat with a role."""
-    roles = await boards.list_winner_roles(session, season.workspace_id)
-    hidden = await list_hidden_members(session, season.workspace_id) if roles else set()
-    shown = [row for row in season.archive or () if row["member"] not in hidden]
+    rows = season.archive or ()
+    hidden = await list_hidden_members(session, season.workspace_id) if rows else set()
+    shown = [row for row in rows if row["member"] not in hidden]
     if not shown:
         return
     best = min(row["rank"] for row in shown)
     winners = [row["member"] for row in shown if row["rank"] == best]
-    top = tuple(BoardRow.model_validate(_row(row)) for row in shown[: max(SHOWN, len(winners))])
-    for role in roles:
-        former = [member for member in role.holders if member not in winners]
-        body = WinnerPost(
-            season=season.name,
-            top=top,
-            role=role.role,
-            winners=await boards.list_external_ids(session, role.chat_id, winners),
-            former=await boards.list_external_ids(session, role.chat_id, former),
-        )
+    top = tuple(
+        Placed(rank=row["rank"], name=row["name"], points=row["points"]) for row in shown[: max(SHOWN, len(winners))]
+    )
+    post = WinnerPost(event="season", season=season.name, top=top, role="")
+    await announce_winners(session, Won(season.workspace_id, f"season:{season.id}", post, winners), now)
+
+
+@dataclass(frozen=True, slots=True)
+class Won:
+    """What is announced of an event that has ended: the message, and the ids of the members who won."""
+
+    workspace_id: int
+    key: str
+    post: WinnerPost
+    """Without the role and those who are given it."""
+    winners: Sequence[int]
+
+
+async def announce_winners(session: AsyncSession, won: Won, now: datetime) -> None:
+    """Enqueues the announcement of winners, once for each chat that has a role for such an event."""
+    for role in await boards.list_winner_roles(session, won.workspace_id, won.post.event):
+        former = [member for member in role.holders if member not in won.winners]
+        given = {
+            "role": role.role,
+            "winners": await boards.list_external_ids(session, role.chat_id, won.winners),
+            "former": await boards.list_external_ids(session, role.chat_id, former),
+        }
         message = outbox.NewMessage(
-            key=f"season:{season.id}:winner:{role.chat_id}",
-            body=body,
-            workspace_id=season.workspace_id,
+            key=f"{won.key}:winner:{role.chat_id}",
+            body=won.post.model_copy(update=given),
+            workspace_id=won.workspace_id,
             channel_id=role.channel_id,
         )
         await outbox.enqueue(session, message, now, now + TIMEOUT)
-        role.holders = winners
-
-
-def _row(archived: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in archived.items() if name != "member"} | {"me": False}
+        role.holders = list(won.winners)

@@ -31,28 +31,44 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from service.store.ledger import is_within_topic
 from service.store.tables import Base, Channel, Chat, Identity, Member, Outbox, QuestionVersion, new_id
-from service.wire import Contest, Period
+from service.wire import Contest, Period, WinnerOf
 
 
-async def find_winner_role(session: AsyncSession, chat_id: int) -> tuple[WinnerRole, Channel] | None:
-    """Returns the role of a chat and the channel in which it is announced."""
+@dataclass(frozen=True, slots=True)
+class NewWinnerRole:
+    """A role that an admin names for a kind of event, and the channel for its winners. Without a role, none."""
+
+    chat_id: int
+    event: WinnerOf
+    channel_id: int
+    role: str
+
+
+async def list_winner_roles_of_chat(session: AsyncSession, chat_id: int) -> list[tuple[WinnerRole, Channel]]:
+    """Returns the roles of a chat, each with the channel in which its winners are announced."""
     query = select(WinnerRole, Channel).join(Channel, Channel.id == WinnerRole.channel_id)
-    row = (await session.execute(query.where(WinnerRole.chat_id == chat_id))).one_or_none()
-    return None if row is None else (row[0], row[1])
+    rows = await session.execute(query.where(WinnerRole.chat_id == chat_id).order_by(WinnerRole.event))
+    return [(row[0], row[1]) for row in rows]
 
 
-async def save_winner_role(session: AsyncSession, chat_id: int, channel_id: int, role: str, now: datetime) -> None:
+async def save_winner_role(session: AsyncSession, wanted: NewWinnerRole, now: datetime) -> None:
     """Sets the role, or with an empty one removes it. An announcement that waits gives the new one, at once."""
-    waiting = (Outbox.chat_id == chat_id, Outbox.kind == "winner", Outbox.state == "due")
+    chat_id, event, role = wanted.chat_id, wanted.event, wanted.role
+    waiting = (
+        Outbox.chat_id == chat_id,
+        Outbox.kind == "winner",
+        Outbox.state == "due",
+        Outbox.body["event"].as_string() == event,
+    )
     if not role:
-        await session.execute(delete(WinnerRole).where(WinnerRole.chat_id == chat_id))
+        await session.execute(delete(WinnerRole).where(WinnerRole.chat_id == chat_id, WinnerRole.event == event))
         await session.execute(update(Outbox).where(*waiting).values(state="skipped", error="the role was turned off"))
         return
-    values = {"chat_id": chat_id, "channel_id": channel_id, "role": role}
+    values = {"chat_id": chat_id, "event": event, "channel_id": wanted.channel_id, "role": role}
     # Who held another role keeps it.
     holders = case((WinnerRole.role == role, WinnerRole.holders), else_=literal([], JSONB))
-    changed = {"channel_id": channel_id, "role": role, "holders": holders}
-    made = insert(WinnerRole).values(values).on_conflict_do_update(index_elements=["chat_id"], set_=changed)
+    changed = {"channel_id": wanted.channel_id, "role": role, "holders": holders}
+    made = insert(WinnerRole).values(values).on_conflict_do_update(index_elements=["chat_id", "event"], set_=changed)
     await session.execute(made)
     body = func.jsonb_set(Outbox.body, ["role"], func.to_jsonb(literal(role)), type_=JSONB)
     await session.execute(
@@ -60,9 +76,10 @@ async def save_winner_role(session: AsyncSession, chat_id: int, channel_id: int,
     )
 
 
-async def list_winner_roles(session: AsyncSession, workspace_id: int) -> Sequence[WinnerRole]:
-    """Returns the roles of the workspace's chats, locked."""
-    query = select(WinnerRole).join(Chat, Chat.id == WinnerRole.chat_id).where(Chat.workspace_id == workspace_id)
+async def list_winner_roles(session: AsyncSession, workspace_id: int, event: str) -> Sequence[WinnerRole]:
+    """Returns the roles of the workspace's chats for a kind of event, locked."""
+    query = select(WinnerRole).join(Chat, Chat.id == WinnerRole.chat_id)
+    query = query.where(Chat.workspace_id == workspace_id, WinnerRole.event == event)
     return (await session.scalars(query.order_by(WinnerRole.chat_id).with_for_update(of=WinnerRole))).all()
 
 
@@ -73,10 +90,12 @@ async def list_external_ids(session: AsyncSession, chat_id: int, member_ids: Col
 
 
 class WinnerRole(Base):
-    """The role that a chat gives to the winner of a season, and who was given it last."""
+    """The role that a chat gives to the winners of an event, and who was given it last."""
 
     __tablename__ = "winner_role"
+    __table_args__ = (CheckConstraint("event in ('season', 'sprint', 'tournament')", name="event"),)
     chat_id: Mapped[int] = mapped_column(ForeignKey("chat.id"), primary_key=True, autoincrement=False)
+    event: Mapped[str] = mapped_column(primary_key=True)
     channel_id: Mapped[int] = mapped_column(ForeignKey("channel.id"), index=True)
     """Where the winner is announced."""
     role: Mapped[str]

@@ -47,6 +47,7 @@ from service.wire.admin import ScheduleMonth as ScheduleMonth
 from service.wire.admin import ScheduleSpec as ScheduleSpec
 from service.wire.admin import ScheduleView as ScheduleView
 from service.wire.admin import SeasonView as SeasonView
+from service.wire.admin import WinnerOf as WinnerOf
 from service.wire.admin import WinnerRoleView as WinnerRoleView
 from service.wire.banks import PACKED as PACKED
 from service.wire.banks import Archive as Archive
@@ -102,6 +103,7 @@ from service.wire.bots import Installation as Installation
 from service.wire.bots import InstallationKey as InstallationKey
 from service.wire.bots import OutcomePost as OutcomePost
 from service.wire.bots import PersonView as PersonView
+from service.wire.bots import Placed as Placed
 from service.wire.bots import PostedMessage as PostedMessage
 from service.wire.bots import PostingChannel as PostingChannel
 from service.wire.bots import PostUpdate as PostUpdate

@@ -118,9 +118,14 @@ RoleId = Annotated[str, Field(pattern=r"^([0-9]{1,20})?$")]
 """Id of a role on Discord; empty for none."""
 
 
-class WinnerRoleView(Model):
-    """The role that the winner of a season is given on a server."""
+WinnerOf = Literal["season", "sprint", "tournament"]
+"""Kinds of event whose winners can be given a role."""
 
+
+class WinnerRoleView(Model):
+    """The role that the winners of a kind of event are given on a server."""
+
+    event: WinnerOf = "season"
     role: RoleId = ""
     channel_name: str = ""
     """Channel in which the winner is announced."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from service.wire.admin import WinnerOf
 from service.wire.base import EventId, Model, Platform, Ref, Secret, Short, Verdict
 from service.wire.competitions import (
     DuelPost,
@@ -15,6 +16,7 @@ from service.wire.competitions import (
     SprintQuestionPost,
     SprintReveal,
     TournamentPost,
+    TournamentTeam,
 )
 from service.wire.members import BoardRow
 from service.wire.notices import Notice
@@ -168,13 +170,25 @@ class OutcomePost(Model):
     zone: str = "UTC"
 
 
+class Placed(Model):
+    """A member's place."""
+
+    rank: int
+    name: str
+    points: int
+
+
 class WinnerPost(Model):
-    """The winner of a season, whom the chat gives a role before this is posted."""
+    """The winners of a season, sprint or tournament, whom the chat gives a role before this is posted."""
 
     kind: Literal["winner"] = "winner"
-    season: str
-    top: tuple[BoardRow, ...]
+    event: WinnerOf = "season"
+    season: str = ""
+    """Name of the season or tournament; a sprint has none."""
+    top: tuple[Placed, ...] = ()
     """The best members, winners first."""
+    teams: tuple[TournamentTeam, ...] = ()
+    """The winning teams of a tournament, instead of members."""
     role: Short
     winners: tuple[Short, ...] = ()
     """External ids of the winners who are in this chat."""

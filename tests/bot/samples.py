@@ -85,6 +85,7 @@ from service.wire import (
     OutcomePost,
     PeerAnswer,
     PersonView,
+    Placed,
     PointsView,
     PostFailed,
     PostUpdate,
@@ -144,7 +145,7 @@ from service.wire import (
     WinnerRoleView,
     WrongOption,
 )
-from tests.bot.tournament_samples import TOURNAMENTS
+from tests.bot.tournament_samples import OVER, TOURNAMENTS
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -493,7 +494,12 @@ CROWD = tuple(
              streak=9 - place, me=place == 3)
     for place, name in enumerate(NAMES, start=1)
 )  # fmt: skip
-WINNER = WinnerPost(season="an *Autumn*", top=CROWD[:3], role="80351110224678912", winners=("1",))
+WINNER = WinnerPost(
+    season="an *Autumn*",
+    top=tuple(Placed(rank=row.rank, name=row.name, points=row.points) for row in CROWD[:3]),
+    role="80351110224678912",
+    winners=("1",),
+)
 CROWDED = Board(title="This week in #daily", period="week", scope="channel", rows=CROWD, total=8)
 LENGTHY = CHOICE_KEY.model_copy(
     update={
@@ -627,6 +633,13 @@ GALLERY: dict[str, Card | Form] = {
         WinnerRoleView(role="80351110224678912", channel_name="#daily"), "too high"
     ),
     "no winner's role": boards.winner_role_card(WinnerRoleView()),
+    "winner of a sprint": outbox_card(WINNER.model_copy(update={"event": "sprint", "season": ""})),
+    "winners of a tournament": outbox_card(
+        WINNER.model_copy(update={"event": "tournament", "top": (), "teams": OVER.teams[:2]})
+    ),
+    "role for a tournament": boards.winner_role_card(
+        WinnerRoleView(event="tournament", role="80351110224678912", channel_name="#daily")
+    ),
     "sprint started": sprints.started_card(SprintView(id=1, total=5, seconds=20, topic="a *topic*")),
     "sprint stopped": sprints.stopped_card(SprintView(id=1, total=5, seconds=20, asked=2)),
     "ask in a sprint": questions.ask_said(AskForm(ref="s7", question=CHOICE, closes_at=CLOSE), NOW),

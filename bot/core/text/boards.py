@@ -12,8 +12,19 @@ from bot.core.cards import PODIUM_PLACES, Award, Block, Button, Card, Code, Podi
 from bot.core.channel_access import RoleProblem
 from bot.core.markup import escape
 from bot.core.text.admin import season_span as season_span
+from bot.core.text.tournaments import team_name
 from bot.core.text.words import and_list, countdown_words, day_words, joined, percent, plural
-from service.wire import Board, BoardRow, Contest, MeasurementBoard, Period, Spread, WinnerPost, WinnerRoleView
+from service.wire import (
+    Board,
+    BoardRow,
+    Contest,
+    MeasurementBoard,
+    Period,
+    Spread,
+    WinnerOf,
+    WinnerPost,
+    WinnerRoleView,
+)
 
 _CONTESTS: dict[Contest, tuple[str, frozenset[str]]] = {
     "points": ("Everybody", frozenset({"day", "week", "month", "season", "all"})),
@@ -319,7 +330,13 @@ LONGEST_NAME = 80
 SHOWN = 10
 """Members of a final board that are shown."""
 NO_NAME: Final = ("No name", "Give the season a name, such as Autumn.")
-NO_ROLES: Final = "Only Discord has roles that a bot can give. Type `/quiz-admin season role` there."
+NO_ROLES: Final = "Only Discord has roles that a bot can give. Type the command there."
+_WINNERS: Final[Mapping[WinnerOf, tuple[str, str]]] = {
+    "season": ("the winner of a season", "When a season ends, its winner gets"),
+    "sprint": ("the winner of a sprint", "When a sprint ends, its winner gets"),
+    "tournament": ("the winning team of a tournament", "When a tournament ends, the members of the winning team get"),
+}
+"""Who gets the role, and how that is said as a promise."""
 _ROLE_PROBLEMS: Final[Mapping[RoleProblem, str]] = {
     "unknown": "There is no such role on this server any more. Choose another one.",
     "not to be given": "Nobody can be given this role: it belongs to everyone, or to another app. Choose another one.",
@@ -334,16 +351,18 @@ def role_problem_words(problem: RoleProblem) -> str:
 
 
 def winner_role_card(view: WinnerRoleView, problem: RoleProblem | None = None) -> Card:
-    """Says what the winner of a season gets, and what keeps the bot from giving it."""
+    """Says what the winners of such an event get, and what keeps the bot from giving it."""
+    who, promise = _WINNERS[view.event]
+    who = f"{who[:1].upper()}{who[1:]}"
     if not view.role:
-        text = "The winner of a season gets no role. Name one with `/quiz-admin season role`."
-        return Card("Winner's role", "The winner of a season gets no role.", (Text(text),))
+        text = f"{who} gets no role. Name one with `/quiz-admin {view.event} role`."
+        return Card("Winner's role", f"{who} gets no role.", (Text(text),))
     text = (
-        f"When a season ends, its winner gets this role, and whoever had it from me before loses it. The winner is "
-        f"announced in {escape(view.channel_name)}."
+        f"{promise} this role, and those who had it from me before lose it. The winner is announced in "
+        f"{escape(view.channel_name)}."
     )
     # The award only names the role here: nothing posts this card from the outbox.
-    card = Card("Winner's role", "The winner of a season gets a role.", (Text(text),), award=Award(view.role, ("",)))
+    card = Card("Winner's role", f"{who} gets a role.", (Text(text),), award=Award(view.role, ("",)))
     if problem is None:
         return card
     warning = Text(f"**I cannot give this role yet.** {role_problem_words(problem)}")
@@ -351,15 +370,19 @@ def winner_role_card(view: WinnerRoleView, problem: RoleProblem | None = None) -
 
 
 def winner_card(post: WinnerPost) -> Card:
-    """Announces the winner of a season."""
-    best = min(row.rank for row in post.top)
-    names = [row.name for row in post.top if row.rank == best]
+    """Announces the winners of a season, sprint or tournament."""
+    best = min((row.rank for row in post.top), default=0)
+    names = [row.name for row in post.top if row.rank == best] or [team_name(team) for team in post.teams]
     won = "win" if len(names) > 1 else "wins"
-    head = f"{and_list(names)} {won} the season {post.season}"
+    head = f"{and_list(names)} {won} the {post.event} {post.season}".rstrip()
+    award = Award(post.role, post.winners, post.former)
+    if not post.top:
+        text = f"**{and_list([escape(name) for name in names])}** {won}. Congratulations to everyone in it!"
+        return Card(head, f"{head}.", (Text(text),), award=award)
     points = plural(post.top[0].points, "point")
     text = f"**{and_list([escape(name) for name in names])}** {won} with {points}. Congratulations!"
     rows = tuple((str(row.rank), row.name, str(row.points)) for row in post.top)
-    table = Table(("Rank", "Name", "Points"), rows, f"The best of {post.season}", (0, 2))
+    table = Table(("Rank", "Name", "Points"), rows, f"The best of {post.season or 'the sprint'}", (0, 2))
     places = tuple(
         PodiumPlace(row.rank, row.name, plural(row.points, "point")) for row in post.top if row.rank <= PODIUM_PLACES
     )
@@ -367,5 +390,5 @@ def winner_card(post: WinnerPost) -> Card:
         head,
         f"{head}, with {points}.",
         (Podium(text, places), table),
-        award=Award(post.role, post.winners, post.former),
+        award=award,
     )

@@ -152,7 +152,7 @@ def _trouble_fix(trouble: TroubleView) -> str:
         case "role":
             return (
                 "The error above says what to change; the winner is announced as soon as that is done. "
-                "`/quiz-admin season role` names another role, or `none`."
+                "`/quiz-admin season role`, and `sprint role` and `tournament role`, name another role, or `none`."
             )
         case "sandbox":
             return "Ask the operator to start `dailygrad sandbox serve` and read its log. No answer is lost."

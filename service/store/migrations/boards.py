@@ -456,12 +456,14 @@ def _create_tables() -> None:
     op.create_table(
         "winner_role",
         sa.Column("chat_id", sa.BigInteger(), nullable=False),
+        sa.Column("event", sa.String(), nullable=False),
         sa.Column("channel_id", sa.BigInteger(), nullable=False),
         sa.Column("role", sa.String(), nullable=False),
         sa.Column("holders", JSONB(), server_default=sa.text("'[]'"), nullable=False),
+        sa.CheckConstraint("event in ('season', 'sprint', 'tournament')", name="event"),
         refer("winner_role", "chat_id", "chat"),
         refer("winner_role", "channel_id", "channel"),
-        sa.PrimaryKeyConstraint("chat_id", name="pk_winner_role"),
+        sa.PrimaryKeyConstraint("chat_id", "event", name="pk_winner_role"),
     )
     op.create_index("ix_winner_role_channel_id", "winner_role", ["channel_id"])
     op.create_table(

@@ -1,4 +1,4 @@
-"""The winner of a season is given a role, once; what keeps the bot from it is shown with its cure and waits."""
+"""Winners are given a role, once; what keeps the bot from it is shown with its cure and waits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from tests.bot.discord.simulated import Simulated, said
 from tests.bot.discord.test_presence import heard
 from tests.bot.discord.test_role_ping import pings
+from tests.bot.discord.test_sprints import Stopwatch
 from tests.doubles.discord.world import MANAGE_ROLES, Message, Role
 
 ANNOUNCED = "wins the season"
@@ -121,3 +122,23 @@ async def test_a_winner_who_left_the_server_is_announced_without_a_role(sim: Sim
     del sim.guild.members[sim.ada.id]
     await plays(sim, "Autumn", Ada=7)
     assert len(announcements(sim)) == 1 and champion.holders == set()
+
+
+async def test_the_winner_of_a_sprint_gets_a_role_of_its_own(sim: Simulated, champion: Role) -> None:
+    watch = Stopwatch(sim)
+    await may_give(sim)
+    sprinter = sim.guild.role("Sprinter", 1)
+    await sim.boss.slash(sim.channel, "quiz-admin season role", role=str(champion.id))
+    named = await sim.boss.slash(sim.channel, "quiz-admin sprint role", role=str(sprinter.id))
+    assert "When a sprint ends, its winner gets this role" in said(named)
+    assert "tournament gets no role" in said(await sim.boss.slash(sim.channel, "quiz-admin tournament role"))
+    for question in ("one-right", "two-right", "two-lines", "why-scale", "add-one"):
+        await sim.client.bank_retire(sim.operator, question, question, True)
+    await sim.boss.slash(sim.channel, "quiz-admin sprint start", questions=1, seconds=20)
+    asked = await sim.ada.click(await watch.asks(1), "Answer")
+    await sim.ada.submit_modal(asked, {"text": "(3,)"})
+    await watch.passes(20)
+    await watch.passes(10)
+    announced = said(sim.last("Ada wins the sprint"))
+    assert "Ada wins the sprint" in announced and f"<@&{sprinter.id}>" in announced
+    assert sprinter.holders == {sim.ada.id} and champion.holders == set() and pings(sim) == []

@@ -64,6 +64,8 @@ ADMINS = (
     ("/quiz-admin season start Spring", "Season started"),
     ("/quiz-admin season list", "Spring"),
     ("/quiz-admin season role none", "No roles here"),
+    ("/quiz-admin sprint role none", "No roles here"),
+    ("/quiz-admin tournament role", "No roles here"),
     ("/quiz-admin season end", "has only just begun"),
     ("/quiz-admin bank list", "room"),
     ("/quiz-admin bank low", "There is no schedule."),

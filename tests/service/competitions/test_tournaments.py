@@ -11,7 +11,7 @@ import pytest
 from service.competitions import tournaments
 from service.store.audits import Audit
 from service.store.competition_tables import Tournament, TournamentDay, TournamentScore
-from service.store.tables import Ledger
+from service.store.tables import Ledger, Outbox
 from service.wire import (
     ChannelNeeded,
     NotFound,
@@ -19,6 +19,7 @@ from service.wire import (
     TournamentPlan,
     TournamentRefused,
     Where,
+    WinnerPost,
 )
 from tests.conftest import MONDAY, Clock
 from tests.service.competitions.tournament_scene import TUESDAY, TournamentScene
@@ -354,3 +355,22 @@ async def test_the_numbers_of_an_open_round_say_who_answered_and_not_who_is_righ
     view = await scene.view()
     assert sorted(team.answered for team in view.teams) == [0, 1]
     assert {(team.points, team.rank) for team in view.teams} == {(0, 0)} and view.results == ()
+
+
+async def test_the_members_of_the_winning_team_are_given_their_role(scene: TournamentScene) -> None:
+    boss, client = scene.daily.who("Boss", admin=True), scene.daily.client
+    await client.winner_role_set(boss, scene.event(), DAILY, "sprint", "8")
+    assert (await client.winner_role_set(boss, scene.event(), DAILY, "tournament", "9")).role == "9"
+    assert [(one.event, one.role) for one in await client.winner_roles(boss)] == [("sprint", "8"), ("tournament", "9")]
+    await scene.plans(days=1)
+    await scene.joins("Ada", "Bob", "Cy", "Dan")
+    await client.privacy(scene.daily.who("Dan"), scene.event(), "hide")
+    await scene.begins()
+    teams = await scene.teams()
+    (first,) = [number for number, names in teams.items() if "Ada" in names]
+    await scene.plays({name: "a" if name in teams[first] else "b" for name in ("Ada", "Bob", "Cy", "Dan")})
+    (row,) = [row for row in await scene.daily.rows(Outbox) if row.kind == "winner"]
+    post = WinnerPost.from_stored(row.body)
+    assert (post.event, post.season, post.role, post.former) == ("tournament", "Spring", "9", ())
+    assert [team.number for team in post.teams] == [first] and post.top == ()
+    assert set(post.winners) == {scene.daily.who(name).member for name in teams[first] - {"Dan"}}
