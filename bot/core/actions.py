@@ -157,6 +157,11 @@ class ShowDuels:
 
 
 @dataclass(frozen=True, slots=True)
+class Challenge:
+    """As a button, asks whom to challenge to a duel; as a form, challenges the member."""
+
+
+@dataclass(frozen=True, slots=True)
 class ShowLadder:
     """Shows the ladder of ratings."""
 
@@ -354,8 +359,30 @@ class SetupAt:
 
 
 @dataclass(frozen=True, slots=True)
+class SetupForm:
+    """Asks for everything that the setup needs in one form, which begins with this channel."""
+
+    channel: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BeginHere:
     """Completes the setup with a form that has the channel and the time too."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditSchedule:
+    """As a button, shows a form with what a schedule is now; as a form, changes what differs from that.
+
+    The action holds what the form showed, so that another admin's change in the meantime stays.
+    """
+
+    schedule: str
+    at: str = ""
+    days: str = ""
+    ping: str = ""
+    zone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +428,7 @@ Action = (
     | Rematch
     | ShowDuel
     | ShowDuels
+    | Challenge
     | ShowLadder
     | JoinTournament
     | LeaveTournament
@@ -430,6 +458,8 @@ Action = (
     | Setup
     | JoinChannel
     | SetupAt
+    | SetupForm
+    | EditSchedule
     | Begin
     | BeginHere
     | PostNow
@@ -468,6 +498,7 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "dg": (Rematch, ("[0-9]{1,18}",)),
     "dv": (ShowDuel, ("[0-9]{1,18}",)),
     "dm": (ShowDuels, ()),
+    "dc": (Challenge, ()),
     "dl": (ShowLadder, ()),
     "tj": (JoinTournament, ("[0-9]{1,18}",)),
     "tl": (LeaveTournament, ()),
@@ -498,7 +529,9 @@ _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
     "z": (JoinChannel, (_CHANNEL, _ANY)),
     "j": (SetupAt, (_CLOCK, _CHANNEL, _ANY)),
     "b": (Begin, (_CLOCK, _CHANNEL, _ANY)),
+    "hf": (SetupForm, (_CHANNEL, _ANY)),
     "bh": (BeginHere, ()),
+    "ed": (EditSchedule, ("[0-9]{1,18}", f"({_CLOCK})?", "[0-6]{0,7}", "[0-9A-Z]{0,31}", _ANY)),
     "w": (PostNow, ("[0-9]{1,18}",)),
 }
 _TAGS = {kind: tag for tag, (kind, _) in _SHAPES.items()}

@@ -9,10 +9,11 @@ from datetime import date, time
 from typing import Any, cast
 from zoneinfo import ZoneInfo, available_timezones
 
+from bot.core import actions
 from bot.core.cards import Card, Form
 from bot.core.channel_access import ChannelAccess, ChannelProblem, RoleProblem
 from bot.core.command_parser import CommandError, Typed
-from bot.core.command_spec import BadArgument, NamedChannel, read_time
+from bot.core.command_spec import ROLE, WEEKDAYS, ZONE, BadArgument, NamedChannel, read_time
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
 from bot.core.text import (
@@ -81,7 +82,13 @@ class Onboarding:
             )
             if problem is None:
                 return onboarding.setup_form(where, tuple(known), zone, event.at)
-        return await self.checked(event.who, where, onboarding.time_card(where, tuple(known)))
+        card = onboarding.time_card(where, tuple(known), native=event.who.platform == "discord")
+        return await self.checked(event.who, where, card)
+
+    async def whole_form(self, event: Event, where: Where) -> Form:
+        """Asks for everything in one form."""
+        await self._client.schedule_list(event.who)  # refuses members who are not admins
+        return onboarding.setup_form(where, (), await self.find_zone(event.who), event.at)
 
     async def find_zone(self, who: Who) -> str:
         """Returns the member's own time zone; empty if the chat does not say, or says one that is unknown here."""
@@ -325,9 +332,27 @@ class AdminCommands:
     async def _edit(self, event: Command, typed: Typed) -> Said:
         known = await self._schedule(event, typed)
         if not typed.values.keys() & _PLAN.keys():
-            raise CommandError(f"Say what to change, such as `{typed.spec.words} {known.id} at:10:00`.")
+            return admin.schedule_form(known)
         view = await self._client.schedule_edit(event.who, event.id, known.id, _changes(typed))
         return admin.schedule_card(view, "Schedule changed")
+
+    async def edit_form(self, event: Event, schedule: int) -> Said:
+        """Shows the form that changes a schedule."""
+        return admin.schedule_form(_by_number(await self._client.schedule_list(event.who), schedule))
+
+    async def edit(self, event: Submit, shown: actions.EditSchedule) -> Said:
+        """Changes what differs from what the form showed. Raises CommandError."""
+        known = _by_number(await self._client.schedule_list(event.who), int(shown.schedule))
+        try:
+            changes = _differences(event, shown)
+        except BadArgument as error:
+            raise CommandError(str(error), "Not changed") from None
+        if not changes:
+            return admin.schedule_card(known, "Nothing changed")
+        wanted = ScheduleChanges.model_validate(changes)
+        return admin.schedule_card(
+            await self._client.schedule_edit(event.who, event.id, known.id, wanted), "Schedule changed"
+        )
 
     async def _pause(self, event: Command, typed: Typed) -> Said:
         paused = typed.spec.path[1] == "pause"
@@ -374,16 +399,15 @@ class AdminCommands:
         """Returns the named schedule, or else the only one of this channel or of the workspace."""
         known = await self._client.schedule_list(event.who)
         if "schedule" in typed.values:
-            found = [one for one in known if one.id == typed.number("schedule")]
-        else:
-            found = _schedules_here(known, event) or list(known)
+            return _by_number(known, typed.number("schedule"))
+        found = _schedules_here(known, event) or list(known)
         if len(found) == 1:
             return found[0]
-        numbers = ", ".join(str(one.id) for one in known)
-        problem = (
-            f"There are schedules {numbers}. Say which: `{typed.spec.usage}`." if known else "There is no schedule yet."
-        )
-        raise CommandError(problem)
+        if "schedule" in typed.values:
+            return _by_number(known, typed.number("schedule"))
+        if not known:
+            raise CommandError("There is no schedule yet.")
+        raise CommandError(f"There are schedules {_numbers(known)}. Say which: `{typed.spec.usage}`.")
 
     # Rounds, sprints and seasons
 
@@ -584,6 +608,34 @@ class AdminCommands:
 
     async def _help(self, event: Command, typed: Typed) -> Said:
         return help_reply(typed)
+
+
+def _by_number(known: Sequence[ScheduleView], number: int) -> ScheduleView:
+    """Returns the schedule with that number. Raises CommandError."""
+    found = next((one for one in known if one.id == number), None)
+    if found is None:
+        there = f"There are schedules {_numbers(known)}." if known else "There is no schedule yet."
+        raise CommandError(f"There is no schedule {number}. {there}", "Unknown schedule")
+    return found
+
+
+def _numbers(known: Sequence[ScheduleView]) -> str:
+    return ", ".join(str(one.id) for one in known)
+
+
+def _differences(event: Submit, shown: actions.EditSchedule) -> dict[str, Any]:
+    """Returns the fields of a form that differ from what it showed, as changes. Raises BadArgument."""
+    at, days, zone, ping = (_one(event, name).strip() for name in ("at", "days", "zone", "ping"))
+    changes: dict[str, Any] = {}
+    if at and (time_ := read_time(at)) and f"{time_:%H%M}" != shown.at:
+        changes["at"] = time_
+    if days and (weekdays := WEEKDAYS.read(days)) != tuple(map(int, shown.days)):
+        changes |= {**_ANY_DAY, "weekdays": weekdays}
+    if zone and (named := ZONE.read(zone)) != shown.zone:
+        changes["zone"] = named
+    if "ping" in event.values and (role := ROLE.read(ping or "none")) != shown.ping:
+        changes["ping"] = role
+    return changes
 
 
 def _schedules_here(known: Sequence[ScheduleView], event: Event) -> list[ScheduleView]:

@@ -221,7 +221,25 @@ class ChannelField:
     value: str = ""
 
 
-Field = TextField | PickField | TimeField | ChannelField
+@dataclass(frozen=True, slots=True)
+class MemberField:
+    """A member of the chat, as a command names one."""
+
+    name: str
+    label: str
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleField:
+    """A role or user group of the chat, by its id; empty for none."""
+
+    name: str
+    label: str
+    value: str = ""
+
+
+Field = TextField | PickField | TimeField | ChannelField | MemberField | RoleField
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +284,13 @@ KNOWN: dict[str, type] = {
         Form,
         Lettered,
         Link,
+        MemberField,
         Options,
         PickField,
         Picture,
         Podium,
         PodiumPlace,
+        RoleField,
         Small,
         Table,
         Text,

@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.core import actions
 from bot.core.cards import Card, Form
-from bot.core.command_parser import Typed
+from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.text import duels, questions
 from service.client import ServiceClient
@@ -41,8 +41,17 @@ class DuelCommands:
         named = typed.text("member").strip()
         if not named:
             return await self.show_own(event)
+        return await self._challenge(event, named, typed.text("topic"))
+
+    async def challenge(self, event: Submit) -> Card:
+        """Challenges the member whom a form names. Raises CommandError without one."""
+        named, topic = (next(iter(event.values.get(name, ())), "").strip() for name in ("member", "topic"))
+        if not named:
+            raise CommandError("Choose a member to challenge.", "Nobody chosen")
+        return await self._challenge(event, named, topic)
+
+    async def _challenge(self, event: Event, named: str, topic: str) -> Card:
         member, name = named_member(event.who.platform, named)
-        topic = typed.text("topic")
         return duels.duel_card(
             await self._client.duel_challenge(event.who, event.where, event.id, member, name[:80], topic)
         )

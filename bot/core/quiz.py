@@ -26,6 +26,7 @@ from bot.core.member_commands import MemberCommands, without_fence
 from bot.core.metrics import event_answered
 from bot.core.text import (
     boards,
+    duels,
     marking,
     members,
     onboarding,
@@ -125,6 +126,8 @@ class ButtonHandler:
                 return await self._duels.press(event, action)
             case actions.ShowLadder():
                 return await self._duels.show_ladder(event)
+            case actions.Challenge():
+                return duels.challenge_form()
             case actions.JoinTournament() | actions.LeaveTournament() | actions.ShowTournament():
                 return await self._tournaments.press(event, action)
             case actions.Compare() | actions.Mark() | actions.ShareAnswer():
@@ -176,6 +179,10 @@ class ButtonHandler:
                 return await self._hello.join(event, Where(channel=channel, name=name))
             case actions.SetupAt(at, channel, name):
                 return self._hello.plan(event, at, Where(channel=channel, name=name))
+            case actions.SetupForm(channel, name):
+                return await self._hello.whole_form(event, Where(channel=channel, name=name))
+            case actions.EditSchedule(schedule):
+                return await self._admins.edit_form(event, int(schedule))
             case actions.PostNow(schedule):
                 return await self._hello.post_now(event, int(schedule))
             case _:
@@ -210,6 +217,10 @@ class ButtonHandler:
                 return await self._hello.begin(event, at, Where(channel=channel, name=name))
             case actions.BeginHere():
                 return await self._hello.begin_here(event)
+            case actions.EditSchedule():
+                return await self._admins.edit(event, action)
+            case actions.Challenge():
+                return await self._duels.challenge(event)
             case actions.Import(how):
                 document = Document(_one(event, "name"), _raw(event, "text"), _raw(event, "recipe"))
                 return await self._admins.take_document(event, document, how == "apply")

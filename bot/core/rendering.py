@@ -6,7 +6,19 @@ from collections.abc import Iterable
 
 from wcwidth import iter_graphemes
 
-from bot.core.cards import Bar, Button, Field, Link, PickField, Table, TextField, TimeField
+from bot.core.cards import (
+    Bar,
+    Button,
+    ChannelField,
+    Field,
+    Link,
+    MemberField,
+    PickField,
+    RoleField,
+    Table,
+    TextField,
+    TimeField,
+)
 from bot.core.markup import parse, to_summary
 from bot.core.markup.parser import clean, link_allowed
 from bot.core.markup.runs import units, visible
@@ -100,7 +112,15 @@ def long_options(field: PickField, limit: int) -> bool:
 
 
 def as_typed(field: Field) -> TextField | PickField:
-    """Returns a field for a chat without inputs of its own for times and channels: they are typed."""
-    if isinstance(field, TextField | PickField):
-        return field
-    return TextField(field.name, field.label, field.value, "For example 09:30." if isinstance(field, TimeField) else "")
+    """Returns a field for a chat without inputs of its own for times, channels, members and roles: they are typed."""
+    match field:
+        case TextField() | PickField():
+            return field
+        case TimeField(name, label, value):
+            return TextField(name, label, value, "For example 09:30.")
+        case ChannelField(name, label, value):
+            return TextField(name, label, value)
+        case MemberField(name, label, value):
+            return TextField(name, label, value, "For example `@Ada`, or the name on the board.", max_length=100)
+        case RoleField(name, label, value):
+            return TextField(name, label, value, "Id of a user group; empty for none.", max_length=60, required=False)

@@ -17,6 +17,7 @@ from bot.core.limits import DISCORD
 from bot.core.rendering import short
 from bot.core.text.translations import translations_of
 from bot.discord.library import HTTPClient, Route
+from bot.discord.render import POSTED_TO
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Who
 
@@ -28,8 +29,6 @@ CHAT, MESSAGE = 1, 3
 SUBCOMMAND, GROUP = 1, 2
 _STRING, _INTEGER, _BOOLEAN, _USER, _CHANNEL, _ROLE = 3, 4, 5, 6, 7, 8
 _ATTACHMENT = 11
-_POSTED_TO: Final = (0, 5, 10, 11, 12, 15)
-"""Types of channel that a question can be posted to: text, announcements, threads and forums."""
 _GUILD_ONLY: Final[Body] = {"contexts": [0], "integration_types": [0]}
 _ANYWHERE: Final[Body] = {"contexts": [0, 1, 2], "integration_types": [0, 1]}
 """In servers, direct messages and, for people who installed the app for themselves, everywhere else."""
@@ -133,7 +132,7 @@ def _option(argument: Argument) -> Body:
     elif argument.kind is command_spec.MEMBER:
         option["type"] = _USER
     elif argument.kind is command_spec.CHANNEL:
-        option |= {"type": _CHANNEL, "channel_types": list(_POSTED_TO)}
+        option |= {"type": _CHANNEL, "channel_types": list(POSTED_TO)}
     elif argument.kind is command_spec.ROLE:
         option["type"] = _ROLE
     elif argument.kind in _YES_OR_NO:

@@ -106,8 +106,13 @@ _MODAL_ACTIONS = (
     actions.EditSuggestion,
     actions.DeclineSuggestion,
     actions.SetupAt,
+    actions.SetupForm,
+    actions.EditSchedule,
+    actions.Challenge,
 )
-_MODAL_COMMANDS = ("answer", "practice", "report", "suggest", "bank import", "review dismiss", "review fixed")
+_MODAL_COMMANDS = (
+    *("answer", "practice", "report", "suggest", "bank import", "review dismiss", "review fixed", "schedule edit"),
+)
 
 
 @dataclass(frozen=True, slots=True)

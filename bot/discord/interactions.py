@@ -13,7 +13,7 @@ from bot.core.command_spec import Argument, Spec, specs_of
 from bot.core.duel_commands import mention
 from bot.core.events import Command, Event, Press, Sent, Submit
 from bot.discord.modals import FILE
-from bot.discord.render import SELECT, CustomId, parse_custom_id
+from bot.discord.render import ROLES, SELECT, USERS, CustomId, parse_custom_id
 from service.wire import Where, Who
 
 COMMAND, COMPONENT, AUTOCOMPLETE, MODAL = 2, 3, 4, 5
@@ -200,7 +200,7 @@ def _component(raw: RawInteraction, custom_id: CustomId, at: datetime) -> Parsed
 def _modal(raw: RawInteraction, custom_id: CustomId, at: datetime) -> ParsedInteraction:
     filled: dict[str, tuple[str, ...]] = {}
     uploaded: dict[str, tuple[str, ...]] = {}
-    for name, values in _field_values(raw.data.get("components") or ()):
+    for name, values in _field_values(raw, raw.data.get("components") or ()):
         if name.endswith(FILE):
             uploaded[name] = values
         else:
@@ -220,21 +220,27 @@ def _path_of_form(action: str) -> tuple[str, ...]:
         return ("answer",)
 
 
-def _field_values(components: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _field_values(
+    raw: RawInteraction, components: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yields the name and values of every field, at any depth."""
     for component in components:
         inner = [
             *(component.get("components") or ()),
             *([component["component"]] if component.get("component") else ()),
         ]
-        yield from _field_values(inner)
+        yield from _field_values(raw, inner)
         if "custom_id" in component:
-            yield str(component["custom_id"]), _values(component)
+            yield str(component["custom_id"]), _values(raw, component)
 
 
-def _values(component: Mapping[str, Any]) -> tuple[str, ...]:
+def _values(raw: RawInteraction, component: Mapping[str, Any]) -> tuple[str, ...]:
     if "values" in component:
-        return tuple(str(value) for value in component["values"] or ())
+        values = tuple(str(value) for value in component["values"] or ())
+        if component.get("type") == USERS:
+            return tuple(_mentioned(raw, value) for value in values)
+        # The role of everybody is none.
+        return tuple(value for value in values if component.get("type") != ROLES or value != raw.guild)
     value = component.get("value")
     return () if value is None else (str(value),)
 

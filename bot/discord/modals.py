@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bot.core.cards import Field, Form, PickField, TextField
+from bot.core.cards import ChannelField, Field, Form, MemberField, PickField, RoleField, TextField
 from bot.core.limits import DISCORD
 from bot.core.markup import parse
 from bot.core.markup.discord import join_parts, linked, to_discord
 from bot.core.markup.parser import clean
 from bot.core.markup.runs import units, visible
 from bot.core.rendering import as_typed, line_of, long_options, reachable, short
-from bot.discord.render import CHECKS, INPUT, LABEL, RADIOS, SELECT, UPLOAD, Body, chunks, display, parts_of
+from bot.discord.render import (
+    CHANNELS,
+    CHECKS,
+    INPUT,
+    LABEL,
+    POSTED_TO,
+    RADIOS,
+    ROLES,
+    SELECT,
+    UPLOAD,
+    USERS,
+    Body,
+    chunks,
+    display,
+    parts_of,
+)
 
 _MODAL_ROOM = 3000
 FILE = ":file"
@@ -68,8 +83,24 @@ def _kept(parts: Sequence[str]) -> list[str]:
 
 
 def _field(field: Field) -> list[Body]:
+    if isinstance(field, ChannelField | MemberField | RoleField):
+        return [_labeled(field.label, "", _entity_menu(field))]
     known = as_typed(field)
     return [_typed(known)] if isinstance(known, TextField) else list(_pick_field(known))
+
+
+def _entity_menu(field: ChannelField | MemberField | RoleField) -> Body:
+    """Returns Discord's own menu of channels, members or roles."""
+    match field:
+        case ChannelField():
+            kind, menu = "channel", {"type": CHANNELS, "channel_types": list(POSTED_TO)}
+        case MemberField():
+            kind, menu = "user", {"type": USERS}
+        case RoleField():
+            kind, menu = "role", {"type": ROLES}
+    required = not isinstance(field, RoleField)
+    menu |= {"custom_id": field.name, "required": required, "min_values": int(required), "max_values": 1}
+    return {**menu, **({"default_values": [{"id": field.value, "type": kind}]} if field.value.isdecimal() else {})}
 
 
 def _labeled(label: str, hint: str, component: Body) -> Body:

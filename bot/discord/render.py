@@ -43,6 +43,9 @@ from bot.core.rendering import bar_cells, bar_words, distinct, line_of, reachabl
 
 Body = dict[str, Any]
 ROW, BUTTON, SELECT, INPUT, TEXT, GALLERY, CONTAINER, LABEL = 1, 2, 3, 4, 10, 12, 17, 18
+USERS, ROLES, CHANNELS = 5, 6, 8
+POSTED_TO: Final = (0, 5, 10, 11, 12, 15)
+"""Types of channel that a question can be posted to: text, announcements, threads and forums."""
 UPLOAD, RADIOS, CHECKS = 19, 21, 22
 V2, EPHEMERAL = 1 << 15, 1 << 6
 ACCENT = 0x4F6BED

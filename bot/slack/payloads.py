@@ -223,6 +223,8 @@ def _picked(element: Payload) -> tuple[str, ...]:
         return tuple(str(option["value"]) for option in element["selected_options"])
     if element.get("selected_option") is not None:
         return (str(element["selected_option"]["value"]),)
+    if element.get("selected_user") is not None:
+        return (f"<@{element['selected_user']}>",)
     for picked in ("selected_time", "selected_conversation"):
         if element.get(picked) is not None:
             return (str(element[picked]),)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bot.core.cards import Button, ChannelField, Field, Form, PickField, TextField, TimeField
+from bot.core.cards import Button, ChannelField, Field, Form, MemberField, PickField, RoleField, TextField, TimeField
 from bot.core.limits import SLACK
 from bot.core.markup.parser import clean
 from bot.core.markup.runs import units, visible
-from bot.core.rendering import line_of, long_options, short
+from bot.core.rendering import as_typed, line_of, long_options, short
 from bot.slack.render import (
     Body,
     Part,
@@ -106,6 +106,13 @@ def _field(field: Field) -> list[Body]:
             channels = {"include": ["public", "private"], "exclude_bot_users": True}
             element: Body = {"type": "conversations_select", "filter": channels}
             return [_input(name, label, {**element, **({"initial_conversation": value} if value else {})}, False)]
+        case MemberField(name, label, value):
+            return [_input(name, label, {"type": "users_select", **({"initial_user": value} if value else {})}, False)]
+        case RoleField():
+            # Slack has no menu of user groups.
+            typed = as_typed(field)
+            assert isinstance(typed, TextField)
+            return [_text_field(typed)]
 
 
 def _input(name: str, label: str, element: Body, optional: bool, hint: str = "") -> Body:

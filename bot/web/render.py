@@ -15,7 +15,7 @@ from markupsafe import Markup
 from bot.core.cards import Card, Form, TextField
 from bot.core.markup import highlight_css, parse, to_html, to_html_inline
 from bot.core.markup.html import highlighted
-from bot.core.rendering import reachable
+from bot.core.rendering import as_typed, reachable
 from bot.core.text.words import brief_markdown
 from bot.web.chat import is_editor
 from bot.web.store import Message
@@ -45,6 +45,7 @@ def environment() -> Environment:
         is_editor=is_editor,
         takes_file=_takes_file,
         pairs=_pairs,
+        typed=as_typed,
     )
     found.filters.update(reachable=reachable, png_url=_png_url, png_size=_png_size)
     found.tests.update(packed=_is_packed)

@@ -926,6 +926,9 @@ GALLERY: dict[str, Card | Form] = {
         onboarding.time_card(GENERAL, ()), GENERAL, ChannelProblem("no permission", ("Send Messages", "Embed Links"))
     ),
     "setup plan": onboarding.plan_form("0930", GENERAL, NOW),
+    "setup whole": onboarding.setup_form(GENERAL, (), "", NOW),
+    "schedule form": admin.schedule_form(SCHEDULE.model_copy(update={"platform": "discord"})),
+    "challenge": duels.challenge_form(),
     "begun": onboarding.begun_card(SCHEDULE, ROUND),
     "begun without a question": onboarding.begun_card(SCHEDULE, "the bank is empty"),
     "home": onboarding.home_card(TodayView(forms=(ANSWERED, ASK_CODE), zone=BERLIN), ME, NOW),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from bot.core.actions import Join, encode
-from bot.core.cards import Block, Button, Card, Code, Small, Table, Text
+from bot.core.actions import EditSchedule, Join, encode
+from bot.core.cards import Block, Button, Card, Code, Form, RoleField, Small, Table, Text, TextField, TimeField
+from bot.core.command_spec import DAYS
 from bot.core.markup import channel_markdown, escape
 from bot.core.text.questions import about, question_blocks
 from bot.core.text.words import (
@@ -94,11 +95,37 @@ def _next_words(view: ScheduleView, most: int = 3) -> str:
     return "; ".join(instant_words(slot, view.spec.zone) for slot in view.next[:most]) or "no further date"
 
 
+def schedule_form(view: ScheduleView) -> Form:
+    """Asks for what to change of a schedule. The action keeps what the form shows."""
+    spec = view.spec
+    days = "".join(map(str, spec.weekdays))
+    shown = EditSchedule(str(view.id), f"{spec.at:%H%M}", days, spec.ping, spec.zone)
+    ping = RoleField("ping", "Who is notified", spec.ping)
+    return Form(
+        title=f"Change schedule {view.id}",
+        action=encode(shown),
+        fields=(
+            TimeField("at", "Time of the question", f"{spec.at:%H:%M}"),
+            TextField("days", "Days", _day_words(spec.weekdays), "Such as `mon-fri`, `mon,wed,fri` or `daily`."),
+            TextField("zone", "Time zone", spec.zone, "Such as `Europe/Berlin`.", max_length=60),
+            # Elsewhere there is nobody to notify.
+            *((ping,) if view.platform in ("discord", "slack") else ()),
+        ),
+        blocks=(Text(f"{_where(view)}: {plan_words(spec)}."),),
+        submit="Save",
+    )
+
+
+def _day_words(weekdays: tuple[int, ...]) -> str:
+    """Returns weekdays as they are typed."""
+    known = {tuple(range(7)): "daily", tuple(range(5)): "mon-fri"}
+    return known.get(weekdays) or ",".join(DAYS[day] for day in weekdays)
+
+
 def schedule_card(view: ScheduleView, head: str) -> Card:
     """Shows a schedule after a change."""
-    where = channel_markdown(view.channel_name or view.channel, view.platform, view.channel)
     blocks = (
-        Text(f"Schedule {view.id} in {where}: {plan_words(view.spec)}."),
+        Text(f"Schedule {view.id} in {_where(view)}: {plan_words(view.spec)}."),
         *_shared(view),
         Text(f"Next: {_next_words(view)}."),
         Small(
@@ -107,6 +134,10 @@ def schedule_card(view: ScheduleView, head: str) -> Card:
         ),
     )
     return Card(head, f"{head}: schedule {view.id}. Next: {_next_words(view, 1)}.", blocks)
+
+
+def _where(view: ScheduleView) -> str:
+    return channel_markdown(view.channel_name or view.channel, view.platform, view.channel)
 
 
 def _shared(view: ScheduleView) -> tuple[Block, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from bot.core.actions import (
+    Challenge,
     Open,
     Rematch,
     RespondDuel,
@@ -13,7 +14,7 @@ from bot.core.actions import (
     ShowLadder,
     encode,
 )
-from bot.core.cards import Block, Button, Card, Small, Table, Text
+from bot.core.cards import Block, Button, Card, Form, MemberField, Small, Table, Text, TextField
 from bot.core.limits import BUTTON_LABEL
 from bot.core.markup import escape
 from bot.core.text.results import answer_in_brief
@@ -22,6 +23,7 @@ from service.wire import DuelAnswer, DuelPlayer, DuelPost, DuelReview, DuelTurn,
 
 _LADDER: Final = Button("Ladder", encode(ShowLadder()))
 _MINE: Final = Button("My duels", encode(ShowDuels()))
+_CHALLENGE: Final = Button("Challenge a member", encode(Challenge()))
 
 
 def duel_post_card(post: DuelPost) -> Card:
@@ -117,7 +119,13 @@ def duels_card(mine: MyDuels) -> Card:
         blocks.append(Table(("Duel with", "Result", "Right", "Rating"), rows, "Latest duels, newest first"))
         buttons.append(Button("See the latest result", encode(ShowDuel(str(mine.past[0].duel)))))
     summary = f"Your rating is {mine.rating}. {plural(len(mine.live), 'open duel')}."
-    return Card("Your duels", summary, tuple(blocks), (*buttons, _LADDER))
+    return Card("Your duels", summary, tuple(blocks), (*buttons, _CHALLENGE, _LADDER))
+
+
+def challenge_form() -> Form:
+    """Asks whom to challenge to a duel, and about what."""
+    topic = TextField("topic", "Topic", "", "For example `autograd`; empty for any.", max_length=100, required=False)
+    return Form("Challenge a member", encode(Challenge()), (MemberField("member", "Whom?"), topic), submit="Challenge")
 
 
 def _challenge_card(view: DuelView) -> Card:

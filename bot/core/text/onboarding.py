@@ -15,6 +15,7 @@ from bot.core.actions import (
     PostNow,
     Setup,
     SetupAt,
+    SetupForm,
     ShowBoard,
     Snippet,
     encode,
@@ -87,8 +88,11 @@ def hello_card(where: Where) -> Card:
     )
 
 
-def time_card(where: Where, known: tuple[ScheduleView, ...]) -> Card:
-    """Asks for the time of day, the second step of the setup. `known` are the channel's schedules."""
+def time_card(where: Where, known: tuple[ScheduleView, ...], *, native: bool = False) -> Card:
+    """Asks for the time of day, the second step of the setup. `known` are the channel's schedules.
+
+    With `native`, for a chat that has a menu of channels, any other channel and time can be chosen.
+    """
     there = tuple(Text(f"{_named(where)} has schedule {one.id}: {plan_words(one.spec)}.") for one in known)
     another = " This adds another schedule." if known else ""
     asked = f"What time should {_named(where)} get its question? Days and time zone come next.{another}"
@@ -101,6 +105,8 @@ def time_card(where: Where, known: tuple[ScheduleView, ...]) -> Card:
         )
         for at in TIMES
     )
+    if native:
+        buttons += (Button("Another channel or time", encode(SetupForm(where.channel, _brief(where)))),)
     return Card("Choose a time", in_brief(asked, 200), (*there, Text(asked), Small(other)), buttons)
 
 

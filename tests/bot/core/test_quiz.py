@@ -434,7 +434,7 @@ async def test_schedules_are_made_changed_and_removed(room: Room) -> None:
     assert "09:30 (Europe/Berlin), Monday to Friday, open for 4 hours;\nonly questions of level mid or senior." in said
     assert "Next: Monday 2 March, 09:30 (Europe/Berlin)" in said
     assert "open for 4 hours" in await room.types(boss, "/quiz-admin schedule edit 1 10:00")
-    assert "Say what to change" in await room.types(boss, "/quiz-admin schedule edit 1")
+    assert "Change schedule 1" in await room.types(boss, "/quiz-admin schedule edit 1")
     listed = await room.types(boss, "/quiz-admin schedule list")
     assert "10:00 (Europe/Berlin)" in listed
     assert "Next: Tuesday 3 March" in await room.types(boss, "/quiz-admin schedule skip 2026-03-02")
@@ -443,7 +443,7 @@ async def test_schedules_are_made_changed_and_removed(room: Room) -> None:
     assert "The next question" in await room.types(boss, "/quiz-admin schedule preview")
     that_day = await room.types(boss, "/quiz-admin schedule preview friday")
     assert "The question of that day" in that_day and "Friday 6 March: opens" in that_day
-    assert "There are schedules 1. Say which" in await room.types(boss, "/quiz-admin schedule pause 7")
+    assert "There is no schedule 7. There are schedules 1." in await room.types(boss, "/quiz-admin schedule pause 7")
     assert "is removed" in await room.types(boss, "/quiz-admin schedule remove 1")
     assert "There is no schedule yet." in await room.types(boss, "/quiz-admin schedule pause")
 

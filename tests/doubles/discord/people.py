@@ -115,6 +115,11 @@ class Discord(Server):
         data = {"custom_id": opened.modal["custom_id"], "components": filled}
         if uploaded:
             data["resolved"] = {"attachments": uploaded}
+        menus = [part for component in filled for part in nested(component) if part["type"] == 5]
+        if guild := opened.channel.guild:
+            chosen = [guild.members[int(value)] for menu in menus for value in menu["values"]]
+            if chosen:
+                data["resolved"] = {**data.get("resolved", {}), **self._resolved(opened.channel, chosen)}
         return await self._happens(Interaction(SUBMIT, opened.member, opened.channel, data, opened.message), age_s)
 
     async def says(self, member: Member, channel: Channel, content: str) -> Message:

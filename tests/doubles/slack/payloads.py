@@ -195,6 +195,8 @@ def value_of(element: Body, chosen: Any) -> Body:
             return {"selected_time": chosen}
         case "conversations_select":
             return {"selected_conversation": chosen}
+        case "users_select":
+            return {"selected_user": chosen}
         case "file_input":
             return {"files": chosen or []}
     raise AssertionError(f"the double knows no {element['type']} yet")
