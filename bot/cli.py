@@ -21,8 +21,8 @@ from bot.core.command_parser import suggest
 from bot.core.dispatcher import Dispatcher
 from bot.core.links import Links, hosts_of
 from bot.core.quiz import Quiz
-from bot.doctor.checks import CheckResult, examine_links, examine_service
-from bot.settings import BotSettings, LinkSettings, load_settings
+from bot.doctor.checks import CheckResult, examine_links, examine_oidc, examine_service
+from bot.settings import BotSettings, LinkSettings, OidcSettings, load_settings
 from service import tracing
 from service.client import ServiceClient
 from service.heartbeat import send_heartbeats
@@ -40,12 +40,21 @@ bot_command = typer.Typer(help="Run a bot for a service.", no_args_is_help=True)
 async def serve_web_chat(
     client: ServiceClient, listener: socket.socket, links: LinkSettings, hosts: Collection[str] = ()
 ) -> AsyncIterator[str]:
-    """Serves the web chat on the listener, with the web editor if links are configured. Yields its URL."""
+    """Serves the web chat on the listener, with the web editor if links are configured. Yields its URL.
+
+    Raises CommandFailed if the settings of the OpenID provider are not usable.
+    """
+    oidc = load_settings(OidcSettings)
+    hide_settings(oidc)
     chat = web_chat.WebChat(web_chat.ChatStore(client), client.clock)
     answer = Quiz(client).handle
     linked = web_chat.LinkedEditor(links.links, client, answer, client.clock) if links.links is not None else None
-    allowed = (*hosts, *hosts_of(links.link_url))
-    app = web_chat.build(chat, answer, suggest, allowed, linked, client.operations, client, links.limit_concurrency)
+    allowed = (*hosts, *hosts_of(links.link_url), *hosts_of(oidc.url))
+    with requires_packages("oidc"):
+        provider = web_chat.Provider(oidc, client.clock) if oidc.issuer else None
+    app = web_chat.build(
+        chat, answer, suggest, allowed, linked, client.operations, client, links.limit_concurrency, provider
+    )
     async with dispatching(Dispatcher(client, chat)), serve_app(app, listener, chat.close):
         yield _address(listener)
 
@@ -105,7 +114,8 @@ def bot_web(
 
     Several processes are one chat: the service keeps its people and messages.
 
-    Settings: DAILYGRAD_SERVICE_URL, …SERVICE_TOKEN, …WEB_HOST, …WEB_PORT, …WEB_HOSTS, …LINK_URL, …LINK_SECRET.
+    Settings: DAILYGRAD_SERVICE_URL, …SERVICE_TOKEN, …WEB_HOST, …WEB_PORT, …WEB_HOSTS, …LINK_URL, …LINK_SECRET,
+    …OIDC_ISSUER, …OIDC_CLIENT_ID, …OIDC_CLIENT_SECRET, …OIDC_URL.
     """
     settings = load_settings(BotSettings)
     hide_settings(settings)
@@ -355,6 +365,11 @@ async def bot_findings(now: datetime) -> AsyncIterator[CheckResult]:
             yield await examine_links(load_settings(LinkSettings))
         except (CommandFailed, ValueError) as wrong:
             yield CheckResult(False, "links: invalid settings", str(wrong))
+    if is_set("DAILYGRAD_OIDC_ISSUER"):
+        try:
+            yield await examine_oidc(load_settings(OidcSettings), now)
+        except CommandFailed as wrong:
+            yield CheckResult(False, "sign-in: invalid settings", str(wrong))
     for chat, names in _GIVEN.items():
         if is_set(*names):
             async for found in _chat(chat):

@@ -100,6 +100,57 @@ class BotSettings(LinkSettings):
         return ServiceTokens(*parse_tokens(given))
 
 
+class OidcSettings(BaseSettings):
+    """Sign-in to the web chat with an OpenID provider. Off without an issuer."""
+
+    model_config = SettingsConfigDict(env_prefix="DAILYGRAD_OIDC_", extra="ignore")
+
+    issuer: str = ""
+    """Issuer, exactly as the provider names itself, such as https://login.example.com/realms/team."""
+    client_id: str = ""
+    client_secret: SecretStr = SecretStr("")
+    client_secret_file: Path | None = None
+    url: str = ""
+    """Public URL of the web chat, such as https://quiz.example.com."""
+    scopes: str = "openid profile"
+    name_claim: str = "name"
+    """Claim with the name that a member joins under."""
+    admin_claim: str = "groups"
+    """Claim that is compared with `admin_group`: a text or a list."""
+    admin_group: str = ""
+    """Group whose members are admins of the quiz. Default: the first to sign in is the admin."""
+    session_days: int = Field(default=30, ge=1, le=365)
+    """Days after which a browser has to sign in again."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if not self.issuer:
+            if self.client_id or self.url:
+                raise ValueError("DAILYGRAD_OIDC_ISSUER is not set, but other settings of the OpenID provider are")
+            return self
+        for name, value in (("ISSUER", self.issuer), ("URL", self.url)):
+            if not re.match(r"https://[^/\s?#]+|http://(localhost|127\.0\.0\.1)(:\d+)?(/|$)", value):
+                raise ValueError(f"DAILYGRAD_OIDC_{name} must be a URL with https, such as https://login.example.com")
+        if not re.fullmatch(r"https?://[^/\s?#]+/?", self.url):
+            raise ValueError("DAILYGRAD_OIDC_URL must be a URL without a path, such as https://quiz.example.com")
+        if not self.client_id:
+            raise ValueError("DAILYGRAD_OIDC_CLIENT_ID is not set: the provider gives one to each application")
+        if "openid" not in self.scopes.split():
+            raise ValueError("DAILYGRAD_OIDC_SCOPES must contain openid")
+        assert self.secret is not None
+        return self
+
+    @property
+    def secret(self) -> str:
+        """The client's secret; empty for a public client, which PKCE alone protects."""
+        return secret_of(self.client_secret, self.client_secret_file, "DAILYGRAD_OIDC_CLIENT_SECRET_FILE")
+
+    @property
+    def redirect_uri(self) -> str:
+        """Where the provider sends browsers back to, which has to be registered there."""
+        return f"{self.url.rstrip('/')}/account/callback"
+
+
 def secret_of(value: SecretStr, file: Path | None, named_by: str) -> str:
     """Returns a secret from its setting or its file. Raises ValueError if the file cannot be read."""
     if value.get_secret_value() or file is None:

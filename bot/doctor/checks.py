@@ -9,7 +9,8 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
-from bot.settings import BotSettings, LinkSettings
+from bot.settings import BotSettings, LinkSettings, OidcSettings
+from bot.web.oidc import Provider, ProviderUnreachable
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import PostingChannel
 
@@ -131,6 +132,26 @@ async def examine_links(settings: LinkSettings) -> CheckResult:
         cure = "point it at `dailygrad bot web`, or `dailygrad bot web --links-only`"
         return CheckResult(False, f"links: {url} is not the web editor (status {answer.status_code})", cure)
     return CheckResult(True, f"links: the web editor answers at {url}")
+
+
+async def examine_oidc(settings: OidcSettings, now: datetime) -> CheckResult:
+    """Checks that the OpenID provider answers as the settings name it."""
+    try:
+        provider = Provider(settings, lambda: now)
+        found = await provider.describe()
+        keys = await provider.signing_keys(found)
+    except ModuleNotFoundError as missing:
+        return CheckResult(False, f"sign-in: {missing.name} is not installed", "pip install 'dailygrad[oidc]'")
+    except ProviderUnreachable as problem:
+        return CheckResult(
+            False, f"sign-in: {problem}", "check DAILYGRAD_OIDC_ISSUER, and that this machine reaches it"
+        )
+    methods = found.code_challenge_methods_supported
+    if methods is not None and "S256" not in methods:
+        cure = "allow PKCE with S256 for this application at the provider"
+        return CheckResult(False, f"sign-in: {provider.name} does not accept PKCE with S256", cure)
+    note = f"register {settings.redirect_uri} there as the redirect URI"
+    return CheckResult(True, f"sign-in: {provider.name} answers, with {len(keys)} keys", note)
 
 
 def _status(answer: httpx.Response) -> str:

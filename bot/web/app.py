@@ -27,6 +27,7 @@ from bot.core.markup.html import highlighted
 from bot.core.metrics import ACKNOWLEDGED
 from bot.core.text import operations
 from bot.core.text.refusals import plain_refusal
+from bot.web.accounts import SIGN_IN, SIGNED_OUT, AccountPages
 from bot.web.admin import AdminPages
 from bot.web.admin.frame import AdminFrame
 from bot.web.archive import ArchivePages
@@ -35,6 +36,7 @@ from bot.web.chat import CHANNEL, WHERE, Connection, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
 from bot.web.me import MePage
 from bot.web.navigation import Navigation
+from bot.web.oidc import Provider
 from bot.web.practice import PracticePage
 from bot.web.render import code_colors, message_html, page
 from bot.web.security import (
@@ -127,15 +129,18 @@ class WebApp:
         complete: CompleteCommand,
         fetch_operations: FetchOperations | None = None,
         client: ServiceClient | None = None,
+        provider: Provider | None = None,
     ) -> None:
         self._chat = chat
         self._answer = answer
         self._complete = complete
-        self.cookies = MemberCookies(chat.store)
+        self._provider = provider
+        oldest = None if provider is None else provider.session_age
+        self.cookies = MemberCookies(chat.store, chat.clock, oldest)
         self.operations = (
             OperationsPage(self.cookies, fetch_operations, who_of) if fetch_operations is not None else None
         )
-        self._navigation = Navigation(client is not None, self.operations is not None)
+        self._navigation = Navigation(client is not None, self.operations is not None, provider is not None)
         self.pages: list[Route] = []
         if client is not None:
             today = TodayPage(self.cookies, client, answer, self._navigation, chat.clock)
@@ -154,8 +159,16 @@ class WebApp:
                 *me.routes,
                 *admin.routes,
             ]
-        self.sessions = SessionPages(self.cookies, chat.store, self._navigation)
-        self.sign_in = SignInPages(self.cookies, chat.store, self._navigation, self._first_page)
+        # Whoever must not sign in with the provider any more must not stay by a link of their own making.
+        own = provider is None
+        signed_out = "/" if own else SIGNED_OUT
+        self.sessions = SessionPages(self.cookies, chat.store, self._navigation, signed_out)
+        self.sign_in = SignInPages(self.cookies, chat.store, self._navigation, self._first_page, own=own)
+        self.joining = (
+            [Route("/join", self.join, methods=["POST"])]
+            if provider is None
+            else AccountPages(provider, self.cookies, chat.store, chat.clock, self._first_page).routes
+        )
 
     # Joining
 
@@ -184,7 +197,15 @@ class WebApp:
         people = [session.person for session in self.cookies.sessions(request).values()]
         token = self.cookies.token("entry")
         html = page(
-            "entry.html", channel=CHANNEL, people=people, error=error, name=name, token=token, first=self._first_page
+            "entry.html",
+            channel=CHANNEL,
+            people=people,
+            error=error,
+            name=name,
+            token=token,
+            first=self._first_page,
+            provider=self._provider and self._provider.name,
+            sign_in=SIGN_IN,
         )
         return HTMLResponse(html, 422 if error else 200)
 
@@ -340,17 +361,18 @@ def build(
     fetch_operations: FetchOperations | None = None,
     client: ServiceClient | None = None,
     limit: int = DEFAULT_LIMIT,
+    provider: Provider | None = None,
 ) -> ASGIApp:
     """Returns the web chat as an ASGI app, with the web editor if `linked` is given.
 
     `hosts` are its public names, see `SecurityMiddleware`. `fetch_operations` enables the admins' operations page,
     and `client` the members' pages. Members then see today's question first. At most `limit` requests are worked on
-    at once.
+    at once. With a `provider`, members sign in there instead of joining by name.
     """
-    web = WebApp(chat, answer, complete, fetch_operations, client)
+    web = WebApp(chat, answer, complete, fetch_operations, client, provider)
     routes = [
         Route("/", web.entry),
-        Route("/join", web.join, methods=["POST"]),
+        *web.joining,
         Route("/m/{member}/", web.channel),
         Route("/m/{member}/events", web.events),
         Route("/m/{member}/complete", web.completions),

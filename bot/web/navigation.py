@@ -26,6 +26,8 @@ class Navigation:
 
     pages: bool
     operations: bool
+    accounts: bool = False
+    """Whether members sign in with an OpenID provider."""
 
     def variables(self, person: WebPerson, shown: PageName) -> dict[str, Any]:
         """Returns the variables of `framed.html` for a page of the member."""
@@ -45,5 +47,6 @@ class Navigation:
             "person": person,
             "shown": shown,
             "links": links if self.pages else (),
+            "accounts": self.accounts,
             "operations": self.operations and person.admin,
         }

@@ -6,8 +6,9 @@ import hashlib
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from ipaddress import ip_address
 from typing import cast
 from urllib.parse import urlsplit
@@ -155,17 +156,23 @@ class _Signing:
         self.cookie = f"dailygrad_{hashlib.sha256(secret.encode()).hexdigest()[:8]}"
         self.people = URLSafeSerializer(secret, salt="people")
         self.tokens = URLSafeSerializer(secret, salt="csrf")
+        self.secret = secret
 
 
 class MemberCookies:
     """Signed cookies with the secrets of a browser's sessions: each lets it act as one member until it is ended.
 
-    The store's secret signs them, so every process of the chat accepts them, also after a restart.
+    The store's secret signs them, so every process of the chat accepts them, also after a restart. With `oldest`, a
+    session counts only that long after its sign-in.
     """
 
-    def __init__(self, store: ChatStore) -> None:
+    def __init__(
+        self, store: ChatStore, clock: Callable[[], datetime] | None = None, oldest: timedelta | None = None
+    ) -> None:
         self._store = store
         self._signing: _Signing | None = None
+        self._clock = clock
+        self._oldest = oldest
 
     async def load(self, request: Request) -> None:
         """Reads the browser's sessions from the service, so that one that was ended anywhere ends here at once."""
@@ -176,7 +183,11 @@ class MemberCookies:
         except BadData:
             codes = []
         known = [code for code in codes if isinstance(code, str)][:MAX_MEMBERS] if isinstance(codes, list) else []
-        request.state.sessions = await self._store.use_sessions(known)
+        sessions = await self._store.use_sessions(known)
+        if self._clock is not None and self._oldest is not None:
+            since = self._clock() - self._oldest
+            sessions = {code: session for code, session in sessions.items() if session.began > since}
+        request.state.sessions = sessions
 
     @property
     def cookie(self) -> str:
@@ -223,6 +234,17 @@ class MemberCookies:
     def token(self, whose: str) -> str:
         """Returns a CSRF token."""
         return str(self._sign.tokens.dumps(whose))
+
+    def signed(self, purpose: str, value: object) -> str:
+        """Returns a value as a text that only this chat can have made, for that purpose."""
+        return str(URLSafeSerializer(self._sign.secret, salt=f"signed {purpose}").dumps(value))
+
+    def opened(self, purpose: str, text: str) -> object:
+        """Returns the value in such a text, or None if it is not one."""
+        try:
+            return cast(object, URLSafeSerializer(self._sign.secret, salt=f"signed {purpose}").loads(text))
+        except BadData:
+            return None
 
     async def fields(self, request: Request, whose: str, files: int = 0) -> FormData:
         """Returns the form fields of a request from one of our pages, with at most `files` files. Raises

@@ -17,10 +17,11 @@ from service.wire import WebSession
 class SessionPages:
     """The routes of the page."""
 
-    def __init__(self, cookies: MemberCookies, store: ChatStore, navigation: Navigation) -> None:
+    def __init__(self, cookies: MemberCookies, store: ChatStore, navigation: Navigation, signed_out: str = "/") -> None:
         self._cookies = cookies
         self._store = store
         self._navigation = navigation
+        self._signed_out = signed_out
         self.routes = (
             Route("/m/{member}/sessions", self.show),
             Route("/m/{member}/sessions", self.end, methods=["POST"]),
@@ -44,20 +45,22 @@ class SessionPages:
         return HTMLResponse(html)
 
     async def end(self, request: Request) -> Response:
-        """Signs one browser out, or all of the member's but this one."""
+        """Signs one browser out, this one, or all of the member's others."""
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
         wanted = text_of(fields, "session")
-        if wanted == "others":
+        if wanted in ("others", "this"):
             theirs = await self._store.list_sessions(person.id)
-            await self._store.end_sessions([one.id for one in theirs if one.id not in self._here(request)], person.id)
+            here = self._here(request)
+            ended = [one.id for one in theirs if (one.id in here) is (wanted == "this")]
+            await self._store.end_sessions(ended, person.id)
         elif not wanted.isascii() or not wanted.isdecimal() or len(wanted) > 18:
             raise RequestProblem(422, *text.UNKNOWN)
         elif not await self._store.end_sessions([int(wanted)], None if person.admin else person.id):
             raise RequestProblem(404, *text.UNKNOWN)
         await self._cookies.load(request)
         is_out = person.id not in self._cookies.known(request)
-        return RedirectResponse("/" if is_out else f"/m/{person.id}/sessions", 303)
+        return RedirectResponse(self._signed_out if is_out else f"/m/{person.id}/sessions", 303)
 
     def _here(self, request: Request) -> dict[int, WebSession]:
         return {session.id: session for session in self._cookies.sessions(request).values()}

@@ -25,15 +25,17 @@ _GONE = (
 
 
 class SignInPages:
-    """The routes that make and use sign-in links."""
+    """The routes that make and use sign-in links. Without `own`, only the operator makes them."""
 
-    def __init__(self, cookies: MemberCookies, store: ChatStore, navigation: Navigation, first_page: str) -> None:
+    def __init__(
+        self, cookies: MemberCookies, store: ChatStore, navigation: Navigation, first_page: str, *, own: bool = True
+    ) -> None:
         self._cookies = cookies
         self._store = store
         self._navigation = navigation
         self._first_page = first_page
         self.routes = (
-            Route("/m/{member}/sign-in", self.make, methods=["POST"]),
+            *([Route("/m/{member}/sign-in", self.make, methods=["POST"])] if own else ()),
             Route("/sign-in/{code}", self.ask),
             Route("/sign-in/{code}", self.use, methods=["POST"]),
         )

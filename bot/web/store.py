@@ -122,6 +122,21 @@ class ChatStore:
         """Like `find_sign_in`, and uses the link up."""
         return await self._client.web_sign_in_use(self._workspace, secret_digest(code))
 
+    # Accounts at an OpenID provider
+
+    async def find_account(self, digest: str) -> WebPerson | None:
+        """Returns whom an account signs in, or None."""
+        return await self._client.web_account_find(self._workspace, digest)
+
+    async def join_with_account(self, digest: str, name: str, member: str | None = None) -> WebPerson | None:
+        """Returns whom the account signs in from now on: a new person, or that member. None if the member has another
+        account. Raises ServiceRefused like `join`."""
+        return await self._client.web_account_join(self._workspace, digest, name[:LONGEST_TYPED_NAME], member)
+
+    async def without_account(self, members: Sequence[str]) -> tuple[WebPerson, ...]:
+        """Returns those of these people whom no account signs in."""
+        return await self._client.web_account_free(self._workspace, tuple(members)) if members else ()
+
     # Messages
 
     async def post(

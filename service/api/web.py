@@ -150,6 +150,34 @@ async def sign_in_use(web: TheWebCall, digest: DigestBody) -> WebPerson | None:
         return await web_people.use_sign_in(session, chat, digest, web.call.now)
 
 
+# Accounts at an OpenID provider
+
+
+@router.post("/account/find")
+async def account_find(web: TheWebCall, digest: DigestBody) -> WebPerson | None:
+    async with web.transaction() as (session, chat):
+        return await web_people.find_account(session, chat, digest)
+
+
+@router.post("/account/join")
+async def account_join(
+    web: TheWebCall,
+    digest: DigestBody,
+    name: Annotated[str, Body(embed=True, max_length=LONGEST_TYPED_NAME)],
+    member: Annotated[Person | None, Body(embed=True)] = None,
+) -> WebPerson | None:
+    async with web.transaction() as (session, chat):
+        return await web_chat.join_with_account(session, chat, digest, name, member, web.call.now)
+
+
+@router.post("/account/free")
+async def account_free(
+    web: TheWebCall, members: Annotated[tuple[Person, ...], Body(embed=True, max_length=1_000)]
+) -> tuple[WebPerson, ...]:
+    async with web.transaction() as (session, chat):
+        return await web_people.list_without_account(session, chat, members)
+
+
 # Messages
 
 

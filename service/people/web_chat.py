@@ -110,6 +110,28 @@ def _taken(name: str, same: bool) -> NameRefused:
     return NameRefused(why="taken" if same else "alike", name=name)
 
 
+async def join_with_account(
+    session: AsyncSession, chat: int, digest: str, typed: str, person: str | None, now: datetime
+) -> WebPerson | None:
+    """Returns whom an account signs in from now on: a new person with that name, or the given one if they have no
+    account yet. Returns None if they have one. An account that already signs somebody in keeps doing so.
+
+    Refused like `join`.
+    """
+    await web_people.lock(session, chat)
+    if (known := await web_people.find_account(session, chat, digest)) is not None:
+        return known
+    if person is None:
+        joined = await join(session, chat, typed, now)
+    else:
+        free = await web_people.list_without_account(session, chat, [person])
+        if not free:
+            return None
+        (joined,) = free
+    await web_people.add_account(session, chat, digest, joined.id)
+    return joined
+
+
 async def is_known(session: AsyncSession, chat: int, person: str) -> bool:
     """Returns whether a person joined the chat and was not forgotten."""
     return bool(await web_people.list_people(session, chat, [person]))

@@ -16,7 +16,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import register_chat
 from service.store.tables import Chat, Identity
-from service.store.web_tables import WebMessageRow, WebPersonRow, WebSessionRow, WebSignInRow, WebState
+from service.store.web_tables import (
+    WebAccountRow,
+    WebMessageRow,
+    WebPersonRow,
+    WebSessionRow,
+    WebSignInRow,
+    WebState,
+)
 from service.wire import WebPerson, WebSession
 
 
@@ -127,7 +134,7 @@ async def forget_people(session: AsyncSession, member_id: int) -> None:
     )
     for chat, person in (await session.execute(query)).all():
         await lock(session, chat)
-        for table in (WebSessionRow, WebSignInRow):
+        for table in (WebSessionRow, WebSignInRow, WebAccountRow):
             await session.execute(delete(table).where(table.chat_id == chat, table.person == person))
         for theirs in (WebMessageRow.author, WebMessageRow.member):
             await session.execute(delete(WebMessageRow).where(WebMessageRow.chat_id == chat, theirs == person))
@@ -236,6 +243,29 @@ async def use_sign_in(session: AsyncSession, chat: int, digest: str, now: dateti
     row = (await session.execute(used.returning(WebSignInRow.person, WebSignInRow.until))).one_or_none()
     await session.execute(delete(WebSignInRow).where(WebSignInRow.until <= now))
     return None if row is None or row.until <= now else await _one(session, chat, row.person)
+
+
+# Accounts at an OpenID provider
+
+
+async def find_account(session: AsyncSession, chat: int, digest: str) -> WebPerson | None:
+    """Returns whom an account signs in, or None."""
+    query = select(WebAccountRow.person).where(WebAccountRow.chat_id == chat, WebAccountRow.digest == digest)
+    person = await session.scalar(query)
+    return None if person is None else await _one(session, chat, person)
+
+
+async def add_account(session: AsyncSession, chat: int, digest: str, person: str) -> bool:
+    """Has an account sign a person in. Returns False if the account or the person has another."""
+    made = insert(WebAccountRow).values(chat_id=chat, digest=digest, person=person).on_conflict_do_nothing()
+    return await session.scalar(made.returning(WebAccountRow.person)) is not None
+
+
+async def list_without_account(session: AsyncSession, chat: int, ids: Collection[str]) -> tuple[WebPerson, ...]:
+    """Returns those of these people whom no account signs in."""
+    known = exists().where(WebAccountRow.chat_id == chat, WebAccountRow.person == WebPersonRow.id)
+    query = _people(chat).where(WebPersonRow.id.in_(ids), ~known).order_by(WebPersonRow.id)
+    return tuple(map(_person, await session.execute(query)))
 
 
 async def _one(session: AsyncSession, chat: int, person: str) -> WebPerson | None:

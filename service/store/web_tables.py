@@ -111,3 +111,16 @@ class WebSignInRow(Base):
     chat_id: Mapped[int]
     person: Mapped[str]
     until: Mapped[datetime]
+
+
+class WebAccountRow(Base):
+    """An account at an OpenID provider that signs a person in. Of its issuer and subject, only a hash is kept."""
+
+    __tablename__ = "web_account"
+    __table_args__ = (
+        of_person("web_account", "person"),
+        UniqueConstraint("chat_id", "person", name="uq_web_account_chat_id_person"),
+    )
+    chat_id: Mapped[int] = mapped_column(primary_key=True)
+    digest: Mapped[str] = mapped_column(primary_key=True)
+    person: Mapped[str]

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from bot.discord.settings import DiscordSettings
-from bot.settings import BotSettings
+from bot.settings import BotSettings, OidcSettings
 from bot.slack.settings import SlackSettings
 from service.config import Settings
 from service.healthcheck import FILE_VARIABLE
@@ -37,7 +37,8 @@ def names_of(settings: Any) -> set[str]:
     found = set()
     for name, field in settings.model_fields.items():
         alias = field.validation_alias
-        named = [str(one) for one in getattr(alias, "choices", [alias])] if alias else [f"DAILYGRAD_{name.upper()}"]
+        prefix = settings.model_config["env_prefix"] or "DAILYGRAD_"
+        named = [str(one) for one in getattr(alias, "choices", [alias])] if alias else [f"{prefix}{name}".upper()]
         found |= set(named)
     return found | ({f"{name}_FILE" for name in found} if settings is SlackSettings else set())
 
@@ -53,7 +54,8 @@ def test_the_worker_alone_reaches_the_sandbox_and_the_service_the_worker() -> No
 @pytest.mark.parametrize("service", OURS)
 def test_every_setting_is_one_that_the_process_reads(service: str) -> None:
     known = names_of(BotSettings) if service in BOTS else names_of(Settings)
-    known |= {"discord": names_of(DiscordSettings), "slack": names_of(SlackSettings)}.get(service, set())
+    more = {"web": OidcSettings, "discord": DiscordSettings, "slack": SlackSettings}
+    known |= names_of(more[service]) if service in more else set()
     assert set(given(service)) <= known | {FILE_VARIABLE, "FORWARDED_ALLOW_IPS"}  # read by uvicorn
 
 

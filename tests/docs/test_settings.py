@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.discord.settings import DiscordSettings
-from bot.settings import BotSettings, LinkSettings
+from bot.settings import BotSettings, LinkSettings, OidcSettings
 from bot.slack.settings import SlackSettings
 from service.config import Settings
 from service.credentials import MIN_TOKEN_LENGTH
@@ -27,7 +27,8 @@ def fields_of(settings: Any) -> dict[str, Any]:
     found = {}
     for name, field in settings.model_fields.items():
         alias = field.validation_alias
-        variable = str(getattr(alias, "choices", [alias])[0]) if alias else f"DAILYGRAD_{name.upper()}"
+        prefix = settings.model_config["env_prefix"] or "DAILYGRAD_"
+        variable = str(getattr(alias, "choices", [alias])[0]) if alias else f"{prefix}{name}".upper()
         found[variable] = None if field.is_required() else field.default
     return found
 
@@ -44,6 +45,7 @@ def documented(*headings: str) -> dict[str, str]:
     [
         (Settings, ("Service and worker",)),
         (BotSettings, BOTS),
+        (OidcSettings, ("Sign-in with an OpenID provider",)),
         (DiscordSettings, ("Discord",)),
         (SlackSettings, ("Slack",)),
     ],

@@ -23,6 +23,7 @@ from service.ops.deployment import examine_database, running_at, secrets_in
 from service.process import listen, now, serve_app
 from service.store.session import libpq_url
 from tests.conftest import TOKEN, MakeDatabase
+from tests.doubles.openid import OpenIdProvider
 from tests.service.daily_channel import choice, daily_channel_of
 
 OURS = ("DAILYGRAD_", "DATABASE_", "DISCORD_", "SLACK_")
@@ -128,6 +129,32 @@ async def test_a_bots_machine(environ: pytest.MonkeyPatch, service: Service, tmp
         environ.setenv("DAILYGRAD_LINK_SECRET", "")
         said = lines([one async for one in bot_findings(now())])
         assert "broken links: invalid settings | DAILYGRAD_LINK_URL is set" in said
+
+
+async def test_an_openid_provider(environ: pytest.MonkeyPatch, service: Service) -> None:
+    provider = OpenIdProvider(now, "https://quiz.example.com/account/callback")
+    async with provider.running(), listened(service) as url:
+        for name, value in {
+            "SERVICE_URL": url,
+            "SERVICE_TOKEN": TOKEN,
+            "OIDC_ISSUER": provider.url,
+            "OIDC_CLIENT_ID": "quiz",
+            "OIDC_URL": "https://quiz.example.com",
+        }.items():
+            environ.setenv(f"DAILYGRAD_{name}", value)
+
+        async def said() -> str:
+            return lines([one async for one in bot_findings(now())])
+
+        assert (
+            "ok sign-in: 127.0.0.1 answers, with 1 keys | register https://quiz.example.com/account/c" in await said()
+        )
+        provider.overrides = {"code_challenge_methods_supported": ["plain"]}
+        assert "broken sign-in: 127.0.0.1 does not accept PKCE with S256" in await said()
+        provider.overrides = {"issuer": f"{provider.url}/"}
+        assert "broken sign-in: " in await said() and "DAILYGRAD_OIDC_ISSUER is" in await said()
+        environ.setenv("DAILYGRAD_OIDC_CLIENT_ID", "")
+        assert "broken sign-in: invalid settings | DAILYGRAD_OIDC_CLIENT_ID is not set" in await said()
 
 
 async def test_an_unreachable_service(environ: pytest.MonkeyPatch) -> None:

@@ -226,6 +226,15 @@ def _create_sessions() -> None:
         sa.PrimaryKeyConstraint("digest", name="pk_web_sign_in"),
     )
     op.create_index("ix_web_sign_in_person", "web_sign_in", ["chat_id", "person"])
+    op.create_table(
+        "web_account",
+        sa.Column("chat_id", sa.BigInteger(), nullable=False),
+        sa.Column("digest", sa.String(), nullable=False),
+        sa.Column("person", sa.String(), nullable=False),
+        _of_person("web_account", "person"),
+        sa.PrimaryKeyConstraint("chat_id", "digest", name="pk_web_account"),
+        sa.UniqueConstraint("chat_id", "person", name="uq_web_account_chat_id_person"),
+    )
 
 
 def _of_person(table: str, column: str) -> sa.ForeignKeyConstraint:
