@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from bot.discord.settings import DiscordSettings
-from bot.settings import BotSettings
+from bot.settings import BotSettings, OidcSettings
 from bot.slack.settings import SlackSettings
 from service.config import Settings
 from service.healthcheck import FILE_VARIABLE
@@ -32,7 +32,10 @@ CUSTOM = {"Cluster", "ScaledObject", "ServiceMonitor", "PrometheusRule"}
 BOTS = {
     "discord": {"enabled": True, "shards": 4},
     "slack": {"enabled": True, "http": True},
-    "web": {"ingress": {"enabled": True}},
+    "web": {
+        "ingress": {"enabled": True},
+        "oidc": {"issuer": "https://login.example.com", "clientId": "quiz", "adminGroup": "quiz-admins"},
+    },
 }
 EVERYTHING: dict[str, Any] = {
     "bots": BOTS,
@@ -167,6 +170,41 @@ def test_the_sandbox_alone_has_a_profile_of_its_own(everything: list[Manifest]) 
         assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
 
 
+def test_apparmor_profiles_are_those_that_nodes_have(everything: list[Manifest]) -> None:
+    def profiles(manifests: list[Manifest]) -> dict[str, str | None]:
+        found = {}
+        for part, pod in pods(manifests).items():
+            for one in containers(pod):
+                profile = one["securityContext"].get("appArmorProfile")
+                found[f"{part}/{one['name']}"] = profile and profile.get("localhostProfile", profile["type"])
+        return found
+
+    default = profiles(everything)
+    assert {name for name, profile in default.items() if profile == "Unconfined"} == {
+        "sandbox-cpu/sandbox",
+        "sandbox-gpu/sandbox",
+    }
+    ours = profiles(render({**EVERYTHING, "appArmor": {"profile": "dailygrad", "sandbox": "dailygrad-sandbox"}}))
+    gates = {name: profile for name, profile in ours.items() if name.endswith("/gate")}
+    assert set(gates.values()) == {None}, "the runtime's own profile: it has a network and no jail"
+    for name in set(ours) - set(gates):
+        wanted = "dailygrad-sandbox" if name.endswith("/sandbox") else "dailygrad"
+        assert ours[name] == wanted
+        assert f"profile {wanted} " in (ROOT / "deploy/apparmor" / wanted).read_text(encoding="utf-8")
+
+
+def test_sign_in_with_an_openid_provider(everything: list[Manifest]) -> None:
+    def given(manifests: list[Manifest]) -> dict[str, str]:
+        (web,) = containers(pods(manifests)["web"])
+        return {one["name"]: one["value"] for one in web["env"] if one["name"].startswith("DAILYGRAD_OIDC_")}
+
+    assert given(render({})) == {}
+    found = given(everything)
+    assert found["DAILYGRAD_OIDC_URL"] == "https://quiz.example.com"
+    assert found["DAILYGRAD_OIDC_CLIENT_SECRET_FILE"] == "/run/keys/oidc_client_secret"
+    assert found["DAILYGRAD_OIDC_ADMIN_GROUP"] == "quiz-admins"
+
+
 def test_a_gpu_pool_asks_for_gpus_and_their_nodes(everything: list[Manifest]) -> None:
     pod = pods(everything)["sandbox-gpu"]["spec"]
     sandbox = next(one for one in pod["containers"] if one["name"] == "sandbox")
@@ -208,7 +246,7 @@ def variables(pod: dict[str, Any]) -> Iterator[tuple[str, set[str]]]:
 
 
 def test_every_variable_is_one_that_the_process_reads(everything: list[Manifest]) -> None:
-    bots = {"web": set(), "discord": names_of(DiscordSettings), "slack": names_of(SlackSettings)}
+    bots = {"web": names_of(OidcSettings), "discord": names_of(DiscordSettings), "slack": names_of(SlackSettings)}
     for part, pod in pods(everything).items():
         known = bots[part] | names_of(BotSettings) if part in bots else names_of(Settings)
         for name, given in variables(pod):

@@ -32,6 +32,9 @@ securityContext:
   readOnlyRootFilesystem: true
   privileged: false
   capabilities: {drop: [ALL]}
+  {{- with .Values.appArmor.profile }}
+  appArmorProfile: {type: Localhost, localhostProfile: {{ . }}}
+  {{- end }}
 {{- end -}}
 
 {{/* Fields of every pod but the sandbox's, of (list . user). */}}
