@@ -609,11 +609,17 @@ class ServiceClient(WebCalls):
 
     @call("outbox/claim")
     async def outbox_claim(
-        self, platform: str, limit: int = 20, wait_s: float = 0, shards: Shards | None = None
+        self,
+        platform: str,
+        limit: int = 20,
+        wait_s: float = 0,
+        shards: Shards | None = None,
+        kinds: tuple[str, ...] | None = None,
     ) -> tuple[Delivery, ...]:
         """Claims messages to post now, at most one per channel to preserve order. Waits up to `wait_s` for new ones.
 
-        With `shards`, only those for servers of these shards.
+        With `shards`, only those for servers of these shards. With `kinds`, a message of another kind waits, with those
+        behind it, for a caller that can read it: after an upgrade, for a newer bot.
         """
 
     @call("outbox/places", repeatable=True)

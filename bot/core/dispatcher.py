@@ -19,7 +19,7 @@ from bot.core.metrics import POST_SECONDS, POSTS
 from bot.core.text import outbox_card, thread_name
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.wire import FOR_MODERATORS, PERSONAL, Delivery, Notice, Shards
+from service.wire import FOR_MODERATORS, PERSONAL, READABLE_KINDS, Delivery, Notice, Shards
 from service.wire import Platform as PlatformName
 
 # The interface that every platform implements
@@ -165,7 +165,9 @@ class Dispatcher:
 
     async def _claim(self, wait_s: float, limit: int) -> tuple[Delivery, ...]:
         claim = asyncio.ensure_future(
-            self._client.outbox_claim(self._platform.name, limit=limit, wait_s=wait_s, shards=self._shards)
+            self._client.outbox_claim(
+                self._platform.name, limit=limit, wait_s=wait_s, shards=self._shards, kinds=READABLE_KINDS
+            )
         )
         try:
             # Shielded: messages claimed by a discarded request would stay locked until their lease ends.

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Request
-from pydantic import SecretStr, TypeAdapter
+from pydantic import Field, SecretStr, TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import AdminChange, Id, TheChange, channel_of
@@ -75,6 +75,7 @@ async def outbox_claim(
     limit: Annotated[int, Body(embed=True, ge=1, le=100)] = 20,
     wait_s: Annotated[float, Body(embed=True, ge=0, le=30)] = 0,
     shards: Annotated[Shards | None, Body(embed=True)] = None,
+    kinds: Annotated[tuple[Annotated[str, Field(max_length=100)], ...] | None, Body(embed=True, max_length=200)] = None,
 ) -> tuple[Delivery, ...]:
     parts = call.parts
     # If the caller has disconnected, release the messages instead of holding them for a whole lease.
@@ -93,6 +94,7 @@ async def outbox_claim(
             limit=limit,
             wait_s=wait_s,
             shards=shards,
+            kinds=kinds,
             stopping=stopping,
         )
     finally:

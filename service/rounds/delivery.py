@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -76,12 +76,13 @@ async def claim_or_wait(
     limit: int = 20,
     wait_s: float = 0,
     shards: Shards | None = None,
+    kinds: Collection[str] | None = None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[Delivery, ...]:
     """Leases messages to the caller that may be sent on that platform now, waiting up to `wait_s` for some.
 
     Only those of chats that the caller's `application` serves, or that no application does, and with `shards` only
-    those of servers that belong to these shards.
+    those of servers that belong to these shards. With `kinds`, a queue waits while its first message is of another.
 
     Once `stopping` returns True it stops within a second and leases nothing.
     """
@@ -90,7 +91,7 @@ async def claim_or_wait(
 
     async def claim() -> tuple[Delivery, ...]:
         async with sessions.begin() as session:
-            leased = await claim_messages(session, platform, clock(), limit, application, shards)
+            leased = await claim_messages(session, platform, clock(), limit, application, shards, kinds)
             if leased and stopping():
                 # Nobody would receive them, and they would wait for the end of their lease.
                 await session.rollback()
@@ -120,10 +121,11 @@ async def claim_messages(
     limit: int = 20,
     application: str = "",
     shards: Shards | None = None,
+    kinds: Collection[str] | None = None,
 ) -> tuple[Delivery, ...]:
     """Leases the first message of every queue that may be sent now."""
     await give_up_expired(session, now)
-    rows = await outbox.lock_claimable(session, platform, application, now, limit, shards)
+    rows = await outbox.lock_claimable(session, platform, application, now, limit, shards, kinds)
     _kept = await outbox.load_chats_and_channels(session, rows)
     taken = [await _build_delivery(session, row, now, outbox.claim(row, now, LEASE)) for row in rows]
     return tuple([delivery for delivery in taken if delivery is not None])

@@ -244,10 +244,12 @@ async def lock_claimable(
     now: datetime,
     limit: int,
     shards: Shards | None = None,
+    kinds: Collection[str] | None = None,
 ) -> Sequence[Outbox]:
     """Returns messages at the head of their queue that may be posted now, locked. Skips rows another dispatcher locks.
 
-    Leaves out the chats that another application serves, and with `shards` those of other shards.
+    Leaves out the chats that another application serves, and with `shards` those of other shards. With `kinds`, a queue
+    whose head is of another kind, see `READABLE_KINDS`, waits for a caller that can read it.
 
     Chats take turns, so that one with thousands of channels, and its rate limit, delays no other.
     """
@@ -262,6 +264,7 @@ async def lock_claimable(
             row.not_before <= now,
             or_(row.claimed_until.is_(None), row.claimed_until <= now),
             *([_shard(shards.count).between(shards.first, shards.last)] if shards else []),
+            *([row.reads.in_(kinds)] if kinds is not None else []),
         )
         .subquery()
     )
@@ -443,14 +446,20 @@ def _oldest(rows: type[Outbox] | AliasedClass[Outbox]) -> Select[*tuple[Any, ...
     queue = _queue(rows)
     columns = (getattr(rows, name) for name in _OF_HEADS)
     named = (column.label(f"queue_{number}") for number, column in enumerate(queue))
-    return select(*columns, *named).where(_unsent(rows)).order_by(*queue, rows.id).limit(1)
+    return select(*columns, _reads(rows), *named).where(_unsent(rows)).order_by(*queue, rows.id).limit(1)
 
 
 def _one_of_each_queue() -> Subquery:
     """Selects the oldest unsent message of each queue in one pass over all that wait."""
     queue = _queue(Outbox)
-    columns = (getattr(Outbox, name) for name in _OF_HEADS)
+    columns = (*(getattr(Outbox, name) for name in _OF_HEADS), _reads(Outbox))
     return select(*columns).ext(distinct_on(*queue)).where(_unsent(Outbox)).order_by(*queue, Outbox.id).subquery()
+
+
+def _reads(rows: type[Outbox] | AliasedClass[Outbox]) -> ColumnElement[Any]:
+    """Selects the kind of the message as `READABLE_KINDS` has it."""
+    fact = func.concat("notice:", rows.body["fact"]["kind"].astext)
+    return case((rows.kind == "notice", fact), else_=rows.kind).label("reads")
 
 
 def _unsent(rows: type[Outbox] | AliasedClass[Outbox]) -> ColumnElement[bool]:

@@ -95,6 +95,7 @@ from service.wire.base import SkipReason as SkipReason
 from service.wire.base import Verdict as Verdict
 from service.wire.base import Where as Where
 from service.wire.base import Who as Who
+from service.wire.bots import READABLE_KINDS as READABLE_KINDS
 from service.wire.bots import AttemptOutcome as AttemptOutcome
 from service.wire.bots import Body as Body
 from service.wire.bots import ContestantAnswer as ContestantAnswer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ from service.wire.competitions import (
     TournamentTeam,
 )
 from service.wire.members import BoardRow
-from service.wire.notices import Notice
+from service.wire.notices import Notice, NoticeFact
 from service.wire.questions import AnswerInput, AnswerKey, QuestionView, RoundResult, VerdictView
 
 
@@ -242,6 +242,18 @@ Body = Annotated[
     | SprintBody,
     Field(discriminator="kind"),
 ]
+
+
+def _kinds(union: Any) -> tuple[str, ...]:
+    """Returns the kinds in a union of models that `kind` tells apart."""
+    return tuple(model.model_fields["kind"].default for model in get_args(get_args(union)[0]))
+
+
+READABLE_KINDS = (
+    *(kind for kind in _kinds(Body) if kind != "notice"),
+    *(f"notice:{kind}" for kind in _kinds(NoticeFact)),
+)
+"""Kinds of messages that this version can read; of notices, those of their facts."""
 
 
 class PostedMessage(Model):

@@ -19,7 +19,8 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from sqlalchemy import delete
+from pydantic import TypeAdapter
+from sqlalchemy import delete, text
 
 from service.app import build
 from service.client import ServiceRefused
@@ -31,10 +32,13 @@ from service.store.members import resolve_caller
 from service.store.session import Sessions, make_engine, make_sessions
 from service.store.tables import Outbox, Round
 from service.wire import (
+    READABLE_KINDS,
     AttemptOutcome,
     BankLow,
+    Body,
     Delivery,
     Notice,
+    NoticeFact,
     PostFailed,
     QuestionPost,
     SandboxRestored,
@@ -255,6 +259,47 @@ async def test_a_chat_with_many_channels_holds_up_no_other(
     rest = await daily.client.outbox_claim("web", limit=20)
     assert [each.channel for each in first] == ["large-0", "small-0"]
     assert [each.channel for each in rest] == [f"large-{number}" for number in range(1, 5)]
+
+
+def test_the_kinds_that_a_bot_reads_are_those_of_the_wire_format() -> None:
+    def mapped(union: Any) -> set[str]:
+        return set(TypeAdapter(union).json_schema()["discriminator"]["mapping"])
+
+    assert set(READABLE_KINDS) == {
+        *(mapped(Body) - {"notice"}),
+        *(f"notice:{kind}" for kind in mapped(NoticeFact)),
+    }
+
+
+@pytest.mark.parametrize("many", [0, 10_000], ids=["one by one", "all at once"])
+async def test_a_bot_never_gets_a_kind_that_it_cannot_read(
+    daily: DailyChannel, clock: Clock, sessions: Sessions, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    # Both ways to find the oldest of each queue.
+    monkeypatch.setattr(outbox, "MANY_QUEUES", many)
+    await posted(daily, clock)
+    async with sessions.begin() as session:
+        # As a worker of the next version writes them: a new kind of message, with one behind it, and of notice.
+        caller = await resolve_caller(session, WHO, Where(channel="other"), clock.now)
+        for number in range(2):
+            body = Notice(fact=SandboxRestored(minutes=1))
+            message = outbox.NewMessage(f"m{number}", body, caller.workspace_id, channel_id=caller.channel_id)
+            assert await outbox.enqueue(session, message, clock.now)
+        for change in (
+            """update outbox set kind = 'next', body = '{"kind": "next"}' where key = 'm0'""",
+            """update outbox set kind = 'reminder' where key = 'm1'""",
+            """update outbox set body = jsonb_set(body, '{fact,kind}', '"next"') where key = 'low:1:1'""",
+        ):
+            await session.execute(text(change))
+    old = await daily.client.outbox_claim("web", kinds=READABLE_KINDS)
+    assert [each.key for each in old] == ["round:1:question"], "what it can read, and nothing else"
+    before = {row.key: (row.state, row.attempt) for row in await daily.rows(Outbox)}
+    assert before["m0"] == before["m1"] == before["low:1:1"] == ("due", 0), "no attempt is spent, and the order is kept"
+    # The next version's bot takes over.
+    async with sessions.begin() as session:
+        more = (*READABLE_KINDS, "next", "notice:next")
+        new = await outbox.lock_claimable(session, "web", "", clock.now, 20, kinds=more)
+        assert {row.key for row in new} == {"m0", "low:1:1"}
 
 
 async def test_a_waiting_dispatcher_is_notified(
