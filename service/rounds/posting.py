@@ -25,7 +25,7 @@ from service.rounds.views import build_question_view, channel_variant
 from service.store import banks, locks, outbox, questions, rounds, variants
 from service.store import schedules as schedule_rows
 from service.store.members import Caller
-from service.store.session import Sessions
+from service.store.session import Sessions, limit_pauses
 from service.store.tables import Round, Schedule
 from service.wire import (
     BankLow,
@@ -49,6 +49,8 @@ MIN_POST_WINDOW = timedelta(minutes=15)
 """Minimum time for which a post is tried, even with a shorter catch-up."""
 BATCH_SIZE = 50
 """Schedules processed in one transaction."""
+LONGEST_PAUSE = timedelta(seconds=30)
+"""Time after which another worker takes over the batch of one that is frozen."""
 LONGEST_PLAN = timedelta(days=1)
 """Time after which a schedule is looked at even without a slot: rules of time zones and holidays may have changed."""
 MAX_OWED = 100
@@ -88,6 +90,8 @@ async def post_batch(
     due, from `after` on. Returns where the next batch begins, or None if none is left."""
     claimed = await rounds.claim_due_schedules(session, now, after, BATCH_SIZE)
     last = (claimed[-1].next_at or now, claimed[-1].id) if len(claimed) == BATCH_SIZE else None
+    if claimed:
+        await limit_pauses(session, LONGEST_PAUSE)
     schedules = await _leave_busy(session, claimed, now)
     if schedules:
         ids = [schedule.id for schedule in schedules]

@@ -142,6 +142,14 @@ async def allow_forgetting(session: AsyncSession) -> None:
     await session.execute(text("select set_config('dailygrad.forgetting', 'on', true)"))
 
 
+async def limit_pauses(session: AsyncSession, longest: timedelta) -> None:
+    """Has the server end the transaction, and free its locks, if the process does nothing for that long within it."""
+    limit = str(longest // timedelta(milliseconds=1))
+    await session.execute(
+        text("select set_config('idle_in_transaction_session_timeout', :limit, true)"), {"limit": limit}
+    )
+
+
 class PostgresFailed(Exception):
     """The embedded PostgreSQL did not start. The message says why and how to fix it."""
 

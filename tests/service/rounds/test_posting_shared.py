@@ -6,7 +6,9 @@ import asyncio
 import sys
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import select, text, update
+from sqlalchemy.exc import DBAPIError
 
 from service.rounds import choosing, posting
 from service.rounds import rounds as closing
@@ -108,6 +110,25 @@ async def test_what_one_worker_has_begun_delays_no_other_and_is_made_after_its_e
         await session.rollback()
     await posting.post_due(daily.service.sessions, clock.now)
     assert await made(daily) == list(range(1, 3 * posting.BATCH_SIZE + 1))
+
+
+async def test_the_batch_of_a_frozen_worker_is_made_by_another(
+    daily: DailyChannel, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await daily.bank(choice(), value())
+    await many(daily, 3)
+    clock.advance(hours=1)
+    monkeypatch.setattr(posting, "LONGEST_PAUSE", timedelta(seconds=1))
+    async with daily.service.sessions() as frozen:
+        await posting.post_batch(frozen, clock.now)
+        async with asyncio.timeout(100):
+            while not await daily.rows(Round):
+                await posting.post_due(daily.service.sessions, clock.now)
+                await asyncio.sleep(0.1)
+        with pytest.raises(DBAPIError, match="idle-in-transaction"):
+            await frozen.execute(text("select 1"))
+        await frozen.invalidate()
+    assert await made(daily) == [1, 2, 3]
 
 
 async def test_a_schedule_that_is_being_edited_delays_no_other(daily: DailyChannel, clock: Clock) -> None:
