@@ -73,6 +73,13 @@ BENCHES = {
     "season": Bench("bench_season", (), "weeks within a few points of 70 % right", 900, True),
     "sprint": Bench("bench_sprint", (), "none counted twice, none lost", 1800, True),
     "rows": Bench("bench_rows", (), "bytes and CPU a day, for docs/scaling.md", 900, True),
+    "years": Bench(
+        "bench_years",
+        ("--rows", "100000000", "--answers", "10000000"),
+        "the same times as with 200,000 rows in the ledger",
+        14_400,
+        True,
+    ),
     "endurance": Bench("bench_endurance", (), "nothing left behind after 10,000 runs", 3600, True),
 }
 
