@@ -29,7 +29,8 @@ from sandbox.wire import Outcome, Run
 from service.banks.proof_checks import PROOF_LIMITS, ProofCheck, run_twice, trouble_of
 from service.domain.answer_matching import matches_value, parse_value
 
-_CAPS = Caps(total=1024 * 1024)
+FACT_CAPS = Caps(total=1024 * 1024)
+"""Limits on what a proof may compute."""
 _BOUND = ("choice", "value", "open")
 NO_VALUE = "it is no value to compare with a key, such as 3, (1, 4) or True"
 """Kinds whose proof has to compute the key."""
@@ -119,7 +120,7 @@ def read_facts(question: Question, outcome: Outcome) -> Facts | str:
         return _said(outcome)
     try:
         (piece,) = split(outcome.results)
-        return facts_of_result(question, decode(piece, _CAPS))
+        return facts_of_result(question, decode(piece, FACT_CAPS))
     except ValueError as problem:
         return f"the facts cannot be read: {problem}"
 

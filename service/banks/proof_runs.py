@@ -1,4 +1,4 @@
-"""Runs the proof of one question for a member, in their turn at the sandbox, and says what it computed.
+"""Runs the proof of one question for a member, in their turn at the sandbox, and returns what it computed.
 
 Unlike `dailygrad bank prove`, it changes neither keys nor references. The comparison with the key happens here, outside
 the process that ran the program.
@@ -7,14 +7,16 @@ the process that ran the program.
 from __future__ import annotations
 
 import secrets
+from typing import TypedDict
 
 from questions.facts import ENTRY, Facts, bound_names, facts_program, match_fragments
 from questions.model import Question
 from questions.proofs import Proof, proofs_of
+from sandbox.causes import Cause
 from sandbox.judging.challenge import Runs
-from sandbox.values import encode
+from sandbox.values import decode, encode, split
 from sandbox.wire import Outcome, Run
-from service.banks.key_proofs import find_option_facts, key_faults, read_facts, texts_of
+from service.banks.key_proofs import FACT_CAPS, facts_of_result, find_option_facts, key_faults, texts_of
 from service.banks.proof_checks import PROOF_LIMITS
 from service.errors import Refused
 from service.rounds.grading import judge_task
@@ -44,9 +46,7 @@ async def _run_program(question: Question, proof: Proof, sandbox: Runs) -> Proof
         ran="program" if proof.expect == "prints" else "proof",
         holds=proof.holds(finished=outcome.status == "ok", printed=outcome.stdout),
         computed=outcome.stdout[:LONGEST],
-        problem=_problem(outcome),
-        ours=outcome.status == "internal",
-        wall_ms=outcome.wall_ms,
+        **_ending(outcome),
     )
 
 
@@ -59,10 +59,16 @@ async def _run_facts(question: Question, proof: Proof, sandbox: Runs) -> ProofRu
         limits=PROOF_LIMITS,
     )
     outcome = await sandbox.run(run)
-    facts = read_facts(question, outcome)
-    made = ProofRun(ran="proof", holds=False, ours=outcome.status == "internal", wall_ms=outcome.wall_ms)
+    made = ProofRun(ran="proof", holds=False, **_ending(outcome))
+    if outcome.status != "ok":
+        return made
+    try:
+        (piece,) = split(outcome.results)
+        facts = facts_of_result(question, decode(piece, FACT_CAPS))
+    except ValueError:
+        return made.model_copy(update={"failed": True})
     if isinstance(facts, str):
-        return made.model_copy(update={"problem": facts[-LONGEST:]})
+        return made.model_copy(update={"failed": True, "problem": facts[-LONGEST:]})
     return made.model_copy(
         update={
             "holds": not key_faults(question, facts),
@@ -98,7 +104,9 @@ async def _run_reference(question: Question, sandbox: Runs) -> ProofRun:
         passed=sum(case.verdict == "accepted" for case in judged.cases),
         cases=len(judged.cases),
         note=judged.note,
+        failed=judged.verdict not in ("accepted", "system error", "wrong"),
         problem="" if judged.verdict in ("accepted", "system error") else judged.message[-LONGEST:],
+        cause=judged.cause,
         ours=judged.verdict == "system error",
     )
 
@@ -107,5 +115,22 @@ def _id() -> str:
     return f"show/{secrets.token_hex(8)}"
 
 
-def _problem(outcome: Outcome) -> str:
-    return "" if outcome.status in ("ok", "internal") else (outcome.stderr.strip() or outcome.status)[-LONGEST:]
+class _Ending(TypedDict):
+    """What the outcome of a run says of how it ended."""
+
+    failed: bool
+    problem: str
+    cause: Cause | None
+    ours: bool
+    wall_ms: float
+
+
+def _ending(outcome: Outcome) -> _Ending:
+    failed = outcome.status not in ("ok", "internal")
+    return {
+        "failed": failed,
+        "problem": outcome.stderr.strip()[-LONGEST:] if failed else "",
+        "cause": outcome.cause if failed else None,
+        "ours": outcome.status == "internal",
+        "wall_ms": outcome.wall_ms,
+    }

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from questions.model import Device, Kind, Level
-from sandbox.causes import GpuNote
+from sandbox.causes import Cause, GpuNote
 from service.wire.base import Model, Ref, Short, Verdict
 from service.wire.questions import AnswerInput, AnswerKey, QuestionView, RoundResult
 
@@ -320,8 +320,12 @@ class ProofRun(Model):
     passed: int = 0
     cases: int = 0
     """Cases of a code question."""
+    failed: bool = False
+    """Whether the program ended early, or stated no facts that can be compared with the key."""
     problem: str = ""
-    """The end of the traceback, if the program failed."""
+    """What a program that failed wrote itself, such as the end of its traceback."""
+    cause: Annotated[Cause, Field(discriminator="kind")] | None = None
+    """Why it ended early, unless a mistake in it did that."""
     note: GpuNote = ""
     """What the lack of a GPU meant."""
     ours: bool = False

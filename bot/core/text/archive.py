@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core.actions import PracticeFilter
 from bot.core.markup import escape
-from bot.core.text.code_results import gpu_words
+from bot.core.text.code_results import cause_words, gpu_words
 from bot.core.text.item_statistics import liked_words
 from bot.core.text.questions import lettered
 from bot.core.text.results import CLEARED, verdict_title
@@ -208,9 +208,17 @@ def proof_headline(run: ProofRun) -> tuple[str, str]:
             "program": "It printed what the key says.",
             "reference": f"The solution passes all {plural(run.cases, 'case')}.",
         }[run.ran], "good"
-    if run.problem:
+    if run.failed:
         return "The program failed, so it proves nothing.", "bad"
     return "What it computed does not match the key. Please report this question.", "bad"
+
+
+def proof_failure(run: ProofRun) -> str:
+    """Says why a proof that failed did so, unless what it wrote itself says it. Markdown; empty for others."""
+    if run.cause is not None:
+        return cause_words(run.cause)
+    unread = run.failed and not run.problem
+    return "It ended without a fact that can be compared with the key." if unread else ""
 
 
 def fact_words(holds: bool | None) -> str:

@@ -23,6 +23,7 @@ from service.wire import (
     AnswerInput,
     Archive,
     ArchiveSearch,
+    Exited,
     QuestionGone,
     StillOpen,
     Where,
@@ -212,7 +213,18 @@ async def test_a_proof_says_what_it_computed_and_whether_the_key_is_that(sandbox
     wrong = await run_proof(choice("views", proof="def holds(option):\n    return True"), sandbox)
     assert not wrong.holds and [fact.holds for fact in wrong.facts] == [True] * 3
     failing = await run_proof(value("shape", proof="answer = 1 / 0"), sandbox)
-    assert not failing.holds and "ZeroDivisionError" in failing.problem
+    assert not failing.holds and failing.failed and "ZeroDivisionError" in failing.problem
+    assert failing.cause is None
+
+
+@pytest.mark.sandbox
+async def test_a_proof_that_ends_early_or_states_no_facts_is_a_fact_without_words_of_ours(
+    sandbox: SandboxClient,
+) -> None:
+    run = await run_proof(value("shape", proof="import os\nos._exit(3)\nanswer = 1"), sandbox)
+    assert (run.failed, run.problem, run.cause) == (True, "", Exited(3, None))
+    run = await run_proof(value("shape", proof="answer = 'x' * 2_000_000"), sandbox)
+    assert (run.failed, run.problem, run.cause) == (True, "", None)
 
 
 @pytest.mark.sandbox

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 from bot.core.cards import Text
+from bot.core.text.archive import proof_failure, proof_headline
 from bot.core.text.code_results import cause_words, gpu_words, wall_words
 from bot.core.text.members import run_card
 from bot.core.text.results import verdict_blocks
@@ -17,6 +18,7 @@ from service.wire import (
     GpuNote,
     MemoryExceeded,
     OutputExceeded,
+    ProofRun,
     RunResult,
     Tampered,
     TimeExceeded,
@@ -87,3 +89,27 @@ def test_a_cause_crosses_the_wire_unchanged(cause: Cause, line: str) -> None:
 def test_a_verdict_that_needs_a_gpu_says_so_first() -> None:
     waiting = VerdictView(verdict="system error", credit=0.0, note="needs gpu")
     assert verdict_blocks(waiting)[0] == Text(gpu_words("needs gpu"))
+
+
+@pytest.mark.parametrize(
+    ("run", "headline", "line"),
+    [
+        ({"holds": True}, "The proof holds: what it computed matches the key.", ""),
+        ({}, "What it computed does not match the key. Please report this question.", ""),
+        ({"failed": True, "problem": "ZeroDivisionError"}, "The program failed, so it proves nothing.", ""),
+        (
+            {"failed": True, "cause": TimeExceeded("cpu", 20_000, 3)},
+            "The program failed, so it proves nothing.",
+            "The limit of CPU time of 20 s ran out in line 3.",
+        ),
+        (
+            {"failed": True},
+            "The program failed, so it proves nothing.",
+            "It ended without a fact that can be compared with the key.",
+        ),
+        ({"ours": True}, "The sandbox failed (our fault). Please try again.", ""),
+    ],
+)
+def test_what_became_of_a_proof_is_put_into_words(run: dict[str, Any], headline: str, line: str) -> None:
+    made = ProofRun.model_validate({"ran": "proof", "holds": False} | run)
+    assert (proof_headline(made)[0], proof_failure(made)) == (headline, line)
