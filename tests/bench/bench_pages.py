@@ -1,4 +1,5 @@
-"""Benchmark: the first byte of the web chat's pages, and how long health checks wait while boards are looked at."""
+"""Benchmark: pictures, the journal of events, the first byte of the web chat's pages, and how long health checks wait
+while boards are looked at."""
 
 from __future__ import annotations
 
@@ -16,11 +17,17 @@ from time import perf_counter
 
 import httpx
 
+from bot.core.cards import Card
+from bot.core.events import Press
+from bot.core.journal import Journal
+from bot.pictures.service import DrawingProcess, drawings_of
+from bot.pictures.spec import Drawing
 from service.client import ServiceClient
 from service.rounds import rounds
 from service.store.session import Sessions
 from service.wire import Period, Where
 from tests.bench.rounds import database
+from tests.bot.samples import GALLERY
 from tests.faults.backend import TOKEN, TOKEN_KEY, Bots, backend_running, boss_of
 from tests.service.rounds.test_rounds_scale import answer_all
 from tests.service.scenes import Stage, question
@@ -96,6 +103,38 @@ async def timed(work: Callable[[], Awaitable[object]]) -> float:
     return perf_counter() - began
 
 
+def show_pictures(each: int) -> None:
+    """Prints a row for each kind of picture, drawn by the process that draws a bot's."""
+    drawer = DrawingProcess(60)
+    kinds: dict[str, Drawing] = {}
+    for content in GALLERY.values():
+        if isinstance(content, Card):
+            kinds.update((type(drawing).__name__, drawing) for drawing in drawings_of(content))
+    try:
+        for kind, drawing in sorted(kinds.items()):
+            size = len(drawer.draw(drawing)) / 1000  # the first one also starts the process and reads the fonts
+            times = []
+            for _ in range(each):
+                began = perf_counter()
+                drawer.draw(drawing)
+                times.append(perf_counter() - began)
+            print(f"| picture: {kind} | {told(times)}, {size:.0f} KB | 300 ms, 100 KB |", flush=True)
+    finally:
+        drawer.close()
+
+
+def show_journal(folder: Path, each: int) -> None:
+    """Prints how long an event takes to be written down before it is acknowledged."""
+    journal = Journal(folder / "journal.sqlite")
+    times = []
+    for number in range(each):
+        event = Press(f"web:{number}", datetime.now(UTC), BOSS, DAILY, "o:r1:a")
+        began = perf_counter()
+        journal.record(event, {})
+        times.append(perf_counter() - began)
+    print(f"| an event in the journal | {told(times)} | 1 ms |", flush=True)
+
+
 async def measure(url: str, folder: Path, each: int) -> None:
     """Prints the table."""
     async with backend_running(url) as near:
@@ -130,7 +169,9 @@ def main() -> None:
     asked.add_argument("--each", type=int, default=50, help="requests of each page")
     given = asked.parse_args()
     print(f"| What, at load {os.getloadavg()[0]:.1f} | Measured | Limit |\n|---|---|---|")
+    show_pictures(given.each // 5)
     with database() as url, TemporaryDirectory() as folder:
+        show_journal(Path(folder), 10 * given.each)
         asyncio.run(measure(url, Path(folder), given.each))
 
 
