@@ -375,6 +375,9 @@ async def test_a_member_who_was_forgotten_starts_anew(scene: Scene, ann: Browser
     again = scene.browser(ann.app)
     assert (await scene.signs_in(again)).status_code == 303
     assert again.member != ann.member
+    later = scene.browser(ann.app)
+    assert (await scene.signs_in(later)).status_code == 303
+    assert later.member == again.member, "the account leads to them now"
 
 
 # Roles
