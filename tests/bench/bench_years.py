@@ -136,7 +136,13 @@ def restarted(server: EmbeddedPostgres, directory: Path, settings: tuple[str, ..
         for setting in settings:
             connection.execute(f"alter system set {setting}".encode())
     server.stop()
-    return start_postgres(directory)
+    for _ in range(60):
+        try:
+            return start_postgres(directory)
+        except AssertionError:
+            # The wheel reads a file that a server which starts slowly has not written whole.
+            time.sleep(1)
+    raise TimeoutError("the server does not start")
 
 
 @contextmanager
