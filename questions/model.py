@@ -114,7 +114,7 @@ class CodeTask:
     """Device of the cases' tensors when the answer is called. With `cuda` the reference runs on the GPU too, and
     answers can only be judged where there is one."""
     gpu_proof: str = ""
-    """Fingerprint of this task when a GPU proved it (see `questions.gpu_proofs`); empty if none has."""
+    """Fingerprint of this task when a GPU proved it (see `questions.proofs`); empty if none has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from questions.dialects.native import split_reason
 from questions.document import open_document
 from questions.export.common import escape_line, escape_text, fence_text
 from questions.formats.markdown import fence
-from questions.gpu_proofs import NONE as NO_GPU_PROOF
-from questions.gpu_proofs import without_stale_proof
 from questions.model import SourceLocation, Tolerance
+from questions.proofs import NONE as NO_GPU_PROOF
+from questions.proofs import without_stale_proof
 from questions.recipes import parse_recipe
 from questions.source import Source, open_source
 

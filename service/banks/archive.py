@@ -11,8 +11,8 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.gpu_proofs import lacks_gpu_proof
 from questions.model import Question
+from questions.proofs import lacks_gpu_proof
 from service.banks.item_statistics import PERIOD, sum_item
 from service.domain.item_statistics import wilson_interval
 from service.errors import Refused

@@ -16,11 +16,10 @@ from typing import Protocol
 
 from questions.drivers import read_facts
 from questions.facts import with_harness
-from questions.gpu_proofs import gpu_fingerprint
 from questions.model import CodeTask, Question, Wrong, defined, parse_python
 from questions.mutants import ReferenceMutant, reference_mutants
 from questions.proof_report import Mutant, MutantState
-from questions.proofs import Part
+from questions.proofs import Part, gpu_fingerprint
 from sandbox.differences import in_symbols
 from sandbox.judging.challenge import NotJudgeable, Prepared, Runs, judge_at_once, prepare_judgement
 from sandbox.judging.comparison import DRAWS_KEY, NumberTolerance, brief, compare

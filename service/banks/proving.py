@@ -15,9 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from questions import Finding, Question, Reading
 from questions.facts import FAMILY_ENTRY, FAMILY_PROGRAM, facts_program
 from questions.families import ENTRY, InvalidVariant, variant_questions, variants_program
-from questions.gpu_proofs import lacks_gpu_proof
 from questions.proof_report import DocumentProofs, GpuProof, Mutant, ProofReport
-from questions.proofs import FailedPart, describe_failure, proofs_of
+from questions.proofs import FailedPart, describe_failure, lacks_gpu_proof, proofs_of
 from questions.snippets import (
     Attempt,
     RunReport,

@@ -25,7 +25,7 @@ import psutil
 
 from sandbox import embedded
 from sandbox.client import SandboxClient
-from sandbox.host.bubblewrap import find_bubblewrap
+from sandbox.host.jail import find_bubblewrap
 from sandbox.judging.challenge import Challenge, judge_code, prepare_judgement
 from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.reference_cache import ReferenceCache

