@@ -81,6 +81,29 @@ def infer_columns(lines: Sequence[str]) -> InferredTable | None:
     return None
 
 
+_FEWEST_CARDS = 5
+"""Fewest rows of two texts that are cards although no front asks."""
+
+
+def infer_cards(lines: Sequence[str]) -> InferredTable | None:
+    """Returns the columns of a table whose rows are fronts and backs, with different fronts; None for other tables."""
+    for delimiter in _DELIMITERS:
+        rows = [row for line in lines[:_MOST_ROWS] for row in _rows([line], delimiter)]
+        cards = [row for row in rows if len(row) == 2]
+        if len(cards) < _FEWEST_CARDS or len(cards) < len(rows) * _REGULAR:
+            continue
+        fronts, backs = zip(*cards, strict=True)
+        if holds_texts(fronts) and holds_texts(backs) and len(set(fronts)) >= len(fronts) * _REGULAR:
+            return InferredTable(delimiter, (("question", 0), ("answer", 0)))
+    return None
+
+
+def holds_texts(cells: Sequence[str]) -> bool:
+    """Returns whether nearly all cells have words, and they differ: no numbers, codes or categories."""
+    words = [cell for cell in cells if sum(map(str.isalpha, cell)) > 1 or not any(map(str.isalnum, cell))]
+    return bool(cells) and len(words) >= len(cells) * _REGULAR and len(set(words)) > len(words) * _FEW_VALUES
+
+
 def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     """Returns the first rows, without empty cells at their ends that all of them have."""
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, skipinitialspace=True)

@@ -31,6 +31,7 @@ _WORDS: Final[dict[str, str]] = {
         "correct|correct answer|correct answers|correct option|correct options|correct choice|right answer|right|ok"
         "|right option|key|answer key|bonne réponse|réponse correcte|richtig|richtige antwort|respuesta correcta"
         "|correcta|correcto|opción correcta|resposta correta|correta|gabarito|risposta corretta|corretta"
+        "|opção correta|alternativa correta|resposta certa|option correcte|opzione corretta|правильный вариант"
         "|juiste antwoord|poprawna|poprawna odpowiedź|prawidłowa odpowiedź|správná odpověď|правильный ответ"
         "|правильна відповідь|doğru cevap|jawaban benar|kunci jawaban|đáp án đúng|सही उत्तर|正确答案|正解|정답"
     ),
@@ -142,6 +143,15 @@ _OPTION = re.compile(
     r"(?P<word>option|choice|answer|reason|feedback|reponse|proposition|opcion|opcao|alternativa|antwort"
     r"|respuesta|resposta|вариант|вариант ответа|ответ|secenek|选项|選択肢|보기)[ ]?(?P<index>[a-z]|\d{1,2})"
 )
+WRONG_OPTION = re.compile(
+    r"(?:incorrect|wrong|false|bad)(?: (?:answer|option|choice))?|distractor"
+    r"|(?:(?:opcion|respuesta|alternativa) )?incorrecta"
+    r"|(?:(?:opcao|resposta|alternativa) )?(?:errada|incorreta)"
+    r"|(?:mauvaise|fausse) reponse|reponse (?:fausse|incorrecte)|falsche antwort|falsch|risposta (?:errata|sbagliata)"
+    r"|fout antwoord|bledna odpowiedz|(?:неверныи|неправильныи) ответ|неверныи вариант|yanlis cevap|yanlis"
+    r"|jawaban salah|错误答案|错误选项|오답"
+)
+"""Name, without its number, of a column with a wrong option."""
 _INDEXED = re.compile(r"(?:(?P<stem>.*\S)[ ])?(?P<letter>[a-z])|(?P<word>.*?)[ ]?(?P<number>\d{1,2})")
 _FEWEST_INDEXED = 3
 _NO_OPTION = re.compile(
@@ -160,6 +170,11 @@ def option_name(name: str) -> tuple[str, int] | None:
     return "reason" if found["word"] in ("reason", "feedback") else "option", max(place, 0)
 
 
+def names_wrong(name: str) -> bool:
+    """Returns whether a column is named for wrong options, with or without a number."""
+    return WRONG_OPTION.fullmatch(name.rstrip(" 0123456789")) is not None
+
+
 def option_places(names: Sequence[str]) -> dict[int, int]:
     """Returns the places of options by the index of a name, where names in any language differ by a letter or a number
     only: `lua chon a`, `lua chon b`, `lua chon c`. The longest such row of names counts."""
@@ -175,6 +190,9 @@ def option_places(names: Sequence[str]) -> dict[int, int]:
         place = ord(found["letter"]) - ord("a") if found["letter"] else int(found["number"])
         rows.setdefault(f"{stem}\n{bool(found['letter'])}", {})[at] = place
     best = max(rows.values(), key=len, default={})
+    wrong = {at for at in best if names_wrong(names[at])}
+    if best and len(wrong) not in (0, len(best)):
+        return {}
     first = min(best.values(), default=0)
     regular = sorted(best.values()) == list(range(first, first + len(best))) and first <= 1
     return {at: place - first for at, place in best.items()} if regular and len(best) >= _FEWEST_INDEXED else {}

@@ -36,6 +36,7 @@ from questions.formats.field_names import (
 )
 from questions.formats.markdown import from_tagged
 from questions.formats.row_keys import UNKNOWN_BASE
+from questions.formats.unknown_fields import asking_field, renamed
 from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
 
@@ -112,6 +113,8 @@ def read_data(draft: ImportDraft, data: Any) -> ImportDraft:
 
 def _records(data: Any) -> list[Record]:
     found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
+    if not found and (name := asking_field(data, _ROLE_OF)):
+        found = [record for records in _lists(renamed(data, name), 0, [MOST_VALUES]) for record in records]
     offered = [record for record in found if record.values.get("_options") == "alternatives"]
     others = [record for record in offered if "wrong" in record.values]
     # Where `alternatives` are the other options, they are that in all questions, also beside a number.
@@ -139,7 +142,10 @@ def _lists(value: Any, depth: int, left: list[int]) -> Iterator[list[Record]]:
             for one in value:
                 yield from _lists(one, depth + 1, left)
     elif isinstance(value, dict):
-        alone = _record(value) if depth == 0 else None
+        alone = _record(value)
+        if alone is not None and depth and not (alone.options and {"correct", "index"} & alone.values.keys()):
+            # Within other data, only options with a key show that a mapping alone is a question.
+            alone = None
         if alone is not None and alone.has_key and alone.values["_question"] not in ("title", "text"):
             yield [alone]
             return

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
-from questions.formats.columns import find_key, infer_columns
+from questions.formats.columns import find_key, holds_texts, infer_cards, infer_columns
 from questions.formats.draft import (
     ImportDraft,
     Item,
@@ -22,7 +22,7 @@ from questions.formats.draft import (
     add_unanswered,
     topic_of,
 )
-from questions.formats.field_names import FIELD_NAMES, option_name, option_places, spelled
+from questions.formats.field_names import ASKING, FIELD_NAMES, names_wrong, option_name, option_places, spelled
 from questions.formats.markdown import from_tagged
 from questions.formats.row_keys import UNKNOWN_BASE, KeyStyle, Options, is_place, key_style, right_options
 from questions.model import is_literal
@@ -57,11 +57,11 @@ def sniff(source: Source) -> bool:
 
 
 def _holds_cards(source: Source) -> bool:
-    """Returns whether each line is a question and an answer, with a tab or a semicolon between them."""
+    """Returns whether each line is a question and an answer, with a tab, a semicolon or a bar between them."""
     filled = [line for line in source.lines if line.strip()]
-    if len(filled) < _FEWEST_CARDS or not all("\t" in line or ";" in line for line in filled[:_FEWEST_CARDS]):
+    if len(filled) < _FEWEST_CARDS or not all(set("\t;|") & set(line) for line in filled[:_FEWEST_CARDS]):
         return False
-    for mark in ("\t", ";"):
+    for mark in ("\t", ";", "|"):
         cards = [cells for line in filled if len(cells := [*filter(str.strip, header_cells(line, mark))]) == 2]
         asking = sum(reads_as_question(asked) for asked, _ in cards)
         if len(cards) * 10 >= len(filled) * 9 and asking * 2 >= len(filled):
@@ -179,6 +179,12 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     named = _named_roles(draft.source.line(first))
     head = first if named else first - 1
     table = infer_columns(draft.source.lines[head:])
+    if table is None and PurePath(draft.source.name).suffix.lower() in SHEETS:
+        if asking := _only_asking(draft.source, first):
+            delimiter, found = asking
+            return read_rows(draft, delimiter, first, lambda _: found)
+        table = infer_cards(draft.source.lines[first - 1 :])
+        named = []
     if table is None:
         return draft.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
     roles = [Column(role, place) for role, place in table.roles]
@@ -196,8 +202,61 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
         severity="note",
     )
     rows = list(_rows(draft, table.delimiter, head + 1))[int(table.headed) :]
+    if len(table.roles) == _CARD:
+        rows = _only_cards(draft, rows)
     add_rows(draft, roles, _without_placeholder(draft, roles, rows), base=None)
     return draft
+
+
+def _only_cards(
+    draft: ImportDraft, rows: list[tuple[Sequence[str], tuple[int, int]]]
+) -> list[tuple[Sequence[str], tuple[int, int]]]:
+    """Returns the rows with a front and a back, and names the others, such as the marks of a program around them."""
+    kept = []
+    for cells, lines in rows:
+        if len(cells) == _CARD:
+            kept.append((cells, lines))
+        else:
+            draft.add_skipped("this line is no card: it has no front and back", "remove it", lines)
+    return kept
+
+
+_CARD = 2
+"""Number of cells of a card."""
+_MOST_NAMES = 3
+"""Most words of a name that begins with a word for questions."""
+
+
+def _only_asking(source: Source, first: int) -> tuple[str, list[Column]] | None:
+    """Returns the delimiter and the columns of a table of questions without answers: a column named for questions, such
+    as `Question` or `Domanda specifica`, holds texts of its own."""
+    for delimiter in DELIMITERS:
+        names = header_cells(source.line(first), delimiter)
+        if len(names) < _CARD:
+            continue
+        roles = columns(names)
+        shown = [spelled(name) for name in names]
+        exact = [at for at, name in enumerate(shown) if name in ASKING]
+        begun = [at for at, name in enumerate(shown) if _names_questions(name)]
+        at = next(iter(exact or begun), None)
+        rows = [header_cells(line, delimiter) for line in source.lines[first : first + _MOST_LOOKED_AT]]
+        cells = [row[at] for row in rows if at is not None and len(row) == len(names)]
+        if at is not None and holds_texts(cells):
+            roles = [Column("") if column.role in ("question", "option", "reason") else column for column in roles]
+            roles[at] = Column("question")
+            return delimiter, roles
+    return None
+
+
+_MOST_LOOKED_AT = 300
+"""Rows looked at."""
+_ABOUT = re.compile(r"id|nr|no|number|num|count|type|kind|level|category|topic|score|points|image|index|code|date")
+"""What a name such as `question type` says about a question."""
+
+
+def _names_questions(name: str) -> bool:
+    first, *rest = name.split(" ")
+    return first in ASKING and 0 < len(rest) < _MOST_NAMES and not any(map(_ABOUT.fullmatch, rest))
 
 
 def _asking_column(roles: Sequence[Column]) -> str:
@@ -212,6 +271,9 @@ def _named_roles(line: str) -> list[Column]:
     return best if sum(bool(column.role) for column in best) > 1 else []
 
 
+_DASHES = re.compile(r"[-–—]{1,4}|[.…]{1,5}")
+
+
 def _without_placeholder(
     draft: ImportDraft, roles: Sequence[Column], rows: list[tuple[Sequence[str], tuple[int, int]]]
 ) -> list[tuple[Sequence[str], tuple[int, int]]]:
@@ -219,6 +281,13 @@ def _without_placeholder(
     at = next((index for index, column in enumerate(roles) if column.role == "answer"), None)
     if at is None or len(rows) < _FEWEST_SAME:
         return rows
+    dashed = [cells[at].strip() for cells, _ in rows if len(cells) > at and _DASHES.fullmatch(cells[at].strip())]
+    if len(dashed) > 1:
+        # What stands for no answer recurs; alone it may be an operator.
+        rows = [
+            ([*cells[:at], "", *cells[at + 1 :]] if len(cells) > at and cells[at].strip() in dashed else cells, lines)
+            for cells, lines in rows
+        ]
     said, count = Counter(cells[at].strip() for cells, _ in rows if len(cells) > at).most_common(1)[0]
     if count * 2 <= len(rows) or any(map(str.islower, said)) or said.casefold() in ("true", "false", "yes", "no"):
         return rows
@@ -267,7 +336,7 @@ def _best_delimiter(line: str, delimiters: tuple[str, ...]) -> str | None:
     best: tuple[int, str] | None = None
     for delimiter in delimiters:
         roles = {column.role for column in columns(header_cells(line, delimiter))}
-        if "question" in roles and roles & {"answer", "options", "correct", "option"}:
+        if "question" in roles and roles & {"answer", "options", "correct", "option", "wrong"}:
             best = max(best or (0, ""), (len(roles), delimiter))
     return best[1] if best else None
 
@@ -339,6 +408,8 @@ _URL = re.compile(r"https?://[^\s<>)\]]+")
 
 
 _NO_STYLE = KeyStyle()
+_RIGHT = -1
+"""Place of the right option, where only the wrong ones have columns of their own."""
 
 
 class Column(NamedTuple):
@@ -358,6 +429,8 @@ class Row:
     last: int
     cells: dict[str, str] = field(default_factory=dict)
     options: dict[int, str] = field(default_factory=dict)
+    wrong: set[int] = field(default_factory=set)
+    """Places of the options that the header calls wrong."""
     reasons: dict[int, str] = field(default_factory=dict)
 
     @property
@@ -367,8 +440,9 @@ class Row:
 
     def put(self, column: Column, text: str) -> None:
         """Stores a cell; the first non-empty cell of a role wins."""
-        if column.role == "option":
+        if column.role in ("option", "wrong"):
             self.options.setdefault(column.place, text)
+            self.wrong |= {column.place} if column.role == "wrong" else set()
         elif column.role == "reason":
             self.reasons.setdefault(column.place, text)
         elif column.role and text.strip():
@@ -382,7 +456,7 @@ def columns(names: Sequence[str]) -> list[Column]:
     found = [_column(name, letters) for name in shown]
     for at, place in option_places(shown).items():
         if not found[at].role:
-            found[at] = Column("option", place)
+            found[at] = Column("wrong" if names_wrong(shown[at]) else "option", place)
     asking = [name for name, column in zip(shown, found, strict=True) if column.role == "question"]
     best = min(asking, key=_ASKING.index, default="")
     # Where `question` and `Frage` stand side by side, the first of the table of words counts.
@@ -454,6 +528,9 @@ def _listed(text: str, marks: str) -> list[str]:
 def _options(row: Row) -> Options:
     """Returns the options with their indices; a cell with all options is split at line breaks, bars or semicolons."""
     named = [(index, text.strip()) for index, text in sorted(row.options.items()) if text.strip()]
+    if named and len(row.wrong) == len(row.options) and row.key.strip():
+        # All options are wrong, and the key is the text of the right one.
+        return [(_RIGHT, row.key.strip()), *named]
     listed = row.cells.get("options", "")
     if named or not listed:
         return named
@@ -466,6 +543,8 @@ def _options(row: Row) -> Options:
 
 def _offers(draft: ImportDraft, item: Item, row: Row, options: Options, style: KeyStyle) -> list[OptionDraft]:
     said = row.key
+    if options[0][0] == _RIGHT:
+        return [OptionDraft(text, index == _RIGHT) for index, text in options]
     right = right_options(options, said, style, texts_first="correct" not in row.cells) if said.strip() else set()
     if right is None:
         unsure = style.base is None and is_place(said, len(options))

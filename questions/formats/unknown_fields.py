@@ -1,0 +1,66 @@
+"""Finds the field that asks in data whose fields have no known name for questions, by what is in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from questions.formats.data import MOST_VALUES
+from questions.formats.field_names import spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_DEEPEST = 8
+"""Depth to which fields are renamed."""
+
+
+def asking_field(data: Any, roles: Mapping[str, str]) -> str:
+    """Returns the name of the only text that all mappings with options and a key have of their own; empty if none has
+    one. Where no field has a known name, it holds the questions.
+
+    `roles`: the role of a field by its name.
+    """
+    offering: list[dict[str, Any]] = []
+    waiting, left = [data], MOST_VALUES
+    while waiting and left > 0:
+        one = waiting.pop()
+        left -= 1
+        if isinstance(one, dict):
+            waiting += one.values()
+            fields = {spelled(key): value for key, value in one.items()}
+            known = {roles.get(name, "") for name in fields}
+            if {"options", "wrong"} & known and {"correct", "index"} & known:
+                offering.append(fields)
+        elif isinstance(one, list):
+            waiting += one
+    if len(offering) < _FEWEST_OFFERING:
+        return ""
+    texts = {
+        name: {str(fields.get(name)).strip() for fields in offering}
+        for name in offering[0]
+        if not roles.get(name) and all(isinstance(fields.get(name), str) for fields in offering)
+    }
+    asking = [name for name, values in texts.items() if len(values) == len(offering) and _is_wordy(values)]
+    return asking[0] if len(asking) == 1 else ""
+
+
+_FEWEST_OFFERING = 3
+"""Fewest mappings with options and a key that show which field asks."""
+_WORDY = 3
+"""Mean number of words from which texts may ask; in scripts without spaces, four characters count as one."""
+
+
+def _is_wordy(texts: Iterable[str]) -> bool:
+    counts = [max(len(text.split()), len(text) // 4 if not text.isascii() else 0) for text in texts]
+    return sum(counts) >= _WORDY * len(counts)
+
+
+def renamed(data: Any, name: str, depth: int = 0) -> Any:
+    """Returns the data in which the field with this name is called `question`."""
+    if depth > _DEEPEST:
+        return data
+    if isinstance(data, list):
+        return [renamed(one, name, depth + 1) for one in data]
+    if not isinstance(data, dict):
+        return data
+    return {"question" if spelled(key) == name else key: renamed(value, name, depth + 1) for key, value in data.items()}
