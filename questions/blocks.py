@@ -349,3 +349,20 @@ def dedent(line: str, columns: int) -> str:
     if "\t" in line[:columns]:
         line = line.expandtabs(4)
     return line[min(columns, len(line) - len(line.lstrip(" "))) :]
+
+
+_FENCE_MARKS = re.compile(r"[ \t]*(?P<mark>```+|~~~+)")
+
+
+def dedent_all(lines: Iterable[str], columns: int) -> Iterator[str]:
+    """Yields the lines with up to `columns` columns of indentation removed; those of a program lose only as many as
+    stand before its fence."""
+    fence, less = "", columns
+    for line in lines:
+        found = _FENCE_MARKS.match(line)
+        if found and not fence:
+            less = min(columns, len(line) - len(line.lstrip(" \t")))
+        yield dedent(line, less)
+        if found and (not fence or found["mark"].startswith(fence)):
+            fence = "" if fence else found["mark"]
+            less = less if fence else columns

@@ -105,7 +105,7 @@ _SYMBOL_INSIDE = re.compile(r"(?P<open>\*{1,3}|_{1,3})[^\w\s!-/:-@\[-`{-~【】]
 """A symbol between the emphasis and the label."""
 _ANSWER_HEADING = re.compile(
     rf"(?:(?:{_MARKED_ANSWER}|{_EXPLANATION})[ ]?(?:#?\d{{1,4}})?[ ]?[:：]?"
-    rf"|(?:{_SHORT})[ ]?(?:[:–—-][ ]+|：[ ]*)(?P<rest>\S.*))",
+    rf"|(?:{_SHORT})[ ]?(?:[:–—-][ ]+|：[ ]*)(?P<rest>\S.*)|(?:{_SHORT})[ ]+(?P<letter>[A-J](?:[ ]?[,&/][ ]?[A-J])*))",
     re.IGNORECASE,
 )
 _MAY_ANSWER = re.compile(rf"(?:[^\w]|_){{0,20}}(?:{_MARKED_ANSWER}|{_EXPLANATION})(?![a-z])", re.IGNORECASE)
@@ -134,7 +134,7 @@ _PLACEHOLDER = re.compile(
     r"| to (?:be (?:filled|added)|follow|come))?"
     r"|(?:write|type|enter|add|put|insert) (?:your |the |an? )?(?:answer|response|solution)(?: here| below)?"
     r"|to be (?:filled|added|answered|written|done|completed|determined)(?: in| later)?|to ?do|tbd|tba|wip"
-    r"|coming soon|n/?a|xxx+"
+    r"|coming soon|n/?a|xxx+|pendente|da fare|da completare"
     r"|fill (?:me |this )?in|not answered(?: yet)?|no answer(?: yet)?|pending|pendiente|por (?:hacer|completar)"
     r"|a completar"
     r"|à (?:compléter|venir|faire)|folgt|in arbeit|в разработке|скоро|待补充|待完善|待续|未完待续|略|준비 ?중"
@@ -210,6 +210,8 @@ def _is_option(source: Source, label: Label) -> bool:
     """Returns whether an `A:` is the first of several options: the next line with text begins with `B:`."""
     if label.word != "a" or label.number:
         return _repeats_with_letters(source, label)
+    if _unmarked(source.line(label.line)).strip() in ("A", "a") and _is_key(source, label.line):
+        return True
     following = source.next_filled(label.line + 1)
     if _OPTION_B.match(source.line(following)) is not None:
         return True
@@ -220,6 +222,15 @@ def _is_option(source: Source, label: Label) -> bool:
     # Where the right option alone is bold, the others have the letter without the marks.
     bare = _unmarked(twin)
     return not _unmarked(line[label.end :]).strip() and any(_unmarked(source.line(one)) == bare for one in ahead)
+
+
+_LATER_OPTION = re.compile(r"\W{0,6}[C-Jc-j](?:[).:、．）]|[ ])")
+
+
+def _is_key(source: Source, line: int) -> bool:
+    """Returns whether the nearest line with text above is an option, so that a letter alone is the key."""
+    above = next((source.line(n) for n in range(line - 1, max(line - 5, 0), -1) if source.line(n).strip(" `~")), "")
+    return _LATER_OPTION.match(above) is not None
 
 
 def _unmarked(line: str) -> str:
@@ -262,7 +273,7 @@ def answer_in_heading(heading: str) -> str | None:
         return None
     if (found := _ANSWER_HEADING.fullmatch(_EDGES.sub("", plain(heading)))) is None:
         return None
-    return found["rest"] or ""
+    return found["rest"] or found["letter"] or ""
 
 
 _QUESTION_HEADING = re.compile(
@@ -290,6 +301,19 @@ def announces_only_questions(block: Block) -> bool:
     return block.kind == "heading" and _QUESTIONS_HEADING.fullmatch(plain(block.text)) is not None
 
 
+_EXERCISES = re.compile(
+    r"\b(?:exercises?|homework|assignments?|worksheet|übung(?:en|sblatt)?|hausaufgaben?|aufgabenblatt|ejercicios|tareas?"
+    r"|deberes|exercices|devoirs?|esercizi|compiti|exercícios|oefeningen|huiswerk|zadania|ćwiczenia|упражнения|домашн\w+"
+    r"|вправи|alıştırmalar?|ödev|latihan|tugas)\b|bài tập|练习|作业|習題|宿題|演習|과제|연습",
+    re.IGNORECASE,
+)
+
+
+def names_exercises(title: str) -> bool:
+    """Returns whether a title announces work to do: `Exercises`, `Homework 3`, `Übungsblatt`."""
+    return _EXERCISES.search(title) is not None
+
+
 def is_answer_summary(summary: str) -> bool:
     """Returns whether the summary of a fold announces the answer: `Show answer`, `Click me`."""
     if len(summary) > 200 or "?" in summary:
@@ -305,4 +329,10 @@ def announces_keys(title: str) -> bool:
 
 def is_placeholder(answer: str) -> bool:
     """Returns whether an answer is only a place for one: `TODO`, `[To be filled]`, `_____`."""
+    if len(answer) <= 300 and answer.startswith("<") and "`" not in answer and _LIST_ITEM.search(answer):
+        answer = _LIST_TAGS.sub("", answer)
     return len(answer) <= 300 and _PLACEHOLDER.fullmatch(answer) is not None
+
+
+_LIST_ITEM = re.compile(r"<(?:li|p|div)\b", re.IGNORECASE)
+_LIST_TAGS = re.compile(r"</?(?:ul|ol|li|p|div|span|br)\b[^<>]{0,200}>", re.IGNORECASE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from questions.document import Document, Draft
 from questions.patterns.contents import without_contents
 from questions.patterns.flash_cards import FLASH_CARDS, read_flash_cards
-from questions.patterns.front_matter import FRONT_MATTER, read_front_matter
+from questions.patterns.front_matter import FRONT_MATTER, read_asking_title, read_front_matter
 from questions.patterns.inference import REASONS, best_candidate
 from questions.patterns.items import add_candidate
 from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
@@ -15,7 +15,7 @@ from questions.patterns.paragraphs import lists_paragraphs
 from questions.patterns.recipes import NAME as RECIPE
 from questions.patterns.recipes import read_recipe
 from questions.patterns.starts import find_starts
-from questions.patterns.swallowed import swallowed_findings
+from questions.patterns.swallowed import left_findings, swallowed_findings
 from questions.patterns.tables import TABLES, read_named_tables, read_tables
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     if cards.questions:
         names.append(FLASH_CARDS)
         document = document.without(cards.questions)
+        gaps = (one.span for one in cards.findings if one.skipped)
+        document = document.without_lists((span.line, span.end_line) for span in gaps)
     lists = find_key_lists(document)
     if lists:
         document = document.without_lists((one.first, one.last) for one in lists)
@@ -76,8 +78,12 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     for here in drafts:
         draft.questions += here.questions
         draft.findings += here.findings
+    if not draft.questions and (titled := read_asking_title(whole)).questions:
+        return Inferred(titled, (FRONT_MATTER,), ("1 question: the title in the front matter asks",))
     draft = _keyed(whole, draft, lists)
     draft.findings += swallowed_findings(first_starts, won, draft.questions)
+    named = {one.span.line for one in draft.findings}
+    draft.findings += left_findings(first_starts, won, draft.questions, named)
     names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-2].questions else [])
     explanation = tuple(candidate.explain() for candidate in won)
     if cards.questions:

@@ -1,22 +1,34 @@
-"""Recognizes tables of contents: runs of bare questions that only repeat questions asked elsewhere in the document."""
+"""Recognizes tables of contents: entries that are links, and runs of bare questions that only repeat others."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.document import Draft
+from questions.patterns.stems import question_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from questions.model import Question
+    from questions.patterns.starts import Start
 
+_LINK_ONLY = re.compile(r"[*_]{0,3}!?\[[^\[\]]{0,300}\]\([^()\s]{0,500}\)[*_]{0,3}[.,;]?")
 _FEWEST = 2
 """Fewest entries of a table of contents."""
 _GAP = 3
 """Most lines from one entry to the next."""
+
+
+def is_only_link(start: Start) -> bool:
+    """Returns whether a start is an entry of a table of contents: nothing but a link."""
+    if start.block is None or not start.block.children:
+        return False
+    text = start.block.children[0].text.strip()
+    return "](" in text and (_LINK_ONLY.fullmatch(text) is not None or question_line(text).text != text)
 
 
 def without_contents(drafts: list[Draft]) -> list[Draft]:

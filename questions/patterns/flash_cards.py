@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft
 from questions.patterns.items import FoundQuestion, add_question
+from questions.patterns.stems import unbold
 from questions.source import Finding, trim
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _CODE = re.compile(r"`[^`\n]*`")
 _CLOZE = re.compile(r"==[^=\n]{1,200}==|\{\{c\d+::[^{}\n]{1,300}\}\}")
 _SCHEDULE = re.compile(r"[ \t]*<!--SR:[^\n]{0,500}?-->|[ \t]+\^[\w-]{1,40}[ \t]*$", re.MULTILINE)
 """Dates of reviews and names of blocks, which the program adds to cards."""
-_TAG = re.compile(r"(?:^|[ \t])#(?:flash-?cards?|cards?|anki|sr)(?:/[\w/-]{0,80})?(?=\s|$)", re.IGNORECASE)
+_TAG = re.compile(r"(?:(?<!\S)|[ \t])#(?:flash-?cards?|cards?|anki|sr)(?:/[\w/-]{0,80})?(?=\s|$)", re.IGNORECASE)
 _TAGGED = re.compile(r"(?m)^[ \t]*(?:tags?:.*|-[ \t]*)\b(?:flash-?cards?|anki)\b", re.IGNORECASE)
 _ENDS = re.compile(r"[ \t]*(?:(?:[-*_][ \t]*){3,}|<!--SR:.*)?")
 _FEWEST = 3
@@ -68,7 +69,7 @@ def read_flash_cards(document: Document) -> Draft:
         if front and document.free(card.first, card.last):
             ends = card.last
             first, last = card.first, card.last
-            found = FoundQuestion(first=first, last=last, prompt=front, answer=back, section=stretch.path)
+            found = FoundQuestion(first=first, last=last, prompt=unbold(front), answer=back, section=stretch.path)
             add_question(document, draft, found)
     if draft.questions and tagged:
         draft.findings += _clozes(document, outside, {n for c in cards for n in range(c.first, c.last + 1)})
@@ -93,7 +94,7 @@ def _of_lines(document: Document, outside: bytearray, *, tagged: bool) -> list[_
             continue
         filled += 1
         card = _ONE_LINE.fullmatch(_CODE.sub(lambda code: "`" * len(code[0]), line)) if "::" in line else None
-        if card and "`" not in line[card.start("mark") - 1 : card.end("mark") + 1]:
+        if card and not (line[card.start("mark") - 1] == line[card.end("mark") : card.end("mark") + 1] == "`"):
             front, back = line[card.start("front") : card.end("front")], line[card.start("back") :]
             words = " " in front or not front.isascii() or (tagged and line[card.start("mark") - 1].isspace())
             if words or tagged:

@@ -1,4 +1,4 @@
-"""Reads unanswered questions in the front matter: `questions:` as a list, or as lists by level."""
+"""Reads questions in the front matter: `questions:` as a list, or as lists by level, and a title that asks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from questions.document import Document, Draft, entries
-from questions.patterns.items import FoundQuestion, make_question
-from questions.patterns.stems import level_of
+from questions.document import Document, Draft, entries, scalar
+from questions.patterns.items import FoundQuestion, add_question, make_question
+from questions.patterns.stems import ends_asking, level_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,22 @@ def read_front_matter(document: Document) -> Draft:
         prompt = str(node.value).strip()
         found = FoundQuestion(first=first, last=last, prompt=prompt, level=level)
         draft.questions.append(make_question(document, found))
+    return draft
+
+
+def read_asking_title(document: Document) -> Draft:
+    """Reads a document whose title in the front matter asks, and whose text answers it, as one question."""
+    draft = Draft()
+    title = scalar(document.front, "title").strip()
+    if len(document.blocks) < 2 or not ends_asking(title):
+        return draft
+    front, *body = document.blocks
+    level = next((one for key in ("level", "difficulty") if (one := level_of(scalar(document.front, key)))), None)
+    answer = document.source.text(body[0].first, body[-1].last)
+    found = FoundQuestion(
+        first=front.first, last=body[-1].last, prompt=title, answer=answer, labeled=False, level=level
+    )
+    add_question(document, draft, found)
     return draft
 
 

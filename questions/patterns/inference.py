@@ -24,10 +24,11 @@ from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, get_args
 
 from questions.labels import announces_only_questions, is_answer_heading
+from questions.patterns.contents import is_only_link
 from questions.patterns.paragraphs import find_paragraphs, made_of
-from questions.patterns.starts import is_only_link
 from questions.patterns.stems import (
     asks_for_questions,
+    demands,
     ends_asking,
     heading_asks,
     is_advertisement,
@@ -181,12 +182,24 @@ _COURTESY = 4
 """Most words of a last item that thanks or refers to more."""
 
 
+_NOTHING = re.compile(r"[\W_]*$")
+
+
 def _labeled(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
     if kind == "label":
-        return Verdict(tuple(run))
-    if kind == "fold":
+        # `Question: ...` explains a form.
+        shows = [one for one in run if one.label and not _is_form(document, one)]
+        return Verdict(tuple(shows))
+    if kind == "fold" or (kind == "item" and run[0].depth and heading_asks(run[0].headings)):
         return Verdict()
-    return Verdict(tuple(start for start in run if start.stem.labeled and (kind != "line" or start.bold)))
+    labeled = [start for start in run if start.stem.labeled and (kind != "line" or start.bold)]
+    return Verdict(tuple(start for start in labeled if kind != "line" or start.text or start.asks))
+
+
+def _is_form(document: Document, start: Start) -> bool:
+    """Returns whether nothing but dots stands in the line of a label."""
+    rest = document.source.line(start.label.line)[start.label.end :].strip() if start.label else ""
+    return rest.startswith(("...", "…", "___")) and _NOTHING.fullmatch(rest) is not None
 
 
 def _answered(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
@@ -222,7 +235,12 @@ def _titles_a_line(start: Start) -> bool:
     """Returns whether the line above the options asks, so that a heading that does not is only a title."""
     if start.asks or start.number or start.stem.labeled:
         return False
+    if len(_FIRST_OPTION.findall(start.own_text)) > 1:
+        return True
     return any(block.kind == "paragraph" and reads_as_question(block.text) for block in start.body[:2])
+
+
+_FIRST_OPTION = re.compile(r"(?m)^[ \t]*(?:[-*+][ \t]+)?[*_]{0,3}\(?[Aa][.)：:、．][*_]{0,3}[ \t]+\S")
 
 
 def _is_answered(document: Document, start: Start) -> bool:
@@ -282,7 +300,8 @@ def _is_count(number: str) -> bool:
 
 def _answered_lines(run: list[Start]) -> Verdict:
     answered = {start for start in run if start.answer is not None or start.offers}
-    numbered = {start for start in run if start.number and start.bold}
+    regular = len(answered) >= _FEWEST["item"] and sum(bool(start.number) for start in answered) == len(answered)
+    numbered = {start for start in run if start.number and (start.bold or regular)}
     most = len(answered) * 2 >= len(run)
     return Verdict(tuple(start for start in run if start in answered or (most and start in numbered)))
 
@@ -313,6 +332,8 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
         # A run of study headings may contain one that asks, and a run of questions one that does not.
         return Verdict(tuple(numbered))
     bare = [start for start in run if not start.number]
+    if len(bare) >= _FEWEST["heading"] and sum(demands(start.stem.text) for start in bare) * 3 >= len(bare) * 2:
+        return Verdict(tuple(start for start in bare if start.asks))
     asks = [start for start in bare if _asks_itself(document, start)]
     enough = len(asks) >= (1 if told else _FEWEST["heading"])
     if not enough or not (told or len(asks) * 3 >= len(bare) * 2):
@@ -354,14 +375,38 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
     if headed and not run[0].depth and document.layout.headed_items >= _FEWEST["item"]:
         # Items without a heading are lists within the answers, at a smaller indentation.
         return Verdict(tuple(_with_rest(document, run, _with_next(run, headed))))
+    run = _without_remarks(run)
     items = [start for start in run if not is_only_link(start)]
     asking = {start for start in items if start.asks or _is_headed(start)}
     answered = [start for start in asking if start.text]
     if len(asking) * 2 <= len(run) or not (answered or len(asking) >= _FEWEST["item"]):
         return Verdict()
+    if run[0].depth and not answered and not any(_demands_or_ends_asking(start) for start in asking):
+        # `Have four options each` and `Are about week 1` go on with the sentence of the item they are part of.
+        return Verdict()
     if len(asking) * 3 < len(run) * 2:
         return _split(run, asking)
     return _split(run, {start for start in items if start in asking or not _is_courtesy(start, run)})
+
+
+def _without_remarks(run: list[Start]) -> list[Start]:
+    """Returns the items without lists before the others whose numbers begin anew and in which nothing asks: remarks."""
+    parts: list[list[Start]] = []
+    for start in run:
+        if not parts or (start.number == "1" and not start.depth):
+            parts.append([])
+        parts[-1].append(start)
+    while len(parts) > 1 and parts[0][0].number == "1" and not any(map(_asks_or_says, parts[0])):
+        del parts[0]
+    return [start for part in parts for start in part]
+
+
+def _demands_or_ends_asking(start: Start) -> bool:
+    return ends_asking(start.stem.text) or demands(start.stem.text)
+
+
+def _asks_or_says(start: Start) -> bool:
+    return ends_asking(start.stem.text) or bool(start.text)
 
 
 def _is_headed(start: Start) -> bool:

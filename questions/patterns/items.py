@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.blocks import plain
+from questions.blocks import content_column, dedent_all, plain
 from questions.keypoints import key_points_of
-from questions.labels import is_placeholder, is_question_heading, label_of, text_after
+from questions.labels import is_placeholder, is_question_heading, label_of, names_exercises, text_after
 from questions.model import Question
 from questions.patterns.answers import (
     FoundAnswer,
@@ -21,8 +21,9 @@ from questions.patterns.answers import (
     without_promotion,
     without_rules,
 )
-from questions.patterns.options import bullet_options, bulleted_choice, find_choice, options_in
-from questions.patterns.starts import Start, column_of, text_of
+from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
+from questions.patterns.options import bullet_options, options_in
+from questions.patterns.starts import Start
 from questions.patterns.stems import ends_asking, level_of, level_under, reads_as_question, unbold
 from questions.source import Finding, trim
 
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
     from questions.blocks import Block
     from questions.document import Document, Draft
     from questions.model import Level
+    from questions.patterns.choices import ChoiceParts, KeyProblem
     from questions.patterns.inference import Candidate
-    from questions.patterns.options import ChoiceParts, KeyProblem, OptionRun
+    from questions.patterns.options import OptionRun
     from questions.source import Source, Span
 
 
@@ -67,7 +69,10 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
         for start, following in zip(starts, [*starts[1:], None], strict=True)
     ]
     bulleted = bullets_offer([None if one.labeled else bullet_options(one.answer) for one in read])
+    work = candidate.kind == "heading" and candidate.reason == "labeled" and _is_work(document, starts)
     for start, parts in zip(starts, read, strict=True):
+        if work and not parts.labeled and parts.answer:
+            parts = parts._replace(prompt="\n\n".join((parts.prompt, parts.answer)), answer="")
         if mostly_labeled and not parts.labeled and parts.answer and _asks_in_its_text(start, parts):
             parts = parts._replace(prompt="\n\n".join((parts.prompt, parts.answer)), answer="")
         found = FoundQuestion(
@@ -123,6 +128,12 @@ def bullets_offer(found: list[tuple[OptionRun, str] | None]) -> bool:
         and times >= _REGULAR * len(runs)
         and not any(o.marked for r in runs for o in r.options)
     )
+
+
+def _is_work(document: Document, starts: tuple[Start, ...]) -> bool:
+    """Returns whether headings only name tasks, which the text below them sets: homework without answers."""
+    silent = not any(start.answer is not None or ends_asking(start.stem.text) for start in starts)
+    return silent and names_exercises(document.title)
 
 
 def _asking_lines(start: Start) -> tuple[int, int]:
@@ -230,8 +241,19 @@ def _body(start: Start, limit: int, *, is_last: bool) -> tuple[Block, ...]:
 
 def _text(document: Document, start: Start, first: int, last: int) -> str:
     if start.kind == "item":
-        return text_of(document, first, last, column_of(start))
+        return _text_of(document, first, last, _column_of(start))
     return document.source.text(first, last)
+
+
+def _text_of(document: Document, first: int, last: int, column: int) -> str:
+    """Returns the Markdown of some lines of a list item without its indentation."""
+    lines = (document.source.line(number) for number in range(first, last + 1))
+    return "\n".join(dedent_all(lines, column)).strip("\n").rstrip()
+
+
+def _column_of(start: Start) -> int:
+    """Returns the column where the text of an item starts."""
+    return content_column(start.document.source.line(start.first)) if start.document else 0
 
 
 def _unbold_first(asked: str) -> str:
@@ -406,8 +428,12 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     found = replace(found, last=last_of_text(document.source, found.first, found.last))
     question = make_question(document, found)
     answer = without_promotion(found.answer)
-    if is_placeholder(answer) or only_pictures(answer):
+    if is_placeholder(answer) or only_pictures(answer) or only_says_type(answer):
         answer = ""
+    if found.offering and not found.labeled and answer and only_shows(answer) and "```" in answer:
+        # Among questions with options, a program below one is what it asks about.
+        found, answer = replace(found, prompt=f"{found.prompt}\n\n{answer}"), ""
+        question = make_question(document, found)
     bullets = bullet_options(answer) if found.bulleted and not found.labeled else None
     if bullets:
         choice: ChoiceParts | None = bulleted_choice(found.prompt, *bullets)

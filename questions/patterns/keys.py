@@ -33,6 +33,7 @@ _GLUED = re.compile(
     r"[*_`(\[（]{0,4}(?P<letters>[A-J]{2,10})(?P<end>[*_`)\].:,;）。]{0,6})(?P<rest>[ ]*(?:[-–—(（].*)?)$"
 )
 """Several letters without a separator, such as `BD`."""
+_SPACED = re.compile(r"^[ ]*`[ ]*(?P<letter>[A-J])[ ]*`")
 _LETTER = re.compile(rf"(?<![^\W_])[{_LETTERS}](?![^\W_])", re.IGNORECASE)
 _AND_WORD = re.compile(r"\b(?:and|or|y|e|et|und|и|та|ve|và)\b")
 _PART = re.compile(r"(?:^|\s)\(?[b-j]\)\s", re.IGNORECASE)
@@ -58,6 +59,7 @@ def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True)
     """
     text = _TAGS.sub("", answer, count=1) if answer.startswith("<") else answer
     first, _, below = text.partition("\n")
+    first = _SPACED.sub(r"`\g<letter>`", first)
     glued = _GLUED.match(first)
     if letters and glued and _is_ascending(glued["letters"]):
         named = frozenset(glued["letters"].lower())
@@ -99,9 +101,30 @@ def key_below(lines: list[str], options: Sequence[FoundOption]) -> Key | None:
                 continue
             above = trim("\n".join(lines[:index]))
             return key and key._replace(rest="\n\n".join(part for part in (above, key.rest) if part))
-    return _stated(lines, options)
+    return letter_below(lines, options) or _stated(lines, options)
 
 
+_LETTER_ALONE = re.compile(
+    r"[ ]{0,3}(?:[*_`]{1,3}|<(?:b|strong)>)?[ ]?(?P<letter>[A-J])[ ]?[.)]?(?:[*_`]{1,3}|</(?:b|strong)>)?[ ]*"
+)
+
+
+def letter_below(lines: list[str], options: Sequence[FoundOption]) -> Key | None:
+    """Returns the key that stands alone below the options: the letter of one in a line, or in a fence, of its own."""
+    filled = [index for index, line in enumerate(lines) if line.strip()]
+    fenced = len(filled) > 2 and lines[filled[0]].lstrip()[:3] in ("```", "~~~")
+    at = filled[int(fenced)] if filled else -1
+    if fenced and lines[filled[2]].strip() != lines[filled[0]].lstrip()[:3]:
+        return None
+    found = _LETTER_ALONE.fullmatch(lines[at]) if filled else None
+    if found is None or found["letter"].lower() not in {one.id for one in options} or len(options) < _FEWEST_ALONE:
+        return None
+    below = lines[filled[2] + 1 :] if fenced else lines[at + 1 :]
+    return Key(frozenset(found["letter"].lower()), trim("\n".join(below)), lines[at].strip())
+
+
+_FEWEST_ALONE = 3
+"""Fewest options of which a letter alone names one."""
 _STATED = re.compile(
     r"[ ]{0,3}(?:[-*+][ ]+)?[*_`]{0,3}(?:(?:option|answer|choice)[ ])?(?P<letter>[A-J])[).]?[*_`]{0,3}[ ]is[ ]"
     r"(?P<not>not[ ]|in)?(?:the[ ])?correct\b",

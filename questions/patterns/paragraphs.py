@@ -137,11 +137,18 @@ def lists_paragraphs(document: Document) -> bool:
     return asking >= _FEWEST_LISTED and asking * 2 > len(paragraphs) and asking > headings * 2
 
 
+def _is_only_question(document: Document, start: Start) -> bool:
+    """Returns whether a document without headings is one line that asks, and its answer."""
+    first = next((block for block in document.blocks if block.kind != "front_matter"), None)
+    one_line = first is not None and first is start.block and first.first == first.last and first.text[0].isalpha()
+    return one_line and ends_asking(start.stem.text) and bool(start.text) and not document.sections
+
+
 def made_of(document: Document, run: list[Start], *, told: bool) -> bool:
     """Returns whether a document is made of these paragraphs and what stands below them. `told`: whether its title
     announces questions."""
     if len(run) < (_FEWEST_TOLD if told else _FEWEST):
-        return False
+        return len(run) == 1 and _is_only_question(document, run[0])
     answered = sum(bool(start.text) for start in run)
     if not told and not lists_paragraphs(document) and answered * 2 < len(run):
         return False

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Literal
 
-from questions.blocks import Block, Fold, content_column, dedent, fold_text, unwrapped
+from questions.blocks import Block, Fold, fold_text, unwrapped
 from questions.labels import is_answer_summary, is_question_heading, label_of, text_after
 from questions.patterns.answers import FoundAnswer, find_answer, without_footer, without_rules
 from questions.patterns.options import begins_with_box, may_hold_options, options_in
@@ -43,7 +43,7 @@ _ONE_LINE = re.compile(
 _OPTION_LIST = re.compile(r"(?:\[[ xX✓✔*]\]|[*_(\[（]{0,4}[AaАа①][)\].:*_）．、：])(?:[ \t*_]|$)?")
 _BOLD_ALONE = re.compile(r"[ ]{0,3}(?P<mark>\*\*|__)(?P<text>(?:(?!(?P=mark)).){1,600})(?P=mark)[ ]*")
 """A line that is bold as a whole."""
-_LINK_ONLY = re.compile(r"[*_]{0,3}!?\[[^\[\]]{0,300}\]\([^()\s]{0,500}\)[*_]{0,3}[.,;]?")
+_LINK_FIRST = re.compile(r"\[(?P<text>[^\[\]]{1,300})\]\([^()\s]{0,500}\)")
 _WRAPPER = re.compile(r"[ ]*</?(?:div|p|span|section)\b", re.IGNORECASE)
 """HTML around a part of an answer."""
 _DEEPEST = 3
@@ -89,8 +89,9 @@ class Start:
 
     @cached_property
     def asks(self) -> bool:
-        """Whether its text reads as a question."""
-        return reads_as_question(self.stem.text)
+        """Whether its text, or the text of the link that it begins with, reads as a question."""
+        linked = _LINK_FIRST.match(self.stem.text)
+        return reads_as_question(self.stem.text) or (linked is not None and reads_as_question(linked["text"]))
 
     @cached_property
     def answer(self) -> FoundAnswer | None:
@@ -146,11 +147,14 @@ class Start:
 
 def find_starts(document: Document) -> dict[Kind, list[Start]]:
     """Returns the places of each kind whose lines are still free, in line order."""
+    escapes = _escapes_numbers(document)
     return {
         "label": list(_labels(document)),
-        "heading": list(_headings(document)),
+        "heading": list(_counted(list(_headings(document)))),
         "item": [start for stretch in document.layout.stretches for start in _items(document, stretch)],
-        "line": [start for stretch in document.layout.stretches for start in _lines(document, stretch)],
+        "line": [
+            start for stretch in document.layout.stretches for start in _lines(document, stretch, escapes=escapes)
+        ],
         "fold": list(_folds(document)),
     }
 
@@ -257,6 +261,30 @@ def _headings(document: Document) -> Iterator[Start]:
         )
 
 
+_BARE_NUMBER = re.compile(r"(?P<number>\d{1,3})(?:[ ]+(?P<rest>\S.*))?", re.DOTALL)
+_FEWEST_COUNTED = 4
+"""Fewest headings whose numbers go on from one to the next, so that they need no punctuation."""
+
+
+def _counted(starts: list[Start]) -> Iterator[Start]:
+    """Yields headings, with the number of those that begin with one and go on from the heading before: `05 What …`."""
+    runs: dict[tuple[int, int], list[tuple[Start, int, str]]] = {}
+    for start in starts:
+        found = None if start.number or start.block is None else _BARE_NUMBER.fullmatch(start.block.text.strip())
+        if found:
+            runs.setdefault((start.depth, start.run), []).append((start, int(found["number"]), found["rest"] or ""))
+    numbered: dict[Start, QuestionLine] = {}
+    for run in runs.values():
+        steps = sum(two == one + 1 for (_, one, _), (_, two, _) in pairwise(run))
+        if len(run) >= _FEWEST_COUNTED and steps * 10 >= (len(run) - 1) * 9:
+            for start, number, rest in run:
+                numbered[start] = (
+                    question_line(rest)._replace(number=str(number)) if rest else QuestionLine(str(number), "")
+                )
+    for start in starts:
+        yield replace(start, stem=numbered[start]) if start in numbered else start
+
+
 # List items
 
 
@@ -305,19 +333,31 @@ def _loose(document: Document, stretch: Stretch, index: int) -> tuple[Block, ...
     if end:
         pass
     elif item.info and item.last <= item.children[0].last and len(block.children) == 1:
-        end = next((i for i, b in enumerate(below) if _ends_item(document, b)), len(below))
+        end = next((i for i, b in enumerate(below) if _ends_item(document, b) or _is_next(item, b)), len(below))
     elif item.info and (following := next((b for b in below if _is_numbered(b)), None)):
         number = following.children[0].info
         if number.isdecimal() and item.info.isdecimal() and int(number) == int(item.info) + 1 > 1:
             end = _up_to(below, ("rule", "list"))
+            if below[:1] != (following,) and below[0].kind == "list" and below[0].first == item.last + 1:
+                # Bullets right below the last item of a list, which is not indented enough, are its answer.
+                end = _up_to(below[1:], ("rule", "list")) + 1
     free = next((i for i, b in enumerate(below[:end]) if not document.free(b.first, b.last)), end)
     return below[:free]
+
+
+def _is_next(item: Block, block: Block) -> bool:
+    """Returns whether a paragraph begins with the number after that of an item."""
+    if block.kind != "paragraph" or not item.info.isdecimal():
+        return False
+    numbers = (question_line(line).number for line in block.text.split("\n")[:2])
+    return str(int(item.info) + 1) in numbers
 
 
 def _ends_item(document: Document, block: Block) -> bool:
     """Returns whether a block below the only item of a list is no part of it."""
     if block.kind == "html":
-        return not document.labels(block) and _WRAPPER.match(document.source.line(block.first)) is None
+        folded = document.answer_fold(block) is not None
+        return not folded and not document.labels(block) and not _WRAPPER.match(document.source.line(block.first))
     return block.kind in ("rule", "table") or _is_numbered(block)
 
 
@@ -375,17 +415,17 @@ def _parted(text: str) -> tuple[str, str]:
     if below and (unbold(first) != first.strip() or label_of(below) is not None):
         return first, ""
     found = _ONE_LINE.fullmatch(text)
-    if found and found["asks"] and reads_as_question(found["asks"]):
+    if found and found["asks"] and reads_as_question(found["asks"]) and not _asks_more(found["says"]):
         return found["asks"], found["says"]
     return text, ""
 
 
-def is_only_link(start: Start) -> bool:
-    """Returns whether a start is an entry of a table of contents: nothing but a link."""
-    if start.block is None or not start.block.children:
-        return False
-    text = start.block.children[0].text.strip()
-    return "](" in text and (_LINK_ONLY.fullmatch(text) is not None or question_line(text).text != text)
+_MOST_ASKED = 12
+"""Most words of a sentence that asks for more after a question, as `Give an example.` does."""
+
+
+def _asks_more(text: str) -> bool:
+    return "\n" not in text and len(text.split()) <= _MOST_ASKED and reads_as_question(text)
 
 
 # Lines of their own: bold, numbered, or plain above options or an answer
@@ -404,13 +444,17 @@ class _AskingLine:
     """Number of lines."""
 
 
-def _lines(document: Document, stretch: Stretch) -> Iterator[Start]:
+def _lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterator[Start]:
     found = [
         (index, line)
         for index, block in enumerate(stretch.blocks)
         if block.kind == "paragraph" and (line := _line(block)) and document.free(block.first, block.last)
     ]
-    kept = [(index, line) for index, line in found if _may_ask(document, stretch, index, line)]
+    kept = [
+        (index, line)
+        for index, line in found
+        if (escapes and _ESCAPED.match(stretch.blocks[index].text)) or _may_ask(document, stretch, index, line)
+    ]
     ends = [index for index, _ in kept[1:]] + [len(stretch.blocks)]
     for (index, line), end in zip(kept, ends, strict=False):
         block = stretch.blocks[index]
@@ -436,6 +480,17 @@ def _lines(document: Document, stretch: Stretch) -> Iterator[Start]:
             own_last=block.last,
             document=document,
         )
+
+
+_ESCAPED = re.compile(r"[ ]{0,3}\d{1,4}\\[.)]")
+"""A number that the author did not want to be that of a list."""
+_FEWEST_ESCAPED = 5
+
+
+def _escapes_numbers(document: Document) -> bool:
+    """Returns whether the paragraphs of a document have numbers of their own, with an escaped period."""
+    escaped = (block for block in document.blocks if block.kind == "paragraph" and _ESCAPED.match(block.text))
+    return sum(1 for _ in escaped) >= _FEWEST_ESCAPED
 
 
 def _may_ask(document: Document, stretch: Stretch, index: int, line: _AskingLine) -> bool:
@@ -540,14 +595,3 @@ def _until(document: Document, fold: Fold, last: int) -> str:
     first = fold.body[0]
     lines = [document.source.line(number) for number in range(first, last + 1)]
     return unwrapped("\n".join((lines[0][fold.start :], *lines[1:]))) if lines else ""
-
-
-def text_of(document: Document, first: int, last: int, column: int) -> str:
-    """Returns the Markdown of some lines of a list item without its indentation."""
-    lines = [dedent(document.source.line(number), column) for number in range(first, last + 1)]
-    return "\n".join(lines).strip("\n").rstrip()
-
-
-def column_of(start: Start) -> int:
-    """Returns the column where the text of an item starts."""
-    return content_column(start.document.source.line(start.first)) if start.document else 0

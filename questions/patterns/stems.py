@@ -316,7 +316,28 @@ def reads_as_question(markdown: str) -> bool:
     words = len(text.split()) if text.isascii() else len(text.split()) + len(_WIDE.findall(text)) // 2
     if words < _IMPERATIVE:
         return False
+    if _DEMANDS.match(text):
+        return True
     return _ASKS.match(text.lstrip("\"'“‘(¿¡ ")) is not None or (not text.isascii() and bool(_ASKS_ENDING.search(text)))
+
+
+_DEMANDS = re.compile(
+    r"(?:please[ ])?(?:explain|describe|discuss|demonstrate|outline|differentiate|distinguish|compare and contrast"
+    r"|explica|describe|explique|descreva|expliquez|décrivez|erklär(?:e|en)|beschreib(?:e|en)|erläuter[en]|nenn(?:e|en)"
+    r"|spiega|spiegare|descrivi|descrivere|illustra|beschrijf|bespreek|wyjaśnij|opisz|omów|wymień|proszę"
+    r"|vysvětlete|popište|objasněte|vyjmenujte|объясните|опишите|назовите|перечислите|расскажите|поясните|опишіть"
+    r"|jelaskan|sebutkan|uraikan|förklara|beskriv|forklar)(?!\w)",
+    re.IGNORECASE,
+)
+# Words that begin an item of any list, and are a question only among headings that demand an explanation.
+_DEMANDS_PROOF = re.compile(r"^provide[ ]|,[ ](?:explain|describe|demonstrate|show|discuss)[ ]", re.IGNORECASE)
+_FEWEST_DEMANDED = 3
+
+
+def demands(text: str) -> bool:
+    """Returns whether a line asks for an explanation: it begins with a word such as `Explain`, and names what."""
+    words = plain(text)
+    return len(words.split()) >= _FEWEST_DEMANDED and bool(_DEMANDS.match(words) or _DEMANDS_PROOF.search(words))
 
 
 def heading_asks(headings: tuple[Block, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from questions.patterns.contents import is_only_link
 from questions.patterns.stems import ends_asking
 from questions.source import Finding
 
@@ -41,6 +42,57 @@ def swallowed_findings(
             if place.line < start.first <= place.end_line and start.stem.text not in places[at].prompt:
                 named.add(start.first)
                 yield _swallowed(start, place.line)
+
+
+def left_findings(
+    starts: dict[Kind, list[Start]], won: Sequence[Candidate], questions: Sequence[Question], named: set[int]
+) -> Iterator[Finding]:
+    """Yields a finding for each place outside questions that has the form of those that were read, and asks or has a
+    number next to theirs. `named`: lines of other findings.
+
+    `starts`: the places where a question may start, before questions were read.
+    """
+    places = sorted((question.place.line, question.place.end_line) for question in questions)
+    for candidate in won:
+        if candidate.kind not in ("item", "line", "heading"):
+            continue
+        numbered = _most([bool(start.number) for start in candidate.read])
+        numbers = {start.number for start in candidate.read}
+        for start in starts[candidate.kind]:
+            # Headings that ask are named as such, unless they offer more.
+            asks = (candidate.kind != "heading" and ends_asking(start.stem.text)) or _goes_on(start.number, numbers)
+            alike = start.depth == candidate.depth and asks and bool(start.number) == numbered
+            at = bisect_right(places, (start.first, len(places))) - 1
+            inside = at >= 0 and places[at][0] <= start.first <= places[at][1]
+            holds = any(start.first <= line <= start.end for line, _ in places[at + 1 : at + 2])
+            if alike and not inside and not holds and start.first not in named and not is_only_link(start):
+                named.add(start.first)
+                yield _left(start)
+
+
+def _goes_on(number: str, numbers: set[str]) -> bool:
+    """Returns whether a number is missing between, before or behind others."""
+    near = {str(int(number) - 1), str(int(number) + 1)} if number.isdecimal() and len(number) < _LONG else set()
+    return len(numbers) >= _FEWEST and number not in numbers and bool(near & numbers)
+
+
+_FEWEST = 3
+"""Fewest numbers of questions that show that another belongs to them."""
+_LONG = 5
+"""Length of a number that counts nothing."""
+
+
+def _left(start: Start) -> Finding:
+    assert start.document is not None
+    return Finding(
+        "Q006",
+        "warning",
+        "this looks like a question but was not read as one",
+        start.document.source.span(start.first, start.last),
+        note="it has the form of the questions of this document",
+        help="write it like them in all: with its options, its answer or a question mark",
+        skipped=True,
+    )
 
 
 def _most(values: list[bool]) -> bool:

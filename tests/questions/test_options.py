@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from questions.patterns.options import ChoiceParts, bullets_in, find_choice, options_in
+from questions.patterns.choices import ChoiceParts, find_choice
+from questions.patterns.options import bullets_in, options_in
 
 LETTERS = "Which?\n\na) one\nb) two\nc) three"
 

@@ -1,0 +1,295 @@
+"""Puts the options of a question and its key together: what is right, why, and what is wrong with the key."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import NamedTuple
+
+from questions.model import Option
+from questions.patterns.keys import Key, key_below, key_of, letter_below
+from questions.patterns.options import (
+    LONGEST_OPTION,
+    OptionRun,
+    bullets_in,
+    fence_after,
+    fence_in,
+    found_option,
+    may_hold_options,
+    nth_letter,
+    options_in,
+)
+from questions.patterns.stems import ends_asking, reads_as_question
+from questions.source import trim
+
+_TRUE_OR_FALSE = re.compile(
+    r"(?:true|false|yes|no|correct|incorrect|right|wrong|wahr|falsch|richtig|vrai|faux|vero|falso|verdadero"
+    r"|verdadeiro|sí|sim|não"
+    r"|правда|ложь|верно|неверно|да|нет|doğru|yanlış|evet|hayır|正确|错误|对|错|正しい|誤り|はい|いいえ|맞음"
+    r"|틀림|예|아니오)[.。]?",
+    re.IGNORECASE,
+)
+_NO_OPTION = re.compile(r"#{1,6}[ ]|```|~~~|>|\||<[a-z!]|!\[", re.IGNORECASE)
+_MOST_LINES = 8
+"""Most plain lines that are options."""
+_FEWEST_LINES = 3
+
+
+class KeyProblem(NamedTuple):
+    """Why a key cannot be used, or what was assumed about it."""
+
+    code: str
+    message: str
+    at: str
+    """Text on the line it is about."""
+    cure: str
+    assumed: bool = False
+
+
+class ChoiceParts(NamedTuple):
+    """A question with options, split into parts."""
+
+    prompt: str
+    options: tuple[Option, ...]
+    why: str
+    problems: tuple[KeyProblem, ...]
+
+
+def find_choice(
+    prompt: str, answer: str, *, labeled: bool, keyless: bool = True, offering: bool = False
+) -> ChoiceParts | None:
+    """Returns the options of a question and its key; None if there are no options.
+
+    Without a label, `answer` is all text below the question, including the options. `keyless`: whether lettered
+    options need no key, because a list of answers may follow, or the question is homework. `offering`: whether the
+    questions around it have options, so that lettered lines are options although nothing says which is right.
+    """
+    lines = prompt.split("\n")
+    run = options_in(lines) if may_hold_options(prompt) else None
+    if run is not None:
+        before, between = "\n".join(lines[: run.start]), trim("\n".join(lines[run.end :]))
+        key = key_of(answer, run.options) if labeled else None
+        # An explanation may come before the line with the key.
+        key = key or key_below(answer.split("\n"), run.options)
+        if not answer and (alone := letter_below(lines[run.end :], run.options)):
+            key, between = alone, ""
+        if key is None and answer and not _is_marked(run):
+            return _unkeyed(trim(f"{before}\n{run.lead}"), run, answer) if offering else None
+        return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "", keyless)
+    if labeled:
+        found = _of_numbers(lines, answer) or _of_bullets(lines, answer) or _of_lines(lines, answer)
+        return found or _of_list(prompt, "", answer) or _of_answer(prompt, answer)
+    if listed := _of_list(prompt, answer, ""):
+        return listed
+    lines = answer.split("\n")
+    run = options_in(lines) if may_hold_options(answer) else None
+    if run is None:
+        return None
+    before = "\n".join((*lines[: run.start], run.lead)).strip()
+    below = lines[run.end :]
+    key = key_below(below, run.options)
+    rest = "" if key else trim("\n".join(below))
+    shown = trim("\n".join(lines[: run.start]))
+    shows = not run.lead and only_shows(shown)
+    if key is None and rest and offering and shows and not _is_marked(run) and not _asks_inside(run):
+        return _unkeyed(f"{prompt}\n\n{shown}".strip(), run, rest)
+    offered = not rest and (not before or shows) and (reads_as_question(prompt) or len(run.options) > 2)
+    return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless and offered)
+
+
+def bulleted_choice(prompt: str, run: OptionRun, quotes: str) -> ChoiceParts:
+    """Returns the question with bullets as options: right are those in bold, unless all or none are."""
+    marked = {option.id for option in run.options if option.marked}
+    right = marked if len(marked) < len(run.options) else set()
+    options = tuple(Option(option.id, option.text, option.id in right) for option in run.options)
+    return ChoiceParts(prompt, options, quotes, ())
+
+
+def only_shows(text: str) -> bool:
+    """Returns whether a text is only programs and pictures, which belong to the question."""
+    fence = ""
+    for line in text.split("\n"):
+        found = fence_in(line)
+        if found:
+            fence = fence_after(fence, found["mark"])
+        elif not fence and line.strip() and not line.startswith(("    ", "\t", "![", "<!--", "<img")):
+            return False
+    return True
+
+
+def _asks_inside(run: OptionRun) -> bool:
+    """Returns whether the lettered lines are questions themselves: parts, not options."""
+    return any(ends_asking(option.text) for option in run.options)
+
+
+def _in_parts(answer: str) -> bool:
+    return may_hold_options(answer) and options_in(answer.split("\n")) is not None
+
+
+def _unkeyed(prompt: str, run: OptionRun, said: str) -> ChoiceParts | None:
+    """Returns the options if the answer names none of them; None if they are parts of the question."""
+    if _asks_inside(run) or any(len(option.text) >= LONGEST_OPTION for option in run.options) or _in_parts(said):
+        return None
+    options = tuple(Option(option.id, option.text, False) for option in run.options)
+    line = said.partition("\n")[0]
+    problem = KeyProblem("Q122", "the answer names none of the options", line, "write the letter first: `Answer: b`")
+    return ChoiceParts(prompt, options, said, (problem,))
+
+
+_NUMBERED = re.compile(r"(?P<number>\d)[:)][ \t]+(?P<text>\S.*)")
+_NUMBER_KEY = re.compile(r"[*_`(\[]{0,4}(?P<number>\d)(?:[*_`)\]]{0,4}[.:)]?[ ]*$|[*_`)\]]{0,4}[:)][ ]+(?P<text>\S.*))")
+
+
+def _of_numbers(lines: list[str], answer: str) -> ChoiceParts | None:
+    """Returns bullets with the numbers 1, 2, … as options, if the answer begins with one of the numbers.
+
+    A text behind the number must be that of the option.
+    """
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
+    run = bullets_in(lines) if answer else None
+    first, _, below = answer.partition("\n")
+    said = _NUMBER_KEY.match(first.strip())
+    found = [_NUMBERED.fullmatch(option.text) for option in run.options] if run else []
+    if run is None or said is None or [one and one["number"] for one in found] != [*map(str, range(1, len(found) + 1))]:
+        return None
+    texts = [one["text"] for one in found if one]
+    place = int(said["number"]) - 1
+    if not 0 <= place < len(texts) or (said["text"] and said["text"].strip(" *_`.") != texts[place].strip(" *_`.")):
+        return None
+    options = tuple(found_option(nth_letter(index), text, False) for index, text in enumerate(texts))
+    key = Key(frozenset((nth_letter(place),)), trim(below), first.strip())
+    return _joined(trim("\n".join(lines[: run.start])), "", replace(run, options=options), key, "", keyless=False)
+
+
+def _of_bullets(lines: list[str], answer: str) -> ChoiceParts | None:
+    """Returns plain bullets as options, if the answer repeats one of them word for word."""
+    run = bullets_in(lines) if answer else None
+    key = key_of(answer, run.options, letters=False) if run else None
+    if run is None or key is None or trim("\n".join(lines[run.end :])):
+        return None
+    return _joined(trim("\n".join(lines[: run.start])), "", run, key, "", keyless=False)
+
+
+def _of_lines(lines: list[str], answer: str) -> ChoiceParts | None:
+    """Returns the plain lines below the one that asks as options, if the answer is one of them word for word."""
+    asks = max((i for i, line in enumerate(lines) if line.rstrip(" *_").endswith(("?", ":", "：", "？"))), default=0)
+    below = [(index, line.strip()) for index, line in enumerate(lines) if index > asks and line.strip()]
+    texts = [text for _, text in below]
+    if not _FEWEST_LINES <= len(texts) <= _MOST_LINES or any(map(_NO_OPTION.match, texts)):
+        return None
+    found = [found_option(nth_letter(index), text, False) for index, text in enumerate(texts)]
+    key = key_of(answer, found, letters=False)
+    if key is None or len(key.ids) != 1 or any(len(text) >= LONGEST_OPTION for text in texts):
+        return None
+    run = OptionRun("bullet", below[0][0], len(lines), tuple(found))
+    return _joined(trim("\n".join(lines[: run.start])), "", run, key, "", keyless=False)
+
+
+_LISTED = re.compile(
+    r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?:(?:answer[ ])?(?:choices|options)|opciones|opções|alternativas|optionen"
+    r"|antwortmöglichkeiten|opzioni|możliwości|варианты(?:[ ]ответов?)?|şıklar|seçenekler|pilihan"
+    r"|选项|選項|選択肢|보기)"
+    r"[ ]?(?:[:：](?:\*\*|__)?|(?:\*\*|__)[:：])[ ]*(?P<list>\S.*)",
+    re.IGNORECASE,
+)
+"""All options in one line, after a word for them."""
+_TYPE = re.compile(
+    r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)?(?:question[ ])?(?:type|kind|tipo|typ|тип|题型|類型|유형)[ ]?(?:\*\*)?[:：].*",
+    re.IGNORECASE,
+)
+"""A line that only says what kind of question it is."""
+
+
+def only_says_type(text: str) -> bool:
+    """Returns whether a text says no more than what kind of question stands above it."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    return bool(lines) and all(map(_TYPE.fullmatch, lines))
+
+
+def _of_list(prompt: str, below: str, answer: str) -> ChoiceParts | None:
+    """Returns the options that one line lists after a word such as `Choices:`, with semicolons or commas between them.
+
+    `below`: the text below the prompt, without a label; `answer`: the text after a label.
+    """
+    lines = [*prompt.split("\n"), *(("", *below.split("\n")) if below else ())]
+    at = next((index for index, line in enumerate(lines) if _LISTED.fullmatch(line)), None)
+    if not at:
+        return None
+    listed = _LISTED.fullmatch(lines[at])
+    texts = _parts_of(listed["list"]) if listed else []
+    rest = [line for index, line in enumerate(lines) if index > at and not _TYPE.fullmatch(line)]
+    if not 2 <= len(texts) <= _MOST_LINES or any(len(text) >= LONGEST_OPTION for text in texts):
+        return None
+    run = OptionRun(
+        "bullet", at, at + 1, tuple(found_option(nth_letter(index), text, False) for index, text in enumerate(texts))
+    )
+    shown = trim("\n".join(line for line in lines[:at] if not _TYPE.fullmatch(line)))
+    key = key_of(answer, run.options) if answer else key_below(rest, run.options)
+    said = "" if answer or key else trim("\n".join(rest))
+    if key is None and not answer and said:
+        return None
+    return _joined(shown, "", run, key, answer if key is None else "", keyless=not answer)
+
+
+def _parts_of(text: str) -> list[str]:
+    mark = next((mark for mark in (";", "；", "|", ",", "，", "、") if mark in text.strip(" ;；|,，、.")), "\n")
+    return [part for one in text.split(mark) if (part := one.strip(" ;；|,，、"))]
+
+
+def _of_answer(prompt: str, answer: str) -> ChoiceParts | None:
+    """Returns the options at the start of a text with a label, if a key stands right below them."""
+    lines = answer.split("\n")
+    run = options_in(lines) if may_hold_options(answer) else None
+    if run is None or trim("\n".join(lines[: run.start])) or run.kind != "letter":
+        return None
+    key = letter_below(lines[run.end :], run.options)
+    return key and _joined(prompt, "", run, key, "", keyless=False)
+
+
+def _is_marked(run: OptionRun) -> bool:
+    return any(option.marked for option in run.options)
+
+
+def _joined(
+    prompt: str, between: str, run: OptionRun, key: Key | None, unread: str, keyless: bool
+) -> ChoiceParts | None:
+    if all(_TRUE_OR_FALSE.fullmatch(option.text) for option in run.options) and run.kind != "box":
+        # `✅ True` and `❌ False` are pictures of the words, whichever is right.
+        run = OptionRun(run.kind, run.start, run.end, tuple(o._replace(marked=False) for o in run.options), run.lead)
+    marked = frozenset(option.id for option in run.options if option.marked)
+    if key is None and not marked and not _stands_alone(run, f"{between}{unread}", keyless):
+        return None
+    right, problems = _judged(run, key, marked)
+    why = "\n\n".join(part for part in (between, key.rest if key else unread) if part)
+    options = tuple(Option(option.id, option.text, option.id in right) for option in run.options)
+    return ChoiceParts(prompt, options, why, problems)
+
+
+def _stands_alone(run: OptionRun, rest: str, keyless: bool) -> bool:
+    """Returns whether these are options although nothing says which is right."""
+    if rest:
+        return False
+    return run.kind == "box" or (keyless and all(len(option.text) < LONGEST_OPTION for option in run.options))
+
+
+def _judged(run: OptionRun, key: Key | None, marked: frozenset[str]) -> tuple[frozenset[str], tuple[KeyProblem, ...]]:
+    """Returns the right options, empty if the key is not reliable, and the problems."""
+    none: frozenset[str] = frozenset()
+    ids = [option.id for option in run.options]
+    if len(set(ids)) != len(ids):
+        return none, (KeyProblem("Q108", "two options have the same letter", "", "use the letters a, b, c, …"),)
+    if key and (unknown := sorted(key.ids - set(ids))):
+        message = f"the key names option {unknown[0]}, which does not exist"
+        return none, (KeyProblem("Q105", message, key.at, "name an existing option, or add the missing one"),)
+    if key and marked and marked != key.ids and not run.by_bold:
+        message = f"the key says {_listed(key.ids)}, the mark says {_listed(marked)}"
+        return none, (KeyProblem("Q106", message, key.at, "correct one of them"),)
+    if not key and run.by_bold:
+        message = "the bold option was read as the correct one"
+        return marked, (KeyProblem("Q107", message, run.by_bold, "add the key below: `Answer: b`", assumed=True),)
+    return (key.ids if key else marked), ()
+
+
+def _listed(ids: frozenset[str]) -> str:
+    return " and ".join(sorted(ids))
