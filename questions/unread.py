@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
-from questions.patterns.stems import ends_asking, is_advertisement, numbered
+from questions.patterns.stems import demands, ends_asking, is_advertisement, numbered
 from questions.source import Finding, Span
 
 if TYPE_CHECKING:
@@ -21,7 +21,11 @@ _ENDS_ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*$")
 _ENDS_SENTENCE = re.compile(r"(?:[.!?:;。！？：；…\"'”’)\]*_`]|<br[ ]?/?>|[ ]{2}|\\\\)$")
 """End of a line after which the next begins a sentence."""
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+_BOLD = re.compile(r"[*_]{2}(?P<text>[^*_\n]+)[*_]{2}(?:\n|$)")
+_PLEASE = re.compile(r"(?:please|proszę)[ ]\w", re.IGNORECASE)
 _FEWEST_WORDS = 3
+_FEWEST_DEMANDING = 3
+"""Fewest headings or bold lines with a demand, such as `Explain the scan`, that look like questions."""
 _WRAPPED = 50
 """Length from which a line may go on in the next, characters."""
 
@@ -30,7 +34,13 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
     """Returns a finding for each place that looks like a question or an answer but was not read as one; a single one
     with all their lines if the document has no questions."""
     known = {_key(question.prompt) for question in questions} | {_key(question.title) for question in questions}
-    spans = [span for block in _free_blocks(document) for span in _asked(document, block, known)]
+    free = list(_free_blocks(document))
+    spans = [span for block in free for span in _asked(document, block, known)]
+    named = {span.line for span in spans}
+    demanding = [block for block in free if _demands(block) and block.first not in named]
+    if len(demanding) >= _FEWEST_DEMANDING:
+        spans += [document.source.span(block.first) for block in demanding]
+        spans.sort(key=lambda span: span.line)
     return [_unread(span) for span in spans] if questions else [_no_questions(document.source, spans)]
 
 
@@ -70,7 +80,13 @@ def _asked(document: Document, block: Block, known: set[str]) -> Iterator[Span]:
             yield source.span(block.first, block.last)
     elif block.kind in ("table", "html"):
         yield from (source.span(n) for n in range(block.first, block.last + 1) if _cells_ask(source.line(n), known))
-    elif block.kind == "paragraph" and "](" not in block.text:
+    elif block.kind == "paragraph" and "](" in block.text:
+        # A picture below the line that asks does not make it an entry of a table of contents.
+        for number, line in enumerate(block.text.split("\n"), block.first):
+            alone = "](" not in line and ends_asking(line) and len(line.split()) >= _FEWEST_WORDS
+            if alone and _key(line) not in known:
+                yield source.span(number)
+    elif block.kind == "paragraph":
         if document.labels(block) or "\n" not in block.text:
             asks = document.labels(block) or _ENDS_ASKING.search(block.text)
             if asks and _key(numbered(block.text)[1]) not in known:
@@ -82,6 +98,15 @@ def _asked(document: Document, block: Block, known: set[str]) -> Iterator[Span]:
             if starts and ends_asking(line) and len(line.split()) >= _FEWEST_WORDS and _key(line) not in known:
                 yield source.span(number)
             before = line
+
+
+def _demands(block: Block) -> bool:
+    """Returns whether a block is a heading or begins with a bold line that demands, without a question mark."""
+    text = block.text if block.kind == "heading" else ""
+    if block.kind == "paragraph" and (found := _BOLD.match(block.text)):
+        text = found["text"]
+    text = numbered(text)[1]
+    return demands(text) or (len(text.split()) >= _FEWEST_WORDS and _PLEASE.match(text) is not None)
 
 
 def _cells_ask(line: str, known: set[str]) -> bool:

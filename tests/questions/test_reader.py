@@ -278,3 +278,25 @@ def test_a_brace_of_a_formula_may_be_closed_up_to_a_thousand_characters_later() 
 def test_an_open_backtick_is_marked_at_its_position(text: str, column: int | None) -> None:
     found = [one for one in read_bank(f"## 1. What is it?\n\n{text}\n", name="a.md").findings if one.code == "Q004"]
     assert [(one.span.line, one.span.column) for one in found] == ([(3, column)] if column else [])
+
+
+@pytest.mark.parametrize(
+    ("lines", "named"),
+    [
+        (["1. **Please write a function that sorts**", "2. **Describe its steps briefly**\n   _example_ `[2]`"], ""),
+        (
+            [
+                "1. **Please write a function that sorts**",
+                "2. **Describe its steps briefly**\n   _example_ `[2]`",
+                "## Proszę porównać dwie sieci\n\nA text.",
+            ],
+            "1, 3, 6",
+        ),
+    ],
+)
+def test_demands_that_were_not_read_are_named_if_there_are_three(lines: list[str], named: str) -> None:
+    (finding,) = read_bank("\n\n".join(lines) + "\n", name="a.md").findings
+    assert finding.code == "Q005"
+    assert finding.note == "the whole document was read as study text" + (
+        f"; these lines look like questions: {named}" if named else ""
+    )
