@@ -10,11 +10,9 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bot.core.charts import PARTS, Chart
+
 Style = Literal["plain", "primary", "danger"]
-Shown = Literal["", "board", "weeks", "topics", "confidence"]
-"""How a chat may draw a table. `board`: rank, name, points, answers, share right, streak. `weeks`: week, points,
-answers, share right. `topics`: topic, answers, share right, range of what is known. `confidence`: what was said,
-answers, share right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +22,11 @@ class Text:
     markdown: str
 
 
-PODIUM_PLACES = 3
-
-
 @dataclass(frozen=True, slots=True)
-class PodiumPlace:
-    """One of the first three places: who, and with what."""
+class Charted(Text):
+    """A text that a chat may draw as well."""
 
-    rank: int
-    name: str
-    score: str
-
-
-@dataclass(frozen=True, slots=True)
-class Podium(Text):
-    """The first three places as text, which a chat may draw."""
-
-    places: tuple[PodiumPlace, ...] = ()
+    chart: Chart | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +81,8 @@ class Table:
     numeric: tuple[int, ...] = ()
     """Columns aligned as numbers."""
     mine: int | None = None
-    shows: Shown = ""
-    """The kind of picture that a chat may show instead."""
+    chart: Chart | None = None
+    """What a chat may draw instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +259,14 @@ class Reply:
 KNOWN: dict[str, type] = {
     kind.__name__: kind
     for kind in (
+        *PARTS,
         Award,
         Bar,
         Bars,
         Button,
         Card,
         ChannelField,
+        Charted,
         Code,
         Feedback,
         Form,
@@ -288,8 +276,6 @@ KNOWN: dict[str, type] = {
         Options,
         PickField,
         Picture,
-        Podium,
-        PodiumPlace,
         RoleField,
         Small,
         Table,
@@ -311,9 +297,14 @@ def as_data(value: object) -> Any:
 
 
 def from_data(data: Any) -> Any:
-    """Converts data from `as_data` back. Raises KeyError for an unknown class."""
+    """Converts data from `as_data` back. Raises KeyError for an unknown class.
+
+    Leaves out fields that another version of the bot has written.
+    """
     if isinstance(data, dict):
         if data["is"] == "bytes":
             return base64.b64decode(data["base64"])
-        return KNOWN[data["is"]](**{name: from_data(part) for name, part in data.items() if name != "is"})
+        kind = KNOWN[data["is"]]
+        names = {field.name for field in dataclasses.fields(kind)}
+        return kind(**{name: from_data(part) for name, part in data.items() if name in names})
     return tuple(from_data(item) for item in data) if isinstance(data, list) else data

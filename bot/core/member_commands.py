@@ -108,7 +108,7 @@ class MemberCommands:
         return boards.speed_card(board)
 
     async def _me(self, event: Command, typed: Typed) -> Said:
-        return members.me_card(await self._client.me(event.who))
+        return members.me_card(*await asyncio.gather(self._client.me(event.who), self._client.history(event.who)))
 
     async def _topics(self, event: Command, typed: Typed) -> Said:
         topics, known = await asyncio.gather(self._client.topics(event.who), self._client.mastery(event.who))

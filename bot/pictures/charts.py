@@ -15,7 +15,7 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.path import Path
 from wcwidth import iter_graphemes
 
-from bot.pictures.spec import MOST_PLACES, BoardDrawing, BoardPlace, DistributionDrawing, ProgressDrawing
+from bot.core.charts import BoardChart, BoardPlace, DistributionChart, WeeksChart
 
 # The canvas: logical pixels, fonts, colors, and texts that fit. Uses matplotlib's objects without its global state.
 #
@@ -192,9 +192,9 @@ _CHOICE = 50
 _WEEK, _LABEL, _NUMBERS = 30, 62, 150
 
 
-def draw_board(drawing: BoardDrawing) -> bytes:
+def draw_board(drawing: BoardChart) -> bytes:
     """Draws a row per place: rank, name, points with a bar, share of right answers, and streak."""
-    places = drawing.places[:MOST_PLACES]
+    places = drawing.places
     canvas = Canvas(2 * _EDGE + _PLACE * len(places))
     most = max((place.points for place in places), default=0)
     # All rows have the same track, so that bars can be compared.
@@ -216,7 +216,7 @@ def _draw_place(canvas: Canvas, y: float, place: BoardPlace, share: float, track
     room = right - left - width_of(points, 15, True) - 12
     you = " (you)" if place.mine else ""
     name = fitted(place.name, room - width_of(you, 15, place.mine), 15, place.mine)
-    canvas.text(left - 10, y + 15, place.rank, 15, bold=True, at="right")
+    canvas.text(left - 10, y + 15, str(place.rank), 15, bold=True, at="right")
     canvas.text(left, y + 15, name, 15, bold=place.mine)
     # Drawn separately, because a right-to-left name would reorder the words.
     canvas.text(left + width_of(name, 15, place.mine), y + 15, you, 15, bold=place.mine)
@@ -225,7 +225,7 @@ def _draw_place(canvas: Canvas, y: float, place: BoardPlace, share: float, track
     canvas.text(right, y + 33, _about(place), 12, color=QUIET, at="right")
 
 
-def draw_distribution(drawing: DistributionDrawing) -> bytes:
+def draw_distribution(drawing: DistributionChart) -> bytes:
     """Draws a bar per answer: full if right, hatched if wrong, and labeled in words."""
     canvas = Canvas(12 + _CHOICE * len(drawing.choices))
     for row, choice in enumerate(drawing.choices):
@@ -241,7 +241,7 @@ def draw_distribution(drawing: DistributionDrawing) -> bytes:
     return canvas.png()
 
 
-def draw_progress(drawing: ProgressDrawing) -> bytes:
+def draw_progress(drawing: WeeksChart) -> bytes:
     """Draws a row per week: points with a bar, answers, and right answers."""
     canvas = Canvas(_TITLE + _WEEK * len(drawing.weeks) + 6)
     canvas.text(MARGIN, 31, "Points by week", 17, bold=True)

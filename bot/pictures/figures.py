@@ -1,12 +1,23 @@
-"""Draws podiums, what a member knows of each topic, and how often they were right when they said how sure they were.
+"""Draws podiums, ranges of what is known, heatmaps of days, and digests.
 
 Every bar has its number and its label next to it. A range shows its uncertainty: the narrower, the surer.
 """
 
 from __future__ import annotations
 
+from bot.core.charts import (
+    LEVELS,
+    MARK_SIZES,
+    PODIUM_PLACES,
+    DigestChart,
+    HeatmapChart,
+    Level,
+    PodiumChart,
+    PodiumPlace,
+    RangeRow,
+    RangesChart,
+)
 from bot.pictures.charts import BAR, INK, LINE, MARGIN, PAPER, QUIET, TRACK, WIDTH, Canvas, fitted, width_of
-from bot.pictures.spec import PodiumDrawing, PodiumStep, RangeRow, RangesDrawing
 
 _INSIDE = WIDTH - 2 * MARGIN
 _TALLEST, _STEP_DOWN = 104, 26
@@ -18,9 +29,9 @@ _COLUMNS = {1: 1, 2: 0, 3: 2}
 _TITLE, _ROW, _AXIS = 48, 46, 24
 
 
-def draw_podium(drawing: PodiumDrawing) -> bytes:
+def draw_podium(drawing: PodiumChart) -> bytes:
     """Draws a step for each of the first three, the winner's in the middle; members who share a rank stand level."""
-    steps = drawing.steps[:3]
+    steps = drawing.places[:PODIUM_PLACES]
     canvas = Canvas(MARGIN + _NAMES + _TALLEST + MARGIN)
     width = (_INSIDE - 2 * _GAP) / 3
     ground = MARGIN + _NAMES + _TALLEST
@@ -31,7 +42,7 @@ def draw_podium(drawing: PodiumDrawing) -> bytes:
     return canvas.png()
 
 
-def _draw_step(canvas: Canvas, step: PodiumStep, left: float, ground: float, width: float) -> None:
+def _draw_step(canvas: Canvas, step: PodiumPlace, left: float, ground: float, width: float) -> None:
     height = _TALLEST - _STEP_DOWN * (min(step.rank, 3) - 1)
     middle, top = left + width / 2, ground - height
     name = fitted(step.name, width - 4, 16, bold=True)
@@ -42,18 +53,21 @@ def _draw_step(canvas: Canvas, step: PodiumStep, left: float, ground: float, wid
     canvas.text(middle, top + 38, str(step.rank), 30, bold=True, color=PAPER if first else INK, at="center")
 
 
-def draw_ranges(drawing: RangesDrawing) -> bytes:
+def draw_ranges(drawing: RangesChart) -> bytes:
     """Draws a row per label on a scale from 0 to 100 %: the range as a bar, the share right as a mark, and the shares
     that are expected, if any, as a band behind it."""
     canvas = Canvas(_TITLE + _ROW * len(drawing.rows) + _AXIS)
     canvas.text(MARGIN, 31, drawing.title, 17, bold=True)
     for at, row in enumerate(drawing.rows):
         _draw_range(canvas, row, _TITLE + at * _ROW)
-    below = _TITLE + _ROW * len(drawing.rows)
+    _draw_percents(canvas, _TITLE + _ROW * len(drawing.rows))
+    return canvas.png()
+
+
+def _draw_percents(canvas: Canvas, y: float) -> None:
     for percent in (0, 25, 50, 75, 100):
         side = {0: "left", 100: "right"}.get(percent, "center")
-        canvas.text(MARGIN + _INSIDE * percent / 100, below + 9, f"{percent} %", 11, color=QUIET, at=side)
-    return canvas.png()
+        canvas.text(MARGIN + _INSIDE * percent / 100, y + 9, f"{percent} %", 11, color=QUIET, at=side)
 
 
 def _draw_range(canvas: Canvas, row: RangeRow, y: float) -> None:
@@ -74,3 +88,64 @@ def _draw_range(canvas: Canvas, row: RangeRow, y: float) -> None:
     x = min(max(MARGIN + _INSIDE * row.right, MARGIN + 1.5), WIDTH - MARGIN - 1.5)
     canvas.box(x - 2.5, top - 3, 5, height + 6, PAPER)
     canvas.box(x - 1.5, top - 3, 3, height + 6, INK)
+
+
+_DAY, _MARK = 24, 14
+"""Sides of a heatmap's cell, and of the largest mark in it in `MARK_SIZES`."""
+_DAYS_LEFT, _DAYS_TOP = MARGIN + 22, 34
+_LEGEND = 40
+_FULL = 20
+
+
+def draw_heatmap(drawing: HeatmapChart) -> bytes:
+    """Draws a column per week and a mark per day, and what the marks mean. The better a day, the more is filled."""
+    rows = max(len(week.days) for week in drawing.weeks)
+    canvas = Canvas(_DAYS_TOP + _DAY * rows + _LEGEND)
+    for number, month in drawing.months:
+        canvas.text(_DAYS_LEFT + _DAY * number, 22, month, 12, color=QUIET)
+    for row, letter in ((0, "M"), (2, "W"), (4, "F")):
+        canvas.text(MARGIN, _DAYS_TOP + _DAY * row + 15, letter, 12, color=QUIET)
+    for column, week in enumerate(drawing.weeks):
+        for row, level in enumerate(week.days):
+            _draw_day(canvas, _DAYS_LEFT + _DAY * column, _DAYS_TOP + _DAY * row, level)
+    x, y = float(MARGIN), _DAYS_TOP + _DAY * rows + 10
+    for level, label in LEVELS.items():
+        _draw_day(canvas, x, y, level)
+        canvas.text(x + _FULL + 6, y + 15, label, 13, color=QUIET)
+        x += _FULL + 6 + width_of(label, 13) + 18
+    return canvas.png()
+
+
+def _draw_day(canvas: Canvas, x: float, y: float, level: Level) -> None:
+    if level == "blank":
+        canvas.box(x + _FULL / 2 - 1.5, y + _FULL / 2 - 1.5, 3, 3, LINE)
+        return
+    canvas.box(x, y, _FULL, _FULL, TRACK)
+    if level != "missed":
+        side = _FULL * MARK_SIZES[level] / _MARK
+        canvas.box(x + (_FULL - side) / 2, y + (_FULL - side) / 2, side, side, QUIET if level == "answered" else BAR)
+
+
+def draw_digest(drawing: DigestChart) -> bytes:
+    """Draws how many members answered in a week and in the one before, its hardest question, and the weakest topics."""
+    groups = [("Hardest question", (drawing.hardest,) if drawing.hardest else ()), ("Weakest topics", drawing.weakest)]
+    shown = [(title, rows) for title, rows in groups if rows]
+    height = _TITLE + 2 * _ROW + sum(_TITLE + _ROW * len(rows) for _, rows in shown) + (_AXIS if shown else 0)
+    canvas = Canvas(height)
+    canvas.text(MARGIN, 31, "Members who answered", 17, bold=True)
+    most = max(drawing.members, drawing.members_before, 1)
+    y: float = _TITLE
+    for label, members in (("Last week", drawing.members), ("The week before", drawing.members_before)):
+        canvas.text(MARGIN, y + 13, label, 15, bold=True)
+        canvas.text(WIDTH - MARGIN, y + 13, f"{members:,}", 15, bold=True, at="right")
+        canvas.bar(MARGIN, y + 21, _INSIDE, 12, share=members / most)
+        y += _ROW
+    for title, rows in shown:
+        canvas.text(MARGIN, y + 31, title, 17, bold=True)
+        y += _TITLE
+        for row in rows:
+            _draw_range(canvas, row, y)
+            y += _ROW
+    if shown:
+        _draw_percents(canvas, y)
+    return canvas.png()

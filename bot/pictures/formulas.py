@@ -10,9 +10,9 @@ from matplotlib.font_manager import findfont
 from matplotlib.ft2font import FT2Font
 from matplotlib.mathtext import MathTextParser, VectorParse
 
+from bot.core.charts import FormulaDrawing
 from bot.core.markup.math import group_end
 from bot.pictures.charts import MARGIN, WIDTH, Canvas, formula_font, logical
-from bot.pictures.spec import FormulaDrawing
 
 # Parsing: converts LaTeX to pieces for matplotlib's mathtext, which has no environments and few synonyms, and grids.
 #

@@ -7,7 +7,6 @@ import asyncio
 import json
 import logging
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -19,7 +18,25 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import IO, cast
 
-from bot.core.cards import Bar, Bars, Block, Card, Picture, Podium, Reply, Small, Table, Text
+from bot.core.cards import Bar, Bars, Block, Card, Charted, Picture, Reply, Small, Table, Text, as_data
+from bot.core.charts import (
+    LEVELS,
+    BoardChart,
+    BoardPlace,
+    Chart,
+    ChoiceBar,
+    DigestChart,
+    DistributionChart,
+    Drawing,
+    FormulaDrawing,
+    HeatmapChart,
+    HeatWeek,
+    PodiumChart,
+    RangeRow,
+    RangesChart,
+    Week,
+    WeeksChart,
+)
 from bot.core.dispatcher import Answer, Platform, Target
 from bot.core.events import Event
 from bot.core.markup import escape, parse
@@ -27,24 +44,8 @@ from bot.core.markup.math import to_unicode
 from bot.core.markup.parser import outer_parts
 from bot.core.markup.tree import Blocks, Math, Paragraph
 from bot.core.rendering import bar_words, line_of, short
-from bot.core.text.words import CONFIDENCE_WORDS
+from bot.core.text.words import plural
 from bot.pictures.legibility import formulas_in, reads_badly
-from bot.pictures.spec import (
-    MOST_PLACES,
-    BoardDrawing,
-    BoardPlace,
-    ChoiceBar,
-    DistributionDrawing,
-    Drawing,
-    FormulaDrawing,
-    PodiumDrawing,
-    PodiumStep,
-    ProgressDrawing,
-    RangeRow,
-    RangesDrawing,
-    Week,
-    as_data,
-)
 from service.wire import Platform as PlatformName
 
 # The child process that draws: started on first use, killed if a drawing takes too long, and then restarted.
@@ -202,48 +203,100 @@ def with_pictures(card: Card, drawn: Mapping[Drawing, bytes]) -> Card:
 def _parts(card: Card) -> Iterator[_Part]:
     for block in card.blocks:
         match block:
-            case Podium(places=places) if places:
-                yield _podium(block)
+            case Charted(chart=chart) if chart is not None:
+                # The words stay: they say more than the picture.
+                yield _charted(block, chart, (block,))
+            case Table(chart=chart) if chart is not None:
+                yield _charted(block, chart, ())
             case Text(markdown) if "$" in markdown or "\\" in markdown:
                 yield from _text(markdown)
             case Bars(rows) if 0 < len(rows) <= _MOST_CHOICES:
                 yield _distribution(block)
-            case Table(shows="board", rows=rows) if rows:
-                yield _board(block, card.title)
-            case Table(shows="weeks", rows=rows) if rows:
-                yield _progress(block)
-            case Table(shows="topics" | "confidence", rows=rows) if rows:
-                yield _ranges(block)
             case _:
                 yield _Part((block,))
 
 
-def _board(table: Table, title: str) -> _Part:
-    places = tuple(
-        BoardPlace(rank, line_of(name, _NAME), int(points), right, streak, at == table.mine)
-        for at, (rank, name, points, _, right, streak) in enumerate(table.rows[:MOST_PLACES])
+def _charted(block: Table | Charted, chart: Chart, below: tuple[Block, ...]) -> _Part:
+    """Returns a block with its chart, whose untrusted texts are cut to one line each."""
+    match chart:
+        case BoardChart(places):
+            chart = BoardChart(tuple(replace(place, name=line_of(place.name, _NAME)) for place in places))
+            below = (*below, Small(_points_line(chart, len(block.rows) if isinstance(block, Table) else 0)))
+        case WeeksChart(weeks):
+            line = " · ".join(f"{escape(week.label)} {week.points:,}" for week in weeks)
+            below = (*below, Small(f"Points: {line}"))
+        case PodiumChart(places):
+            chart = PodiumChart(tuple(replace(place, name=line_of(place.name, _NAME)) for place in places))
+        case RangesChart(rows=rows, legend=legend):
+            chart = replace(chart, rows=tuple(map(_cut, rows)))
+            below = (*below, Small(legend))
+        case DigestChart(hardest=hardest, weakest=weakest):
+            chart = replace(chart, hardest=hardest and _cut(hardest), weakest=tuple(map(_cut, weakest)))
+    return _Part((block,), chart, _alt(chart), below=below)
+
+
+def _cut(row: RangeRow) -> RangeRow:
+    return replace(row, label=line_of(row.label, _LABEL))
+
+
+def _points_line(board: BoardChart, rows: int) -> str:
+    line = " · ".join(f"{place.rank}. {escape(place.name)}{_LTR} {place.points:,}" for place in board.places)
+    left = rows - len(board.places)
+    return f"Points: {line}" + (f" … and {left} more" if left > 0 else "")
+
+
+def _alt(chart: Chart) -> str:
+    """Returns all that a picture says, in words."""
+    match chart:
+        case BoardChart(places):
+            return f"Leaderboard: {'; '.join(map(_place_words, places))}."
+        case WeeksChart(weeks):
+            return f"Points by week. {'; '.join(map(_week_words, weeks))}."
+        case PodiumChart(places):
+            said = "; ".join(f"place {place.rank}, {place.name}{_LTR}: {place.score}" for place in places)
+            return f"The podium: {said}."
+        case RangesChart(title, rows):
+            return f"{title}. {'; '.join(map(_row_words, rows))}."
+        case HeatmapChart(weeks):
+            return f"Heatmap of the last {len(weeks)} weeks. {'; '.join(map(_days_words, weeks))}."
+        case DigestChart(members, before, hardest, weakest):
+            parts = [f"{plural(members, 'member')} answered, {before} the week before"]
+            parts += [f"hardest question {_row_words(hardest)}"] if hardest else []
+            parts += [f"weak topic {_row_words(row)}" for row in weakest]
+            return f"The week: {'; '.join(parts)}."
+        case DistributionChart(choices):
+            said = "; ".join(f"{one.count} {one.label}{_LTR}" for one in choices)
+            return f"Answers: {said}"
+
+
+def _place_words(place: BoardPlace) -> str:
+    you = " (you)" if place.mine else ""
+    return (
+        f"rank {place.rank}, {place.name}{_LTR}{you}: {place.points:,} points, {place.right} right, "
+        f"streak {place.streak}"
     )
-    rest = f" … and {len(table.rows) - MOST_PLACES} more" if len(table.rows) > MOST_PLACES else ""
-    rows = [
-        f"rank {place.rank}, {place.name}{_LTR}{' (you)' if place.mine else ''}: {place.points:,} points, "
-        f"{place.right} right, streak {place.streak}"
-        for place in places
-    ]
-    line = " · ".join(f"{place.rank}. {escape(place.name)}{_LTR} {place.points:,}" for place in places)
-    heading = line_of(title, 150)
-    return _Part(
-        (table,),
-        BoardDrawing(places),
-        f"{heading}. {'; '.join(rows)}.",
-        below=(Small(f"Points: {line}{rest}"),),
-    )
+
+
+def _week_words(week: Week) -> str:
+    right = f", {week.right} right" if week.answers else ""
+    return f"{week.label}: {week.points:,} points, {week.answers} answers{right}"
+
+
+def _row_words(row: RangeRow) -> str:
+    return f"{row.label}{_LTR}: {row.note}"
+
+
+def _days_words(week: HeatWeek) -> str:
+    counts = [(label.lower(), week.days.count(level)) for level, label in LEVELS.items()]
+    said = ", ".join(f"{count} {label}" for label, count in counts if count)
+    return f"week of {week.label}: {said or 'no question'}"
 
 
 def _distribution(bars: Bars) -> _Part:
     choices = tuple(ChoiceBar(short(row.label, _LABEL), row.count, row.share, row.mark) for row in bars.rows)
     line = " · ".join(map(_bar_line, bars.rows))
     answers = [f"{_numbers(row)} {short(row.label, _LABEL)}{_LTR}" for row in bars.rows]
-    return _Part((bars,), DistributionDrawing(choices), f"Answers: {'; '.join(answers)}", below=(Small(line),))
+    return _Part((bars,), DistributionChart(choices), f"Answers: {'; '.join(answers)}", below=(Small(line),))
 
 
 def _numbers(row: Bar) -> str:
@@ -253,71 +306,6 @@ def _numbers(row: Bar) -> str:
 def _bar_line(row: Bar) -> str:
     numbers, label = bar_words(row)
     return f"{numbers} {escape(label)}{_LTR}"
-
-
-def _progress(table: Table) -> _Part:
-    weeks = tuple(_week(*row) for row in table.rows)
-    weeks_text = [
-        f"{week.label}: {week.points:,} points, {week.answers} answers" + (f", {share} right" if week.answers else "")
-        for week, (*_, share) in zip(weeks, table.rows, strict=True)
-    ]
-    line = " · ".join(f"{escape(week.label)} {week.points:,}" for week in weeks)
-    return _Part(
-        (table,), ProgressDrawing(weeks), f"Points by week. {'; '.join(weeks_text)}.", below=(Small(f"Points: {line}"),)
-    )
-
-
-def _podium(text: Podium) -> _Part:
-    steps = tuple(PodiumStep(one.rank, line_of(one.name, _NAME), one.score) for one in text.places[:3])
-    said = "; ".join(f"place {step.rank}, {step.name}{_LTR}: {step.score}" for step in steps)
-    # The text has the score of each as well, and mentions those who share the third place.
-    return _Part((text,), PodiumDrawing(steps), f"The podium: {said}.", below=(text,))
-
-
-_RANGE = re.compile(r"(\d+)–(\d+) %")
-_EXPECTED: dict[str, tuple[float, float]] = {
-    CONFIDENCE_WORDS["guess"]: (0.0, 2 / 3),
-    CONFIDENCE_WORDS["think"]: (2 / 3, 0.8),
-    CONFIDENCE_WORDS["sure"]: (0.8, 1.0),
-}
-"""Share right at which it pays to say so, by what members said."""
-
-
-def _ranges(table: Table) -> _Part:
-    """Draws what is known of topics, or how often a member was right when they said how sure they were."""
-    sure = table.shows == "confidence"
-    rows = tuple(_confidence_row(*row) if sure else _topic_row(*row) for row in table.rows)
-    said = "; ".join(f"{row.label}{_LTR}: {row.note}" for row in rows)
-    legend = (
-        "Mark: your share right so far. Bar: what it is in the long run, 95 % sure. Band: where saying so pays."
-        if sure
-        else "Mark: your share right so far. Bar: what you know, as a range that narrows with your answers."
-    )
-    return _Part((table,), RangesDrawing(table.caption, rows), f"{table.caption}. {said}.", below=(Small(legend),))
-
-
-def _topic_row(label: str, answers: str, right: str, known: str) -> RangeRow:
-    span = _span(known)
-    note = f"you know {known}, {right} of {answers} right" if span else f"{known}, {right} of {answers} right"
-    return RangeRow(line_of(label, _LABEL), _share(right), note, span)
-
-
-def _confidence_row(label: str, answers: str, right: str, known: str) -> RangeRow:
-    return RangeRow(label, _share(right), f"{right} of {answers} right", _span(known), _EXPECTED.get(label))
-
-
-def _span(known: str) -> tuple[float, float] | None:
-    """Reads a range of shares, as `mastery_words` writes it."""
-    found = _RANGE.search(known)
-    return (int(found[1]) / 100, int(found[2]) / 100) if found else None
-
-
-def _share(percent: str) -> float:
-    return int(percent.removesuffix(" %")) / 100
-
-
-def _week(label: str, points: str, answers: str, right: str) -> Week:
-    return Week(label, int(points), int(answers), right)
 
 
 def _text(markdown: str) -> Iterator[_Part]:
@@ -364,6 +352,8 @@ _LOG = logging.getLogger(__name__)
 _WAIT_S = 6.0
 _DRAW_S = 3.0
 _KEPT = 256
+_NATIVE = (BoardChart, DistributionChart, WeeksChart, RangesChart)
+"""What a chat with tables and charts of its own shows without a picture."""
 # When thousands of rounds close in the same minute, text in time is better than pictures late.
 _MOST_WAITING = 4
 
@@ -397,7 +387,7 @@ class Pictures:
     ) -> None:
         """Limits the wait for a card's pictures, the time of one drawing, and the number of cached pictures.
 
-        Without `charts`, only formulas are drawn: the chat shows tables of its own.
+        Without `charts`, what such a chat shows natively is not drawn: tables and distributions.
         """
         self._charts = charts
         self._wait_s = wait_s
@@ -421,7 +411,7 @@ class Pictures:
         """
         try:
             found = drawings_of(card) if self._possible else ()
-            drawings = tuple(one for one in found if self._charts or isinstance(one, FormulaDrawing))
+            drawings = tuple(one for one in found if self._charts or not isinstance(one, _NATIVE))
             if not drawings:
                 return card
             drawn: dict[Drawing, bytes] = {}

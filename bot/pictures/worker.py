@@ -8,19 +8,21 @@ import sys
 import warnings
 from typing import IO
 
-from bot.pictures.charts import draw_board, draw_distribution, draw_progress
-from bot.pictures.figures import draw_podium, draw_ranges
-from bot.pictures.formulas import draw_formula
-from bot.pictures.spec import (
-    BoardDrawing,
-    DistributionDrawing,
+from bot.core.cards import from_data
+from bot.core.charts import (
+    BoardChart,
+    DigestChart,
+    DistributionChart,
     Drawing,
     FormulaDrawing,
-    PodiumDrawing,
-    ProgressDrawing,
-    RangesDrawing,
-    from_data,
+    HeatmapChart,
+    PodiumChart,
+    RangesChart,
+    WeeksChart,
 )
+from bot.pictures.charts import draw_board, draw_distribution, draw_progress
+from bot.pictures.figures import draw_digest, draw_heatmap, draw_podium, draw_ranges
+from bot.pictures.formulas import draw_formula
 
 _NICENESS = 5
 """Niceness: answering members has priority over drawing."""
@@ -29,16 +31,20 @@ _NICENESS = 5
 def draw(drawing: Drawing) -> bytes:
     """Draws a PNG; the same drawing gives the same bytes. Raises BadFormula."""
     match drawing:
-        case BoardDrawing():
+        case BoardChart():
             return draw_board(drawing)
-        case DistributionDrawing():
+        case DistributionChart():
             return draw_distribution(drawing)
-        case ProgressDrawing():
+        case WeeksChart():
             return draw_progress(drawing)
-        case PodiumDrawing():
+        case PodiumChart():
             return draw_podium(drawing)
-        case RangesDrawing():
+        case RangesChart():
             return draw_ranges(drawing)
+        case HeatmapChart():
+            return draw_heatmap(drawing)
+        case DigestChart():
+            return draw_digest(drawing)
         case FormulaDrawing():
             return draw_formula(drawing)
 

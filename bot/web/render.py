@@ -11,11 +11,14 @@ from uuid import uuid4
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
+from wcwidth import iter_graphemes, wcswidth
 
 from bot.core.cards import Card, Form, TextField
+from bot.core.charts import LEVELS, MARK_SIZES, HeatmapChart
 from bot.core.markup import highlight_css, parse, to_html, to_html_inline
 from bot.core.markup.html import highlighted
-from bot.core.rendering import as_typed, reachable
+from bot.core.rendering import as_typed, line_of, reachable
+from bot.core.text.my_page import Cell
 from bot.core.text.words import brief_markdown
 from bot.web.chat import is_editor
 from bot.web.store import Message
@@ -49,7 +52,8 @@ def environment() -> Environment:
     )
     found.filters.update(reachable=reachable, png_url=_png_url, png_size=_png_size)
     found.tests.update(packed=_is_packed)
-    found.globals.update(event_id=_event_id)
+    found.filters.update(heat_cells=_heat_cells, cut_cells=_cut_cells)
+    found.globals.update(event_id=_event_id, mark_sizes=MARK_SIZES, levels=LEVELS)
     return found
 
 
@@ -121,6 +125,26 @@ def _kind(part: object) -> str:
 def _pairs(values: Iterable[str]) -> list[tuple[str, str]]:
     """Returns options whose values are their own labels."""
     return [(value, value) for value in values]
+
+
+def _heat_cells(chart: HeatmapChart) -> list[Cell]:
+    """Returns the cells of a heatmap, without titles."""
+    return [
+        Cell(week, weekday, level, "")
+        for week, found in enumerate(chart.weeks)
+        for weekday, level in enumerate(found.days)
+    ]
+
+
+def _cut_cells(text: str, cells: int) -> str:
+    """Returns plain text of at most this width: most letters are one cell wide, those of Chinese two."""
+    kept, used = "", 0
+    for character in iter_graphemes(line_of(text, 200)):
+        used += max(0, wcswidth(character))
+        if used > cells:
+            return f"{kept.rstrip()}…"
+        kept += character
+    return kept
 
 
 def _png_url(png: bytes) -> str:

@@ -47,6 +47,7 @@ from service.wire import (
     ConfidenceShare,
     ContestantAnswer,
     DatabaseCheck,
+    DayAnswers,
     DecidedSuggestion,
     DigestQuestion,
     DigestTopic,
@@ -61,6 +62,7 @@ from service.wire import (
     Explanation,
     FastestAnswer,
     HintView,
+    History,
     ImportChange,
     ImportEntry,
     ImportView,
@@ -377,6 +379,14 @@ ME = Me(
     weeks=(
         (date(2026, 2, 9), 40, 4, 0.75), (date(2026, 2, 16), 120, 5, 1.0), (date(2026, 2, 23), 0, 0, 0.0),
         (date(2026, 3, 2), 75, 3, 0.66),
+    ),
+)  # fmt: skip
+HISTORY = History(
+    since=date(2026, 2, 9), until=date(2026, 3, 4), days=(
+        DayAnswers(day=date(2026, 2, 10), asked=1, answered=1, right=1.0),
+        DayAnswers(day=date(2026, 2, 12), asked=1, answered=0, right=0.0),
+        DayAnswers(day=date(2026, 2, 16), asked=2, answered=2, right=1.5),
+        DayAnswers(day=date(2026, 3, 4), asked=1, answered=1, right=0.0),
     ),
 )  # fmt: skip
 PRIVACY = PrivacyView(name="Ann", hidden=True, answers=12, ledger_rows=1, cards=0, export="{}")
@@ -806,7 +816,7 @@ GALLERY: dict[str, Card | Form] = {
     "me calibrated": members.me_card(
         ME.model_copy(update={"calibration": CALIBRATION})
     ),
-    "me drawn": drawn(members.me_card(ME)),
+    "me drawn": drawn(members.me_card(ME, HISTORY)),
     "topics": members.topics_card(
         (TopicCount(topic="autograd", questions=12), TopicCount(topic="", questions=1)),
         TopicsKnown(mine=ME.topics, team=(TopicMastery(topic="autograd", answers=80, right=0.6, low=0.5, high=0.7),)),
@@ -900,6 +910,7 @@ GALLERY: dict[str, Card | Form] = {
     "review here": review.review_here_card(Where(channel="1", name=f"#{EVIL}")),
     "review me": review.review_me_card(),
     "digest": notices.digest_notice(WEEK),
+    "digest drawn": drawn(notices.digest_notice(WEEK)),
     "digest of a quiet week": notices.digest_card(DigestView(digest=QUIET_WEEK, next_at=None, zone="UTC")),
     "digest switched": notices.switched_card(DigestView(digest=QUIET_WEEK, next_at=NOW, zone="Europe/Berlin")),
     "statistics": item_statistics.bank_card(STATISTICS),

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Final, Literal
 
 from bot.core.actions import MyResult, ShareSolution, ShowBoard, ShowContest, ShowSpeed, encode, fits
-from bot.core.cards import PODIUM_PLACES, Award, Block, Button, Card, Code, Podium, PodiumPlace, Small, Table, Text
+from bot.core.cards import Award, Block, Button, Card, Charted, Code, Small, Table, Text
 from bot.core.channel_access import RoleProblem
+from bot.core.charts import PODIUM_PLACES, BoardChart, BoardPlace, PodiumChart, PodiumPlace
 from bot.core.markup import escape
 from bot.core.text.admin import season_span as season_span
 from bot.core.text.tournaments import team_name
@@ -26,6 +27,8 @@ from service.wire import (
     WinnerRoleView,
 )
 
+DRAWN_PLACES = 10
+"""Places that a picture of a board shows."""
 _CONTESTS: dict[Contest, tuple[str, frozenset[str]]] = {
     "points": ("Everybody", frozenset({"day", "week", "month", "season", "all"})),
     "rookies": ("Rookies", frozenset({"day", "week", "month", "season"})),
@@ -96,7 +99,10 @@ def board_card(board: Board) -> Card:
 
 
 def _points_table(rows: tuple[BoardRow, ...]) -> Table:
-    return replace(board_table(rows, ""), shows="board")
+    places = tuple(
+        BoardPlace(row.rank, row.name, row.points, accuracy(row), row.streak, row.me) for row in rows[:DRAWN_PLACES]
+    )
+    return replace(board_table(rows, ""), chart=BoardChart(places))
 
 
 def _gains_table(rows: tuple[BoardRow, ...]) -> Table:
@@ -389,6 +395,6 @@ def winner_card(post: WinnerPost) -> Card:
     return Card(
         head,
         f"{head}, with {points}.",
-        (Podium(text, places), table),
+        (Charted(text, PodiumChart(places)), table),
         award=award,
     )

@@ -6,7 +6,6 @@ Computes nothing: the service has counted everything shown.
 from __future__ import annotations
 
 import textwrap
-from datetime import date
 
 from bot.core.actions import (
     Import,
@@ -19,14 +18,15 @@ from bot.core.actions import (
     Snippet,
     encode,
 )
-from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text, TextField
+from bot.core.cards import Block, Button, Card, Charted, Code, Form, Small, Table, Text, TextField
+from bot.core.charts import RangeRow, RangesChart, Week, WeeksChart
 from bot.core.command_spec import Spec
 from bot.core.markup import escape
+from bot.core.text import my_page
 from bot.core.text.code_results import cause_words
 from bot.core.text.questions import CODE_LENGTH, about, opening
 from bot.core.text.words import (
     CONFIDENCE_WORDS,
-    MONTHS,
     and_list,
     chat_words,
     in_brief,
@@ -36,10 +36,13 @@ from bot.core.text.words import (
     percent,
     plural,
     sentence,
+    short_day,
     stopped,
     until_markdown,
 )
 from service.wire import (
+    Confidence,
+    History,
     Me,
     NotificationView,
     PrivacyView,
@@ -48,12 +51,13 @@ from service.wire import (
     Rules,
     RunResult,
     TopicCount,
+    TopicMastery,
     TopicsKnown,
 )
 
 
-def me_card(me: Me) -> Card:
-    """Shows a member's statistics."""
+def me_card(me: Me, history: History | None = None) -> Card:
+    """Shows a member's statistics, with the days of their last weeks if `history` is given."""
     # Without points in a season there may be none that runs.
     season = f"; {me.season_points:,} this season" if me.season_points else ""
     rank = f", rank {me.rank}" if me.rank else ""
@@ -63,15 +67,13 @@ def me_card(me: Me) -> Card:
         ("Streak", f"{plural(me.streak, 'round')}; best {me.best_streak}; {plural(me.freezes, 'freeze')} left"),
         ("Practice", f"{plural(me.cards, 'card')}, {me.cards_due} due"),
     )
-    topics = tuple(
-        (one.topic or "without a topic", str(one.answers), percent(one.right), mastery_words(one.low, one.high))
-        for one in me.topics[:8]
-    )
     blocks: list[Block] = [Table(("What", "How much"), rows)]
-    if topics:
-        blocks.append(
-            Table(("Topic", "Answers", "Right", "You know"), topics, "Topics, weakest first", (1, 2, 3), shows="topics")
-        )
+    if history is not None and history.days:
+        chart = my_page.heatmap(history)
+        said = f"**Your last {plural(len(chart.weeks), 'week')}.** {my_page.weeks_in_brief(history)}"
+        blocks.append(Charted(said, chart))
+    if me.topics:
+        blocks.append(_topics_table(me))
     if me.calibration:
         blocks.append(_calibration_table(me))
     if me.weeks:
@@ -83,26 +85,62 @@ def me_card(me: Me) -> Card:
     return Card(me.name, summary, tuple(blocks), buttons)
 
 
+def _topics_table(me: Me) -> Table:
+    shown = [(one.topic or "without a topic", one) for one in me.topics[:8]]
+    rows = tuple(
+        (topic, str(one.answers), percent(one.right), mastery_words(one.low, one.high)) for topic, one in shown
+    )
+    legend = "Mark: your share right so far. Bar: what you know, as a range that narrows with your answers."
+    caption = "Topics, weakest first"
+    chart = RangesChart(caption, tuple(_topic_row(topic, one) for topic, one in shown), legend)
+    return Table(("Topic", "Answers", "Right", "You know"), rows, caption, (1, 2, 3), chart=chart)
+
+
+def _topic_row(label: str, known: TopicMastery) -> RangeRow:
+    so_far = f"{percent(known.right)} of {known.answers} right"
+    words = mastery_words(known.low, known.high)
+    if known.low is None or known.high is None:
+        return RangeRow(label, known.right, f"{words}, {so_far}")
+    return RangeRow(label, known.right, f"you know {words}, {so_far}", (known.low, known.high))
+
+
+_PAYS: dict[Confidence, tuple[float, float]] = {"guess": (0.0, 2 / 3), "think": (2 / 3, 0.8), "sure": (0.8, 1.0)}
+"""Share right at which it pays to say so."""
+
+
 def _calibration_table(me: Me) -> Table:
     rows = tuple(
         (CONFIDENCE_WORDS[one.said], str(one.answers), percent(one.right), mastery_words(one.low, one.high))
         for one in me.calibration
     )
     columns = ("You said", "Answers", "Right", "In the long run")
-    return Table(columns, rows, "How sure you were", (1, 2, 3), shows="confidence")
+    drawn = tuple(
+        RangeRow(
+            CONFIDENCE_WORDS[one.said],
+            one.right,
+            f"{percent(one.right)} of {one.answers} right",
+            (one.low, one.high),
+            _PAYS[one.said],
+        )
+        for one in me.calibration
+    )
+    legend = "Mark: your share right so far. Bar: what it is in the long run, 95 % sure. Band: where saying so pays."
+    caption = "How sure you were"
+    return Table(columns, rows, caption, (1, 2, 3), chart=RangesChart(caption, drawn, legend))
 
 
 def _weeks_table(me: Me) -> Table:
     """Returns the table of weeks, each named by its Monday."""
     rows = tuple(
-        (_short_day(monday), str(points), str(answers), percent(credit) if answers else "")
+        (short_day(monday), str(points), str(answers), percent(credit) if answers else "")
         for monday, points, answers, credit in me.weeks
     )
-    return Table(("Week of", "Points", "Answers", "Right"), rows, "Your last weeks", (1, 2, 3), shows="weeks")
-
-
-def _short_day(day: date) -> str:
-    return f"{day.day} {MONTHS[day.month - 1][:3]}"
+    drawn = tuple(
+        Week(short_day(monday), points, answers, percent(credit) if answers else "")
+        for monday, points, answers, credit in me.weeks
+    )
+    columns = ("Week of", "Points", "Answers", "Right")
+    return Table(columns, rows, "Your last weeks", (1, 2, 3), chart=WeeksChart(drawn))
 
 
 def topics_card(topics: tuple[TopicCount, ...], known: TopicsKnown = TopicsKnown()) -> Card:  # noqa: B008 - frozen

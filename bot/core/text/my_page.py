@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final, Literal
+from typing import Final
 
 from bot.core.actions import Notifications, Privacy, encode
 from bot.core.cards import Button
+from bot.core.charts import HeatmapChart, HeatWeek, Level
 from bot.core.markup import escape
 from bot.core.text.questions import lettered
 from bot.core.text.words import (
@@ -21,20 +22,13 @@ from bot.core.text.words import (
     mastery_words,
     percent,
     plural,
+    short_day,
 )
 from service.wire import DayAnswers, History, Me, PastRound
 
 MOST_TOPICS = 8
 WEAK = 0.9
 """Upper end of what is known below which a topic is called the weakest."""
-
-Level = Literal["blank", "missed", "answered", "part", "right"]
-LEVELS: tuple[tuple[Level, str], ...] = (
-    ("missed", "Missed"),
-    ("answered", "Answered"),
-    ("part", "Partly right"),
-    ("right", "Right"),
-)
 
 
 def points(me: Me) -> str:
@@ -95,6 +89,17 @@ def _level(found: DayAnswers) -> Level:
         return "missed"
     share = found.right / found.answered
     return "right" if share > 1 - 1e-9 else "part" if share > 0 else "answered"
+
+
+def heatmap(history: History) -> HeatmapChart:
+    """Returns the same days as a chart."""
+    count = (history.until - history.since).days // 7 + 1
+    days: list[list[Level]] = [[] for _ in range(count)]
+    for cell in cells(history):
+        days[cell.week].append(cell.level)
+    mondays = [history.since + timedelta(weeks=week) for week in range(count)]
+    weeks = (HeatWeek(short_day(monday), tuple(week)) for monday, week in zip(mondays, days, strict=True))
+    return HeatmapChart(tuple(weeks), months(history))
 
 
 def months(history: History) -> tuple[tuple[int, str], ...]:

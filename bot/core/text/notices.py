@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from bot.core.cards import Block, Card, Small, Text
+from bot.core.cards import Block, Card, Charted, Small, Text
+from bot.core.charts import DigestChart, RangeRow
 from bot.core.markup import escape
 from bot.core.text.review import outcome_notice, reported_notice
 from bot.core.text.suggestions import decided_notice, suggested_notice
@@ -284,7 +285,23 @@ def _blocks(digest: WeekDigest) -> tuple[Block, ...]:
     if digest.reports:
         waits = "waits" if digest.reports == 1 else "wait"
         lines.append(f"**{plural(digest.reports, 'report')}** {waits}: `/quiz-admin review list`.")
-    return (Text("\n\n".join(lines)),)
+    said = "\n\n".join(lines)
+    return (Charted(said, _chart(digest)) if digest.answers else Text(said),)
+
+
+def _chart(digest: WeekDigest) -> DigestChart:
+    hardest = None
+    if (one := digest.hardest) is not None:
+        hardest = RangeRow(one.question, one.right, f"{percent(one.right)} right of {plural(one.answers, 'answer')}")
+    return DigestChart(digest.members, digest.members_before, hardest, tuple(map(_topic_row, digest.weakest)))
+
+
+def _topic_row(topic: DigestTopic) -> RangeRow:
+    so_far = f"{percent(topic.right)} of {topic.answers} right"
+    if topic.low is None or topic.high is None:
+        return RangeRow(topic.topic, topic.right, so_far)
+    team = f"{so_far}, the team {mastery_words(topic.low, topic.high)}"
+    return RangeRow(topic.topic, topic.right, team, (topic.low, topic.high))
 
 
 def _topic(topic: DigestTopic) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bot.core.actions import Explain, Report, encode, fits
-from bot.core.cards import Bar, Bars, Block, Button, Card, Podium, PodiumPlace, Small, Table, Text
+from bot.core.cards import Bar, Bars, Block, Button, Card, Charted, Small, Table, Text
+from bot.core.charts import PodiumChart, PodiumPlace
 from bot.core.markup import escape
 from bot.core.text.questions import about, example_note, opening, posted_blocks, question_blocks
 from bot.core.text.results import answer_blocks, answer_in_brief, right_first
@@ -85,7 +86,7 @@ def podium_card(post: SprintPodium) -> Card:
         title="Sprint: the podium",
         summary=f"{f'Winner: {winners}. ' if winners else ''}{players}{cut}",
         blocks=(
-            *((Podium("\n\n".join(lines), places),) if lines else ()),
+            *((Charted("\n\n".join(lines), PodiumChart(places)),) if lines else ()),
             *_table(rest, post.unnamed, "Further places"),
             Text(f"{players}{cut}"),
         ),

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Final, assert_never
 
 from bot.core.actions import JoinTournament, LeaveTournament, ShowTournament, encode
-from bot.core.cards import Block, Button, Card, Podium, PodiumPlace, Small, Table, Text
+from bot.core.cards import Block, Button, Card, Charted, Small, Table, Text
+from bot.core.charts import PodiumChart, PodiumPlace
 from bot.core.markup import escape
 from bot.core.text.words import and_list, chat_words, day_words, in_brief, moment_markdown, plural
 from service.wire import (
@@ -235,7 +236,8 @@ def _podium_card(view: TournamentView, post: TournamentPost) -> Card:
     places = tuple(
         PodiumPlace(team.rank, team_name(team), _score(view, team)) for team in view.teams if team.rank in MEDALS
     )
-    blocks: list[Block] = [Text(f"**{said}**"), *((Podium("\n\n".join(lines), places),) if lines else ())]
+    podium = (Charted("\n\n".join(lines), PodiumChart(places)),) if lines else ()
+    blocks: list[Block] = [Text(f"**{said}**"), *podium]
     if post.corrected:
         days = and_list([day_words(one) for one in post.corrected])
         blocks.append(Text(f"Points of {days} were corrected, and the table with them."))

@@ -62,6 +62,11 @@ def mastery_words(low: float | None, high: float | None) -> str:
     return "too few answers" if low is None or high is None else f"{round(100 * low)}–{percent(high)}"
 
 
+def short_day(day: date) -> str:
+    """Formats a day as `2 Mar`."""
+    return f"{day.day} {MONTHS[day.month - 1][:3]}"
+
+
 def percent(share: float) -> str:
     """Formats a share as whole percent; 100 % and 0 % only if exact."""
     whole = round(100 * share)

@@ -8,40 +8,43 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.core.cards import Card, Picture, Podium, PodiumPlace, Small, Table
+from bot.core.cards import Card, Charted, Picture, Small, as_data, from_data
+from bot.core.charts import (
+    DigestChart,
+    Drawing,
+    HeatmapChart,
+    HeatWeek,
+    PodiumChart,
+    PodiumPlace,
+    RangeRow,
+    RangesChart,
+)
+from bot.core.text import members, notices
 from bot.core.text.sprints import podium_card
-from bot.core.text.words import CONFIDENCE_WORDS
 from bot.pictures.charts import MARGIN, WIDTH
-from bot.pictures.figures import draw_podium, draw_ranges
+from bot.pictures.figures import draw_digest, draw_heatmap, draw_podium, draw_ranges
 from bot.pictures.service import drawings_of, with_pictures
-from bot.pictures.spec import Drawing, PodiumDrawing, PodiumStep, RangeRow, RangesDrawing, as_data, from_data
 from bot.pictures.worker import draw
 from service.wire import SprintPodium
 from tests.bot.pictures.pixels import BAR, TRACK, count, longest_run, margins_clear, pixels_of
 from tests.bot.pictures.test_charts import NAMES
-from tests.bot.samples import PNG, SPRINT_STANDINGS
+from tests.bot.samples import CALIBRATION, HISTORY, ME, PNG, QUIET_WEEK, SPRINT_STANDINGS, WEEK
 
 MOST_BYTES = 100 * 1024
-TOPICS = Table(
-    ("Topic", "Answers", "Right", "You know"),
-    (("autograd", "24", "42 %", "35–61 %"), ("optimizers", "3", "100 %", "too few answers")),
-    "Topics, weakest first",
-    shows="topics",
+HEATMAP = HeatmapChart(
+    tuple(HeatWeek("23 Mar", ("right", "part", "missed", "answered", "blank", "right", "right")) for _ in range(17)),
+    ((1, "Mar"), (5, "Apr"), (9, "May")),
 )
-CONFIDENCE = Table(
-    ("You said", "Answers", "Right", "In the long run"),
-    ((CONFIDENCE_WORDS["guess"], "20", "30 %", "15–52 %"), (CONFIDENCE_WORDS["sure"], "20", "90 %", "70–97 %")),
-    "How sure you were",
-    shows="confidence",
-)
+SURE = ME.model_copy(update={"topics": (), "weeks": (), "calibration": CALIBRATION})
+KNOWN = ME.model_copy(update={"weeks": ()})
 
 
 def podium(*steps: tuple[int, str]) -> bytes:
-    return draw_podium(PodiumDrawing(tuple(PodiumStep(rank, name, "5 points") for rank, name in steps)))
+    return draw_podium(PodiumChart(tuple(PodiumPlace(rank, name, "5 points") for rank, name in steps)))
 
 
 def ranges(*rows: RangeRow) -> bytes:
-    return draw_ranges(RangesDrawing("Topics", rows))
+    return draw_ranges(RangesChart("Topics", rows, "What it means."))
 
 
 def test_the_winner_stands_highest_and_those_who_share_a_rank_stand_level() -> None:
@@ -69,12 +72,16 @@ def test_nothing_is_drawn_over_the_edge(name: str, rank: int, share: float) -> N
     assert margins_clear(pixels_of(podium((1, name), (rank, name), (3, name))))
     row = RangeRow(name, share, "50 % of 20 right", (share / 2, (1 + share) / 2), (0.8, 1.0))
     assert margins_clear(pixels_of(ranges(row, row)))
+    assert margins_clear(pixels_of(draw_digest(DigestChart(10**9, 3, row, (row,)))))
 
 
 def test_pictures_are_small_and_the_same_each_time() -> None:
     rows = tuple(RangeRow(f"topic {n}", n / 8, "you know 35–61 %, 42 % of 24 right", (0.35, 0.61)) for n in range(8))
-    steps = tuple(PodiumStep(rank, name, "1,290 points") for rank, name in ((1, "Ann"), (2, "Bob"), (3, "Cy")))
-    drawings: tuple[Drawing, ...] = (RangesDrawing("Topics", rows), PodiumDrawing(steps))
+    steps = tuple(PodiumPlace(rank, name, "1,290 points") for rank, name in ((1, "Ann"), (2, "Bob"), (3, "Cy")))
+    drawings: tuple[Drawing, ...] = (
+        *(RangesChart("Topics", rows, "What it means."), PodiumChart(steps)),
+        *(HEATMAP, DigestChart(1200, 900, rows[0], rows[:3])),
+    )
     for drawing in drawings:
         first = draw(drawing)
         assert draw(drawing) == first and len(first) <= MOST_BYTES
@@ -83,11 +90,11 @@ def test_pictures_are_small_and_the_same_each_time() -> None:
 def test_a_podium_is_drawn_as_its_card_says_and_keeps_its_words() -> None:
     card = podium_card(SprintPodium(asked=2, total=5, players=16, standings=SPRINT_STANDINGS, unnamed=12))
     (drawing,) = drawings_of(card)
-    assert isinstance(drawing, PodiumDrawing)
+    assert isinstance(drawing, PodiumChart)
     best = [one for one in SPRINT_STANDINGS if one.rank <= 3]
-    assert [(step.rank, step.score) for step in drawing.steps] == [(one.rank, f"{one.points} points") for one in best]
+    assert [(step.rank, step.score) for step in drawing.places] == [(one.rank, f"{one.points} points") for one in best]
     picture, words, *_ = with_pictures(card, {drawing: PNG}).blocks
-    assert isinstance(picture, Picture) and isinstance(words, Podium) and "🥇" in words.markdown
+    assert isinstance(picture, Picture) and isinstance(words, Charted) and "🥇" in words.markdown
     for one in best:
         assert f"place {one.rank}, " in picture.alt and f"{one.points} points" in picture.alt
 
@@ -96,28 +103,84 @@ def test_nobody_on_the_podium_is_no_picture() -> None:
     assert drawings_of(podium_card(SprintPodium(asked=2, total=5, players=0))) == ()
 
 
-def test_topics_are_drawn_with_the_range_that_the_table_names() -> None:
-    (drawing,) = drawings_of(Card("Me", "s", (TOPICS,)))
-    assert isinstance(drawing, RangesDrawing)
+def test_topics_are_drawn_with_their_numbers() -> None:
+    """The numbers are those of the service, not those that the table rounds to whole percent."""
+    (drawing,) = drawings_of(members.me_card(KNOWN))
+    assert isinstance(drawing, RangesChart)
     assert [(row.label, row.right, row.known) for row in drawing.rows] == [
-        ("autograd", 0.42, (0.35, 0.61)),
-        ("optimizers", 1.0, None),
+        ("autograd", 0.5, (0.38, 0.63)),
+        ("tensors", 0.75, None),
     ]
-    picture, legend = with_pictures(Card("Me", "s", (TOPICS,)), {drawing: PNG}).blocks
+    _, picture, legend = with_pictures(members.me_card(KNOWN), {drawing: PNG}).blocks
     assert isinstance(picture, Picture) and isinstance(legend, Small)
-    for words in ("autograd", "you know 35–61 %", "42 % of 24 right", "too few answers"):
+    for words in ("autograd", "you know 38–63 %", "50 % of 14 right", "too few answers"):
         assert words in picture.alt
 
 
 def test_confidence_is_drawn_beside_what_it_pays_for() -> None:
-    (drawing,) = drawings_of(Card("Me", "s", (CONFIDENCE,)))
-    assert isinstance(drawing, RangesDrawing)
-    guess, sure = drawing.rows
-    assert guess.expected == (0.0, 2 / 3) and sure.expected == (0.8, 1.0)
-    assert sure.known == (0.7, 0.97) and sure.note == "90 % of 20 right"
+    (drawing,) = drawings_of(members.me_card(SURE))
+    assert isinstance(drawing, RangesChart)
+    guess, think, sure = drawing.rows
+    assert (guess.expected, think.expected, sure.expected) == ((0.0, 2 / 3), (2 / 3, 0.8), (0.8, 1.0))
+    assert sure.known == (0.6, 0.98) and sure.note == "90 % of 10 right"
     assert from_data(json.loads(json.dumps(as_data(drawing)))) == drawing
 
 
+def test_the_days_of_a_member_are_drawn_and_said() -> None:
+    card = members.me_card(SURE.model_copy(update={"calibration": ()}), HISTORY)
+    (drawing,) = drawings_of(card)
+    assert isinstance(drawing, HeatmapChart)
+    assert [week.days for week in drawing.weeks] == [
+        ("blank", "right", "blank", "missed", "blank"),
+        ("part", "blank", "blank", "blank", "blank"),
+        ("blank",) * 5,
+        ("blank", "blank", "answered"),
+    ]
+    _, picture, words = with_pictures(card, {drawing: PNG}).blocks
+    assert isinstance(picture, Picture) and isinstance(words, Charted)
+    assert picture.alt == (
+        "Heatmap of the last 4 weeks. week of 9 Feb: 1 missed, 1 right; week of 16 Feb: 1 partly right; "
+        "week of 23 Feb: no question; week of 2 Mar: 1 answered."
+    )
+    assert "You answered 4 of 5 questions." in words.markdown
+
+
+def test_a_new_member_has_no_heatmap() -> None:
+    card = members.me_card(SURE.model_copy(update={"calibration": ()}), HISTORY.model_copy(update={"days": ()}))
+    assert drawings_of(card) == ()
+
+
+def test_the_better_a_day_the_more_is_filled() -> None:
+    filled = {
+        level: count(pixels_of(draw_heatmap(HeatmapChart((HeatWeek("2 Mar", (level,) * 5),), ()))), BAR)
+        for level in ("blank", "missed", "part", "right")
+    }
+    assert filled["blank"] == filled["missed"] < filled["part"] < filled["right"]
+
+
+def test_a_digest_is_drawn_as_its_card_says() -> None:
+    card = notices.digest_notice(WEEK)
+    (drawing,) = drawings_of(card)
+    assert drawing == DigestChart(
+        12,
+        10,
+        RangeRow("stride-view", 0.222, "22 % right of 9 answers"),
+        (RangeRow("autograd/hooks", 0.41, "41 % of 12 right, the team 30–55 %", (0.3, 0.55)),),
+    )
+    picture, words, _ = with_pictures(card, {drawing: PNG}).blocks
+    assert isinstance(picture, Picture) and isinstance(words, Charted)
+    for said in ("12 members answered, 10 the week before", "stride-view", "22 %", "autograd/hooks", "30–55 %"):
+        assert said in picture.alt
+    assert drawings_of(notices.digest_notice(QUIET_WEEK)) == ()
+
+
+def test_participation_is_drawn_as_a_share_of_the_better_week() -> None:
+    half = longest_run(pixels_of(draw_digest(DigestChart(5, 10, None, ()))), BAR)
+    assert half == pytest.approx(2 * (WIDTH - 2 * MARGIN), abs=3)
+    more, fewer = (count(pixels_of(draw_digest(DigestChart(10, n, None, ()))), BAR) for n in (10, 5))
+    assert fewer == pytest.approx(0.75 * more, rel=0.02)
+
+
 def test_one_place_is_a_podium_too() -> None:
-    card = Card("t", "s", (Podium("**Ann** wins", (PodiumPlace(1, "Ann", "1 point"),)),))
-    assert drawings_of(card) == (PodiumDrawing((PodiumStep(1, "Ann", "1 point"),)),)
+    card = Card("t", "s", (Charted("**Ann** wins", PodiumChart((PodiumPlace(1, "Ann", "1 point"),))),))
+    assert drawings_of(card) == (PodiumChart((PodiumPlace(1, "Ann", "1 point"),)),)

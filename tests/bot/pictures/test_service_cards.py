@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 
 import pytest
 
-from bot.core.cards import Bar, Bars, Block, Card, Picture, Small, Table, Text
-from bot.core.markup.tree import Math
-from bot.core.text import boards
-from bot.pictures.legibility import reads_badly
-from bot.pictures.service import drawings_of, with_pictures
-from bot.pictures.spec import (
-    BoardDrawing,
-    DistributionDrawing,
+from bot.core.cards import Bar, Bars, Block, Card, Picture, Small, Text, as_data, from_data
+from bot.core.charts import (
+    BoardChart,
+    DistributionChart,
     Drawing,
     FormulaDrawing,
-    ProgressDrawing,
-    as_data,
-    from_data,
+    WeeksChart,
 )
-from tests.bot.samples import CROWD, CROWDED, EVIL, GALLERY, PNG
+from bot.core.markup.tree import Math
+from bot.core.text import boards, members
+from bot.pictures.legibility import reads_badly
+from bot.pictures.service import drawings_of, with_pictures
+from tests.bot.samples import CROWD, CROWDED, EVIL, GALLERY, ME, PNG
 
 MATRIX = r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}"
 
@@ -36,9 +35,9 @@ def drawn(card: Card) -> tuple[Block, ...]:
 def test_a_board_is_drawn_as_its_table_says() -> None:
     card = boards.board_card(CROWDED)
     (drawing,) = drawings_of(card)
-    assert isinstance(drawing, BoardDrawing)
-    assert [(place.rank, place.points, place.mine) for place in drawing.places] == [
-        (str(row.rank), row.points, row.me) for row in CROWD
+    assert isinstance(drawing, BoardChart)
+    assert [(place.rank, place.points, place.streak, place.mine) for place in drawing.places] == [
+        (row.rank, row.points, row.streak, row.me) for row in CROWD
     ]
 
 
@@ -56,8 +55,9 @@ def test_a_boards_alt_text_has_every_number_and_the_line_below_the_points() -> N
 
 
 def test_more_than_ten_places_are_named_as_more() -> None:
-    rows = tuple((str(n), "Ann", "5", "1", "100 %", "1") for n in range(12))
-    _, line = drawn(card_of(Table(("",) * 6, rows, shows="board")))
+    row = CROWDED.rows[0]
+    rows = tuple(row.model_copy(update={"rank": n}) for n in range(1, 13))
+    _, line, *_ = drawn(boards.board_card(CROWDED.model_copy(update={"rows": rows})))
     assert isinstance(line, Small)
     assert line.markdown.endswith("… and 2 more")
 
@@ -72,7 +72,7 @@ def test_any_other_table_stays_a_table() -> None:
 def test_a_distribution_is_drawn_with_its_words() -> None:
     bars = Bars((Bar("`view` copies", 2, 2 / 3, "right"), Bar("*No*", 1, 1 / 3, "wrong")))
     (drawing,) = drawings_of(card_of(bars))
-    assert isinstance(drawing, DistributionDrawing)
+    assert isinstance(drawing, DistributionChart)
     assert [(choice.label, choice.count, choice.mark) for choice in drawing.choices] == [
         ("view copies", 2, "right"),
         ("No", 1, "wrong"),
@@ -84,10 +84,11 @@ def test_a_distribution_is_drawn_with_its_words() -> None:
 
 
 def test_weeks_are_drawn_with_their_numbers() -> None:
-    table = Table(("",) * 4, (("2 Mar", "40", "4", "75 %"), ("9 Mar", "0", "0", "")), shows="weeks")
-    (drawing,) = drawings_of(card_of(table))
-    assert isinstance(drawing, ProgressDrawing)
-    picture, line = drawn(card_of(table))
+    weeks = ((date(2026, 3, 2), 40, 4, 0.75), (date(2026, 3, 9), 0, 0, 0.0))
+    card = members.me_card(ME.model_copy(update={"weeks": weeks, "topics": ()}))
+    (drawing,) = drawings_of(card)
+    assert isinstance(drawing, WeeksChart)
+    _, picture, line = drawn(card)
     said = "Points by week. 2 Mar: 40 points, 4 answers, 75 % right; 9 Mar: 0 points, 0 answers."
     assert picture == Picture(PNG, said)
     assert line == Small("Points: 2 Mar 40 · 9 Mar 0")
@@ -111,9 +112,9 @@ def test_a_hard_formula_within_text_is_drawn_below_it() -> None:
 
 
 def test_what_was_not_drawn_stays_as_it_was() -> None:
-    matrix, board = Text(f"$${MATRIX}$$"), boards.board_table(CROWD, "")
+    matrix, board = Text(f"$${MATRIX}$$"), boards.board_card(CROWDED).blocks[0]
     card = card_of(matrix, Text("and"), Bars((Bar("a", 1, 1.0, "right"),)), board)
-    bars = next(one for one in drawings_of(card) if isinstance(one, DistributionDrawing))
+    bars = next(one for one in drawings_of(card) if isinstance(one, DistributionChart))
     assert with_pictures(card, {}).blocks == card.blocks
     assert with_pictures(card, {bars: PNG}).blocks[:2] == (matrix, Text("and"))
 

@@ -15,16 +15,16 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from bot.core.cards import Card, Form, Picture, Reply, Table, Text
+from bot.core.cards import Card, Charted, Form, Picture, Reply, Table, Text
+from bot.core.charts import BoardChart, BoardPlace, FormulaDrawing, HeatmapChart
 from bot.core.dispatcher import Target
 from bot.core.events import Command, Event, Visited
-from bot.core.text import boards
+from bot.core.text import boards, members
 from bot.pictures import Pictures
 from bot.pictures.service import CannotDraw, DrawingProcess
-from bot.pictures.spec import BoardDrawing, BoardPlace, FormulaDrawing
 from service.wire import Platform, Where, Who
 from tests.bot.pictures.pixels import pixels_of
-from tests.bot.samples import CROWDED, GALLERY, NOW
+from tests.bot.samples import CALIBRATION, CROWDED, GALLERY, HISTORY, ME, NOW
 
 FORM = Form("t", "f:r1", ())
 BOARD = boards.board_card(CROWDED)
@@ -66,10 +66,14 @@ def painters() -> list[psutil.Process]:
     return found
 
 
-async def test_a_chat_with_tables_of_its_own_gets_no_pictures_of_them() -> None:
+async def test_a_chat_with_tables_of_its_own_gets_pictures_only_of_what_it_cannot_show() -> None:
     """Three views of one board uploaded three files to Slack."""
-    made = Pictures(charts=False)
+    made = Pictures(charts=False, wait_s=60, draw_s=60)
     assert await made.illustrated(BOARD) is BOARD
+    me = members.me_card(ME.model_copy(update={"calibration": CALIBRATION}), HISTORY)
+    drawn = await made.illustrated(me)
+    assert [type(block) for block in drawn.blocks] == [Table, Picture, Charted, *[type(one) for one in me.blocks[2:]]]
+    assert sum(isinstance(block, Table) for block in drawn.blocks) == 4
     await made.close()
 
 
@@ -182,18 +186,19 @@ def test_only_the_process_that_draws_imports_matplotlib() -> None:
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0
 
 
-async def test_a_table_that_is_not_a_board_does_not_lose_the_card(
+async def test_a_chart_that_cannot_be_drawn_does_not_lose_the_card(
     pictures: Pictures, caplog: pytest.LogCaptureFixture
 ) -> None:
-    card = Card("t", "s", (Table(("a",), (("1",),), shows="board"),))
+    caplog.set_level(logging.INFO)
+    card = Card("t", "s", (Charted("No weeks", HeatmapChart((), ())),))
     assert await pictures.illustrated(card) is card
-    assert "sending a card without its pictures" in caplog.text
+    assert "no picture (HeatmapChart)" in caplog.text
 
 
 def test_one_drawing_after_another_from_the_same_process() -> None:
     drawer = DrawingProcess(60.0)
     try:
-        found = [drawer.draw(BoardDrawing((BoardPlace("1", "Ann", n, "1 %", "1"),))) for n in range(3)]
+        found = [drawer.draw(BoardChart((BoardPlace(1, "Ann", n, "1 %", 1),))) for n in range(3)]
         assert len(set(found)) == 3
         assert len(painters()) == 1
     finally:
