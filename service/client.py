@@ -64,6 +64,7 @@ from service.wire import (
     Overview,
     PeerAnswer,
     Period,
+    PlannedSprint,
     PostingChannel,
     PracticeAttempt,
     PracticeSession,
@@ -93,6 +94,8 @@ from service.wire import (
     SettledReport,
     Shards,
     SimilarAnswers,
+    SprintPulse,
+    Sprints,
     SprintView,
     SuggestedQuestion,
     SuggestionReceipt,
@@ -411,6 +414,22 @@ class ServiceClient(WebCalls):
         self, who: Who, event_id: str, where: Where, questions: int, seconds: int, topic: str = ""
     ) -> SprintView:
         """Starts a sprint in the channel: so many questions, with so many seconds for each."""
+
+    @call("admin/sprint/plan")
+    async def sprint_plan(self, who: Who, event_id: str, where: Where, sprint_plan: PlannedSprint) -> SprintView:
+        """Plans a sprint in the channel, which is told."""
+
+    @call("admin/sprint/cancel")
+    async def sprint_cancel(self, who: Who, event_id: str, where: Where, sprint: int = 0) -> SprintView:
+        """Cancels a planned sprint of the workspace; without its id, the channel's next one."""
+
+    @call("sprints")
+    async def sprints(self, who: Who) -> Sprints:
+        """Returns the sprint that runs or ran last, as the member sees it, and the planned ones."""
+
+    @call("sprints/pulse")
+    async def sprint_pulse(self, who: Who) -> SprintPulse:
+        """Returns what changes while a sprint runs."""
 
     @call("admin/sprint/stop")
     async def sprint_stop(self, who: Who, event_id: str, where: Where) -> SprintView:

@@ -14,6 +14,7 @@ from bot.core.cards import Card, Form
 from bot.core.channel_access import ChannelAccess, ChannelProblem, RoleProblem
 from bot.core.command_parser import CommandError, Typed
 from bot.core.command_spec import ROLE, WEEKDAYS, ZONE, BadArgument, NamedChannel, read_time
+from bot.core.competition_commands import SprintCommands, TournamentCommands
 from bot.core.events import Added, Command, Event, Submit, Visited
 from bot.core.member_commands import help_reply
 from bot.core.text import (
@@ -28,10 +29,8 @@ from bot.core.text import (
     refusals,
     review,
     similarity,
-    sprints,
     suggestions,
 )
-from bot.core.tournament_commands import TournamentCommands
 from service.client import ServiceClient, ServiceRefused
 from service.wire import (
     ExtraRound,
@@ -229,9 +228,6 @@ _PLAN = {
 
 _EXTRA = {"topic": "topics", "level": "levels", "kind": "kinds", "closes-in": "open_minutes"}
 
-SPRINT_QUESTIONS = 5
-SPRINT_SECONDS = 20
-"""Seconds for each question of a sprint, unless an admin says otherwise."""
 _ANY_DAY: dict[str, Any] = {"weekdays": tuple(range(7)), "every_days": 1, "month_days": ()}
 
 
@@ -241,6 +237,7 @@ class AdminCommands:
     def __init__(self, client: ServiceClient, onboarding: Onboarding) -> None:
         self._client = client
         self._onboarding = onboarding
+        self._sprints = SprintCommands(client, onboarding.checked)
         self._tournaments = TournamentCommands(client)
         self._handlers: dict[tuple[str, ...], Handler] = {
             ("setup",): self._setup,
@@ -257,8 +254,10 @@ class AdminCommands:
             ("schedule", "remove"): self._remove,
             ("ask",): self._ask,
             ("close-now",): self._close_now,
-            ("sprint", "start"): self._sprint_start,
-            ("sprint", "stop"): self._sprint_stop,
+            ("sprint", "start"): self._sprints.start,
+            ("sprint", "stop"): self._sprints.stop,
+            ("sprint", "cancel"): self._sprints.cancel,
+            ("sprint", "list"): self._sprints.list,
             ("tournament", "new"): self._tournaments.plan,
             ("tournament", "captain"): self._tournaments.name_captain,
             ("tournament", "cancel"): self._tournaments.cancel,
@@ -420,16 +419,6 @@ class AdminCommands:
 
     async def _close_now(self, event: Command, typed: Typed) -> Said:
         return admin.round_card(await self._client.close_now(event.who, event.id, event.where), "Closed")
-
-    async def _sprint_start(self, event: Command, typed: Typed) -> Said:
-        questions, seconds = typed.number("questions", SPRINT_QUESTIONS), typed.number("seconds", SPRINT_SECONDS)
-        view = await self._client.sprint_start(
-            event.who, event.id, event.where, questions, seconds, typed.text("topic")
-        )
-        return await self._onboarding.checked(event.who, event.where, sprints.started_card(view))
-
-    async def _sprint_stop(self, event: Command, typed: Typed) -> Said:
-        return sprints.stopped_card(await self._client.sprint_stop(event.who, event.id, event.where))
 
     async def _season_start(self, event: Command, typed: Typed) -> Said:
         name = typed.text("name").strip().strip('"')

@@ -505,11 +505,15 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("close-now", "Close this channel's open round and reveal it."),
     _admin(
         "sprint start",
-        "Start a live quiz in this channel now.",
+        "Start a live quiz in this channel, now or later.",
         Argument("questions", NUMBER, "How many questions, 1 to 20; else 5."),
         Argument("seconds", NUMBER, "Seconds for each question, 10 to 120; else 20."),
         Argument("topic", WORD, "Only this topic."),
+        Argument("at", TIME, "When it starts, such as 18:00, in the schedules' zone; else now.", named=True),
+        Argument("date", DATE, "The day, such as 2026-03-02 or friday; else when that time is next.", named=True),
     ),
+    _admin("sprint cancel", "Cancel the next planned sprint of this channel."),
+    _admin("sprint list", "The planned sprints."),
     _admin("sprint stop", "End this channel's sprint early, with its podium."),
     _admin("sprint role", "The role that a sprint's winner is given on Discord.", _ROLE),
     _admin(

@@ -10,10 +10,10 @@ from bot.core.actions import PracticeFilter
 from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed, read_command
 from bot.core.command_spec import specs_of
+from bot.core.competition_commands import TournamentCommands
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event
 from bot.core.text import admin, boards, members, questions, results, suggestions
-from bot.core.tournament_commands import TournamentCommands
 from service.client import ServiceClient
 from service.wire import Contest, MeasuredBy, NotificationKind, Period, PrivacyAction
 

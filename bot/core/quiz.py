@@ -19,6 +19,7 @@ from bot.core.cards import Card, Form, Reply
 from bot.core.channel_access import ChannelAccess
 from bot.core.command_parser import CommandError, read_command
 from bot.core.command_spec import specs_of
+from bot.core.competition_commands import TournamentCommands
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.links import Links
@@ -37,7 +38,6 @@ from bot.core.text import (
     review,
     suggestions,
 )
-from bot.core.tournament_commands import TournamentCommands
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import CONFIDENCES, AnswerInput, AskForm, Confidence, TodayView, Where, invalid_input

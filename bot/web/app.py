@@ -52,6 +52,7 @@ from bot.web.security import (
 )
 from bot.web.sessions import SessionPages
 from bot.web.sign_in import SignInPages
+from bot.web.sprint import SprintPage
 from bot.web.store import LAST_ID, Message
 from bot.web.today import TodayPage
 from bot.web.tournament import TournamentPage
@@ -150,11 +151,13 @@ class WebApp:
             me = MePage(self.cookies, client, self._navigation)
             admin = AdminPages(AdminFrame(self.cookies, client, self._navigation, chat.clock, chat.store))
             tournament = TournamentPage(self.cookies, client, self._navigation, chat.pause)
+            sprint = SprintPage(self.cookies, client, answer, self._navigation, (chat.clock, chat.pause))
             self.pages = [
                 *today.routes,
                 *practice.routes,
                 *board.routes,
                 *tournament.routes,
+                *sprint.routes,
                 *archive.routes,
                 *me.routes,
                 *admin.routes,

@@ -11,7 +11,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import AdminChange, NameBody, TextBody, TheChange, looking
 from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody
-from service.competitions import duel_views, duels, similarity, sprints, tournament_views, tournaments
+from service.competitions import (
+    duel_views,
+    duels,
+    similarity,
+    sprint_views,
+    sprints,
+    tournament_views,
+    tournaments,
+)
 from service.rounds import measuring
 from service.rounds.idempotency import EventCall, run_once
 from service.store.members import Caller, resolve_caller
@@ -24,9 +32,12 @@ from service.wire import (
     MeasuredBy,
     MeasurementBoard,
     MyDuels,
+    PlannedSprint,
     Short,
     SimilarAnswers,
     SprintLength,
+    SprintPulse,
+    Sprints,
     SprintSeconds,
     SprintView,
     TournamentPlan,
@@ -49,6 +60,37 @@ async def sprint_start(
     work = partial(sprints.start, plan=sprints.SprintPlan(questions, seconds, topic), now=change.now)
     detail = {"channel": where.channel, "questions": questions, "seconds": seconds, "topic": topic}
     return await change.run("sprint start", work, SprintView, detail, where)
+
+
+@router.post("/admin/sprint/plan")
+async def plan_sprint(
+    change: TheChange,
+    where: WhereBody,
+    sprint_plan: Annotated[PlannedSprint, Body(embed=True)],
+) -> SprintView:
+    work = partial(sprints.plan_later, wanted=sprint_plan, now=change.now)
+    detail = {"channel": where.channel, **sprint_plan.model_dump(mode="json", exclude_defaults=True)}
+    return await change.run("sprint plan", work, SprintView, detail, where)
+
+
+@router.post("/admin/sprint/cancel")
+async def sprint_cancel(
+    change: TheChange, where: WhereBody, sprint: Annotated[int, Body(embed=True, ge=0, lt=2**63)] = 0
+) -> SprintView:
+    work = partial(sprints.cancel, sprint_id=sprint, now=change.now)
+    return await change.run("sprint cancel", work, SprintView, {"channel": where.channel, "sprint": sprint}, where)
+
+
+@router.post("/sprints")
+async def all_sprints(call: TheCall, who: TheCaller) -> Sprints:
+    async with call.transaction() as session:
+        return await sprint_views.show(session, await resolve_caller(session, who, None, call.now))
+
+
+@router.post("/sprints/pulse")
+async def sprint_pulse(call: TheCall, who: TheCaller) -> SprintPulse:
+    async with call.transaction() as session:
+        return await sprint_views.pulse(session, await resolve_caller(session, who, None, call.now))
 
 
 @router.post("/admin/sprint/stop")

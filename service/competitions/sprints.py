@@ -2,8 +2,9 @@
 
 A sprint is a state machine in the database. The leader's tick advances it, and the stored deadlines decide:
 
-    announcement posted → pause → question posted → asking → answer, pause → next question … → podium
+    planned → announcement posted → pause → question posted → asking → answer, pause → next question … → podium
 
+- A planned sprint is shown in the channel at once. Its questions are chosen when it begins.
 - A question's time begins when its message has been posted, so a chat that is slow or away costs nobody time.
 - PostgreSQL's clock decides what is late, and a question is settled before its answer is shown.
 - Every question and every answer is a message of its own: it appears where people look, at the bottom of the channel,
@@ -21,19 +22,25 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.competitions.sprint_views import (
+    build_form,
+    build_podium,
+    build_question_post,
+    build_reveal,
+    view_sprint,
+)
+from service.domain.calendar import get_zone, local_instant
 from service.domain.sprints import SprintScore, pick_questions, rank_scores, sprint_points
 from service.errors import Refused
 from service.rounds import leaderboard, practice, schedules
 from service.rounds.choosing import choose_for_day
 from service.rounds.ledger import grade_answer
 from service.rounds.submissions import validate_answer
-from service.rounds.views import build_answer_key, build_question_view
-from service.store import candidates, members, outbox, questions, sprints, variants
+from service.store import candidates, members, outbox, questions, variants
 from service.store import schedules as schedule_rows
 from service.store import sprints as rows
-from service.store.competition_tables import Sprint, SprintQuestion
+from service.store.competition_tables import Sprint
 from service.store.members import Caller
-from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.sprints import Asked
 from service.wire import (
@@ -42,19 +49,15 @@ from service.wire import (
     AskForm,
     Body,
     ChannelNeeded,
-    FastestAnswer,
+    Fate,
     Placed,
+    PlannedSprint,
     QuestionGone,
     QuestionRef,
     ScheduleSpec,
     SprintAnnouncement,
-    SprintPodium,
-    SprintQuestionPost,
     SprintRefused,
-    SprintReveal,
-    SprintStanding,
     SprintView,
-    VariantRole,
     WinnerPost,
 )
 
@@ -68,8 +71,12 @@ EDIT_PACE = timedelta(seconds=5)
 seconds, and Slack about fifty a minute in a workspace."""
 POST_TIMEOUT = timedelta(minutes=5)
 """How long a message of a sprint is tried to be posted, before the sprint ends without it."""
-SHOWN_STANDINGS = 10
-"""Members whose places a message shows."""
+LATEST_START = timedelta(minutes=15)
+"""How late a planned sprint still begins."""
+FARTHEST = timedelta(days=60)
+"""How far ahead a sprint can be planned."""
+MOST_PLANNED = 10
+"""Planned sprints of a workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,28 +93,56 @@ async def start(session: AsyncSession, caller: Caller, plan: SprintPlan, now: da
 
     Refused while one is running there, and if no question fits.
     """
-    if caller.channel_id is None:
-        raise Refused(ChannelNeeded())
-    topic = ""
-    if plan.topic:
-        (topic,) = await schedules.resolve_topics(session, caller.workspace_id, [plan.topic])
-    sprint = await rows.add(session, caller, caller.channel_id, total=plan.total, seconds=plan.seconds, topic=topic)
+    channel_id, topic = await _read_plan(session, caller, plan)
+    sprint = await rows.add(session, caller, channel_id, total=plan.total, seconds=plan.seconds, topic=topic)
     if sprint is None:
         raise Refused(SprintRefused(why="running"))
-    picked = await _pick(session, caller.workspace_id, sprint, now)
-    if not picked:
+    if not await _announce(session, sprint, now):
         raise Refused(SprintRefused(why="no questions"))
-    for number, version_id in enumerate(picked, start=1):
-        drawn = await variants.pick_for_round(session, caller.workspace_id, version_id)
-        own = await variants.suffice_for_all(session, drawn)
-        rows.add_question(session, sprint, number, drawn, own_variants=own)
-    sprint.total = len(picked)
-    body = SprintAnnouncement(
-        total=sprint.total, seconds=sprint.seconds, topic=topic, starts_in_s=round(LEAD.total_seconds())
-    )
-    await _post(session, sprint, body, now)
-    await session.flush()
-    return _view(sprint)
+    return view_sprint(sprint)
+
+
+async def plan_later(session: AsyncSession, caller: Caller, wanted: PlannedSprint, now: datetime) -> SprintView:
+    """Plans a sprint in the caller's channel at a local time, on that day or else when it is next, and tells the
+    channel.
+
+    Refused for a time that is over or far away, and if no question fits today.
+    """
+    plan = SprintPlan(wanted.questions, wanted.seconds, wanted.topic)
+    channel_id, topic = await _read_plan(session, caller, plan)
+    zone = await schedule_rows.get_zone(session, caller.workspace_id)
+    today = now.astimezone(get_zone(zone)).date()
+    instant = local_instant(zone, wanted.day or today, wanted.at)
+    if wanted.day is None and instant <= now:
+        instant = local_instant(zone, today + timedelta(days=1), wanted.at)
+    if instant <= now:
+        raise Refused(SprintRefused(why="past"))
+    if instant - now > FARTHEST:
+        raise Refused(SprintRefused(why="far"))
+    if len(await rows.list_planned(session, caller.workspace_id)) >= MOST_PLANNED:
+        raise Refused(SprintRefused(why="many"))
+    values = {"total": plan.total, "seconds": plan.seconds, "topic": topic, "planned_for": instant}
+    # PostgreSQL's clock decides when it begins, so it gets the time until then.
+    sprint = await rows.add_planned(session, caller, channel_id, instant - now, **values)
+    if not await _pick(session, sprint, now):
+        raise Refused(SprintRefused(why="no questions"))
+    message = _message(sprint, _plan_key(sprint), _plan_post(sprint, zone))
+    await outbox.enqueue(session, message, now, instant)
+    return view_sprint(sprint, zone)
+
+
+async def cancel(session: AsyncSession, caller: Caller, sprint_id: int, now: datetime) -> SprintView:
+    """Cancels a planned sprint; without an id, the next one of the caller's channel."""
+    if not sprint_id and caller.channel_id is None:
+        raise Refused(ChannelNeeded())
+    sprint = await rows.lock_planned(session, caller.workspace_id, caller.channel_id, sprint_id)
+    if sprint is None:
+        raise Refused(SprintRefused(why="not planned"))
+    zone = await schedule_rows.get_zone(session, caller.workspace_id)
+    view = view_sprint(sprint, zone)
+    await rows.end(session, sprint)
+    await _tell_fate(session, sprint, "cancelled", now)
+    return view
 
 
 async def stop(session: AsyncSession, caller: Caller) -> SprintView:
@@ -118,23 +153,13 @@ async def stop(session: AsyncSession, caller: Caller) -> SprintView:
     if sprint is None:
         raise Refused(SprintRefused(why="not running"))
     await rows.stop(session, sprint)
-    return _view(sprint)
+    return view_sprint(sprint)
 
 
 async def view_question(session: AsyncSession, caller: Caller, ref: str, now: datetime) -> AskForm:
     """Returns the question for this caller, with options in their own order. Refused unless it is asked now."""
     asked = await _find_open(session, caller, ref, now)
-    version_id = await sprints.get_for_member(session, asked.sprint, asked.question, caller.member_id)
-    version = await questions.get_version(session, version_id)
-    before = await rows.find_answer(session, asked.question.id, caller.member_id)
-    variant: VariantRole | None = "own" if asked.question.own_variants else None
-    return AskForm(
-        ref=ref,
-        question=build_question_view(version, ref, caller.member_id, variant=variant),
-        given=None if before is None else AnswerInput.from_stored(before.given),
-        opens_at=asked.question.opened_at,
-        closes_at=asked.question.closes_at,
-    )
+    return await build_form(session, caller, asked.sprint, asked.question)
 
 
 async def submit_answer(
@@ -150,7 +175,7 @@ async def submit_answer(
     asked = await rows.share_question(session, caller.workspace_id, QuestionRef.parse(ref).id)
     if asked is None or not asked.is_open:
         raise Refused(SprintRefused(why="closed"))
-    version_id = await sprints.get_for_member(session, asked.sprint, asked.question, caller.member_id)
+    version_id = await rows.get_for_member(session, asked.sprint, asked.question, caller.member_id)
     version = await questions.get_version(session, version_id)
     given = validate_answer(version.question, given)
     changed = await rows.save_answer(
@@ -181,6 +206,8 @@ async def advance(session: AsyncSession, sprint_id: int, now: datetime) -> None:
         asked = await rows.share_asked(session, sprint_id)
         if asked is not None:
             await _show_time_left(session, asked, now)
+    elif sprint.phase == "planned":
+        await _begin_planned(session, sprint, now)
     elif sprint.phase == "posting":
         await _begin_if_posted(session, sprint, now)
     elif sprint.phase == "asking":
@@ -192,8 +219,73 @@ async def advance(session: AsyncSession, sprint_id: int, now: datetime) -> None:
         await _end(session, sprint, now)
 
 
-async def _pick(session: AsyncSession, workspace_id: int, sprint: Sprint, now: datetime) -> list[int]:
+async def _read_plan(session: AsyncSession, caller: Caller, plan: SprintPlan) -> tuple[int, str]:
+    """Returns the channel and the topic, which may be empty. Refused without a channel, and for an unknown topic."""
+    if caller.channel_id is None:
+        raise Refused(ChannelNeeded())
+    if not plan.topic:
+        return caller.channel_id, ""
+    (topic,) = await schedules.resolve_topics(session, caller.workspace_id, [plan.topic])
+    return caller.channel_id, topic
+
+
+async def _announce(session: AsyncSession, sprint: Sprint, now: datetime) -> bool:
+    """Chooses the questions and posts the announcement. Returns False, changing nothing, if no question fits."""
+    picked = await _pick(session, sprint, now)
+    if not picked:
+        return False
+    for number, version_id in enumerate(picked, start=1):
+        drawn = await variants.pick_for_round(session, sprint.workspace_id, version_id)
+        own = await variants.suffice_for_all(session, drawn)
+        rows.add_question(session, sprint, number, drawn, own_variants=own)
+    sprint.total = len(picked)
+    body = SprintAnnouncement(
+        total=sprint.total, seconds=sprint.seconds, topic=sprint.topic, starts_in_s=round(LEAD.total_seconds())
+    )
+    await _post(session, sprint, body, now)
+    await session.flush()
+    return True
+
+
+async def _begin_planned(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
+    """Begins a planned sprint whose time has come. Waits while another one runs in the channel."""
+    if await rows.lateness(session, sprint) > LATEST_START:
+        await rows.end(session, sprint)
+        await _tell_fate(session, sprint, "missed", now)
+    elif await rows.lock_running(session, sprint.workspace_id, sprint.channel_id) is None:
+        if await _announce(session, sprint, now):
+            await rows.begin(session, sprint)
+            await _tell_fate(session, sprint, "started", now)
+        else:
+            await rows.end(session, sprint)
+            await _tell_fate(session, sprint, "no questions", now)
+
+
+def _plan_post(sprint: Sprint, zone: str, fate: Fate = "") -> SprintAnnouncement:
+    return SprintAnnouncement(
+        total=sprint.total,
+        seconds=sprint.seconds,
+        topic=sprint.topic,
+        starts_in_s=round(LEAD.total_seconds()),
+        starts_at=sprint.planned_for,
+        zone=zone,
+        fate=fate,
+    )
+
+
+async def _tell_fate(session: AsyncSession, sprint: Sprint, fate: Fate, now: datetime) -> None:
+    """Edits the message that the sprint is planned. Deletes it if it was not sent yet."""
+    await outbox.delete_unsent(session, _plan_key(sprint))
+    post = await outbox.find_by_key(session, _plan_key(sprint))
+    if post is not None:
+        zone = await schedule_rows.get_zone(session, sprint.workspace_id)
+        edit = _message(sprint, f"{_plan_key(sprint)}:{fate}", _plan_post(sprint, zone, fate), edits_id=post.id)
+        await outbox.enqueue(session, edit, now, now + outbox.PRIVATE_TIMEOUT)
+
+
+async def _pick(session: AsyncSession, sprint: Sprint, now: datetime) -> list[int]:
     """Chooses the questions, without those that the channel's schedules would ask next."""
+    workspace_id = sprint.workspace_id
     known = await candidates.list_candidates(session, workspace_id=workspace_id, schedule_id=None, secret=True)
     coming = set()
     for schedule, channel in await schedule_rows.list_schedules(session, workspace_id):
@@ -244,7 +336,7 @@ async def _begin_if_posted(session: AsyncSession, sprint: Sprint, now: datetime)
 async def _show_time_left(session: AsyncSession, asked: Asked, now: datetime) -> None:
     """Edits the question's message. One row of the outbox makes all these edits, before the one that closes it."""
     sprint, question = asked.sprint, asked.question
-    body = await _question_post(session, sprint, question)
+    body = await build_question_post(session, sprint, question)
     answers = await rows.count_answers(session, question.id)
     body = body.model_copy(update={"left_s": math.ceil(asked.left_s), "answers": answers})
     if asked.left_s < sprint.seconds - EDIT_PACE.total_seconds() / 2:
@@ -267,26 +359,9 @@ async def _settle(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     await practice.add_wrong_cards(session, rows.wrong_members(question), version.question_id, now)
     await rows.pause(session, sprint, PAUSE)
     right = {member_id for member_id, credit, _, _ in grades if credit == 1}
-    named = [entry for entry in entries if entry.member.id in right and not entry.member.hidden]
-    first = min(named, key=lambda entry: entry.ms, default=None)
-    # Options of different variants cannot be counted together.
-    counted = () if question.own_variants else entries
-    chosen = [option for entry in counted for option in entry.answer.given.get("options") or ()]
-    standings, unnamed = await _standings(session, sprint)
-    body = SprintReveal(
-        ref=_ref(question),
-        number=sprint.number,
-        total=sprint.total,
-        key=build_answer_key(version, _ref(question), chosen, variant=_channel_variant(question)),
-        family=await questions.get_key(session, version.question_id) if question.own_variants else "",
-        answers=len(entries),
-        right=len(right),
-        fastest=FastestAnswer(name=first.member.name, ms=first.ms) if first else None,
-        standings=standings,
-        unnamed=unnamed,
-    )
+    body = await build_reveal(session, sprint, question, entries, right)
     await outbox.delete_unsent(session, _key(sprint, "time"))
-    post = await _question_post(session, sprint, question)
+    post = await build_question_post(session, sprint, question)
     closed = post.model_copy(update={"answers": len(entries), "right": len(right)})
     until = now + outbox.PRIVATE_TIMEOUT
     await outbox.enqueue(session, await _edit(session, sprint, "closed", closed), now, until)
@@ -298,14 +373,7 @@ async def _end(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     await rows.end(session, sprint)
     if not announced:
         return
-    standings, unnamed = await _standings(session, sprint)
-    podium = SprintPodium(
-        asked=sprint.number,
-        total=sprint.total,
-        players=len(await rows.list_scores(session, sprint.id)),
-        standings=standings,
-        unnamed=unnamed,
-    )
+    podium = await build_podium(session, sprint)
     message = _message(sprint, f"sprint:{sprint.id}:podium", podium)
     await outbox.enqueue(session, message, now, now + outbox.PRIVATE_TIMEOUT)
     ranked = await _rank(session, sprint)
@@ -324,40 +392,14 @@ async def _rank(session: AsyncSession, sprint: Sprint) -> list[tuple[int, Sprint
     return rank_scores([score for score, hidden in await rows.list_scores(session, sprint.id) if not hidden])
 
 
-async def _standings(session: AsyncSession, sprint: Sprint) -> tuple[tuple[SprintStanding, ...], int]:
-    """Returns the best members so far, and how many more have points. Leaves out hidden members."""
-    ranked = await _rank(session, sprint)
-    shown = tuple(
-        SprintStanding(rank=rank, name=score.name, points=score.points, right=score.right)
-        for rank, score in ranked[:SHOWN_STANDINGS]
-    )
-    return shown, len(ranked) - len(shown)
-
-
 async def _post_question(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     question = await rows.get_current_question(session, sprint)
-    await _post(session, sprint, await _question_post(session, sprint, question), now)
+    await _post(session, sprint, await build_question_post(session, sprint, question), now)
 
 
 async def _post(session: AsyncSession, sprint: Sprint, body: Body, now: datetime) -> None:
     message = _message(sprint, _key(sprint, "post"), body)
     await outbox.enqueue(session, message, now, now + POST_TIMEOUT)
-
-
-async def _question_post(session: AsyncSession, sprint: Sprint, question: SprintQuestion) -> SprintQuestionPost:
-    version: Version = await questions.get_version(session, question.version_id)
-    return SprintQuestionPost(
-        ref=_ref(question),
-        number=question.number,
-        total=sprint.total,
-        seconds=sprint.seconds,
-        question=build_question_view(version, _ref(question), variant=_channel_variant(question)),
-    )
-
-
-def _channel_variant(question: SprintQuestion) -> VariantRole | None:
-    """Returns what the version that the channel sees is."""
-    return "example" if question.own_variants else None
 
 
 async def _edit(session: AsyncSession, sprint: Sprint, what: str, body: Body) -> outbox.NewMessage:
@@ -376,9 +418,5 @@ def _key(sprint: Sprint, what: str) -> str:
     return f"sprint:{sprint.id}:{sprint.number}:{what}"
 
 
-def _ref(question: SprintQuestion) -> str:
-    return str(QuestionRef("sprint", question.id))
-
-
-def _view(sprint: Sprint) -> SprintView:
-    return SprintView(id=sprint.id, total=sprint.total, seconds=sprint.seconds, topic=sprint.topic, asked=sprint.number)
+def _plan_key(sprint: Sprint) -> str:
+    return f"sprint:{sprint.id}:plan"

@@ -122,6 +122,11 @@ def slot_instant(timetable: Timetable, day: date) -> datetime | None:
     return _first_instant(zone, day, timetable.at)
 
 
+def local_instant(zone: str, day: date, at: time) -> datetime:
+    """Returns the instant of a local time, in UTC: in a gap the first valid minute after it, else the first of two."""
+    return _first_instant(get_zone(zone), day, at)
+
+
 def clock_change(timetable: Timetable, day: date) -> tuple[int, bool]:
     """Returns by how many minutes the zone's clocks are set forward on local date `day`, negative if back; and whether
     they jump over the time of the slot."""

@@ -132,7 +132,8 @@ class DuelRating(Base):
 class Sprint(Base):
     """A live quiz in a channel. Each question is posted, then asked, then followed by a pause with its answer.
 
-    Number 0 is the announcement, which is not asked. A channel has at most one running sprint.
+    Number 0 is the announcement, which is not asked. A channel has at most one running sprint, and perhaps several
+    planned ones, whose questions are chosen when they begin.
     """
 
     __tablename__ = "sprint"
@@ -140,13 +141,19 @@ class Sprint(Base):
         same_workspace("channel_id", "channel"),
         same_workspace("started_by", "member"),
         UniqueConstraint("id", "workspace_id"),
-        Index("uq_sprint_running", "channel_id", unique=True, postgresql_where=text("ended_at is null")),
+        Index(
+            "uq_sprint_running",
+            "channel_id",
+            unique=True,
+            postgresql_where=text("ended_at is null and phase <> 'planned'"),
+        ),
         Index("ix_sprint_channel", "channel_id"),
         Index("ix_sprint_started_by", "started_by"),
-        CheckConstraint("phase in ('posting', 'asking', 'pausing', 'ended')", name="phase"),
+        CheckConstraint("phase in ('planned', 'posting', 'asking', 'pausing', 'ended')", name="phase"),
         CheckConstraint("(phase = 'ended') = (ended_at is not null)", name="ended_at_the_end"),
-        CheckConstraint("(phase in ('asking', 'pausing')) = (until is not null)", name="timed_phases_end"),
+        CheckConstraint("(phase in ('planned', 'asking', 'pausing')) = (until is not null)", name="timed_phases_end"),
         CheckConstraint("number between 0 and total", name="number"),
+        CheckConstraint("phase <> 'planned' or planned_for is not null", name="planned_for_an_instant"),
     )
     id: Mapped[int] = new_id()
     workspace_id: Mapped[int]
@@ -163,6 +170,8 @@ class Sprint(Base):
     phase: Mapped[str]
     until: Mapped[datetime | None]
     """When the phase ends; a phase without it waits for the message."""
+    planned_for: Mapped[datetime | None]
+    """The instant that an admin named; None if it was started at once."""
     started_at: Mapped[datetime]
     stopped_at: Mapped[datetime | None]
     """When an admin stopped it; it ends soon after."""

@@ -33,7 +33,7 @@ from sqlalchemy.types import TypeEngine
 from service.domain.sprints import SprintScore
 from service.store.competition_tables import Sprint, SprintAnswer, SprintQuestion, SprintVariant
 from service.store.members import Caller, merged_ids
-from service.store.tables import Member, QuestionRow, QuestionVersion
+from service.store.tables import Channel, Member, QuestionRow, QuestionVersion
 from service.store.variants import Variant, select_drawing
 
 
@@ -69,6 +69,9 @@ class Entry:
     """Milliseconds from the start of the question."""
 
 
+_RUNNING = (Sprint.ended_at.is_(None), Sprint.phase != "planned")
+
+
 async def add(
     session: AsyncSession, caller: Caller, channel_id: int, *, total: int, seconds: int, topic: str
 ) -> Sprint | None:
@@ -85,6 +88,25 @@ async def add(
         "started_at": func.now(),
     }
     return await session.scalar(insert(Sprint).values(values).on_conflict_do_nothing().returning(Sprint))
+
+
+async def add_planned(
+    session: AsyncSession, caller: Caller, channel_id: int, begins_in: timedelta, **values: Any
+) -> Sprint:
+    """Adds a sprint that begins later. `values` are its other columns."""
+    sprint = Sprint(
+        workspace_id=caller.workspace_id,
+        channel_id=channel_id,
+        started_by=caller.member_id,
+        number=0,
+        phase="planned",
+        until=func.now() + begins_in,
+        started_at=func.now(),
+        **values,
+    )
+    session.add(sprint)
+    await session.flush()
+    return sprint
 
 
 def add_question(
@@ -104,18 +126,57 @@ def add_question(
 
 async def lock_running(session: AsyncSession, workspace_id: int, channel_id: int) -> Sprint | None:
     """Returns the sprint running in a channel, locked until the transaction ends."""
-    here = (Sprint.workspace_id == workspace_id, Sprint.channel_id == channel_id, Sprint.ended_at.is_(None))
+    here = (Sprint.workspace_id == workspace_id, Sprint.channel_id == channel_id, *_RUNNING)
     return await session.scalar(select(Sprint).where(*here).with_for_update(key_share=True))
+
+
+async def lock_planned(
+    session: AsyncSession, workspace_id: int, channel_id: int | None, sprint_id: int = 0
+) -> Sprint | None:
+    """Returns a planned sprint of the workspace, locked until the transaction ends; without an id, the channel's next
+    one."""
+    mine = Sprint.id == sprint_id if sprint_id else Sprint.channel_id == channel_id
+    query = select(Sprint).where(Sprint.workspace_id == workspace_id, Sprint.phase == "planned", mine)
+    return await session.scalar(query.order_by(Sprint.until, Sprint.id).limit(1).with_for_update(key_share=True))
+
+
+async def list_planned(session: AsyncSession, workspace_id: int) -> list[tuple[Sprint, str]]:
+    """Returns the planned sprints of the workspace with their channels' names, next first."""
+    query = (
+        select(Sprint, func.coalesce(func.nullif(Channel.name, ""), Channel.external_id))
+        .join(Channel, Channel.id == Sprint.channel_id)
+        .where(Sprint.workspace_id == workspace_id, Sprint.phase == "planned")
+        .order_by(Sprint.until, Sprint.id)
+    )
+    return [(sprint, name) for sprint, name in await session.execute(query)]
+
+
+async def find_latest(session: AsyncSession, workspace_id: int) -> Sprint | None:
+    """Returns the sprint of the workspace that runs, or else the last one that asked a question."""
+    begun = or_(Sprint.ended_at.is_(None), Sprint.number > 0)
+    query = select(Sprint).where(Sprint.workspace_id == workspace_id, Sprint.phase != "planned", begun)
+    return await session.scalar(query.order_by(Sprint.ended_at.desc().nulls_first(), Sprint.id.desc()).limit(1))
+
+
+async def lateness(session: AsyncSession, sprint: Sprint) -> timedelta:
+    """Returns how long ago the sprint's phase was over."""
+    late = extract("epoch", func.now() - Sprint.until)
+    return timedelta(seconds=float(await session.scalar(select(late).where(Sprint.id == sprint.id)) or 0))
+
+
+async def left_s(session: AsyncSession, sprint: Sprint) -> float | None:
+    """Returns the seconds until the sprint's phase is over; None if it waits for a message or has ended."""
+    return None if sprint.until is None else -(await lateness(session, sprint)).total_seconds()
 
 
 async def find_running(session: AsyncSession, workspace_id: int) -> Sprint | None:
     """Returns a sprint running in the workspace."""
-    running = select(Sprint).where(Sprint.workspace_id == workspace_id, Sprint.ended_at.is_(None))
+    running = select(Sprint).where(Sprint.workspace_id == workspace_id, *_RUNNING)
     return await session.scalar(running.order_by(Sprint.id).limit(1))
 
 
 async def list_running(session: AsyncSession) -> list[int]:
-    """Returns the ids of all running sprints."""
+    """Returns the ids of all running and planned sprints."""
     return list(await session.scalars(select(Sprint.id).where(Sprint.ended_at.is_(None)).order_by(Sprint.id)))
 
 
@@ -170,6 +231,12 @@ async def get_current_question(session: AsyncSession, sprint: Sprint) -> SprintQ
     return (await session.scalars(query)).one()
 
 
+async def find_settled_question(session: AsyncSession, sprint: Sprint) -> SprintQuestion | None:
+    """Returns the latest question that is settled."""
+    query = select(SprintQuestion).where(SprintQuestion.sprint_id == sprint.id, SprintQuestion.settled_at.is_not(None))
+    return await session.scalar(query.order_by(SprintQuestion.number.desc()).limit(1))
+
+
 # Phases. The caller holds the sprint's lock.
 
 
@@ -190,6 +257,11 @@ async def pause(session: AsyncSession, sprint: Sprint, length: timedelta) -> Non
 async def next_question(session: AsyncSession, sprint: Sprint) -> None:
     """Goes on to the next question, which waits for its message."""
     await _enter(session, sprint, "posting", number=sprint.number + 1)
+
+
+async def begin(session: AsyncSession, sprint: Sprint) -> None:
+    """Begins a planned sprint, which waits for its announcement."""
+    await _enter(session, sprint, "posting", started_at=func.now())
 
 
 async def end(session: AsyncSession, sprint: Sprint) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from service.wire.base import Model, Platform, Ref, Short
 from service.wire.questions import AnswerInput, AnswerKey, AskForm, QuestionView
@@ -16,8 +16,24 @@ SprintSeconds = Annotated[int, Field(ge=10, le=120)]
 """Time for each question."""
 
 
+Fate = Literal["", "started", "cancelled", "missed", "no questions"]
+"""What became of a planned sprint: `missed`: nothing ran at its time; `no questions`: none fitted any more. Empty while
+it is still to come."""
+
+
+class PlannedSprint(Model):
+    """A sprint that an admin plans: a local time in the workspace's zone."""
+
+    questions: SprintLength
+    seconds: SprintSeconds
+    topic: Annotated[str, Field(max_length=100)] = ""
+    at: time
+    day: date | None = None
+    """None for when that time is next."""
+
+
 class SprintView(Model):
-    """A sprint as admins see it."""
+    """A sprint as admins see it, or a planned one as everybody does."""
 
     id: int
     total: int
@@ -25,16 +41,24 @@ class SprintView(Model):
     topic: str = ""
     asked: int = 0
     """Number of questions posted so far."""
+    starts_at: AwareDatetime | None = None
+    """When a planned sprint begins; None for one that was started at once."""
+    zone: str = "UTC"
+    channel: str = ""
+    """Name of its channel."""
 
 
 class SprintAnnouncement(Model):
-    """The start of a sprint."""
+    """The start of a sprint, or with `starts_at` that one is planned."""
 
     kind: Literal["sprint"] = "sprint"
     total: int
     seconds: int
     topic: str = ""
     starts_in_s: int
+    starts_at: AwareDatetime | None = None
+    zone: str = "UTC"
+    fate: Fate = ""
 
 
 class SprintQuestionPost(Model):
@@ -101,6 +125,62 @@ class SprintPodium(Model):
     """Number of members who answered at least once."""
     standings: tuple[SprintStanding, ...] = ()
     unnamed: int = 0
+
+
+class SprintResult(Model):
+    """How a member did in a sprint so far."""
+
+    points: int
+    rank: int | None = None
+    """None without points, and for hidden members."""
+    credit: float | None = None
+    """Credit for the latest question that is settled; None if the member did not answer it."""
+    earned: int = 0
+    """Points for that question."""
+
+
+class LiveSprint(Model):
+    """A sprint at this moment, as one member sees it."""
+
+    id: int
+    total: int
+    seconds: int
+    topic: str = ""
+    state: Literal["announced", "posting", "asking", "pausing", "over"]
+    """`announced`: the first question is still to come; `posting`: the question's message is on its way."""
+    number: int = 0
+    """The current question, from 1; 0 before the first."""
+    left_s: float | None = None
+    """Seconds until the state changes; None if it waits for a message, and at the end."""
+    answers: int = 0
+    """Answers to the current question."""
+    form: AskForm | None = None
+    """The question, while it can be answered."""
+    reveal: SprintReveal | None = None
+    """The answer to the latest question that is settled."""
+    podium: SprintPodium | None = None
+    """The result, at the end."""
+    mine: SprintResult | None = None
+    """None if the member has not answered yet."""
+
+
+class Sprints(Model):
+    """The sprints of a workspace: the one that runs or else ran last, and those that are planned, next first."""
+
+    live: LiveSprint | None = None
+    planned: tuple[SprintView, ...] = ()
+
+
+class SprintPulse(Model):
+    """What changes while a sprint runs: a page that has it needs nothing else until it differs."""
+
+    id: int = 0
+    """0 if there has been no sprint."""
+    phase: str = ""
+    number: int = 0
+    answers: int = 0
+    planned: int = 0
+    """Number of planned sprints."""
 
 
 DuelSide = Literal["challenger", "opponent"]

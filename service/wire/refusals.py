@@ -444,9 +444,11 @@ class SprintRefused(Model):
     """A sprint cannot be started, stopped or answered now."""
 
     kind: Literal["sprint-refused"] = "sprint-refused"
-    why: Literal["running", "no questions", "not running", "closed", "not begun"]
+    why: Literal[
+        "running", "no questions", "not running", "closed", "not begun", "past", "far", "many", "not planned"
+    ]  # fmt: skip
     """`running`: one runs already; `closed`: the time for the question is over; `not begun`: its time does not run
-    yet."""
+    yet; `past` and `far`: no sprint can be planned for then; `many`: no more can be planned."""
 
 
 # Tournaments

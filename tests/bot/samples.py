@@ -2,6 +2,7 @@
 
 import base64
 from datetime import UTC, date, datetime, time, timedelta
+from typing import get_args
 
 from bot.core.actions import Open, PracticeFilter, encode
 from bot.core.cards import Button, Card, Form, Link, Text
@@ -61,6 +62,7 @@ from service.wire import (
     ExampleView,
     Explanation,
     FastestAnswer,
+    Fate,
     HintView,
     History,
     ImportChange,
@@ -593,6 +595,9 @@ SPEED = MeasurementBoard(
     solution=SharedSolution(name=EVIL, rank=1, code="def softmax(x):\n    return x  # ``` **x** " + "y" * 3000),
 )
 
+PLANNED_SPRINT = SprintView(
+    id=2, total=5, seconds=20, topic="a *topic*", starts_at=NOW, zone=BERLIN, channel="#*daily*"
+)
 GALLERY: dict[str, Card | Form] = {
     "speed": boards.speed_card(SPEED),
     "speed by memory": boards.speed_card(SPEED.model_copy(update={"by": "memory", "shared": True, "solution": None})),
@@ -650,6 +655,18 @@ GALLERY: dict[str, Card | Form] = {
     "role for a tournament": boards.winner_role_card(
         WinnerRoleView(event="tournament", role="80351110224678912", channel_name="#daily")
     ),
+    **{
+        f"sprint planned {fate or 'ahead'}": outbox_card(
+            SprintAnnouncement(
+                total=5, seconds=20, topic="a *topic*", starts_in_s=15, starts_at=NOW, zone=BERLIN, fate=fate
+            )
+        )
+        for fate in get_args(Fate)
+    },
+    "sprint is planned": sprints.planned_card(PLANNED_SPRINT),
+    "sprint cancelled": sprints.cancelled_card(PLANNED_SPRINT),
+    "sprints planned": sprints.list_card((PLANNED_SPRINT, PLANNED_SPRINT.model_copy(update={"topic": ""}))),
+    "no sprint planned": sprints.list_card(()),
     "sprint started": sprints.started_card(SprintView(id=1, total=5, seconds=20, topic="a *topic*")),
     "sprint stopped": sprints.stopped_card(SprintView(id=1, total=5, seconds=20, asked=2)),
     "ask in a sprint": questions.ask_said(AskForm(ref="s7", question=CHOICE, closes_at=CLOSE), NOW),

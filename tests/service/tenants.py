@@ -10,7 +10,16 @@ from sqlalchemy import inspect
 
 from questions.model import Kind
 from service.store.tables import Base, QuestionVersion
-from service.wire import AnswerInput, QuestionView, ScheduleSpec, SprintQuestionPost, TournamentPlan, Where, Who
+from service.wire import (
+    AnswerInput,
+    PlannedSprint,
+    QuestionView,
+    ScheduleSpec,
+    SprintQuestionPost,
+    TournamentPlan,
+    Where,
+    Who,
+)
 from tests.conftest import Clock
 from tests.service.competitions.sprint_scene import pass_time
 from tests.service.daily_channel import DailyChannel, choice
@@ -50,6 +59,7 @@ class Team:
     """A closed round with an open question."""
     prose_answer: int = 0
     """An answer to it, marked and shared."""
+    planned_sprint: int = 0
     sprint_question: int = 0
     """A question of a sprint that is running."""
     duel: int = 0
@@ -174,6 +184,8 @@ class Team:
     async def _sprint(self) -> None:
         """Starts a sprint in a channel of its own, and answers its first question."""
         where = self.sprint_channel
+        later = PlannedSprint(questions=1, seconds=120, at=time(18))
+        self.planned_sprint = (await self.daily.client.sprint_plan(self.boss, self.event(), where, later)).id
         await self.daily.client.sprint_start(self.boss, self.event(), where, 1, 120)
         post: SprintQuestionPost | None = None
         while post is None:

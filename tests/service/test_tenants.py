@@ -99,6 +99,7 @@ class Names:
                 "number": [team.prose_answer],
                 "duel": [team.duel],
                 "tournament": [team.tournament],
+                "sprint": [team.planned_sprint],
                 "title": [f"{team.word} cup"],
                 "ref": asked,
                 "question": [f"what-is-a-{team.word}", *asked],
@@ -125,6 +126,7 @@ class Names:
             "number": [far],
             "duel": [far],
             "tournament": [far],
+            "sprint": [far],
         }
         refs = {"ref": [f"r{far}", f"p{far}", f"s{far}", f"d{far}"]}
         return cls({**words, **numbers, **refs, "where": [where]})
@@ -176,6 +178,7 @@ PLAIN: dict[str, Any] = {
     "known_as": "",
     "role": "123",
     "plan": {"title": "A cup"},
+    "sprint_plan": {"questions": 3, "seconds": 20, "at": "18:00"},
 }
 """What is handed in where nothing of anybody's is named."""
 

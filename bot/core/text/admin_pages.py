@@ -52,6 +52,10 @@ Done = Literal[
     "unskipped",
     "removed",
     "posted",
+    "begun",
+    "planned",
+    "stopped",
+    "cancelled",
 ]
 """What was done. An address carries the word, never the sentence, so that no link can put words on a page."""
 
@@ -81,6 +85,10 @@ DONE: Final[dict[Done, str]] = {
     "unskipped": "That day has its question again.",
     "removed": "The schedule is removed. Its rounds and points stay.",
     "posted": "The question is being posted now.",
+    "begun": "The sprint is announced in the channel now.",
+    "planned": "Planned, and the channel is told.",
+    "stopped": "Stopped. The podium follows in the channel.",
+    "cancelled": "Called off. Its message in the channel says so.",
 }
 
 

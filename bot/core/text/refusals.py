@@ -601,6 +601,16 @@ def _sprint(refusal: SprintRefused) -> Words:
         case "closed":
             text = "The time for this question is over."
             return "Time is up", f"{text} The answer you gave before, if any, counts. Be ready for the next one."
+        case "past":
+            return "Not planned", "That time is over. Choose a later one, or leave it out to start the sprint now."
+        case "far":
+            return "Not planned", "A sprint can be planned for the next 60 days. Choose an earlier day."
+        case "many":
+            text = "Ten sprints are planned already. Cancel one with `/quiz-admin sprint cancel`, or wait for the next."
+            return "Not planned", text
+        case "not planned":
+            text = "No sprint is planned in this channel. Plan one with `/quiz-admin sprint start at:18:00`."
+            return "No sprint planned", text
         case "not begun":
             return "Not open yet", "The time for this question begins in a moment. Press **Answer** again."
         case _ as never:

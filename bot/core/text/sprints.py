@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from typing import assert_never
+
 from bot.core.actions import Explain, Report, encode, fits
 from bot.core.cards import Bar, Bars, Block, Button, Card, Charted, Small, Table, Text
 from bot.core.charts import PodiumChart, PodiumPlace
 from bot.core.markup import escape
 from bot.core.text.questions import about, example_note, opening, posted_blocks, question_blocks
 from bot.core.text.results import answer_blocks, answer_in_brief, right_first
-from bot.core.text.words import brief_markdown, in_brief, joined, plural
+from bot.core.text.words import brief_markdown, in_brief, joined, moment_markdown, plural
 from service.wire import (
+    Fate,
+    LiveSprint,
     SprintAnnouncement,
     SprintPodium,
     SprintQuestionPost,
@@ -21,13 +26,29 @@ from service.wire import (
 MEDALS = {1: "🥇", 2: "🥈", 3: "🥉"}
 
 
+NOT_PLANNED = ("Not planned", "Name 1 to 20 questions, 10 to 120 seconds for each, and for a later sprint its time.")
+"""What a form that says too little is answered."""
+_FATES: dict[Fate, str] = {
+    "": "",
+    "started": "It has started.",
+    "cancelled": "It was called off.",
+    "missed": "It was called off: nothing could start it at its time.",
+    "no questions": "It was called off: no question fits any more.",
+}
+
+
 def announcement_card(post: SprintAnnouncement) -> Card:
-    """Announces a sprint to the channel."""
+    """Announces to the channel that a sprint starts, or when one is planned for."""
     length = f"{plural(post.total, 'question')}, {post.seconds} seconds each"
     about_topic = f" on {escape(post.topic)}" if post.topic else ""
-    said = f"{length}{about_topic}. The first one comes in {post.starts_in_s} seconds."
     how = "Press **Answer** below a question and answer privately. The faster you are right, the more points you get."
-    return Card("Sprint", in_brief(said, 200), (Text(f"**{said}**"), Text(how)))
+    if post.starts_at is None:
+        said = f"{length}{about_topic}. The first one comes in {post.starts_in_s} seconds."
+        return Card("Sprint", in_brief(said, 200), (Text(f"**{said}**"), Text(how)))
+    said = f"{length}{about_topic}. It starts {moment_markdown(post.starts_at, post.zone)}."
+    fate = _FATES[post.fate]
+    more = Text(f"**{fate}**") if fate else Text(how)
+    return Card("Sprint planned", f"{in_brief(said, 160)} {fate}".strip(), (Text(f"**{said}**"), more))
 
 
 def sprint_question_card(post: SprintQuestionPost) -> Card:
@@ -64,7 +85,7 @@ def sprint_reveal_card(post: SprintReveal) -> Card:
             *answer_blocks(post.key, brief=True),
             Text(f"{right}{first}"),
             *_distribution(post),
-            *_table(post.standings, post.unnamed, "Standings"),
+            *standings_blocks(post),
         ),
         buttons=(*own, *report),
     )
@@ -100,10 +121,102 @@ def started_card(view: SprintView) -> Card:
     return Card("Sprint started", in_brief(said), (Text(said), Text("`/quiz-admin sprint stop` ends it early.")))
 
 
+def planned_card(view: SprintView) -> Card:
+    """Confirms to an admin that a sprint is planned."""
+    said = f"{planned_words(view)} The channel is told now."
+    cancel = "`/quiz-admin sprint cancel` calls it off, `/quiz-admin sprint list` shows all."
+    return Card("Sprint planned", in_brief(said, 200), (Text(said), Text(cancel)))
+
+
+def cancelled_card(view: SprintView) -> Card:
+    """Confirms to an admin that a planned sprint is called off."""
+    said = f"{planned_words(view)} It is called off, and its message says so."
+    return Card("Sprint cancelled", in_brief(said, 200), (Text(said),))
+
+
+def list_card(planned: tuple[SprintView, ...]) -> Card:
+    """Lists the planned sprints."""
+    if not planned:
+        said = "No sprint is planned. `/quiz-admin sprint start at:18:00` plans one."
+        return Card("Planned sprints", in_brief(said, 200), (Text(said),))
+    lines = [f"- {escape(one.channel)}: {planned_words(one)}" for one in planned]
+    return Card("Planned sprints", f"{plural(len(planned), 'sprint')} planned.", (Text("\n".join(lines)),))
+
+
+def planned_words(view: SprintView) -> str:
+    """Returns a planned sprint in a sentence. Markdown."""
+    topic = f" on {escape(view.topic)}" if view.topic else ""
+    when = f", {moment_markdown(view.starts_at, view.zone)}" if view.starts_at else ""
+    return f"{plural(view.total, 'question')}{topic}, {view.seconds} seconds each{when}."
+
+
 def stopped_card(view: SprintView) -> Card:
     """Confirms to an admin that a sprint ends early."""
     said = f"{view.asked} of {plural(view.total, 'question')} were asked. The podium follows in the channel."
     return Card("Sprint stopped", said, (Text(said),))
+
+
+# Words of the sprint's page
+
+
+def live_title(live: LiveSprint) -> str:
+    """Returns how far a sprint is."""
+    number = f"Question {live.number} of {live.total}"
+    match live.state:
+        case "announced":
+            return "The first question comes in a moment"
+        case "posting":
+            return f"{number} is on its way"
+        case "asking":
+            return number
+        case "pausing":
+            return f"The answer to question {live.number} of {live.total}"
+        case "over":
+            return "The podium"
+        case _ as never:
+            assert_never(never)
+
+
+def length_words(live: LiveSprint) -> str:
+    """Returns how long a sprint is."""
+    topic = f" on {live.topic}" if live.topic else ""
+    return f"{plural(live.total, 'question')}{topic}, {live.seconds} seconds each"
+
+
+def left_words(live: LiveSprint) -> str:
+    """Returns the time left when the page was made; empty if nothing is timed."""
+    return "" if live.left_s is None else f"{plural(math.ceil(live.left_s), 'second')} left"
+
+
+def answers_words(answers: int) -> str:
+    """Returns how many answered the current question."""
+    return f"{plural(answers, 'answer')} so far"
+
+
+def own_words(live: LiveSprint) -> str:
+    """Returns how the member did; empty if they have not answered yet."""
+    mine = live.mine
+    if mine is None:
+        return ""
+    rank = f", rank {mine.rank}" if mine.rank else ""
+    total = f"You have {plural(mine.points, 'point')}{rank}."
+    if live.state not in ("pausing", "over") or mine.credit is None:
+        return total
+    outcome = "Right" if mine.credit == 1 else "Partly right" if mine.credit else "Not right this time"
+    return f"{outcome}: {plural(mine.earned, 'point')}. {total}"
+
+
+def reveal_blocks(live: LiveSprint) -> tuple[Block, ...]:
+    """Returns the answer to the question before; while another is asked, only the standings."""
+    post = live.reveal
+    if post is None or live.state == "over":
+        return ()
+    return sprint_reveal_card(post).blocks if live.state == "pausing" else standings_blocks(post)
+
+
+def standings_blocks(post: SprintReveal) -> tuple[Block, ...]:
+    """Returns the standings after a question."""
+    return _table(post.standings, post.unnamed, "Standings")
 
 
 def _number(post: SprintQuestionPost | SprintReveal) -> str:

@@ -18,7 +18,7 @@ from bot.web.store import ChatStore
 from service.client import ServiceClient
 from service.wire import WebPerson, Who
 
-Section = Literal["overview", "review", "schedules", "bank", "statistics", "seasons", "members", "audit"]
+Section = Literal["overview", "review", "schedules", "bank", "statistics", "seasons", "sprints", "members", "audit"]
 SECTIONS: tuple[tuple[Section, str], ...] = (
     ("overview", "Overview"),
     ("review", "Review"),
@@ -26,6 +26,7 @@ SECTIONS: tuple[tuple[Section, str], ...] = (
     ("bank", "Questions"),
     ("statistics", "Statistics"),
     ("seasons", "Seasons"),
+    ("sprints", "Sprints"),
     ("members", "Members"),
     ("audit", "Audit"),
 )

@@ -12,6 +12,7 @@ from bot.web.admin.overview import OverviewPage
 from bot.web.admin.review import ReviewPages
 from bot.web.admin.schedules import SchedulePages
 from bot.web.admin.seasons import SeasonsPage
+from bot.web.admin.sprints import SprintsPage
 from bot.web.admin.statistics import StatisticsPage
 
 
@@ -26,6 +27,7 @@ class AdminPages:
             BankPages(frame),
             StatisticsPage(frame),
             SeasonsPage(frame),
+            SprintsPage(frame),
             MembersPage(frame),
             AuditPage(frame),
         )

@@ -1,6 +1,21 @@
 // Keeps a part of the page up to date by server-sent events. Without this file the page shows the state when it was loaded.
 "use strict";
 
+// Counts seconds from the server's number, so that a wrong clock on the reader's machine does not matter.
+function countDown(root) {
+  for (const part of root.querySelectorAll("[data-left]")) {
+    const end = performance.now() + Number(part.dataset.left) * 1000;
+    const update = () => {
+      if (!part.isConnected) return clearInterval(timer);
+      const left = Math.max(0, Math.ceil((end - performance.now()) / 1000));
+      part.textContent = left ? `${left} second${left === 1 ? "" : "s"} left` : "Time is up";
+    };
+    const timer = setInterval(update, 250);
+  }
+}
+
+countDown(document);
+
 for (const part of document.querySelectorAll("[data-events]")) {
   let stream = null;
   const close = () => stream?.close();
@@ -8,9 +23,20 @@ for (const part of document.querySelectorAll("[data-events]")) {
     close();
     stream = new EventSource(part.dataset.events);
     stream.onmessage = (event) => {
+      // What the page shows already stays, and with it what the reader has picked.
+      if (event.lastEventId && event.lastEventId === part.dataset.step) return;
+      part.dataset.step = event.lastEventId;
       part.innerHTML = event.data; // rendered by our server, which escapes what people wrote
       localizeTimes(part);
+      countDown(part);
     };
+    stream.addEventListener("answers", (event) => {
+      const count = part.querySelector("[data-answers]");
+      if (count) count.textContent = event.data;
+    });
+    const live = document.getElementById("live");
+    stream.onopen = () => live && (live.textContent = "");
+    stream.onerror = () => live && (live.textContent = "Connection lost. Connecting again…");
   };
   // A browser opens at most six connections per server, so hidden pages close theirs.
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));

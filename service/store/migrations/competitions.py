@@ -19,18 +19,22 @@ def create_sprints() -> None:
         *_numbers("seconds", "total", "number"),
         sa.Column("phase", sa.String(), nullable=False),
         sa.Column("until", INSTANT, nullable=True),
+        sa.Column("planned_for", INSTANT, nullable=True),
         sa.Column("started_at", INSTANT, nullable=False),
         sa.Column("stopped_at", INSTANT, nullable=True),
         sa.Column("ended_at", INSTANT, nullable=True),
-        sa.CheckConstraint("phase in ('posting', 'asking', 'pausing', 'ended')", name="phase"),
+        sa.CheckConstraint("phase in ('planned', 'posting', 'asking', 'pausing', 'ended')", name="phase"),
         sa.CheckConstraint("(phase = 'ended') = (ended_at is not null)", name="ended_at_the_end"),
-        sa.CheckConstraint("(phase in ('asking', 'pausing')) = (until is not null)", name="timed_phases_end"),
+        sa.CheckConstraint(
+            "(phase in ('planned', 'asking', 'pausing')) = (until is not null)", name="timed_phases_end"
+        ),
         sa.CheckConstraint("number between 0 and total", name="number"),
+        sa.CheckConstraint("phase <> 'planned' or planned_for is not null", name="planned_for_an_instant"),
         refer_within_workspace("sprint", "channel_id", "channel"),
         refer_within_workspace("sprint", "started_by", "member"),
         sa.UniqueConstraint("id", "workspace_id", name="uq_sprint_id_workspace_id"),
     )
-    running = sa.text("ended_at is null")
+    running = sa.text("ended_at is null and phase <> 'planned'")
     op.create_index("uq_sprint_running", "sprint", ["channel_id"], unique=True, postgresql_where=running)
     op.create_index("ix_sprint_channel", "sprint", ["channel_id"])
     op.create_index("ix_sprint_started_by", "sprint", ["started_by"])

@@ -66,6 +66,8 @@ READ: list[tuple[str, str, str, dict[str, Value]]] = [
     ("quiz-admin", "sprint seconds:30", "/quiz-admin sprint start", {"seconds": 30}),
     ("quiz-admin", "sprint start autograd 3", "/quiz-admin sprint start", {"topic": "autograd", "questions": 3}),
     ("quiz-admin", "sprint stop", "/quiz-admin sprint stop", {}),
+    ("quiz-admin", "sprint cancel", "/quiz-admin sprint cancel", {}),
+    ("quiz-admin", "sprint 5 at:18:00", "/quiz-admin sprint start", {"questions": 5, "at": time(18)}),
     ("quiz-admin", "season start Spring in the lab", "/quiz-admin season start", {"name": "Spring in the lab"}),
     (
         "quiz-admin",

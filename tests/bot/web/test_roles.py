@@ -70,6 +70,8 @@ ROWS = {
     "GET /m/{member}/admin/statistics": ADMINS,
     "GET /m/{member}/admin/seasons": ADMINS,
     "POST /m/{member}/admin/seasons": (403, 403, 403, 403, 422),
+    "GET /m/{member}/admin/sprints": ADMINS,
+    "POST /m/{member}/admin/sprints": (403, 403, 403, 403, 422),
     "GET /m/{member}/admin/members": ADMINS,
     "POST /m/{member}/admin/members": (403, 403, 403, 403, 422),
     "GET /m/{member}/admin/audit": ADMINS,

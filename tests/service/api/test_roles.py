@@ -212,6 +212,16 @@ ROWS: dict[str, Row] = {
     "POST /v1/admin/close-now": row((OUT, OUT, UNREADABLE, ADMINS, "no-open-round", OK), where=aside),
     "POST /v1/admin/sprint/start": row(ADMIN, where=NEW.model_dump(), questions=3, seconds=20),
     "POST /v1/admin/sprint/stop": row((OUT, OUT, UNREADABLE, ADMINS, "sprint-refused", OK), where=sprint_channel),
+    "POST /v1/admin/sprint/plan": row(
+        ADMIN, where=NEW.model_dump(), sprint_plan={"questions": 3, "seconds": 20, "at": "18:00"}
+    ),
+    "POST /v1/admin/sprint/cancel": row(
+        (OUT, OUT, UNREADABLE, ADMINS, "sprint-refused", OK),
+        where=sprint_channel,
+        sprint=lambda team: team.planned_sprint,
+    ),
+    "POST /v1/sprints": row(OWN),
+    "POST /v1/sprints/pulse": row(OWN),
     "POST /v1/admin/season/end": row(ADMIN),
     "POST /v1/admin/winner/role": row(ADMIN, where=channel, event="sprint", role="1"),
     "POST /v1/admin/winner/roles": row(ADMIN),

@@ -40,6 +40,7 @@ def described(daily: DailyChannel, team: Team) -> dict[str, Any]:
         "ref": [f"r{team.open_round}", f"p{team.question}", f"d{team.duel_question}"],
         "duel": [team.duel, far],
         "tournament": [team.tournament, 0],
+        "sprint": [team.planned_sprint, 0],
         "title": [f"{team.word} cup", ""],
         "question": [f"what-is-a-{team.word}", "nothing"],
         "delivery": [1, far],

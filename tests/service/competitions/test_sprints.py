@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from datetime import time, timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
+from service.competitions.sprints import MOST_PLANNED, advance_all
 from service.store.audits import Audit
 from service.store.cards import CardRow
 from service.store.competition_tables import Sprint, SprintAnswer, SprintQuestion
 from service.store.tables import Ledger, Outbox
 from service.wire import (
+    AdminsOnly,
     AnswerInput,
     ChannelNeeded,
     InvalidInput,
+    LiveSprint,
     NotFound,
+    PlannedSprint,
     QuestionGone,
     SprintAnnouncement,
     SprintPodium,
+    SprintPulse,
     SprintQuestionPost,
     SprintRefused,
     SprintReveal,
+    Sprints,
+    SprintView,
     StillOpen,
     Where,
     WrongKindOfAnswer,
@@ -160,7 +170,7 @@ async def test_a_questions_time_begins_when_its_message_has_arrived(scene: Sprin
 
 async def test_edits_keep_their_pace_and_none_undoes_the_close(scene: SprintScene) -> None:
     await scene.bank(1)
-    await scene.starts(1, seconds=45)
+    await scene.starts(1, seconds=120)
     await scene.asks()
     made = []
     for _ in range(20):
@@ -168,12 +178,12 @@ async def test_edits_keep_their_pace_and_none_undoes_the_close(scene: SprintScen
         made += await scene.ticks()
     left = [each.body.left_s for each in made if isinstance(each.body, SprintQuestionPost) and each.body.left_s]
     # Real time passes as well, some seconds on a busy machine.
-    assert 3 <= len(left) <= 10 and left[0] <= 43
+    assert 3 <= len(left) <= 10 and left[0] <= 118
     assert all(before - after >= 4 for before, after in pairwise(left)), left
     await scene.passes(4)
     await scene.daily.service.tick()
     (held,) = await scene.daily.claim()
-    await scene.passes(25)
+    await scene.passes(120)
     (reveal,) = await scene.ticks()
     await scene.daily.client.outbox_sent(held.id, "m")
     (closed,) = await scene.ticks()
@@ -343,3 +353,173 @@ async def test_forgetting_in_the_middle_withdraws_the_answer(scene: SprintScene)
     await scene.answers(post, "a")
     await scene.daily.client.privacy(scene.daily.who("Ada"), "forget", "forget")
     assert (await scene.reveals()).answers == 0
+
+
+async def plans(scene: SprintScene, at: time, event: str = "plan", **more: Any) -> SprintView:
+    """Plans a sprint of two questions in the channel."""
+    boss = scene.daily.who("Boss", admin=True)
+    plan = PlannedSprint.model_validate({"questions": 2, "seconds": 60, "at": at, **more})
+    return await scene.daily.client.sprint_plan(boss, event, scene.where, plan)
+
+
+async def plans_soon(scene: SprintScene, minutes: int = 30, event: str = "plan") -> SprintView:
+    """Plans a sprint for so many minutes from now."""
+    instant = scene.clock() + timedelta(minutes=minutes)
+    return await plans(scene, instant.time(), event, day=instant.date())
+
+
+async def test_a_planned_sprint_is_shown_at_once_and_begins_once_at_its_time(scene: SprintScene) -> None:
+    await scene.bank()
+    view = await plans_soon(scene)
+    assert view.starts_at == scene.clock() + timedelta(minutes=30) and view.asked == 0
+    shown = one_of(await scene.ticks(), SprintAnnouncement)
+    assert (shown.starts_at, shown.total, shown.fate) == (view.starts_at, 2, "")
+    assert (await scene.daily.client.sprints(scene.daily.who("Ada"))).planned == (
+        view.model_copy(update={"channel": "#daily"}),
+    )
+    assert await scene.daily.rows(SprintQuestion) == [], "the questions are chosen when it begins"
+    await scene.passes(29 * 60)
+    assert await scene.ticks() == []
+    await scene.passes(60)
+    begun = [each.body for each in await scene.ticks() if isinstance(each.body, SprintAnnouncement)]
+    assert sorted((body.starts_at is None, body.fate) for body in begun) == [(False, "started"), (True, "")]
+    assert (await scene.asks()).number == 1
+    assert (
+        len(await scene.daily.rows(SprintQuestion)) == 2
+        and (await scene.daily.client.sprints(scene.daily.who("Ada"))).planned == ()
+    )
+
+
+async def test_many_leaders_begin_a_planned_sprint_once(scene: SprintScene) -> None:
+    await scene.bank()
+    await plans_soon(scene)
+    await scene.passes(30 * 60)
+    await asyncio.gather(*(advance_all(scene.daily.service.sessions, scene.clock()) for _ in range(8)))
+    assert len(await scene.daily.rows(SprintQuestion)) == 2
+    keys = [row.key for row in await scene.daily.rows(Outbox)]
+    assert len([key for key in keys if key.endswith(":0:post")]) == 1
+
+
+async def test_a_time_without_a_day_is_the_next_such_time(scene: SprintScene) -> None:
+    await scene.bank()
+    now = scene.clock()
+    soon, before = now + timedelta(minutes=1), now - timedelta(minutes=1)
+    assert (await plans(scene, soon.time(), "a")).starts_at == soon
+    assert (await plans(scene, before.time(), "b")).starts_at == before + timedelta(days=1)
+    for day, why in ((before.date(), "past"), (now.date() + timedelta(days=61), "far")):
+        with refused(SprintRefused(why=why)):
+            await plans(scene, before.time(), f"at {day}", day=day)
+
+
+async def test_a_planned_sprint_is_cancelled_and_the_channel_sees_it(scene: SprintScene) -> None:
+    await scene.bank()
+    view = await plans_soon(scene)
+    await scene.ticks()
+    boss, client = scene.daily.who("Boss", admin=True), scene.daily.client
+    ada = scene.daily.who("Ada")
+    with refused(AdminsOnly()):
+        await client.sprint_cancel(ada, "no", scene.where)
+    assert (await client.sprint_cancel(boss, "c", scene.where)).id == view.id
+    assert one_of(await scene.ticks(), SprintAnnouncement).fate == "cancelled"
+    with refused(SprintRefused(why="not planned")):
+        await client.sprint_cancel(boss, "c2", scene.where, view.id)
+    await scene.passes(3600)
+    assert await scene.ticks() == [] and await scene.daily.rows(SprintQuestion) == []
+    actions = [row.action for row in await scene.daily.rows(Audit)]
+    assert actions == ["sprint plan", "sprint cancel"]
+
+
+async def test_a_planned_sprint_waits_for_one_that_runs_and_is_missed_when_late(scene: SprintScene) -> None:
+    await scene.bank(4)
+    await plans_soon(scene, 10)
+    await plans_soon(scene, 40, "later")
+    await scene.ticks()
+    await scene.starts(1, seconds=60)
+    await scene.asks()
+    await scene.passes(600)
+    await scene.ticks()
+    assert [row.phase for row in await scene.daily.rows(Sprint)].count("planned") == 2, "one runs in the channel"
+    await scene.passes(10)
+    await scene.ticks()
+    await scene.ticks()
+    assert [row.phase for row in await scene.daily.rows(Sprint)].count("planned") == 1
+    await scene.stops()
+    await scene.ticks()
+    await scene.passes(3600)
+    fates = [each.body.fate for each in await scene.ticks() if isinstance(each.body, SprintAnnouncement)]
+    assert fates == ["missed"]
+
+
+async def test_a_planned_sprint_for_which_nothing_fits_any_more_says_so(scene: SprintScene) -> None:
+    await scene.bank(1)
+    await plans_soon(scene)
+    await scene.ticks()
+    await scene.daily.client.bank_retire(scene.daily.who("Boss", admin=True), "gone", "q0", True)
+    await scene.passes(30 * 60)
+    assert one_of(await scene.ticks(), SprintAnnouncement).fate == "no questions"
+    with refused(SprintRefused(why="no questions")):
+        await plans_soon(scene, 5, "again")
+
+
+async def test_no_more_than_ten_sprints_are_planned(scene: SprintScene) -> None:
+    await scene.bank(1)
+    for number in range(MOST_PLANNED):
+        await plans_soon(scene, 30 + number, f"plan {number}")
+    with refused(SprintRefused(why="many")):
+        await plans_soon(scene, 99, "one more")
+
+
+async def test_the_live_view_follows_a_sprint_and_gives_nothing_away(scene: SprintScene) -> None:
+    await scene.bank(2)
+    ada, client = scene.daily.who("Ada"), scene.daily.client
+    assert await client.sprints(ada) == Sprints()
+    await scene.starts(2, seconds=60)
+
+    async def live() -> LiveSprint:
+        found = (await client.sprints(ada)).live
+        assert found is not None
+        return found
+
+    assert (await live()).state == "announced" and (await live()).form is None
+    first = await scene.asks()
+    view = await live()
+    assert (view.state, view.number, view.answers, view.reveal, view.mine) == ("asking", 1, 0, None, None)
+    assert view.form is not None and view.form.ref == first.ref and 0 < (view.left_s or 0) <= 60
+    await scene.answers(first, "a", "Ada")
+    await scene.answers(first, "b", "Bob")
+    view = await live()
+    assert view.answers == 2 and view.form is not None and view.form.given is not None and view.mine is None
+    reveal = await scene.reveals()
+    view = await live()
+    assert (view.state, view.form, view.reveal) == ("pausing", None, reveal)
+    assert view.mine is not None and view.mine.rank == 1 and view.mine.credit == 1 and view.mine.earned > 50
+    await scene.asks()
+    assert (await live()).reveal == reveal, "the last answer stays until the next one"
+    await scene.reveals()
+    view = await live()
+    assert view.mine is not None and view.mine.credit is None and view.mine.earned == 0
+    podium = await scene.ends()
+    view = await live()
+    assert (view.state, view.podium) == ("over", podium)
+
+
+async def test_the_pulse_changes_with_every_step_and_answer(scene: SprintScene) -> None:
+    await scene.bank(1)
+    ada, client = scene.daily.who("Ada"), scene.daily.client
+    assert await client.sprint_pulse(ada) == SprintPulse()
+    await plans_soon(scene)
+    assert (await client.sprint_pulse(ada)).planned == 1
+    await client.sprint_cancel(scene.daily.who("Boss", admin=True), "c", scene.where)
+    assert (await client.sprint_pulse(ada)).planned == 0
+    await scene.starts(1, seconds=60)
+    first = await scene.asks()
+    seen = [await client.sprint_pulse(ada)]
+    await scene.answers(first, "a", "Ada")
+    seen.append(await client.sprint_pulse(ada))
+    await scene.reveals()
+    seen.append(await client.sprint_pulse(ada))
+    assert [(one.phase, one.number, one.answers) for one in seen] == [
+        ("asking", 1, 0),
+        ("asking", 1, 1),
+        ("pausing", 1, 1),
+    ]

@@ -1,7 +1,8 @@
-"""Runs the commands of tournaments and answers their buttons. `core.text.tournaments` writes the replies."""
+"""Runs the commands of sprints and tournaments, and answers their buttons. `core.text` writes the replies."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from bot.core import actions
@@ -9,9 +10,9 @@ from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed
 from bot.core.duel_commands import named_member
 from bot.core.events import Command, Event, Press
-from bot.core.text import tournaments
+from bot.core.text import sprints, tournaments
 from service.client import ServiceClient
-from service.wire import TournamentPlan
+from service.wire import PlannedSprint, TournamentPlan, Where, Who
 
 # Wire names of the arguments as typed.
 _PLAN: Final = {
@@ -25,6 +26,49 @@ _PLAN: Final = {
     "late": "late",
     "balance": "balance",
 }
+
+
+SPRINT_QUESTIONS = 5
+SPRINT_SECONDS = 20
+"""Seconds for each question of a sprint, unless an admin says otherwise."""
+_SPRINT: Final = {"topic": "topic", "at": "at", "date": "day"}
+Checked = Callable[[Who, Where, Card], Awaitable[Card]]
+"""Returns the card; if the bot cannot post in the channel, with the reason."""
+
+
+class SprintCommands:
+    """One method per command of `/quiz-admin sprint`, which returns the reply to the admin."""
+
+    def __init__(self, client: ServiceClient, checked: Checked) -> None:
+        self._client = client
+        self._checked = checked
+
+    async def start(self, event: Command, typed: Typed) -> Card:
+        """Starts a sprint, or plans one if a time is named."""
+        questions, seconds = typed.number("questions", SPRINT_QUESTIONS), typed.number("seconds", SPRINT_SECONDS)
+        if not typed.values.keys() & {"at", "date"}:
+            view = await self._client.sprint_start(
+                event.who, event.id, event.where, questions, seconds, typed.text("topic")
+            )
+            return await self._checked(event.who, event.where, sprints.started_card(view))
+        if "at" not in typed.values:
+            raise CommandError("Say at which time too, such as `/quiz-admin sprint start at:18:00 date:friday`.")
+        more = {wire: typed.values[name] for name, wire in _SPRINT.items() if name in typed.values}
+        plan = PlannedSprint.model_validate({"questions": questions, "seconds": seconds, **more})
+        view = await self._client.sprint_plan(event.who, event.id, event.where, plan)
+        return await self._checked(event.who, event.where, sprints.planned_card(view))
+
+    async def cancel(self, event: Command, typed: Typed) -> Card:
+        """Cancels the channel's next planned sprint."""
+        return sprints.cancelled_card(await self._client.sprint_cancel(event.who, event.id, event.where))
+
+    async def list(self, event: Command, typed: Typed) -> Card:
+        """Lists the planned sprints."""
+        return sprints.list_card((await self._client.sprints(event.who)).planned)
+
+    async def stop(self, event: Command, typed: Typed) -> Card:
+        """Ends the sprint that runs in the channel."""
+        return sprints.stopped_card(await self._client.sprint_stop(event.who, event.id, event.where))
 
 
 class TournamentCommands:

@@ -1,0 +1,168 @@
+"""The page of a sprint: its question with the time left, the answer with its distribution, standings and podium.
+
+With scripts it is live, by server-sent events. Members answer on it as by the buttons in the channel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from time import monotonic
+from typing import Protocol
+
+from markupsafe import Markup
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from bot.core import actions
+from bot.core.dispatcher import Answer
+from bot.core.events import Submit
+from bot.core.text import sprints as text
+from bot.core.text.questions import answer_form, question_blocks
+from bot.web.chat import WHERE, Clock, who_of
+from bot.web.navigation import Navigation
+from bot.web.render import page
+from bot.web.security import MemberCookies, RequestProblem, event_id, refusals_as_pages, text_of, values_of
+from service.client import ServiceRefused, ServiceUnavailable
+from service.wire import SprintPulse, Sprints, WebPerson, Who
+
+PACE_S = 1.0
+"""Seconds between two looks at the sprint, of the whole process, however many pages are open."""
+PING_S = 15
+
+Pause = Callable[[float], Awaitable[bool]]
+"""Waits this many seconds; returns False if the stream has to end."""
+
+
+class SprintClient(Protocol):
+    """The service's calls that the page needs."""
+
+    async def sprints(self, who: Who) -> Sprints: ...
+
+    async def sprint_pulse(self, who: Who) -> SprintPulse: ...
+
+
+class SharedPulse:
+    """The latest pulse, which all open pages share: they belong to one chat, and so to one workspace."""
+
+    def __init__(self, client: SprintClient, pace_s: float) -> None:
+        self._client = client
+        self._pace_s = pace_s
+        self._lock = asyncio.Lock()
+        self._latest: SprintPulse | None = None
+        self._looked_at = 0.0
+
+    async def get(self, who: Who) -> SprintPulse:
+        """Returns a pulse that is at most `pace_s` old. Raises what the client raises."""
+        async with self._lock:
+            if self._latest is None or monotonic() - self._looked_at >= self._pace_s:
+                self._latest = await self._client.sprint_pulse(who)
+                self._looked_at = monotonic()
+            return self._latest
+
+
+class SprintPage:
+    """The routes of the page and of its events."""
+
+    def __init__(
+        self,
+        cookies: MemberCookies,
+        client: SprintClient,
+        answer: Answer,
+        navigation: Navigation,
+        times: tuple[Clock, Pause],
+        pace_s: float = PACE_S,
+    ) -> None:
+        self._cookies = cookies
+        self._client = client
+        self._answer = answer
+        self._navigation = navigation
+        self._clock, self._pause = times
+        self._pace_s = pace_s
+        self._pulse = SharedPulse(client, pace_s)
+        self.routes = (
+            Route("/m/{member}/sprint", self.show),
+            Route("/m/{member}/sprint", self.submit, methods=["POST"]),
+            Route("/m/{member}/sprint/events", self.events),
+        )
+
+    async def show(self, request: Request) -> Response:
+        """Shows the sprint that runs or ran last, and those that are planned. Changes nothing."""
+        return await self._page(self._cookies.person(request))
+
+    async def submit(self, request: Request) -> Response:
+        """Submits an answer and shows the page again with the outcome."""
+        person = self._cookies.person(request)
+        fields = await self._cookies.fields(request, person.id)
+        action = text_of(fields, "action")
+        if not _answers(action):
+            raise RequestProblem(422, "Not an answer", "Open the sprint's page again and answer there.")
+        event = event_id(request, person.id, fields)
+        reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values_of(fields)))
+        return await self._page(person, reply.content.title)
+
+    async def _page(self, person: WebPerson, outcome: str = "") -> Response:
+        with refusals_as_pages():
+            pulse = await self._client.sprint_pulse(who_of(person))
+            found = await self._client.sprints(who_of(person))
+        html = page(
+            "sprint.html",
+            **self._navigation.variables(person, "board"),
+            state=Markup(self._state(person, found)),  # noqa: S704 - a template made it, which escapes
+            step=_step(pulse),
+            outcome=outcome,
+        )
+        return HTMLResponse(html)
+
+    async def events(self, request: Request) -> Response:
+        """Streams the state at each step of the sprint, and the number of answers in between."""
+        person = self._cookies.person(request)
+        return EventSourceResponse(self._states(person), ping=PING_S)
+
+    async def _states(self, person: WebPerson) -> AsyncIterator[ServerSentEvent]:
+        shown: SprintPulse | None = None
+        open_ = True
+        while open_:
+            try:
+                pulse = await self._pulse.get(who_of(person))
+                if shown is None or _step(pulse) != _step(shown):
+                    found = await self._client.sprints(who_of(person))
+                    yield ServerSentEvent(data=self._state(person, found), id=_step(pulse))
+                elif pulse.answers != shown.answers:
+                    yield ServerSentEvent(data=text.answers_words(pulse.answers), event="answers")
+                shown = pulse
+            except (ServiceRefused, ServiceUnavailable):
+                pass  # the next look may find it
+            open_ = await self._pause(self._pace_s)
+
+    def _state(self, person: WebPerson, found: Sprints) -> str:
+        """Renders the part of the page that changes."""
+        live = found.live
+        ask = live.form if live is not None else None
+        return page(
+            "sprint_state.html",
+            base=f"/m/{person.id}",
+            token=self._cookies.token(person.id),
+            live=live,
+            planned=found.planned,
+            admin=person.admin,
+            form=None if ask is None else answer_form(ask, self._clock()),
+            asked=() if ask is None else question_blocks(ask.question),
+            text=text,
+        )
+
+
+def _step(pulse: SprintPulse) -> str:
+    """Names the state of the page, which it changes with."""
+    return f"{pulse.id}-{pulse.number}-{pulse.phase}-{pulse.planned}"
+
+
+def _answers(action: str) -> bool:
+    """Returns whether the action answers a question of a sprint."""
+    try:
+        found = actions.decode(action)
+    except actions.BadAction:
+        return False
+    return isinstance(found, actions.Fill) and found.ref.startswith("s")
