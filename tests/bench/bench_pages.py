@@ -18,10 +18,10 @@ from time import perf_counter
 import httpx
 
 from bot.core.cards import Card
+from bot.core.charts import Drawing
 from bot.core.events import Press
 from bot.core.journal import Journal
 from bot.pictures.service import DrawingProcess, drawings_of
-from bot.pictures.spec import Drawing
 from service.client import ServiceClient
 from service.rounds import rounds
 from service.store.session import Sessions
