@@ -381,8 +381,9 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
     answered = [start for start in asking if start.text]
     if len(asking) * 2 <= len(run) or not (answered or len(asking) >= _FEWEST["item"]):
         return Verdict()
-    if run[0].depth and not answered and not any(_demands_or_ends_asking(start) for start in asking):
-        # `Have four options each` and `Are about week 1` go on with the sentence of the item they are part of.
+    over = document.source.line(run[0].first - 1).rstrip() if run[0].depth else ""
+    if over.endswith(":") and not answered and not any(_demands_or_ends_asking(start) for start in asking):
+        # `Have four options each` and `Are about week 1` go on with the sentence, ending in a colon, above them.
         return Verdict()
     if len(asking) * 3 < len(run) * 2:
         return _split(run, asking)
