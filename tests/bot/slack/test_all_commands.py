@@ -59,11 +59,11 @@ ADMINS = (
     ("/quiz-admin tournament captain Ann", "Ann"),
     ("/quiz-admin tournament cancel", "called off"),
     ("/quiz-admin schedule remove 1", "Schedule removed"),
-    ("/quiz-admin sprint 2 15 tensors", "Sprint started"),
-    ("/quiz-admin sprint stop", "Sprint stopped"),
     ("/quiz-admin sprint 2 at:18:00 date:friday", "Sprint planned"),
     ("/quiz-admin sprint list", "1 sprint planned."),
     ("/quiz-admin sprint cancel", "Sprint cancelled"),
+    ("/quiz-admin sprint 2 15 tensors", "Sprint started"),
+    ("/quiz-admin sprint stop", "Sprint stopped"),
     ("/quiz-admin season start Spring", "Season started"),
     ("/quiz-admin season list", "Spring"),
     ("/quiz-admin season role none", "No roles here"),
@@ -139,6 +139,8 @@ async def test_every_button(workspace: Workspace) -> None:
     # A first schedule, in one form.
     await workspace.types(boss, "/quiz-admin setup", "Time of the question")
     begun = await hands.fills(boss, "Schedule added", zone="Europe/Berlin")
+    await workspace.types(boss, "/quiz-admin schedule edit 1", "Time of the question")
+    await hands.fills(boss, "Nothing changed")
     await workspace.only("the-shape")
     await hands.presses(boss, begun, "Post it now", "Posting now")
     # An answer, changed; the board.
@@ -155,6 +157,10 @@ async def test_every_button(workspace: Workspace) -> None:
     board = await workspace.types(ann, "/quiz board", "This week")
     month = await hands.presses(ann, board, "Month", "This month")
     await hands.presses(ann, month, "Rookies", "rookies")
+    # A duel, by a menu of members.
+    mine = await workspace.types(ann, "/quiz duel", "Your duels")
+    await hands.presses(ann, mine, "Challenge a member", "Whom?")
+    await workspace.slack.close_view(ann, all_=True)
     # A tournament of teams.
     planned = await workspace.types(boss, "/quiz-admin tournament new Cup", "Tournament planned")
     shown = await hands.presses(boss, planned, "See the tournament", "Cup")
@@ -231,9 +237,9 @@ MARKING = {actions.Compare, actions.ShareAnswer, actions.PeerAnswers, actions.Co
 DUELS = {actions.RespondDuel, actions.Rematch, actions.ShowDuel, actions.ShowDuels, actions.ShowLadder}
 SPEED = {actions.ShowSpeed, actions.ShareSolution}
 ANSWERS = {actions.OpenCard, actions.Confide, actions.GiveFeedback}
-ELSEWHERE = {*ANSWERS, actions.Setup, actions.Join, actions.Explain, *MARKING, *DUELS, *SPEED}
+ELSEWHERE = {*ANSWERS, actions.Setup, actions.Join, actions.Explain, *MARKING, *DUELS, *SPEED, actions.SetupForm}
 """Pressed in `test_answers`, the first three; in `test_hello`; to link a second chat; in `test_code_practice`; on a
-closed open question; in `test_duels`; and in `tests/bot/core/test_speed.py`."""
+closed open question; in `test_duels`; in `tests/bot/core/test_speed.py`; and on Discord, the last."""
 
 
 async def press_any(hands: Hands, user: User, shown: Shown, label: str) -> None:

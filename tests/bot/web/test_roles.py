@@ -106,8 +106,11 @@ ROWS = {
     "POST /e/{token}/submit": (404, 403, 403, 200, 200),
     "POST /e/{token}/highlight": (404, 403, 403, 200, 200),
     "GET /m/{member}/tournament": MEMBERS,
+    "GET /m/{member}/sprint": MEMBERS,
+    "POST /m/{member}/sprint": (403, 403, 403, 422, 422),
     "GET /m/{member}/events": MEMBERS,
     "GET /m/{member}/tournament/events": MEMBERS,
+    "GET /m/{member}/sprint/events": MEMBERS,
 }
 """The streams come last: here the chat is closed before, so that it ends."""
 
