@@ -131,7 +131,7 @@ def planned_card(view: SprintView) -> Card:
 def cancelled_card(view: SprintView) -> Card:
     """Confirms to an admin that a planned sprint is called off."""
     said = f"{planned_words(view)} It is called off, and its message says so."
-    return Card("Sprint cancelled", in_brief(said, 200), (Text(said),))
+    return Card("Sprint called off", in_brief(said, 200), (Text(said),))
 
 
 def list_card(planned: tuple[SprintView, ...]) -> Card:

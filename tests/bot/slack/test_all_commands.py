@@ -61,7 +61,7 @@ ADMINS = (
     ("/quiz-admin schedule remove 1", "Schedule removed"),
     ("/quiz-admin sprint 2 at:18:00 date:friday", "Sprint planned"),
     ("/quiz-admin sprint list", "1 sprint planned."),
-    ("/quiz-admin sprint cancel", "Sprint cancelled"),
+    ("/quiz-admin sprint cancel", "Sprint called off"),
     ("/quiz-admin sprint 2 15 tensors", "Sprint started"),
     ("/quiz-admin sprint stop", "Sprint stopped"),
     ("/quiz-admin season start Spring", "Season started"),
