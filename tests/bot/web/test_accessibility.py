@@ -53,6 +53,8 @@ async def fill(room: Room, chat: WebChat, who: Who) -> Mapping[str, str]:
         "channel": "",
         "board": "board",
         "me": "me",
+        "sprint": "sprint",
+        "tournament": "tournament",
         "editor": f"form/{editor}",
     }
 
