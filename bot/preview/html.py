@@ -73,6 +73,10 @@ def _button(button: dict[str, Any]) -> Markup:
     return Markup('<button type="button" class="{}">{}</button>').format(kind, label)
 
 
+_MENUS = {5: "Choose a member", 6: "Choose a role", 8: "Choose a channel"}
+"""Menus of what Discord knows, by type of component."""
+
+
 def _label(label: dict[str, Any], name: str) -> Markup:
     inner = label["component"]
     id = f"{name}-{inner['custom_id']}"
@@ -82,7 +86,9 @@ def _label(label: dict[str, Any], name: str) -> Markup:
         return Markup('<fieldset class="dc-label"><legend>{}</legend>{}{}</fieldset>').format(
             label["label"], hint, rows
         )
-    if inner["type"] == 19:
+    if inner["type"] in _MENUS:
+        typed = Markup('<select id="{}" disabled><option>{}</option></select>').format(id, _MENUS[inner["type"]])
+    elif inner["type"] == 19:
         typed = Markup('<input id="{}" type="file" disabled>').format(id)
     elif inner["style"] == 1:
         typed = Markup('<input id="{}" readonly value="{}">').format(id, inner.get("value", ""))

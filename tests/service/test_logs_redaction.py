@@ -14,14 +14,21 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
 from bot.discord.settings import DiscordSettings
-from bot.settings import BotSettings, LinkSettings
+from bot.settings import BotSettings, LinkSettings, OidcSettings
 from bot.slack.settings import SlackSettings
 from service.config import Settings
 from service.logs import MASK, MIN_SECRET_LENGTH, Redaction, secrets_of
 
 ROOT = Path(__file__).parent.parent.parent
 CANARY = "canary-5f0c"
-SETTINGS: tuple[type[BaseModel], ...] = (Settings, LinkSettings, BotSettings, DiscordSettings, SlackSettings)
+SETTINGS: tuple[type[BaseModel], ...] = (
+    Settings,
+    LinkSettings,
+    BotSettings,
+    OidcSettings,
+    DiscordSettings,
+    SlackSettings,
+)
 
 # The mask's own characters are left out: what stands beside a mask is not the secret it hides.
 secrets = st.text(st.characters(exclude_characters="[]hiden", exclude_categories=["Cs"]), min_size=MIN_SECRET_LENGTH)
