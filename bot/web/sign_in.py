@@ -20,7 +20,7 @@ LIFETIME: Final = timedelta(minutes=15)
 _GONE = (
     "This link works no longer",
     "A sign-in link works once, and only for a while. Make another one on your page in a browser that knows you, or "
-    "ask whoever runs Dailygrad for one.",
+    "ask the person who runs Dailygrad for one.",
 )
 
 

@@ -22,8 +22,8 @@ def unreachable(provider: str) -> Problem:
     """Returns the page of a provider that gives no usable answer."""
     return (
         "Sign-in does not work right now",
-        f"{provider} gives no usable answer. Try again in a minute. If that does not help, ask whoever runs Dailygrad "
-        "to look at the log of the web chat.",
+        f"{provider} gives no usable answer. Try again in a minute. If that does not help, ask the person who "
+        "runs Dailygrad to look at the log of the web chat.",
     )
 
 
@@ -36,5 +36,5 @@ def refused(provider: str, error: str) -> Problem:
 
 def unverified(provider: str, why: str) -> Problem:
     """Returns the page of an answer that cannot be trusted."""
-    text = f"The answer of {provider} cannot be trusted: {why}. Nobody was signed in. Tell whoever runs Dailygrad."
+    text = f"The answer of {provider} cannot be trusted: {why}. You are not signed in. Tell the admin of Dailygrad."
     return "Not signed in", text
