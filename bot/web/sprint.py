@@ -105,13 +105,12 @@ class SprintPage:
 
     async def _page(self, person: WebPerson, outcome: str = "") -> Response:
         with refusals_as_pages():
-            pulse = await self._client.sprint_pulse(who_of(person))
             found = await self._client.sprints(who_of(person))
         html = page(
             "sprint.html",
             **self._navigation.variables(person, "board"),
             state=Markup(self._state(person, found)),  # noqa: S704 - a template made it, which escapes
-            step=_step(pulse),
+            step=found.step,
             outcome=outcome,
         )
         return HTMLResponse(html)
@@ -122,17 +121,21 @@ class SprintPage:
         return EventSourceResponse(self._states(person), ping=PING_S)
 
     async def _states(self, person: WebPerson) -> AsyncIterator[ServerSentEvent]:
-        shown: SprintPulse | None = None
-        open_ = True
+        step: str | None = None
+        answers, open_ = 0, True
         while open_:
             try:
                 pulse = await self._pulse.get(who_of(person))
-                if shown is None or _step(pulse) != _step(shown):
+                if pulse.step != step:
+                    # The sprint may have moved on since the pulse: what is sent has the name of its own step, or it
+                    # would be sent again, and a browser would undo what the reader has picked by then.
                     found = await self._client.sprints(who_of(person))
-                    yield ServerSentEvent(data=self._state(person, found), id=_step(pulse))
-                elif pulse.answers != shown.answers:
+                    if found.step != step:
+                        yield ServerSentEvent(data=self._state(person, found), id=found.step)
+                    step = found.step
+                elif pulse.answers != answers:
                     yield ServerSentEvent(data=text.answers_words(pulse.answers), event="answers")
-                shown = pulse
+                answers = pulse.answers
             except (ServiceRefused, ServiceUnavailable):
                 pass  # the next look may find it
             open_ = await self._pause(self._pace_s)
@@ -152,11 +155,6 @@ class SprintPage:
             asked=() if ask is None else question_blocks(ask.question),
             text=text,
         )
-
-
-def _step(pulse: SprintPulse) -> str:
-    """Names the state of the page, which it changes with."""
-    return f"{pulse.id}-{pulse.number}-{pulse.phase}-{pulse.planned}"
 
 
 def _answers(action: str) -> bool:

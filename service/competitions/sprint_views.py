@@ -134,6 +134,7 @@ async def show(session: AsyncSession, caller: Caller) -> Sprints:
     return Sprints(
         live=None if sprint is None else await _show_live(session, caller, sprint),
         planned=tuple(view_sprint(one, zone, channel) for one, channel in planned),
+        step=_step(sprint, [one for one, _ in planned]),
     )
 
 
@@ -141,16 +142,18 @@ async def pulse(session: AsyncSession, caller: Caller) -> SprintPulse:
     """Returns what changes while a sprint of the caller's workspace runs."""
     planned = await rows.list_planned(session, caller.workspace_id)
     sprint = await rows.find_latest(session, caller.workspace_id)
-    if sprint is None:
-        return SprintPulse(planned=len(planned))
-    question = await rows.get_current_question(session, sprint) if sprint.number else None
+    question = await rows.get_current_question(session, sprint) if sprint is not None and sprint.number else None
     return SprintPulse(
-        id=sprint.id,
-        phase=sprint.phase,
-        number=sprint.number,
+        step=_step(sprint, [one for one, _ in planned]),
         answers=0 if question is None else await rows.count_answers(session, question.id),
-        planned=len(planned),
     )
+
+
+def _step(sprint: Sprint | None, planned: Sequence[Sprint]) -> str:
+    """Names the state of the latest sprint and of the planned ones."""
+    plans = ",".join(str(one.id) for one in planned)
+    now = "none" if sprint is None else f"{sprint.id}-{sprint.number}-{sprint.phase}"
+    return f"{now}/{plans}"
 
 
 async def _show_live(session: AsyncSession, caller: Caller, sprint: Sprint) -> LiveSprint:

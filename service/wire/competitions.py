@@ -169,18 +169,17 @@ class Sprints(Model):
 
     live: LiveSprint | None = None
     planned: tuple[SprintView, ...] = ()
+    step: str = ""
+    """Names this state, answers aside, as `SprintPulse.step` does."""
 
 
 class SprintPulse(Model):
     """What changes while a sprint runs: a page that has it needs nothing else until it differs."""
 
-    id: int = 0
-    """0 if there has been no sprint."""
-    phase: str = ""
-    number: int = 0
+    step: str = ""
+    """Names the state of the sprint and the plans: a page that shows another step is out of date."""
     answers: int = 0
-    planned: int = 0
-    """Number of planned sprints."""
+    """Answers to the current question."""
 
 
 DuelSide = Literal["challenger", "opponent"]
