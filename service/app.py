@@ -20,6 +20,7 @@ from sandbox.wire import Priority
 from service import metrics
 from service.api import make_api
 from service.api.http import CallLimiter, ServiceParts
+from service.background import in_background
 from service.banks import proving
 from service.competitions import duels, sprints, tournaments
 from service.config import Settings
@@ -166,12 +167,8 @@ async def follow_database(clock: ReferenceClock, sessions: Sessions) -> AsyncIte
         log.warning(
             "this machine's clock is wrong", ahead_s=round(clock.skew.total_seconds(), 1), used="the database's"
         )
-    task = asyncio.create_task(measure_forever(), name="clock")
-    try:
+    async with in_background(measure_forever()):
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) -> Service:

@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from service.background import in_background
 from service.healthcheck import FILE_VARIABLE
 
 INTERVAL_SECONDS = 3.0
@@ -23,12 +24,10 @@ async def send_heartbeats(path: Path | None = None) -> AsyncIterator[None]:
         yield
         return
     path.touch()
-    task = asyncio.create_task(_beat(path))
     try:
-        yield
+        async with in_background(_beat(path)):
+            yield
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
         path.unlink(missing_ok=True)
 
 

@@ -33,6 +33,7 @@ from bot.discord.render import EPHEMERAL
 from bot.discord.replies import Replies
 from bot.discord.settings import API, DiscordSettings
 from bot.pictures import Pictures
+from service.background import in_background
 from service.client import ServiceClient
 from service.process import CommandFailed, make_folder
 from service.wire import Shards, Who
@@ -131,7 +132,7 @@ async def _run_connection(
         await set_gateway_url(app.bot, settings.api_url)
         async with _connected(app.bot) as connecting:
             # The dispatcher ends first: the messages it is sending need the connection.
-            async with _background(
+            async with in_background(
                 _supervised("dispatcher", dispatcher.run),
                 _supervised("journal", lambda: _prune_journal(journal, clock)),
                 _supervised("replay", lambda: _replay(app), again=False),
@@ -189,18 +190,6 @@ async def _supervised(name: str, run: Callable[[], Awaitable[None]], *, again: b
             return
         failures += 1
         await asyncio.sleep(min(_MAX_RECONNECT_PAUSE_S, 2.0**failures))
-
-
-@contextlib.asynccontextmanager
-async def _background(*loops: Awaitable[None]) -> AsyncIterator[None]:
-    """Runs loops until the block exits. Each may finish its current work."""
-    tasks = [asyncio.ensure_future(loop) for loop in loops]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager

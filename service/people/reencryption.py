@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.background import in_background
 from service.credentials import TokenCipher, WrongTokenKey
 from service.people import web_chat
 from service.store import chats, web_people
@@ -96,9 +96,5 @@ async def reencrypting(sessions: Sessions, cipher: TokenCipher) -> AsyncIterator
         else:
             log.info("stored secrets have the newest key", again=found.again, unreadable=found.unreadable)
 
-    task = asyncio.create_task(work(), name="reencryption")
-    try:
+    async with in_background(work()):
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

@@ -23,6 +23,7 @@ from sandbox.judging.reference_cache import ReferenceCache
 from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Priority, Run
 from service import tracing
+from service.background import in_background
 from service.errors import Busy
 from service.sandboxes import ReportsHealth, SandboxPort
 from service.store import monitoring
@@ -123,12 +124,8 @@ async def record_devices_periodically(
     if sandbox is None:
         yield
         return
-    task = asyncio.create_task(_record_forever(sessions, sandbox, clock), name="devices")
-    try:
+    async with in_background(_record_forever(sessions, sandbox, clock)):
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _record_forever(sessions: Sessions, sandbox: FairSandbox, clock: Callable[[], datetime]) -> None:
