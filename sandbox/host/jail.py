@@ -232,20 +232,21 @@ def readable(runtime: Runtime, *, jailed: bool) -> list[str]:
             str(entry)
             for folder in runtime.packages
             for entry in sorted(Path(folder).iterdir())
-            if not _is_ours(entry) and entry not in [origin.parent for origin in _origins(folder)]
+            if not _is_hidden(entry) and entry not in [origin.parent for origin in _origins(Path(folder))]
         ]
     package = f"{_JAIL_HOME}/sandbox" if jailed else runtime.package
     return [*runtime.prefix, *packages, package, *filter(os.path.exists, _LIBRARIES)]
 
 
-def _is_ours(entry: Path) -> bool:
-    """Returns whether an entry is part of our installation, or reveals where on this machine it is."""
-    return entry.name in OURS or entry.name.startswith(("__editable__", "dailygrad-"))
+def _is_hidden(entry: Path) -> bool:
+    """Returns whether an entry is part of our installation, or names folders of this machine."""
+    ours = entry.name in OURS or entry.name.startswith(("__editable__", "dailygrad-"))
+    return ours or entry.suffix in (".pth", ".egg-link")
 
 
-def _origins(folder: str) -> list[Path]:
+def _origins(folder: Path) -> list[Path]:
     """Returns the files of package metadata that name the folder on this machine that a package was installed from."""
-    return sorted(entry for entry in Path(folder).glob("*.dist-info/direct_url.json") if not _is_ours(entry.parent))
+    return sorted(entry for entry in folder.glob("*.dist-info/direct_url.json") if not _is_hidden(entry.parent))
 
 
 def environment(runtime: Runtime, device: ChildDevice | None = None) -> dict[str, str]:
@@ -286,12 +287,11 @@ def bubblewrap_command(
         if Path(path).is_symlink():
             mounts += ["--symlink", str(Path(path).readlink()), path]
     for at, folder in enumerate(runtime.packages):
-        for entry in filter(_is_ours, Path(folder).glob("*")):
-            hidden = f"{packages_path(runtime, at, jailed=True)}/{entry.name}"
+        # Listed where it can be reached now: a folder that cannot be listed must not go unhidden.
+        reachable = Path(staged.get(folder, folder))
+        for entry in [*filter(_is_hidden, reachable.iterdir()), *_origins(reachable)]:
+            hidden = f"{packages_path(runtime, at, jailed=True)}/{entry.relative_to(reachable)}"
             mounts += ["--tmpfs", hidden] if entry.is_dir() else ["--ro-bind", "/dev/null", hidden]
-        for origin in _origins(folder):
-            hidden = f"{packages_path(runtime, at, jailed=True)}/{origin.parent.name}/{origin.name}"
-            mounts += ["--ro-bind", "/dev/null", hidden]
     isolation = [*_NAMESPACES, "--unshare-cgroup-try", "--hostname", "sandbox", "--new-session", "--die-with-parent"]
     if has_own_pids(proc, device):
         # Without --as-pid-1, process 1 would be bwrap itself, with the caller's environment in /proc/1/environ.

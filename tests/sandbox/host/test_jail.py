@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from sandbox.host import jail
 from sandbox.host.jail import Runtime, find_bubblewrap
 
-RUNTIME = Runtime("/opt/py/bin/python3.12", ("/opt/py",), ("/opt/venv/site-packages",), "/srv/app/sandbox")
+PACKAGES = str(Path(__file__).parent)
+"""A folder that can be listed."""
+RUNTIME = Runtime("/opt/py/bin/python3.12", ("/opt/py",), (PACKAGES,), "/srv/app/sandbox")
 
 
 def mounted(words: list[str], option: str) -> dict[str, str]:
@@ -25,7 +28,7 @@ def test_only_the_runtime_is_mounted_and_only_to_be_read() -> None:
     }
     assert ours == {
         "/opt/py": "/opt/py",
-        "/opt/dailygrad/packages0": "/opt/venv/site-packages",
+        "/opt/dailygrad/packages0": PACKAGES,
         "/opt/dailygrad/sandbox": "/srv/app/sandbox",
     }
     assert "--bind" not in words
@@ -52,25 +55,36 @@ def test_sources_that_were_staged_are_mounted_from_there() -> None:
     assert mounted(words, "--ro-bind")["/opt/py"] == "/tmp/0"
 
 
-def test_banks_installed_beside_torch_are_covered_and_not_readable(tmp_path: Path) -> None:
+@pytest.mark.parametrize("staged", [False, True])
+def test_banks_installed_beside_torch_are_covered_and_not_readable(tmp_path: Path, *, staged: bool) -> None:
     for name in ("torch", "questions", "service"):
         (tmp_path / name).mkdir()
-    (tmp_path / "__editable__.pth").touch()
+    for name in ("__editable__.pth", "__editable___dailygrad_finder.py", "other.egg-link"):
+        (tmp_path / name).touch()
     for name in ("dailygrad-1.0.dist-info", "other-2.dist-info"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "direct_url.json").touch()
-    runtime = Runtime("/opt/py/bin/python", ("/opt/py",), (str(tmp_path),), "/srv/app/sandbox")
-    words = jail.bubblewrap_command("bwrap", runtime, {}, ["python"])
+    # As root, the folder is bound elsewhere first, and its own path can no longer be listed.
+    folder = "/root/venv/lib/python3/site-packages" if staged else str(tmp_path)
+    runtime = Runtime("/opt/py/bin/python", ("/opt/py",), (folder,), "/srv/app/sandbox")
+    words = jail.bubblewrap_command("bwrap", runtime, {folder: str(tmp_path)} if staged else {}, ["python"])
     covered = [words[at + 1] for at, word in enumerate(words) if word == "--tmpfs"]
     names = ("dailygrad-1.0.dist-info", "questions", "service")
     assert sorted(covered) == [*(f"/opt/dailygrad/packages0/{name}" for name in names), "/tmp"]
     pairs = list(itertools.pairwise(words))
-    assert ("/dev/null", "/opt/dailygrad/packages0/__editable__.pth") in pairs
+    for name in ("__editable__.pth", "__editable___dailygrad_finder.py", "other.egg-link"):
+        assert ("/dev/null", f"/opt/dailygrad/packages0/{name}") in pairs
     assert ("/dev/null", "/opt/dailygrad/packages0/other-2.dist-info/direct_url.json") in pairs
     assert "/opt/dailygrad/packages0" in jail.readable(runtime, jailed=True)
-    bare = jail.readable(runtime, jailed=False)
+    bare = jail.readable(replace(runtime, packages=(str(tmp_path),)), jailed=False)
     assert f"{tmp_path}/torch" in bare
     assert not [path for path in bare if path.startswith(str(tmp_path)) and not path.endswith("torch")]
+
+
+def test_packages_that_cannot_be_listed_are_not_mounted_unhidden(tmp_path: Path) -> None:
+    runtime = Runtime("/opt/py/bin/python", ("/opt/py",), (str(tmp_path / "unreachable"),), "/srv/app/sandbox")
+    with pytest.raises(FileNotFoundError):
+        jail.bubblewrap_command("bwrap", runtime, {}, ["python"])
 
 
 @pytest.mark.sandbox
