@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+import socket
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -10,6 +14,7 @@ import pytest
 
 from tests.container.engine import said
 from tests.container.whole import IMAGES, LASTING, Report, Whole, script
+from tests.machine import free_port
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
 
@@ -106,6 +111,45 @@ def test_more_of_each_are_added_while_it_runs(whole: Whole) -> None:
     whole.compose("up", "--detach", "--wait", "--wait-timeout", "120", "--no-build", *many, *LASTING)
     assert [len(whole.inspected(name)) for name in ("sandbox", "worker", "service")] == [2, 2, 2]
     assert len(whole.compose("exec", "-T", "worker", "ls", "/run/dailygrad").split()) == 2
+
+
+def test_two_containers_of_the_web_chat_are_one_chat(whole: Whole) -> None:
+    first = two_free_ports()
+    two = replace(whole, environment={**whole.environment, "WEB_ADDRESS": f"127.0.0.1:{first}-{first + 1}"})
+    two.up("--scale", "web=2")
+    try:
+        here, there = f"http://127.0.0.1:{first}", f"http://127.0.0.1:{first + 1}"
+        with httpx.Client(timeout=60) as browser:  # sends its cookies to both ports
+            home = joins(browser, here, "Two Containers")
+            page = browser.get(there + home).raise_for_status().text
+            said = {"token": hidden(page, "token"), "event": hidden(page, "event"), "text": "said to the second"}
+            assert browser.post(f"{there}{home}say", data=said).status_code == 303
+            assert "said to the second" in browser.get(here + home).text
+        (web, other) = (one["Id"] for one in two.inspected("web"))
+        assert web != other
+    finally:
+        whole.up("--scale", "web=1")
+
+
+def two_free_ports() -> int:
+    """Returns a free port that is followed by another."""
+    while True:
+        first = free_port()
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", first + 1)):
+            return first
+
+
+def joins(browser: httpx.Client, address: str, name: str) -> str:
+    """Joins the web chat and returns the path of the member's pages."""
+    token = hidden(browser.get(f"{address}/").text, "token")
+    joined = browser.post(f"{address}/join", data={"token": token, "name": name})
+    return str(joined.headers["location"])
+
+
+def hidden(page: str, name: str) -> str:
+    found = re.search(rf'name="{name}" value="([^"]*)"', page)
+    assert found, f"no hidden field {name} on this page"
+    return found[1]
 
 
 def test_images_are_small_and_only_the_sandbox_holds_torch(whole: Whole, measured: Report) -> None:
