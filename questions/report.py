@@ -69,7 +69,10 @@ def _shown(raw: str, finding: Finding) -> tuple[str, str, str]:
 
 def _visible(text: str) -> str:
     """Returns the text without tabs and without control characters that move the cursor."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text.expandtabs(4))
+    wide = text.expandtabs(4)
+    if wide.isprintable():
+        return wide  # as nearly every line is
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in wide)
 
 
 def summary(reading: Reading) -> str:

@@ -29,6 +29,9 @@ BALANCED_ROUNDS = 6
 EXPECTED_SHARES: dict[Level | None, float] = {"mid": 0.75, "senior": 0.65, "principal": 0.55, None: TARGET_SHARE}
 """Share right to expect of a level before there are answers."""
 
+MOST_HASHED = 500
+"""Equally good questions that are all hashed to choose one; of more, only those with one ending of their ids are."""
+
 Group = TypeVar("Group", bound=Hashable)
 
 
@@ -255,9 +258,12 @@ def _pick_best(fresh: Sequence[CandidateGroup], key: Callable[[Candidate], tuple
     """Returns the best candidate's id by the key, breaking ties by the seed."""
     keys = [key(group.like) for group in fresh]
     best = min(keys)
-    ties = [group for group, its in zip(fresh, keys, strict=True) if its == best]
+    ties = [id_ for group, its in zip(fresh, keys, strict=True) if its == best for id_ in group.ids]
     hash_id = _hash_after(seed)
-    return min((hash_id(id_), id_) for group in ties for id_ in group.ids)[1]
+    if len(ties) > MOST_HASHED:
+        ending = min({id_[-2:] for id_ in ties}, key=hash_id)
+        ties = [id_ for id_ in ties if id_[-2:] == ending]
+    return min((hash_id(id_), id_) for id_ in ties)[1]
 
 
 def topic_group(topic: str, schedule_filter: ScheduleFilter) -> str:

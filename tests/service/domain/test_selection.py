@@ -139,6 +139,20 @@ def test_the_same_seed_gives_the_same_choice_in_any_order(
     )
 
 
+def test_of_very_many_every_part_is_chosen_in_any_order_and_few_changes_matter() -> None:
+    many = [Candidate(str(number), "choice", "mid", "data") for number in range(3000)]
+
+    def chosen(questions: Sequence[Candidate]) -> list[str]:
+        picks = [choose_question(questions, (), ScheduleFilter(), f"s{seed}", START) for seed in range(40)]
+        return [pick.id for pick in picks if pick is not None]
+
+    picks = chosen(many)
+    assert chosen(many[::-1]) == picks
+    assert len(set(picks)) > 35 and min(map(int, picks)) < 600 and max(map(int, picks)) > 2400
+    without = chosen([one for one in many if one.id not in picks[:3]])
+    assert sum(a != b for a, b in zip(picks, without, strict=True)) <= 6, "others stay: what was announced comes"
+
+
 def test_other_seeds_choose_otherwise() -> None:
     found = {choose_question(bank(9), [], ScheduleFilter(), f"slot {number}", START) for number in range(60)}
     assert len(found) > 20
