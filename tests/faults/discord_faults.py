@@ -135,5 +135,7 @@ async def team_ready(
         # Greeted before: a greeting goes out at its own time, and would meet what is meant for a question.
         await backend.client.hello(boss, "greeted", team.where(daily))
         await (backend.import_many(boss, many) if many else backend.import_bank(boss, *only))
-        yield team
-        await bots.clear()
+        try:
+            yield team
+        finally:
+            await bots.clear()
