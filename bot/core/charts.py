@@ -89,13 +89,13 @@ class PodiumChart:
 
 @dataclass(frozen=True, slots=True)
 class RangeRow:
-    """A share that is right, from 0 to 1, with a range around it. `note` has the numbers as text."""
+    """A value from 0 to 1, usually a share that is right, with a range around it. `note` has the numbers as text."""
 
     label: str
-    right: float
+    value: float
     note: str
     known: tuple[float, float] | None = None
-    """The range in which the true share lies, if enough is known."""
+    """The range in which the true value lies, if enough is known."""
     expected: tuple[float, float] | None = None
     """The shares that would fit what was said."""
 
@@ -106,6 +106,16 @@ class RangesChart:
 
     title: str
     rows: tuple[RangeRow, ...]
+    legend: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredChart:
+    """Measured values with their error, one below another, on a scale from 0 whose ticks have these labels."""
+
+    title: str
+    rows: tuple[RangeRow, ...]
+    ticks: tuple[str, ...]
     legend: str
 
 
@@ -137,7 +147,9 @@ class DigestChart:
     weakest: tuple[RangeRow, ...]
 
 
-Chart = BoardChart | DistributionChart | WeeksChart | PodiumChart | RangesChart | HeatmapChart | DigestChart
+Chart = (
+    BoardChart | DistributionChart | WeeksChart | PodiumChart | RangesChart | MeasuredChart | HeatmapChart | DigestChart
+)
 
 
 @dataclass(frozen=True, slots=True)

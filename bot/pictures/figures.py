@@ -12,6 +12,7 @@ from bot.core.charts import (
     DigestChart,
     HeatmapChart,
     Level,
+    MeasuredChart,
     PodiumChart,
     PodiumPlace,
     RangeRow,
@@ -27,6 +28,9 @@ _GAP = 8
 _COLUMNS = {1: 1, 2: 0, 3: 2}
 """Column of the place in a podium of three: the winner stands in the middle."""
 _TITLE, _ROW, _AXIS = 48, 46, 24
+_NARROW = 24
+"""Width of a range below which a full mark would hide it, logical pixels."""
+_PERCENTS = ("0 %", "25 %", "50 %", "75 %", "100 %")
 
 
 def draw_podium(drawing: PodiumChart) -> bytes:
@@ -56,18 +60,28 @@ def _draw_step(canvas: Canvas, step: PodiumPlace, left: float, ground: float, wi
 def draw_ranges(drawing: RangesChart) -> bytes:
     """Draws a row per label on a scale from 0 to 100 %: the range as a bar, the share right as a mark, and the shares
     that are expected, if any, as a band behind it."""
-    canvas = Canvas(_TITLE + _ROW * len(drawing.rows) + _AXIS)
-    canvas.text(MARGIN, 31, drawing.title, 17, bold=True)
-    for at, row in enumerate(drawing.rows):
+    return _draw_rows(drawing.title, drawing.rows, _PERCENTS)
+
+
+def draw_measured(drawing: MeasuredChart) -> bytes:
+    """Draws a row per label on a scale from 0: the error as a bar, and the measured value as a mark."""
+    return _draw_rows(drawing.title, drawing.rows, drawing.ticks)
+
+
+def _draw_rows(title: str, rows: tuple[RangeRow, ...], ticks: tuple[str, ...]) -> bytes:
+    canvas = Canvas(_TITLE + _ROW * len(rows) + _AXIS)
+    canvas.text(MARGIN, 31, fitted(title, _INSIDE, 17, bold=True), 17, bold=True)
+    for at, row in enumerate(rows):
         _draw_range(canvas, row, _TITLE + at * _ROW)
-    _draw_percents(canvas, _TITLE + _ROW * len(drawing.rows))
+    _draw_ticks(canvas, _TITLE + _ROW * len(rows), ticks)
     return canvas.png()
 
 
-def _draw_percents(canvas: Canvas, y: float) -> None:
-    for percent in (0, 25, 50, 75, 100):
-        side = {0: "left", 100: "right"}.get(percent, "center")
-        canvas.text(MARGIN + _INSIDE * percent / 100, y + 9, f"{percent} %", 11, color=QUIET, at=side)
+def _draw_ticks(canvas: Canvas, y: float, labels: tuple[str, ...]) -> None:
+    for at, label in enumerate(labels):
+        share = at / (len(labels) - 1)
+        side = {0.0: "left", 1.0: "right"}.get(share, "center")
+        canvas.text(MARGIN + _INSIDE * share, y + 9, label, 11, color=QUIET, at=side)
 
 
 def _draw_range(canvas: Canvas, row: RangeRow, y: float) -> None:
@@ -85,9 +99,12 @@ def _draw_range(canvas: Canvas, row: RangeRow, y: float) -> None:
     if row.known is not None:
         low, high = row.known
         canvas.box(MARGIN + _INSIDE * low, top + 3, max(4, _INSIDE * (high - low)), height - 6, BAR)
-    x = min(max(MARGIN + _INSIDE * row.right, MARGIN + 1.5), WIDTH - MARGIN - 1.5)
-    canvas.box(x - 2.5, top - 3, 5, height + 6, PAPER)
-    canvas.box(x - 1.5, top - 3, 3, height + 6, INK)
+    x = min(max(MARGIN + _INSIDE * row.value, MARGIN + 1.5), WIDTH - MARGIN - 1.5)
+    narrow = row.known is not None and _INSIDE * (row.known[1] - row.known[0]) < _NARROW
+    if not narrow:
+        canvas.box(x - 2.5, top - 3, 5, height + 6, PAPER)
+    thick = 1 if narrow else 3
+    canvas.box(x - thick / 2, top - 3, thick, height + 6, INK)
 
 
 _DAY, _MARK = 24, 14
@@ -147,5 +164,5 @@ def draw_digest(drawing: DigestChart) -> bytes:
             _draw_range(canvas, row, y)
             y += _ROW
     if shown:
-        _draw_percents(canvas, y)
+        _draw_ticks(canvas, y, _PERCENTS)
     return canvas.png()

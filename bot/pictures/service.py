@@ -31,6 +31,7 @@ from bot.core.charts import (
     FormulaDrawing,
     HeatmapChart,
     HeatWeek,
+    MeasuredChart,
     PodiumChart,
     RangeRow,
     RangesChart,
@@ -230,6 +231,10 @@ def _charted(block: Table | Charted, chart: Chart, below: tuple[Block, ...]) -> 
         case RangesChart(rows=rows, legend=legend):
             chart = replace(chart, rows=tuple(map(_cut, rows)))
             below = (*below, Small(legend))
+        case MeasuredChart(rows=rows, legend=legend):
+            # The table stays: it has both the time and the memory.
+            chart = replace(chart, rows=tuple(map(_cut, rows)))
+            below = (block, Small(legend))
         case DigestChart(hardest=hardest, weakest=weakest):
             chart = replace(chart, hardest=hardest and _cut(hardest), weakest=tuple(map(_cut, weakest)))
     return _Part((block,), chart, _alt(chart), below=below)
@@ -255,7 +260,7 @@ def _alt(chart: Chart) -> str:
         case PodiumChart(places):
             said = "; ".join(f"place {place.rank}, {place.name}{_LTR}: {place.score}" for place in places)
             return f"The podium: {said}."
-        case RangesChart(title, rows):
+        case RangesChart(title, rows) | MeasuredChart(title, rows):
             return f"{title}. {'; '.join(map(_row_words, rows))}."
         case HeatmapChart(weeks):
             return f"Heatmap of the last {len(weeks)} weeks. {'; '.join(map(_days_words, weeks))}."

@@ -16,12 +16,13 @@ from bot.core.charts import (
     Drawing,
     FormulaDrawing,
     HeatmapChart,
+    MeasuredChart,
     PodiumChart,
     RangesChart,
     WeeksChart,
 )
 from bot.pictures.charts import draw_board, draw_distribution, draw_progress
-from bot.pictures.figures import draw_digest, draw_heatmap, draw_podium, draw_ranges
+from bot.pictures.figures import draw_digest, draw_heatmap, draw_measured, draw_podium, draw_ranges
 from bot.pictures.formulas import draw_formula
 
 _NICENESS = 5
@@ -41,6 +42,8 @@ def draw(drawing: Drawing) -> bytes:
             return draw_podium(drawing)
         case RangesChart():
             return draw_ranges(drawing)
+        case MeasuredChart():
+            return draw_measured(drawing)
         case HeatmapChart():
             return draw_heatmap(drawing)
         case DigestChart():

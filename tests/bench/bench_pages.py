@@ -17,17 +17,16 @@ from time import perf_counter
 
 import httpx
 
-from bot.core.cards import Card
-from bot.core.charts import Drawing
+from bot.core.charts import FormulaDrawing
 from bot.core.events import Press
 from bot.core.journal import Journal
-from bot.pictures.service import DrawingProcess, drawings_of
+from bot.pictures.service import DrawingProcess
 from service.client import ServiceClient
 from service.rounds import rounds
 from service.store.session import Sessions
 from service.wire import Period, Where
 from tests.bench.rounds import database
-from tests.bot.samples import GALLERY
+from tests.bot.pictures.fullest import FULLEST
 from tests.faults.backend import TOKEN, TOKEN_KEY, Bots, backend_running, boss_of
 from tests.service.rounds.test_rounds_scale import answer_all
 from tests.service.scenes import Stage, question
@@ -104,12 +103,9 @@ async def timed(work: Callable[[], Awaitable[object]]) -> float:
 
 
 def show_pictures(each: int) -> None:
-    """Prints a row for each kind of picture, drawn by the process that draws a bot's."""
+    """Prints a row for the largest picture of each kind, drawn by the process that draws a bot's."""
     drawer = DrawingProcess(60)
-    kinds: dict[str, Drawing] = {}
-    for content in GALLERY.values():
-        if isinstance(content, Card):
-            kinds.update((type(drawing).__name__, drawing) for drawing in drawings_of(content))
+    kinds = FULLEST | {"formula": FormulaDrawing((r"\frac{\partial L}{\partial w_{ij}} = \sum_n x_{ni} \delta_{nj}",))}
     try:
         for kind, drawing in sorted(kinds.items()):
             size = len(drawer.draw(drawing)) / 1000  # the first one also starts the process and reads the fonts

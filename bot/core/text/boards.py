@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,7 +11,7 @@ from typing import Final, Literal
 from bot.core.actions import MyResult, ShareSolution, ShowBoard, ShowContest, ShowSpeed, encode, fits
 from bot.core.cards import Award, Block, Button, Card, Charted, Code, Small, Table, Text
 from bot.core.channel_access import RoleProblem
-from bot.core.charts import PODIUM_PLACES, BoardChart, BoardPlace, PodiumChart, PodiumPlace
+from bot.core.charts import PODIUM_PLACES, BoardChart, BoardPlace, MeasuredChart, PodiumChart, PodiumPlace, RangeRow
 from bot.core.markup import escape
 from bot.core.text.admin import season_span as season_span
 from bot.core.text.tournaments import team_name
@@ -19,6 +20,7 @@ from service.wire import (
     Board,
     BoardRow,
     Contest,
+    MeasuredRow,
     MeasurementBoard,
     Period,
     Spread,
@@ -287,7 +289,37 @@ def _table(board: MeasurementBoard) -> tuple[Block, ...]:
     mine = next((place for place, row in enumerate(board.rows) if row.me), None)
     by = "CPU time" if board.by == "time" else "memory"
     columns = ("Place", "Name", "CPU time", "Memory", "Better than")
-    return (Table(columns, rows, f"{board.question}, by {by}", (0, 2, 3, 4), mine),)
+    caption = f"{board.question}, by {by}"
+    return (Table(columns, rows, caption, (0, 2, 3, 4), mine, _measured(board, caption)),)
+
+
+MEASURED_PLACES = 8
+"""Places of a speed board whose error is drawn."""
+
+
+def _measured(board: MeasurementBoard, title: str) -> MeasuredChart:
+    """Returns the first places, the reader's own, and the reference, each with its error."""
+    shown = [row for at, row in enumerate(board.rows) if at < MEASURED_PLACES or row.me]
+    places = [f"you · place {row.rank} · " if row.me else f"place {row.rank} · " for row in shown]
+    drawn = [*zip((row.name for row in shown), places, strict=True), ("Reference", "")]
+    measured: list[MeasuredRow | MeasurementBoard] = [*shown, board]
+    spreads = [one.time if board.by == "time" else one.memory for one in measured]
+    words = _ms if board.by == "time" else _mb
+    top = _round_up(max(spread.high for spread in spreads))
+    rows = tuple(
+        RangeRow(label, spread.median / top, f"{place}{words(spread)}", (spread.low / top, spread.high / top))
+        for (label, place), spread in zip(drawn, spreads, strict=True)
+    )
+    unit = "ms" if board.by == "time" else "MiB"
+    ticks = tuple(f"{top * quarter / 4:,g} {unit}" if quarter else "0" for quarter in range(5))
+    legend = f"Mark: the median. Bar: its error, the interval that has the true one at {percent(board.confidence)}."
+    return MeasuredChart(title, rows, ticks, legend)
+
+
+def _round_up(value: float) -> float:
+    """Returns the least round number that is no less, for the end of a scale."""
+    power = 10.0 ** math.floor(math.log10(max(value, 0.01)))
+    return next(digit * power for digit in (1, 2, 4, 6, 8, 10, 20) if digit * power >= value)
 
 
 def _about(board: MeasurementBoard) -> tuple[Block, ...]:

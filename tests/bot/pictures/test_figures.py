@@ -8,29 +8,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.core.cards import Card, Charted, Picture, Small, as_data, from_data
+from bot.core.cards import Card, Charted, Picture, Small, Table, as_data, from_data
 from bot.core.charts import (
     DigestChart,
     Drawing,
     HeatmapChart,
     HeatWeek,
+    MeasuredChart,
     PodiumChart,
     PodiumPlace,
     RangeRow,
     RangesChart,
 )
-from bot.core.text import members, notices
+from bot.core.text import boards, members, notices
 from bot.core.text.sprints import podium_card
 from bot.pictures.charts import MARGIN, WIDTH
-from bot.pictures.figures import draw_digest, draw_heatmap, draw_podium, draw_ranges
+from bot.pictures.figures import draw_digest, draw_heatmap, draw_measured, draw_podium, draw_ranges
 from bot.pictures.service import drawings_of, with_pictures
 from bot.pictures.worker import draw
 from service.wire import SprintPodium
+from tests.bot.pictures.fullest import FULLEST
 from tests.bot.pictures.pixels import BAR, TRACK, count, longest_run, margins_clear, pixels_of
 from tests.bot.pictures.test_charts import NAMES
-from tests.bot.samples import CALIBRATION, HISTORY, ME, PNG, QUIET_WEEK, SPRINT_STANDINGS, WEEK
+from tests.bot.samples import CALIBRATION, HISTORY, ME, PNG, QUIET_WEEK, SPEED, SPRINT_STANDINGS, WEEK
 
-MOST_BYTES = 100 * 1024
+MOST_BYTES = 100_000
 HEATMAP = HeatmapChart(
     tuple(HeatWeek("23 Mar", ("right", "part", "missed", "answered", "blank", "right", "right")) for _ in range(17)),
     ((1, "Mar"), (5, "Apr"), (9, "May")),
@@ -75,16 +77,10 @@ def test_nothing_is_drawn_over_the_edge(name: str, rank: int, share: float) -> N
     assert margins_clear(pixels_of(draw_digest(DigestChart(10**9, 3, row, (row,)))))
 
 
-def test_pictures_are_small_and_the_same_each_time() -> None:
-    rows = tuple(RangeRow(f"topic {n}", n / 8, "you know 35–61 %, 42 % of 24 right", (0.35, 0.61)) for n in range(8))
-    steps = tuple(PodiumPlace(rank, name, "1,290 points") for rank, name in ((1, "Ann"), (2, "Bob"), (3, "Cy")))
-    drawings: tuple[Drawing, ...] = (
-        *(RangesChart("Topics", rows, "What it means."), PodiumChart(steps)),
-        *(HEATMAP, DigestChart(1200, 900, rows[0], rows[:3])),
-    )
-    for drawing in drawings:
-        first = draw(drawing)
-        assert draw(drawing) == first and len(first) <= MOST_BYTES
+@pytest.mark.parametrize("drawing", FULLEST.values(), ids=FULLEST)
+def test_pictures_are_small_and_the_same_each_time(drawing: Drawing) -> None:
+    first = draw(drawing)
+    assert draw(drawing) == first and len(first) <= MOST_BYTES
 
 
 def test_a_podium_is_drawn_as_its_card_says_and_keeps_its_words() -> None:
@@ -107,7 +103,7 @@ def test_topics_are_drawn_with_their_numbers() -> None:
     """The numbers are those of the service, not those that the table rounds to whole percent."""
     (drawing,) = drawings_of(members.me_card(KNOWN))
     assert isinstance(drawing, RangesChart)
-    assert [(row.label, row.right, row.known) for row in drawing.rows] == [
+    assert [(row.label, row.value, row.known) for row in drawing.rows] == [
         ("autograd", 0.5, (0.38, 0.63)),
         ("tensors", 0.75, None),
     ]
@@ -124,6 +120,35 @@ def test_confidence_is_drawn_beside_what_it_pays_for() -> None:
     assert (guess.expected, think.expected, sure.expected) == ((0.0, 2 / 3), (2 / 3, 0.8), (0.8, 1.0))
     assert sure.known == (0.6, 0.98) and sure.note == "90 % of 10 right"
     assert from_data(json.loads(json.dumps(as_data(drawing)))) == drawing
+
+
+def test_a_speed_board_is_drawn_with_its_error_and_keeps_its_table() -> None:
+    """The scale ends at a round number; the reference is drawn beside the answers."""
+    card = boards.speed_card(SPEED)
+    (drawing,) = drawings_of(card)
+    assert isinstance(drawing, MeasuredChart)
+    assert drawing.ticks == ("0", "500 ms", "1,000 ms", "1,500 ms", "2,000 ms")
+    assert [row.known for row in drawing.rows] == [(0.0016, 0.001655), (0.6, 0.65), (0.0017, 0.0018)]
+    assert drawing.rows[1].note == "you · place 2 · 1,234 ms (1,200–1,300)" and drawing.rows[2].label == "Reference"
+    picture, table, legend, *_ = with_pictures(card, {drawing: PNG}).blocks
+    assert isinstance(picture, Picture) and isinstance(table, Table) and isinstance(legend, Small)
+    assert "place 2 · 1,234 ms (1,200–1,300)" in picture.alt and "96 %" in legend.markdown
+
+
+def test_a_speed_board_draws_the_first_places_and_the_readers_own() -> None:
+    ann = SPEED.rows[1]
+    many = (SPEED.rows[0],) * 30
+    (drawing,) = drawings_of(boards.speed_card(SPEED.model_copy(update={"rows": (*many, ann), "by": "memory"})))
+    assert isinstance(drawing, MeasuredChart)
+    assert [row.label for row in drawing.rows[-2:]] == ["Ann", "Reference"]
+    assert len(drawing.rows) == boards.MEASURED_PLACES + 2 and drawing.ticks[-1] == "80 MiB"
+
+
+@pytest.mark.parametrize("width", [0.01, 0.2])
+def test_an_error_is_seen_however_small(width: float) -> None:
+    row = RangeRow("Ann", 0.5, "5 ms", (0.5 - width / 2, 0.5 + width / 2))
+    pixels = pixels_of(draw_measured(MeasuredChart("softmax", (row,), ("0", "10 ms"), "")))
+    assert count(pixels, BAR) > 0 and margins_clear(pixels)
 
 
 def test_the_days_of_a_member_are_drawn_and_said() -> None:

@@ -27,9 +27,11 @@ from bot.core.cards import (
     Text,
     TextField,
 )
+from bot.core.charts import MeasuredChart, RangeRow
+from bot.core.text import boards
 from bot.web.render import announcement, code_colors, message_html
 from bot.web.store import Message
-from tests.bot.samples import PNG
+from tests.bot.samples import PNG, SPEED
 
 AT = datetime(2026, 3, 2, 8, 5, tzinfo=UTC)
 
@@ -267,6 +269,7 @@ OURS = {
     "li",
 }
 OURS |= {"progress", "table", "caption", "thead", "tbody", "tr", "th", "td", "label", "textarea", "fieldset", "legend"}
+DRAWN = {"svg", "rect"}
 PROSE = {"em", "del", "ol", "blockquote", "hr", "h3", "h4", "h5", "h6", "br", "math"}
 
 HOSTILE = (
@@ -282,12 +285,13 @@ HOSTILE = (
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_nothing_anybody_wrote_becomes_markup(words: str) -> None:
+    drawn = MeasuredChart(words, (RangeRow(words, 0.25, words, (0.2, 0.3)),), (words,), words)
     hostile = Card(
         words,
         words,
         (
             *(Text(words), Code(words), Code(words, words), Small(words), Options((Lettered(words, words),))),
-            *(Bars((Bar(words, 1, 1.0, words),)), Table((words,), ((words,),), words, mine=0)),
+            *(Bars((Bar(words, 1, 1.0, words),)), Table((words,), ((words,),), words, mine=0, chart=drawn)),
         ),
         (Button(words, words),),
     )
@@ -296,7 +300,7 @@ def test_nothing_anybody_wrote_becomes_markup(words: str) -> None:
 
     for html in (html_of(hostile), html_of(form), html_of(words)):
         found = Reader(html)
-        assert found.tags <= OURS
+        assert found.tags <= OURS | DRAWN
         assert not [name for name in found.attributes if name.startswith("on") or name == "style"]
         assert not [link for link in found.links if link.startswith("javascript")]
         assert "49" not in html
@@ -309,7 +313,7 @@ def test_any_card_can_be_shown(said: Card | Form) -> None:
 
     assert html.startswith('<article id="m7"')
     assert html.endswith("</article>")
-    assert Reader(html).tags <= OURS | PROSE | {"img"}
+    assert Reader(html).tags <= OURS | DRAWN | PROSE | {"img"}
 
 
 def test_a_picture_comes_with_the_page_and_says_what_it_shows() -> None:
@@ -348,3 +352,12 @@ def test_code_has_colors_for_light_and_dark() -> None:
     assert ".code .k" in dark
     assert light.count("{") == light.count("}")
     assert dark.count("{") + 1 == dark.count("}")
+
+
+def test_the_error_of_a_speed_board_is_drawn_above_its_table() -> None:
+    html = html_of(boards.speed_card(SPEED))
+    chart, _, table = html.partition("<table>")
+    assert html.count('class="range"') == chart.count('class="range"') == 3, "two answers and the reference"
+    assert '<rect class="known" x="60.0" y="1" width="5.0" height="6"/>' in chart
+    assert "you · place 2 · 1,234 ms (1,200–1,300)" in chart and "2,000 ms" in chart
+    assert 'aria-hidden="true"' in chart and "1,234 ms (1,200–1,300)" in table, "screen readers read the table"
