@@ -17,11 +17,13 @@ Wall = Literal[
     "threads",
     "open files",
     "disk",
+    "file count",
     "compiler",
     "call",
 ]
 """What the sandbox does not allow. `files` are those outside the scratch folder, `flush` is writing a mapped file back
-to disk, `threads`, `open files` and `disk` are allowed up to a limit, and `call` is any other system call."""
+to disk, `threads`, `open files`, `disk` and `file count` are allowed up to a limit, and `call` is any other system
+call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class WallHit:
     wall: Wall
     line: int | None = None
     limit: int = 0
-    """Number of threads or open files, or megabytes on disk; 0 for other walls."""
+    """Number of threads, open files or files, or megabytes on disk; 0 for other walls."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,11 +282,14 @@ class _Execution:
     def on_exit(self, exit_request: SystemExit) -> None:
         """Handles sys.exit: allowed in a program, but not in a module whose entry is still to be called."""
         code = exit_request.code
-        self.exit_code = code if isinstance(code, int) else 0 if code is None else 1
-        if isinstance(code, str):
-            print(code, file=sys.stderr)  # noqa: T201 - as Python itself does
+        if isinstance(code, int):
+            self.exit_code = code % 256 if -(1 << 31) <= code < 1 << 31 else 255
+        else:
+            self.exit_code = 0 if code is None else 1
+            if code is not None:
+                print(code, file=sys.stderr)  # noqa: T201 - as Python itself does
         if self.run.entry is not None or self.exit_code:
-            raise _Stop("error", Exited(self.exit_code % 256, line_of(exit_request)))
+            raise _Stop("error", Exited(self.exit_code, line_of(exit_request)))
 
     def fail(self, problem: BaseException) -> NoReturn:
         """Writes the traceback to stderr and ends the run."""

@@ -10,16 +10,19 @@ import errno
 import math
 import os
 import re
+import resource
 import traceback
 from typing import Any, NoReturn
 
 from sandbox.causes import MemoryExceeded, Wall, WallHit
+from sandbox.inside.confine import SCRATCH
 from sandbox.inside.tracebacks import chain, line_of, text_of
 from sandbox.wire import Limits
 
 # By file and function of the innermost frames, or the function the answer called there.
 _WALL_OF_FILE: tuple[tuple[str, Wall], ...] = (
     ("/torch/distributed/", "distributed"),
+    ("/torch/storage.py", "shared memory"),
     ("/multiprocessing/shared_memory.py", "shared memory"),
     ("/multiprocessing/", "processes"),
     ("/concurrent/futures/process.py", "processes"),
@@ -48,12 +51,16 @@ _WALL_OF_TEXT: tuple[tuple[str, Wall], ...] = (
     ("can't start new thread", "threads"),
     ("Resource temporarily unavailable", "threads"),
     ("unable to open shared memory object", "shared memory"),
+    ("File too large", "disk"),
+    ("No space left on device", "disk"),
     ("basic_ios::clear: iostream error", "disk"),
     ("inline_container.cc", "disk"),
     ("to a (local) address", "distributed"),
     ("Failed to find C compiler", "compiler"),  # Triton
     ("Ninja is required to load C++ extensions", "compiler"),
 )
+_WRITTEN_IN_PART = re.compile(r"[0-9]+ requested and [0-9]+ written")
+"""What numpy says about a full disk."""
 _COMPILING = ("/triton/", "/torch/_inductor/", "/torch/utils/cpp_extension.py")
 """Parts of the paths of files that start a compiler."""
 _OUT_OF_MEMORY = ("can't allocate memory", "CUDA out of memory", "Cannot allocate memory", "std::bad_alloc")
@@ -62,7 +69,6 @@ _ASKED_UNITS = re.compile(r"(?:Tried|Unable) to allocate ([0-9.]{1,20}) ([KMGT]i
 _MB_OF_UNIT = {"KiB": 1 / 1024, "MiB": 1, "GiB": 1024, "TiB": 1024**2}
 _SQLITE_LOCK_ERRORS = (3, 5, 6, 10)
 """SQLITE_PERM, SQLITE_BUSY, SQLITE_LOCKED and SQLITE_IOERR."""
-MAX_OPEN_FILES = 64
 
 
 def explain(problem: BaseException, limits: Limits) -> WallHit | MemoryExceeded | None:
@@ -72,9 +78,22 @@ def explain(problem: BaseException, limits: Limits) -> WallHit | MemoryExceeded 
             return _out_of_memory(text_of(one), line_of(problem), limits)
         wall = _wall_of(one)
         if wall is not None:
-            limit = {"threads": limits.processes - 1, "disk": limits.disk_mb, "open files": MAX_OPEN_FILES}
-            return WallHit(wall, line_of(problem), limit.get(wall, 0))
+            return WallHit(wall, line_of(problem), _limit_of(wall, limits))
     return None
+
+
+def _limit_of(wall: Wall, limits: Limits) -> int:
+    match wall:
+        case "threads":
+            return limits.processes - 1
+        case "disk":
+            return limits.disk_mb
+        case "open files":
+            return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        case "file count":
+            return os.statvfs(SCRATCH).f_files - 1  # the folder itself is one
+        case _:
+            return 0
 
 
 def _is_out_of_memory(problem: BaseException) -> bool:
@@ -112,11 +131,22 @@ def _wall_of(problem: BaseException) -> Wall | None:
     if isinstance(problem, OSError):
         return _wall_of_os_error(problem)
     if isinstance(problem, RuntimeError):
-        return next((wall for words, wall in _WALL_OF_TEXT if words in text_of(problem)), None)
+        return _wall_of_runtime_error(problem)
     return None
 
 
+def _wall_of_runtime_error(problem: RuntimeError) -> Wall | None:
+    text = text_of(problem)
+    if text == os.strerror(errno.EPERM):
+        return _wall_of_place(problem) or "call"
+    return next((wall for words, wall in _WALL_OF_TEXT if words in text), None)
+
+
 def _wall_of_os_error(problem: OSError) -> Wall | None:
+    if problem.errno == errno.ENOSPC and os.statvfs(SCRATCH).f_ffree == 0:
+        return "file count"
+    if problem.errno is None and _WRITTEN_IN_PART.fullmatch(text_of(problem)):
+        return "disk"
     if problem.errno in _WALL_OF_ERROR:
         return _WALL_OF_ERROR[problem.errno]
     if type(problem).__name__ == "gaierror":

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import get_args
+
 import pytest
 
-from bot.core.text.code_results import cause_words
+from bot.core.text.code_results import cause_words, wall_words
 from questions.model import CodeTask
+from sandbox.causes import Wall
 from sandbox.client import SandboxClient
 from service.rounds.grading import grade_code
 from tests.docs.pages import DOCS, rows_of, section_of
@@ -22,6 +26,12 @@ TASK = CodeTask(
 def test_the_table_is_read() -> None:
     assert len(ROWS) > 30
     assert len({row[0] for row in ROWS}) == len(ROWS)
+
+
+@pytest.mark.parametrize("wall", get_args(Wall))
+def test_each_wall_has_a_row(wall: Wall) -> None:
+    words = re.escape(wall_words(wall, 987)).replace("987", "[0-9]+")
+    assert any(re.fullmatch(f"(Line 1: )?{words}", row[2]) for row in ROWS), wall
 
 
 @pytest.mark.sandbox

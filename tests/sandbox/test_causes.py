@@ -209,6 +209,7 @@ async def test_wall_time_covers_the_cpu_time_of_a_program_with_one_thread(client
 async def test_waiting_for_a_core_is_told_from_sleeping(client: SandboxClient) -> None:
     sleeping = await run(client, "import time; time.sleep(0.3)")
     assert sleeping.delayed_ms < 150
+    assert sleeping.wall_ms >= 300 > sleeping.cpu_ms
     # Threads that take the interpreter's lock in turn wait for each other, not for a core.
     code = "import threading, time\nthreading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()"
     assert (await run(client, f"{code}\ntime.sleep(0.3)")).delayed_ms >= 0

@@ -37,7 +37,13 @@ from service.wire import (
     WallHit,
 )
 
-_SIGNALS = {11: "a segmentation fault", 6: "it aborted", 8: "an invalid calculation", 4: "an invalid instruction"}
+_SIGNALS = {
+    4: "an invalid instruction",
+    6: "it aborted",
+    7: "a mapped file had no room left in `/tmp`, or was cut off",
+    8: "an invalid calculation",
+    11: "a segmentation fault",
+}
 
 
 def cause_words(cause: Cause) -> str:
@@ -74,7 +80,7 @@ def wall_words(wall: Wall, limit: int) -> str:
     """Explains what the sandbox does not allow, and what to do instead. Markdown."""
     match wall:
         case "processes":
-            return "No child processes here. Use `num_workers=0`, or threads."
+            return "No child processes here. Use `num_workers=0`, or a `ThreadPoolExecutor`."
         case "network":
             return "No network here. Put the data into the program."
         case "distributed":
@@ -93,6 +99,8 @@ def wall_words(wall: Wall, limit: int) -> str:
             return f"At most {plural(limit, 'open file')} here. Close files after use."
         case "disk":
             return f"At most {limit:,} MB of files here. Keep the data in memory, for example in `io.BytesIO`."
+        case "file count":
+            return f"At most {plural(limit, 'file')} here. Keep the data in memory, for example in `io.BytesIO`."
         case "compiler":
             return (
                 "No compiler here, which Triton kernels and C++ extensions need, and `torch.compile` by default. "

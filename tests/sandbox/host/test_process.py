@@ -96,3 +96,69 @@ def test_waiting_for_a_core_is_counted_and_sleeping_is_not() -> None:
         for meter, handle in zip(meters, handles, strict=True):
             meter.close()
             os.close(handle)
+
+
+REUSE = """
+import asyncio, contextlib, os, sys, tempfile
+from pathlib import Path
+from sandbox import linux
+from sandbox.host.cgroups import CgroupParent
+from sandbox.host.process import Child, Meter
+from sandbox.wire import Limits
+
+try:
+    linux.unshare(linux.CLONE_NEWUSER | linux.CLONE_NEWPID | linux.CLONE_NEWNS)
+except OSError:
+    raise SystemExit(77)
+inner = os.fork()
+if inner:
+    raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1]))
+linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
+linux.mount("proc", "/proc", "proc", 0)
+questions, ask = os.pipe()
+answers, answer = os.pipe()
+
+def start():
+    pid = os.fork()
+    if pid == 0:
+        os.close(ask)
+        while data := os.read(questions, 1):
+            os.write(answer, data)
+        os._exit(0)
+    return pid
+
+first = start()
+pidfd = os.pidfd_open(first)
+meter = Meter(pidfd)
+os.kill(first, 9)
+os.waitpid(first, 0)
+Path("/proc/sys/kernel/ns_last_pid").write_text(str(first - 1))
+second = start()
+os.close(answer)
+assert second == first, "the kernel has given the number away again"
+
+@contextlib.asynccontextmanager
+async def reaped():
+    yield False
+
+async def use(folder):
+    child = Child(-1, -1, -1, -1, 16, pidfd=pidfd, meter=meter, keep_pid=reaped)
+    child.cgroup_parent = CgroupParent(folder, folder, unified=True)
+    await child.join_cgroup(Limits())
+    assert list(folder.iterdir()) == [], "its number was written to a control group"
+    assert child.usage() is None, "the figures are another process's"
+    child.kill()
+    os.write(ask, b"?")
+    assert os.read(answers, 1) == b"?", "another process was killed"
+    child.close()
+
+with tempfile.TemporaryDirectory() as folder:
+    asyncio.run(use(Path(folder)))
+"""
+
+
+def test_a_process_that_got_a_childs_number_is_neither_signalled_nor_written_down() -> None:
+    done = subprocess.run([sys.executable, "-c", REUSE], capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode == 77:
+        pytest.skip("this machine gives us no PID namespace")
+    assert done.returncode == 0, done.stderr

@@ -44,7 +44,8 @@ LINES: list[tuple[Cause, str]] = [
     (OutputExceeded("results", 16 << 20), "It returned more than 16 MB."),
     (Exited(3, 4), "It exited with status 3 in line 4, and nothing after that was run."),
     (Crashed(11), "It crashed: a segmentation fault."),
-    (Crashed(7), "It crashed: SIGBUS."),
+    (Crashed(7), "It crashed: a mapped file had no room left in `/tmp`, or was cut off."),
+    (Crashed(31), "It crashed: SIGSYS."),
     (Crashed(200), "It crashed: signal 200."),
     (Tampered(), "It wrote to the channel that its results are sent on, so they do not count."),
     (
