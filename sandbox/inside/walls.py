@@ -56,7 +56,8 @@ _WALL_OF_TEXT: tuple[tuple[str, Wall], ...] = (
     ("basic_ios::clear: iostream error", "disk"),
     ("inline_container.cc", "disk"),
     ("to a (local) address", "distributed"),
-    ("Failed to find C compiler", "compiler"),  # Triton
+    ("Failed to find C compiler", "compiler"),  # Triton on a GPU
+    ("0 active drivers", "compiler"),  # Triton on the CPU, where it has nothing to compile for
     ("Ninja is required to load C++ extensions", "compiler"),
 )
 _WRITTEN_IN_PART = re.compile(r"[0-9]+ requested and [0-9]+ written")
