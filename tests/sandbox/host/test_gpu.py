@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.host.gpu import Nvml, NvmlError, find_gpus, library_paths
+from sandbox.cli import examine_gpus
+from sandbox.host.gpu import GpuInventory, Nvml, NvmlError, find_gpus, library_paths
 from tests.sandbox.doubles.drivers import build_library
 
 NODES = ("nvidia4", "nvidia5", "nvidiactl", "nvidia-uvm")
@@ -134,6 +135,20 @@ def test_a_driver_too_old_for_torch_is_named_with_its_cure(
     assert (bool(gpus.devices), gpus.cure.startswith("update the driver, or install")) == (found, not found)
     if not found:
         assert gpus.summary == "the driver 999.1 is too old: it is for CUDA 12.8, and torch is built for 13.0"
+
+
+async def test_doctor_calls_such_a_driver_broken_and_a_machine_without_a_gpu_fine(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NVML_DOUBLE_CUDA", "12080")
+    well, finding, cure = await examine_gpus(find_gpus("all", machine, machine / "torch"))
+    assert (well, finding) == (
+        False,
+        "GPU: the driver 999.1 is too old: it is for CUDA 12.8, and torch is built for 13.0",
+    )
+    assert cure.endswith("pip install torch --index-url https://download.pytorch.org/whl/cu126")
+    none = GpuInventory(summary="no NVIDIA driver is loaded")
+    assert await examine_gpus(none) == (True, "GPU: no NVIDIA driver is loaded", "")
 
 
 def test_a_driver_of_the_same_major_version_runs_a_newer_minor_one(

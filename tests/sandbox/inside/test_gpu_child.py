@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,6 +105,40 @@ async def test_a_fresh_child_computes_in_full_precision(fresh: SandboxClient, cl
     assert (await run(fresh, PRECISION)).stdout == "False False False False highest\n"
     # Torch's own choice, which matters on a GPU only.
     assert (await run(client, PRECISION, device="cpu")).stdout == "True False True True highest\n"
+
+
+def loaded(before: str, after: str) -> subprocess.CompletedProcess[str]:
+    """Loads torch as the zygote does, in a process of its own, between two programs."""
+    code = f"{before}\nfrom sandbox.inside import gpu_child\ngpu_child.load_torch()\n{after}"
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=150, env=one_thread, check=False)
+
+
+def test_the_zygote_is_in_full_precision_before_a_child_warms_up() -> None:
+    done = loaded("", PRECISION)
+    assert done.stdout == "False False False False highest\n", done.stderr
+
+
+def test_a_zygote_that_has_started_a_driver_refuses_to_fork() -> None:
+    done = loaded("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", "")
+    assert "RuntimeError: importing torch started a GPU's driver or a thread" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "torch.compile(torch.sin)(torch.ones(1))",
+        "from torch.utils.cpp_extension import load_inline\nload_inline('x', 'int f() { return 1; }', functions='f')",
+        # What Triton starts when a kernel is launched: a compiler for its launcher, and an assembler.
+        "raise RuntimeError('Failed to find C compiler. Please specify via CC environment variable.')",
+        "exec(compile('import os; os.execv(\"/bin/true\", [\"ptxas\"])', '/packages/triton/compiler.py', 'exec'))",
+    ],
+)
+async def test_what_needs_a_compiler_is_told_so_there_too(fresh: SandboxClient, code: str) -> None:
+    outcome = await run(fresh, f"import torch\n{code}", limits=LONG)
+    assert isinstance(outcome.cause, WallHit), outcome
+    assert outcome.cause.wall == "compiler"
 
 
 async def test_sys_is_gone_when_the_run_comes(fresh: SandboxClient) -> None:
