@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,7 @@ class Container:
     words: tuple[str, ...]
     folder: Path
     environment: dict[str, str]
+    service: str
 
     def compose(self, *words: str) -> str:
         """Returns the output of a compose command. Raises AssertionError if it fails."""
@@ -38,7 +39,7 @@ class Container:
     @property
     def name(self) -> str:
         """Docker's name of the container."""
-        return self.compose("ps", "--all", "--quiet", "sandbox")
+        return self.compose("ps", "--all", "--quiet", self.service)
 
     @property
     def client(self) -> SandboxClient:
@@ -125,19 +126,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 @contextlib.contextmanager
-def running() -> Iterator[Container]:
-    """Yields a healthy container."""
+def running(
+    service: str = "sandbox", files: tuple[str, ...] = (), more: Mapping[str, str] | None = None
+) -> Iterator[Container]:
+    """Yields a healthy container of that service. More files of compose, and their variables, may be laid over it."""
     words = compose() or ()
     with tempfile.TemporaryDirectory(prefix="dailygrad-container-") as made:
         folder = Path(made)
         if os.getuid() == 0:
             os.chown(folder, USER, USER)
         folder.chmod(0o777 if os.getuid() else 0o750)
-        files = ("-f", "docker-compose.yml", "-f", "tests/container/compose.test.yml")
-        environment = {"SANDBOX_CALLER": str(os.getuid()), "SANDBOX_FOLDER": made}
-        one = Container((*words, "-p", folder.name, *files), folder, environment)
+        layers = ("docker-compose.yml", "tests/container/compose.test.yml", *files)
+        environment = {"SANDBOX_CALLER": str(os.getuid()), "SANDBOX_FOLDER": made, **(more or {})}
+        chosen = [word for file in layers for word in ("-f", file)]
+        one = Container((*words, "-p", folder.name, *chosen), folder, environment, service)
         try:
-            one.compose("up", "--detach", "--wait", "--no-build", "sandbox")
+            one.compose("up", "--detach", "--wait", "--no-build", service)
             yield one
         finally:
             one.compose("down", "--volumes", "--timeout", "2")
