@@ -19,7 +19,7 @@ from sandbox.framing import MEMORY_BYTES
 from sandbox.inside import tensors
 from sandbox.inside.driver import CAPS, Answer, AnswerProblem, builtin_exception
 from sandbox.inside.links import Handler, Link, OwnMemory
-from sandbox.inside.stand_in import OperationLog, StandIn, result_of
+from sandbox.inside.stand_in import OperationLog, StandIn, result_of, reworded
 from sandbox.values import Value
 
 Report = Callable[[str, BaseException], tuple[str, str, str]]
@@ -67,7 +67,7 @@ class AnswerSide:
             with logged:
                 result = (self._functions[name] if name else self._entry)(*arguments)
         except BaseException as problem:
-            return values.encode(self._report("raised", problem))
+            return values.encode(self._report("raised", reworded(problem) if self._stand_ins else problem))
         if keep >= 0:
             self._kept[keep] = result
             return values.encode(("ok", None))

@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from sandbox.inside import tensors
 from sandbox.inside.driver import CAPS
 from sandbox.inside.operations import is_written
+from sandbox.inside.tracebacks import text_of
 from sandbox.values import Value
 
 Exchange = Callable[[Value], tuple[Any, ...]]
@@ -51,8 +52,11 @@ class StandIn(torch.Tensor):
     def __repr__(self, **_options: Any) -> str:  # type: ignore[override]
         return f"tensor(of shape {tuple(self.shape)}, dtype={self.dtype})"
 
-    def __format__(self, spec: str) -> str:
-        return format(repr(self), spec)
+    def __format__(self, _spec: str) -> str:
+        return repr(self)
+
+    def __deepcopy__(self, _memo: object) -> torch.Tensor:
+        return self.clone()
 
     def tolist(self) -> Any:
         """Reads each number."""
@@ -63,6 +67,16 @@ class StandIn(torch.Tensor):
         raise TypeError("these tensors cannot be numpy arrays: compute with operations of torch")
 
     __array__ = numpy
+
+    def __reduce_ex__(self, _protocol: object) -> NoReturn:
+        """Raises TypeError: the numbers are elsewhere."""
+        raise TypeError("these tensors cannot be pickled or saved: use clone() for a copy")
+
+    def apply_(self, *_arguments: object) -> NoReturn:
+        """Raises TypeError: it would read memory that is not there."""
+        raise TypeError("functions of Python cannot be applied to these numbers: compute with operations of torch")
+
+    map_ = map2_ = apply_  # type: ignore[assignment]
 
 
 class OperationLog(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -119,6 +133,14 @@ class OperationLog(TorchDispatchMode):  # type: ignore[no-untyped-call]
             case ("plain", value):
                 return tensors.to_torch(value)
         raise ValueError("an unknown result")
+
+
+def reworded(problem: BaseException) -> BaseException:
+    """Returns what to tell instead of torch's error about a tensor whose memory is not there."""
+    if isinstance(problem, RuntimeError) and "its data is not allocated yet" in text_of(problem):
+        told = RuntimeError("torch.tensor cannot read these tensors: use torch.stack or torch.cat")
+        return told.with_traceback(problem.__traceback__)
+    return problem
 
 
 def result_of(thing: Any) -> Value:

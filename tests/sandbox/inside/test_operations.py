@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from sandbox.inside.answer import drive_directly
+from sandbox.inside.driver import AnswerProblem
 from sandbox.inside.operations import ALLOWED, Operations, Rules
 from sandbox.values import Value
 
@@ -193,3 +199,53 @@ def test_rules_that_mean_nothing_are_refused(driver: dict[str, Any]) -> None:
 
 def test_every_name_is_an_operation_of_this_torch() -> None:
     assert [name for name in sorted(ALLOWED) if not hasattr(torch.ops.aten, name)] == []
+
+
+def with_stand_in(answer: Callable[[torch.Tensor], Any], x: torch.Tensor) -> Any:
+    """Returns what an answer returns for a tensor that its driver withholds."""
+    driver: dict[str, Any] = {}
+    exec("def drive(answer, x):\n    return answer(answer.withhold(x))", driver)
+    return drive_directly(driver, answer, (x,))
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda x: x.sum().item(), "compute with operations of torch instead of conditions, items and lists"),
+        (lambda x: 1 if x.sum() > 0 else 0, "compute with operations of torch instead of conditions, items and lists"),
+        (lambda x: torch.tensor([x.sum(), x.sum()]), "torch.tensor cannot read these tensors: use torch.stack"),
+        (lambda x: x.numpy(), "cannot be numpy arrays: compute with operations of torch"),
+        (lambda x: x.detach().cpu().numpy(), "cannot be numpy arrays: compute with operations of torch"),
+        (np.asarray, "cannot be numpy arrays: compute with operations of torch"),
+        (np.exp, "cannot be numpy arrays: compute with operations of torch"),
+        (lambda x: x.apply_(abs), "compute with operations of torch"),
+        (pickle.dumps, "use clone() for a copy"),
+        (torch.nn.functional.dropout, "solved without the operation bernoulli_"),
+    ],
+)
+def test_a_line_says_what_to_do_instead(answer: Callable[[torch.Tensor], Any], told: str) -> None:
+    with pytest.raises(AnswerProblem) as caught:
+        with_stand_in(answer, torch.ones(3))
+    assert told in caught.value.text
+    assert "\n" not in caught.value.text
+
+
+def _gradient(x: torch.Tensor) -> torch.Tensor | None:
+    x = x.clone().requires_grad_()
+    (x**3).sum().backward()  # type: ignore[no-untyped-call]
+    return x.grad
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [_gradient, torch.func.grad(lambda x: (x**3).sum()), lambda x: copy.deepcopy(x).mul(x).mul(3), lambda x: x**2 * 3],
+    ids=["backward", "func", "deepcopy", "by hand"],
+)
+def test_gradients_and_copies_work_on_stand_ins(answer: Callable[[torch.Tensor], Any]) -> None:
+    assert torch.equal(with_stand_in(answer, torch.tensor([1.0, 2.0])), torch.tensor([3.0, 12.0]))
+
+
+def test_a_stand_in_can_be_printed() -> None:
+    shown = []
+    with_stand_in(lambda x: shown.append(f"{x:.2f} {x}"), torch.ones(3))
+    assert shown == ["tensor(of shape (3,), dtype=torch.float32) tensor(of shape (3,), dtype=torch.float32)"]
