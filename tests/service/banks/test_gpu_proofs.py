@@ -99,6 +99,19 @@ def double(x):
 """
 
 
+SUBJECTS = {
+    "memory formats": "images-for-a-convolution",
+    "streams and events": "squares-on-a-second-stream",
+    "pinned memory and overlap": "metrics-on-their-way-home",
+    "mixed precision and bfloat16": "logits-in-bfloat16",
+    "graphs": "up-to-a-captured-size",
+    "caching allocator": "held-by-a-slice",
+    "fused kernels": "backward-of-a-gated-unit",
+    "determinism": "the-same-noise-on-any-device",
+}
+"""What code for a GPU needs that code for the CPU does not, and a question for both devices about each."""
+
+
 class PlayedGpu:
     """A sandbox whose GPU is the CPU, or which has none."""
 
@@ -206,3 +219,4 @@ def test_at_least_fifteen_shipped_questions_are_for_both_and_none_has_been_on_a_
     assert len(both) >= 15
     assert f"| the {len(both)} questions with `device: both` | no |" in (ROOT / "docs" / "gpu.md").read_text()
     assert all(lacks_gpu_proof(one.task) for one in both), "docs/gpu.md says that none was: correct it too"
+    assert set(SUBJECTS.values()) <= {one.id for one in both}
