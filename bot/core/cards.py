@@ -83,6 +83,9 @@ class Table:
     mine: int | None = None
     chart: Chart | None = None
     """What a chat may draw instead."""
+    members: tuple[str, ...] = ()
+    """A mention of the member of each row, as Markdown, for a chat that shows it in place of the first text column.
+    Empty where no id is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from bot.core.cards import (
     Text,
 )
 from bot.core.limits import DISCORD
-from bot.core.markup import escape, parse
+from bot.core.markup import escape, parse, tree
 from bot.core.markup.discord import ROOM, escaped, fenced, framed, join_parts, linked, to_discord
 from bot.core.markup.plain import cells
 from bot.core.markup.runs import units, visible
@@ -230,7 +230,9 @@ def _table(table: Table) -> list[str]:
     lines = [_named(*row) for row in rows[1:]] if len(table.columns) == 2 and not table.numeric else []
     if lines and sum(units(line) + 1 for line in lines) <= ROOM:
         return [*caption, "\n".join(lines)]
-    records = _records(rows, table) if _width(rows) > _PHONE_CELLS else []
+    mentions = _mentions(table)
+    # Nothing is a mention in a framed table.
+    records = _records(rows, table, mentions) if mentions or _width(rows) > _PHONE_CELLS else []
     if records and all(units(line) <= ROOM // 2 for line in records):
         return [*caption, *_joined_lines(records)]
     return [*caption, *framed(rows, table_aligns(table))]
@@ -242,13 +244,27 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
     return sum(widths) + 3 * (len(widths) - 1)
 
 
-def _records(rows: Sequence[Sequence[str]], table: Table) -> list[str]:
+def _mentions(table: Table) -> dict[int, str]:
+    """Returns the mention of the member of each row who can be mentioned; the reader's own row is marked."""
+    found = {}
+    for place, markdown in enumerate(table.members):
+        document = parse(markdown)
+        match document.blocks:
+            case (tree.Paragraph((tree.Mention(platform="discord"),)),):
+                found[place] = f"{to_discord(document)[0]}{' (you)' if place == table.mine else ''}"
+    return found
+
+
+def _records(rows: Sequence[Sequence[str]], table: Table, mentions: Mapping[int, str]) -> list[str]:
     """Returns each row as a line: its columns up to the first text as its name, then the others with their names."""
     header, *body = rows
     named = next((place for place in range(len(header)) if place not in table.numeric), 0) + 1
     lines = []
-    for row in body:
-        name = ". ".join(escaped(cell) for cell in row[:named] if visible(cell))
+    for place, row in enumerate(body):
+        named_by = [escaped(cell) for cell in row[:named] if visible(cell)]
+        if place in mentions:
+            named_by[-1:] = [mentions[place]]
+        name = ". ".join(named_by)
         others = [(word, cell) for word, cell in zip(header[named:], row[named:], strict=True) if visible(cell)]
         facts = [f"{word}: {cell}" if visible(word) else cell for word, cell in others]
         lines.append(" · ".join([f"**{name}**", *map(escaped, facts)]))

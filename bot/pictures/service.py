@@ -222,7 +222,7 @@ def _charted(block: Table | Charted, chart: Chart, below: tuple[Block, ...]) -> 
     match chart:
         case BoardChart(places):
             chart = BoardChart(tuple(replace(place, name=line_of(place.name, _NAME)) for place in places))
-            below = (*below, Small(_points_line(chart, len(block.rows) if isinstance(block, Table) else 0)))
+            below = (*below, Small(_points_line(chart, block)))
         case WeeksChart(weeks):
             line = " · ".join(f"{escape(week.label)} {week.points:,}" for week in weeks)
             below = (*below, Small(f"Points: {line}"))
@@ -244,9 +244,15 @@ def _cut(row: RangeRow) -> RangeRow:
     return replace(row, label=line_of(row.label, _LABEL))
 
 
-def _points_line(board: BoardChart, rows: int) -> str:
-    line = " · ".join(f"{place.rank}. {escape(place.name)}{_LTR} {place.points:,}" for place in board.places)
-    left = rows - len(board.places)
+def _points_line(board: BoardChart, block: Table | Charted) -> str:
+    """Returns the points of each member, who is mentioned where the chat does that: a picture mentions nobody."""
+    table = block if isinstance(block, Table) else Table((), ())
+    mentions = table.members or ("",) * len(board.places)
+    line = " · ".join(
+        f"{place.rank}. {mention or escape(place.name)}{_LTR} {place.points:,}"
+        for place, mention in zip(board.places, mentions, strict=False)
+    )
+    left = len(table.rows) - len(board.places)
     return f"Points: {line}" + (f" … and {left} more" if left > 0 else "")
 
 

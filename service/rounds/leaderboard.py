@@ -5,7 +5,7 @@ The order of members is in `service.store.migrations.boards`, where boards are k
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from service.rounds.schedules import resolve_topics
 from service.store import boards, ledger, outbox, rounds, schedules
 from service.store.boards import BoardLine
 from service.store.ledger import list_hidden_members
-from service.store.members import Caller
+from service.store.members import Caller, list_ids_on
 from service.store.tables import Season
 from service.wire import (
     Board,
@@ -109,7 +109,11 @@ async def build_final_board(session: AsyncSession, season: Season) -> list[dict[
     lines = await boards.list_all(session, board_id)
     shown = await _board_rows(session, season.workspace_id, None, lines)
     await boards.drop_season_boards(session, season.workspace_id)
-    return [{**row.model_dump(mode="json"), "member": line.member_id} for row, line in zip(shown, lines, strict=True)]
+    # Ids stay out of what is kept for good: a member is looked up by their row.
+    return [
+        {**row.model_dump(mode="json", exclude={"discord"}), "member": line.member_id}
+        for row, line in zip(shown, lines, strict=True)
+    ]
 
 
 async def load_schedule_streaks(
@@ -141,11 +145,14 @@ async def _board_rows(
     session: AsyncSession, workspace_id: int, channel_id: int | None, lines: Sequence[BoardLine], me: int | None = None
 ) -> tuple[BoardRow, ...]:
     running = await rounds.list_streak_schedules(session, workspace_id, channel_id)
-    streaks = await load_best_streaks(session, running, {line.member_id for line in lines})
+    shown = {line.member_id for line in lines}
+    streaks = await load_best_streaks(session, running, shown)
+    ids = await list_ids_on(session, "discord", shown)
     return tuple(
         BoardRow(
             rank=line.rank,
             name=line.name,
+            discord=ids.get(line.member_id, ""),
             points=line.points,
             answered=line.answered,
             accuracy=line.accuracy,
@@ -170,7 +177,7 @@ async def start_season(session: AsyncSession, caller: Caller, name: str, now: da
         await _archive(session, running, now)
     season = ledger.add_season(session, caller.workspace_id, name, now)
     await session.flush()
-    return _season_view(season, caller, frozenset())
+    return (await _season_views(session, caller, [season]))[0]
 
 
 async def end_season(session: AsyncSession, caller: Caller, now: datetime) -> SeasonView:
@@ -180,15 +187,12 @@ async def end_season(session: AsyncSession, caller: Caller, now: datetime) -> Se
     if running is None:
         raise Refused(NoSeason())
     await _archive(session, running, now)
-    return _season_view(running, caller, await ledger.list_hidden_members(session, caller.workspace_id))
+    return (await _season_views(session, caller, [running]))[0]
 
 
 async def list_seasons(session: AsyncSession, caller: Caller) -> tuple[SeasonView, ...]:
     """Returns all seasons, newest first, with the final boards of those that ended. Leaves out hidden members."""
-    hidden = await ledger.list_hidden_members(session, caller.workspace_id)
-    return tuple(
-        _season_view(season, caller, hidden) for season in await ledger.list_seasons(session, caller.workspace_id)
-    )
+    return await _season_views(session, caller, await ledger.list_seasons(session, caller.workspace_id))
 
 
 async def _archive(session: AsyncSession, season: Season, now: datetime) -> None:
@@ -200,13 +204,23 @@ async def _archive(session: AsyncSession, season: Season, now: datetime) -> None
     await announce_season_winners(session, season, now)
 
 
-def _season_view(season: Season, caller: Caller, hidden: frozenset[int] | set[int]) -> SeasonView:
+async def _season_views(session: AsyncSession, caller: Caller, seasons: Sequence[Season]) -> tuple[SeasonView, ...]:
+    hidden = await ledger.list_hidden_members(session, caller.workspace_id)
+    shown = {row["member"] for season in seasons for row in season.archive or ()} - hidden
+    ids = await list_ids_on(session, "discord", shown)
+    return tuple(_season_view(season, caller, hidden, ids) for season in seasons)
+
+
+def _season_view(season: Season, caller: Caller, hidden: Collection[int], ids: Mapping[int, str]) -> SeasonView:
     shown = [row for row in season.archive or () if row["member"] not in hidden]
     ranks = [row["rank"] for row in shown]
     archive = tuple(
         # Ranks close up where a member is left out; ties stay ties.
         BoardRow(
-            **_row_fields(row), rank=1 + sum(rank < row["rank"] for rank in ranks), me=row["member"] == caller.member_id
+            **_row_fields(row),
+            rank=1 + sum(rank < row["rank"] for rank in ranks),
+            discord=ids.get(row["member"], ""),
+            me=row["member"] == caller.member_id,
         )
         for row in shown
     )

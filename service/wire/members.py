@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Literal
 
-from service.wire.base import Contest, Model, Period, Platform, Ref, Verdict
+from service.wire.base import Contest, Model, Period, Platform, Ref, Short, Verdict
 from service.wire.questions import AnswerInput, Confidence, QuestionView, RankChange
 
 
 class BoardRow(Model):
     rank: int
     name: str
+    discord: Short = ""
+    """Id on Discord, whose client shows it as a name to press; empty if unknown."""
     points: int
     answered: int
     accuracy: float

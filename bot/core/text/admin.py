@@ -16,6 +16,7 @@ from bot.core.text.words import (
     day_words,
     in_brief,
     instant_words,
+    mentions_of,
     minutes_words,
     moment_markdown,
     percent,
@@ -193,8 +194,10 @@ def season_span(view: SeasonView) -> str:
 def _winners(view: SeasonView) -> tuple[Block, ...]:
     if not view.archive:
         return ()
-    rows = tuple((str(row.rank), row.name, str(row.points)) for row in view.archive[:10])
-    return (Table(("Rank", "Name", "Points"), rows, f"Final board of {view.name}", (0, 2)),)
+    best = view.archive[:10]
+    rows = tuple((str(row.rank), row.name, str(row.points)) for row in best)
+    caption = f"Final board of {view.name}"
+    return (Table(("Rank", "Name", "Points"), rows, caption, (0, 2), members=mentions_of(best)),)
 
 
 def seasons_card(views: tuple[SeasonView, ...]) -> Card:

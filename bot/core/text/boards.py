@@ -15,7 +15,7 @@ from bot.core.charts import PODIUM_PLACES, BoardChart, BoardPlace, MeasuredChart
 from bot.core.markup import escape
 from bot.core.text.admin import season_span as season_span
 from bot.core.text.tournaments import team_name
-from bot.core.text.words import and_list, countdown_words, day_words, joined, percent, plural
+from bot.core.text.words import and_list, countdown_words, day_words, joined, mentions_of, percent, plural
 from service.wire import (
     Board,
     BoardRow,
@@ -76,7 +76,8 @@ def board_table(rows: tuple[BoardRow, ...], caption: str) -> Table:
     cells = tuple(
         (str(row.rank), row.name, str(row.points), str(row.answered), accuracy(row), str(row.streak)) for row in rows
     )
-    return Table(("Rank", "Name", "Points", "Answers", "Right", "Streak"), cells, caption, (0, 2, 3, 4, 5), mine)
+    heads = ("Rank", "Name", "Points", "Answers", "Right", "Streak")
+    return Table(heads, cells, caption, (0, 2, 3, 4, 5), mine, members=mentions_of(rows))
 
 
 def accuracy(row: BoardRow) -> str:
@@ -111,7 +112,8 @@ def _gains_table(rows: tuple[BoardRow, ...]) -> Table:
     """Returns the rows of the most improved; the reader's own is marked."""
     cells = tuple((str(row.rank), row.name, f"+{_gain(row)}", percent(row.accuracy), str(row.answered)) for row in rows)
     mine = next((place for place, row in enumerate(rows) if row.me), None)
-    return Table(("Rank", "Name", "Gain", "Right now", "Answers"), cells, "", (0, 2, 3, 4), mine)
+    heads = ("Rank", "Name", "Gain", "Right now", "Answers")
+    return Table(heads, cells, "", (0, 2, 3, 4), mine, members=mentions_of(rows))
 
 
 def _gain(row: BoardRow) -> int:

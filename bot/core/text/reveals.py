@@ -23,6 +23,7 @@ from bot.core.text.words import (
     day_words,
     in_brief,
     joined,
+    mentions_of,
     moment_markdown,
     percent,
     person_markdown,
@@ -226,7 +227,8 @@ def _points(post: RevealPost) -> tuple[Block, ...]:
         return ()
     rows = tuple((person.name, f"{person.points:+}", plural(person.streak, "round")) for person in post.points)
     more = (Small(f"And {post.unnamed:,} more."),) if post.unnamed else ()
-    return (Table(("Name", "Points", "Streak"), rows, "Points for this question", (1,)), *more)
+    heads = ("Name", "Points", "Streak")
+    return (Table(heads, rows, "Points for this question", (1,), members=mentions_of(post.points)), *more)
 
 
 def _top(post: RevealPost) -> tuple[Block, ...]:
