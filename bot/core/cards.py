@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
 from bot.core.charts import PARTS, Chart
 
@@ -20,6 +20,8 @@ class Text:
     """A paragraph or more of Markdown."""
 
     markdown: str
+    authored: bool = field(default=False, kw_only=True)
+    """Whether a question's author wrote some of it: what looks like a command there is no link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,10 @@ class Bars:
     rows: tuple[Bar, ...]
     caption: str = ""
     """Plain title of a chart, where a chat draws one."""
+
+
+COMMAND_COLUMN: Final = "Command"
+"""First column of tables that list commands."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeVar
 
 from bot.core.cards import (
+    COMMAND_COLUMN,
     Bar,
     Bars,
     Block,
@@ -120,13 +121,24 @@ def _card_parts(card: Card, rewrite: Callable[[str], str]) -> Iterator[DisplayPa
         if isinstance(block, Picture):
             yield DisplayPart(line_of(block.alt, DISCORD.alt_text), picture=number)
             number += 1
-        elif isinstance(block, Text | Small | Table):
-            yield from (part._replace(text=rewrite(part.text)) for part in parts_of(block))
         else:
-            yield from parts_of(block)
+            words = rewrite if _is_ours(block) else str
+            yield from (part._replace(text=words(part.text)) for part in parts_of(block))
     for link in reachable(card.links):
         if not _fits(link):
             yield DisplayPart(linked(link.label, link.url))
+
+
+def _is_ours(block: Block) -> bool:
+    """Returns whether every command in a block is meant as one. A table without commands may name a member like one."""
+    match block:
+        case Text(authored=authored):
+            return not authored
+        case Small():
+            return True
+        case Table(columns):
+            return columns[0] == COMMAND_COLUMN
+    return False
 
 
 def _fits(link: Link) -> bool:

@@ -155,7 +155,7 @@ def _model_blocks(key: AnswerKey, marks: Sequence[bool] | None) -> tuple[Block, 
         f"- **{'Covered' if covered else 'Not covered'}:** {point}"
         for point, covered in zip(_points(key), marks, strict=True)
     ]
-    return (*answer_blocks(key.model_copy(update={"key_points": ()})), Text("\n".join(lines)))
+    return (*answer_blocks(key.model_copy(update={"key_points": ()})), Text("\n".join(lines), authored=True))
 
 
 def _state(view: MarkingView, now: datetime) -> str:

@@ -18,7 +18,7 @@ from bot.core.actions import (
     Snippet,
     encode,
 )
-from bot.core.cards import Block, Button, Card, Charted, Code, Form, Small, Table, Text, TextField
+from bot.core.cards import COMMAND_COLUMN, Block, Button, Card, Charted, Code, Form, Small, Table, Text, TextField
 from bot.core.charts import RangeRow, RangesChart, Week, WeeksChart
 from bot.core.command_spec import Spec
 from bot.core.markup import escape
@@ -272,7 +272,7 @@ def help_card(specs: tuple[Spec, ...]) -> Card:
     rows = tuple(_help_row(group) for group in groups.values())
     more = f"`/{name} help COMMAND` explains a command."
     return Card(
-        f"/{name}", f"{plural(len(specs), 'command')}.", (Table(("Command", "What it does"), rows), Small(more))
+        f"/{name}", f"{plural(len(specs), 'command')}.", (Table((COMMAND_COLUMN, "What it does"), rows), Small(more))
     )
 
 

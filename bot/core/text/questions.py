@@ -70,7 +70,7 @@ def about(question: QuestionView) -> str:
 def question_blocks(question: QuestionView) -> tuple[Block, ...]:
     """Returns the question without its options."""
     program = (Code(question.program),) if question.program else ()
-    return (Text(question.prompt), *program)
+    return (Text(question.prompt, authored=True), *program)
 
 
 def example_blocks(ask: AskForm) -> tuple[Block, ...]:
@@ -147,7 +147,7 @@ def _hint_blocks(hint: HintView) -> tuple[Block, ...]:
     cost = (Small(f"It costs {plural(hint.cost, 'point')} of what your answer earns."),) if hint.cost else ()
     if hint.wrong is not None:
         return (Text("**Hint:** this option is wrong:"), Options((Lettered(_BULLET, hint.wrong.text),)), *cost)
-    return (Text("**Hint:**"), Text(hint.text), *cost)
+    return (Text("**Hint:**"), Text(hint.text, authored=True), *cost)
 
 
 def post_title(post: QuestionPost) -> str:

@@ -69,17 +69,18 @@ def answer_blocks(key: AnswerKey, chosen: tuple[str, ...] = (), *, brief: bool =
             continue
         mine = " (your choice)" if option.id in chosen else ""
         said = led(f"**{'Right' if option.right else 'Wrong'}{mine}:**", option.text)
-        blocks.append(Text(f"{said}\n\n{option.reason}" if option.reason else said))
+        blocks.append(Text(f"{said}\n\n{option.reason}" if option.reason else said, authored=True))
     if not key.options and key.answer:
         blocks.append(Text("**The document's answer:**" if key.quoted else "**The answer:**"))
         as_code = key.question.kind in ("value", "output", "code")
         language = "" if key.question.kind == "output" else "python"
-        blocks.append(Code(key.answer, language) if as_code else Text(key.answer))
+        blocks.append(Code(key.answer, language) if as_code else Text(key.answer, authored=True))
     if key.why:
-        blocks.append(Text(led("**Why:**", key.why)))
+        blocks.append(Text(led("**Why:**", key.why), authored=True))
     if key.key_points:
         head = "The document says:" if key.quoted else "A complete answer covers:"
-        blocks.append(Text(f"**{head}**\n\n" + "\n".join(f"- {point}" for point in key.key_points)))
+        points = "\n".join(f"- {point}" for point in key.key_points)
+        blocks.append(Text(f"**{head}**\n\n{points}", authored=True))
     return tuple(blocks)
 
 
@@ -160,7 +161,7 @@ def own_answer_blocks(
         seen = {id: f" **{letter}**" for letter, id, _ in lettered(key.question)} if letters else {}
         chosen = [option for option in key.options if option.id in given.options]
         lines = [led(f"{head} You chose{seen.get(option.id, '')}:", option.text) for option in chosen]
-        return tuple(Text(text) for text in lines or [head])
+        return tuple(Text(text, authored=True) for text in lines or [head])
     if given.cleared:
         return (Text(f"{head} {CLEARED}"),)
     text, language = (given.code, "python") if given.code is not None else (given.text or "", "")

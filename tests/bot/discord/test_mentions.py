@@ -6,14 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from bot.core.cards import Card, Code, Small, Text
+from bot.core import command_spec
+from bot.core.cards import Card, Code, Small, Table, Text
 from bot.core.dispatcher import Target
 from bot.core.markup.discord import ROOM
 from bot.core.markup.runs import units
+from bot.core.text.members import help_card
+from bot.core.text.questions import hint_card, question_blocks
+from bot.core.text.results import answer_blocks, own_answer_blocks
 from bot.discord.mentions import CommandMentions
 from bot.discord.render import bodies
+from service.wire import AnswerInput, AskForm, HintView
 from tests.bot.discord.simulated import Simulated, said
 from tests.bot.discord.test_start import started
+from tests.bot.samples import CHOICE, CHOICE_KEY, NOW, OPEN
 
 REGISTERED = [
     {"type": 1, "name": "quiz", "id": "11"},
@@ -59,6 +65,35 @@ def test_prose_mentions_commands_and_code_does_not() -> None:
     text = "\n".join(part["content"] for part in body["components"][0]["components"])
     assert "Type </quiz me:11>." in text and "-# Or </quiz today:11>." in text
     assert "`/quiz me`" in text.partition("```")[2]
+
+
+def test_what_a_question_or_a_name_says_is_no_link() -> None:
+    command, text = "**/quiz today** and `/quiz today`", "`/quiz today`"
+    asked = CHOICE_KEY.model_copy(
+        update={
+            "question": CHOICE.model_copy(update={"prompt": command}),
+            "options": tuple(one.model_copy(update={"text": command, "reason": text}) for one in CHOICE_KEY.options),
+            "why": text,
+            "key_points": (text, "**/quiz me**"),
+        }
+    )
+    given = AnswerInput(options=(asked.options[0].id,))
+    hint = HintView(ref="r1", text=text, cost=1, taken=True, kind="value")
+    ask = AskForm(ref="r1", question=asked.question, zone="UTC")
+    people = Table(("Name", "Note"), (("/quiz today", "`/quiz me`"),))
+    blocks = (
+        *question_blocks(asked.question),
+        *answer_blocks(asked),
+        *answer_blocks(asked.model_copy(update={"options": (), "answer": text, "question": OPEN})),
+        *own_answer_blocks(asked, given, None),
+        *hint_card(hint, ask, NOW).blocks,
+        people,
+    )
+    for body in bodies(Card("Title", "Summary.", blocks), rewrite=known().apply):
+        for part in body["components"][0]["components"]:
+            assert "</quiz" not in part.get("content", ""), part["content"]
+    (listed,) = bodies(help_card(command_spec.specs_of("quiz")), rewrite=known().apply)
+    assert "</quiz practice:11>" in str(listed)
 
 
 async def test_posts_and_replies_mention_commands(sim: Simulated) -> None:
