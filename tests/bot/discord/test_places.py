@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from sqlalchemy import select
+
 from bot.core.actions import Open, encode
 from bot.core.cards import Button, Card, Text
 from bot.core.dispatcher import Target
+from bot.discord.commands import MANAGE_SERVER
 from bot.discord.render import parse_custom_id
+from service.store.tables import Chat
 from service.wire import ScheduleSpec
-from tests.bot.discord.simulated import Simulated, alone, labels, messages_of, said
+from tests.bot.discord.simulated import Person, Simulated, alone, labels, messages_of, said
 
 HEAD = "---\nbank: long\nlicense: MIT\n---\n\n# long\n\n"
 
@@ -70,6 +76,23 @@ async def test_a_command_in_a_direct_message_is_about_the_server_where_one_plays
     assert offered == {"quiz"}, "admins work in the server"
     del sim.guild.members[sim.ada.id]
     assert "no longer in that server" in said(await sim.ada.slash(direct, "quiz today"))
+
+
+async def test_a_command_in_a_server_without_the_bot_is_about_the_server_where_one_plays(sim: Simulated) -> None:
+    """Whoever installed the app for themselves uses it there, and no workspace of that server comes to be."""
+    post = await sim.opens("one-right")
+    await sim.ada.click(post, label="Answer")
+    elsewhere = sim.double.world.guild("Elsewhere")
+    elsewhere.installed = False
+    elsewhere.members[sim.ada.id] = replace(sim.ada.member, permissions=MANAGE_SERVER)
+    lounge, ada = elsewhere.channel("lounge"), Person(sim, elsewhere.members[sim.ada.id])
+    assert "Streak" in said(await ada.slash(lounge, "quiz me"))
+    today = await ada.slash(lounge, "quiz today")
+    window = await ada.click(messages_of(today)[-1], label="Answer")
+    assert "`one-right`" in said(window) and alone(today)
+    assert "Your answer" in said(await ada.click(window, "A"))
+    async with sim.service.sessions() as session:
+        assert list(await session.scalars(select(Chat.external_id))) == [sim.workspace]
 
 
 async def test_a_button_without_a_server_explains_where_the_quiz_runs(sim: Simulated) -> None:

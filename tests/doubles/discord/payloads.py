@@ -212,7 +212,9 @@ def interaction_json(world: World, interaction: Interaction) -> Json:
             "guild": {"id": str(guild.id), "locale": "en-US", "features": []},
             "guild_locale": "en-US",
             "member": member_json(guild, interaction.member, permissions=True),
-            "authorizing_integration_owners": {"0": str(guild.id)},
+            "authorizing_integration_owners": (
+                {"0": str(guild.id)} if guild.installed else {"1": str(interaction.member.id)}
+            ),
         }
     else:
         found |= {"user": interaction.member.user(), "authorizing_integration_owners": {"0": "0"}}

@@ -153,6 +153,8 @@ class Guild:
     """Roles besides those of everyone and of the admins."""
     owner: Member | None = None
     """The owner; if empty, the first admin."""
+    installed: bool = True
+    """Whether the bot is in it. In another one, people use the app who installed it for themselves."""
     joined: str = ""
     """When the bot was added; if empty, when the server was created."""
     added_by: Member | None = None
