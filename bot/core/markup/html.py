@@ -1,5 +1,6 @@
 """Renders a tree as semantic, escaped HTML without inline styles or scripts, so that a strict CSP applies."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
@@ -80,6 +81,8 @@ def _classes(kind: _TokenType) -> list[str]:
     return [name for token, name in STANDARD_TYPES.items() if token[: len(kind)] == kind]
 
 
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+"""A letter of a script that is written from right to left, such as Hebrew and Arabic."""
 _NOTHING = Markup("")
 _LINE = Markup("\n")
 _MARKS: dict[type[tree.Inline], str] = {tree.Strong: "strong", tree.Emphasis: "em", tree.Strike: "del"}
@@ -92,15 +95,16 @@ def to_html(document: tree.MarkdownDocument, *, top: int = 3) -> Markup:
 
 def to_html_inline(document: tree.MarkdownDocument) -> Markup:
     """Returns safe phrasing content for labels, buttons and table cells: no blocks and no links."""
-    return Markup(" ").join(_phrase(block) for block in document.blocks)
+    text = Markup(" ").join(_phrase(block) for block in document.blocks)
+    return _tag("bdi", text) if _RIGHT_TO_LEFT.search(text) else text
 
 
 def _block(block: tree.Block, top: int) -> Markup:
     match block:
         case tree.Paragraph(children):
-            return _tag("p", _inlines(children))
+            return _directed("p", _inlines(children))
         case tree.Heading(level, children):
-            return _tag(f"h{min(6, level + top - 1)}", _inlines(children))
+            return _directed(f"h{min(6, level + top - 1)}", _inlines(children))
         case tree.List():
             return _list(block, top)
         case tree.Quote(blocks):
@@ -117,10 +121,15 @@ def _tag(name: str, body: Markup, attributes: Markup = _NOTHING) -> Markup:
     return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), attributes, body)  # noqa: S704 - names are ours
 
 
+def _directed(name: str, body: Markup, attributes: Markup = _NOTHING) -> Markup:
+    """Returns an element whose direction follows its text: that is left to right without letters of other scripts."""
+    return _tag(name, body, attributes + (Markup(' dir="auto"') if _RIGHT_TO_LEFT.search(body) else _NOTHING))
+
+
 def _list(block: tree.List, top: int) -> Markup:
     name = "ul" if block.start is None else "ol"
     start = _NOTHING if block.start in (None, 1) else Markup(' start="{}"').format(block.start)
-    items = (_tag("li", _item(item, block.tight, top)) for item in block.items)
+    items = (_directed("li", _item(item, block.tight, top)) for item in block.items)
     return _tag(name, _LINE + _LINE.join(items) + _LINE, start)
 
 
@@ -151,7 +160,7 @@ def _row(name: str, scope: Markup, table: tree.TableNode, cells: Iterable[tree.I
     return _tag(
         "tr",
         _NOTHING.join(
-            _tag(name, _inlines(cell), scope + Markup(' class="align-{}"').format(align.value))
+            _directed(name, _inlines(cell), scope + Markup(' class="align-{}"').format(align.value))
             for cell, align in zip(cells, table.aligns, strict=True)
         ),
     )

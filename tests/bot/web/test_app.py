@@ -229,7 +229,7 @@ async def test_code_opens_an_editor_at_once(ann: Browser, desk: Desk) -> None:
     answer = await ann.sends("press", action="a:r1")
     assert answer.headers["location"] == f"{ann.home}form/1"
     page = (await ann.opens(answer.headers["location"])).text
-    assert "<h1>Write it</h1>" in page
+    assert '<h1 dir="auto">Write it</h1>' in page
     assert "def f():\n    ...\n</textarea>" in page
     assert "Open the editor" in (await ann.opens(ann.home)).text
 

@@ -59,7 +59,7 @@ async def test_the_page_takes_the_answer_and_shows_it_again(room: Room, ann: Who
     path = await link_of(room, ann)
     page = await http.get(path)
     assert page.status_code == 200
-    assert "You are <strong>Ann</strong>" in page.text
+    assert 'You are <strong dir="auto">Ann</strong>' in page.text
     assert "def add_one(x: int) -&gt; int:" in page.text
     answer = await sends(http, path, "f:r1", CODE)
     assert answer.status_code == 200

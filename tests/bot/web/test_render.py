@@ -56,10 +56,10 @@ def test_words_of_a_member() -> None:
 <article id="m7" class="message" tabindex="-1" data-version="9"
 data-short="Bob: a &lt;b&gt; &amp; c" aria-label="Bob says">
 <p class="by">
-<strong>Bob</strong>
+<strong dir="auto">Bob</strong>
 <time datetime="2026-03-02T08:05:00+00:00" data-local="message">2 Mar 08:05 UTC</time>
 </p>
-<p class="said">a &lt;b&gt; &amp; c</p>
+<p class="said" dir="auto">a &lt;b&gt; &amp; c</p>
 </article>"""
     )
 
@@ -81,12 +81,12 @@ def test_a_private_card_with_its_buttons() -> None:
 <article id="m7" class="message private" tabindex="-1" data-version="9"
 data-short="Dailygrad: Two options." aria-labelledby="t7">
 <p class="by">
-<strong>Dailygrad</strong> <span class="tag">bot</span>
+<strong dir="auto">Dailygrad</strong> <span class="tag">bot</span>
 <time datetime="2026-03-02T08:05:00+00:00" data-local="message">2 Mar 08:05 UTC</time>
 <span class="tag">only you see this</span>
 <a class="thread" href="#m3">in reply to the question</a>
 </p>
-<h2 id="t7">Your answer</h2>
+<h2 id="t7" dir="auto">Your answer</h2>
 <div class="text"><p>Which is MATH?</p></div>
 <ul class="options" role="list">
 <li><span class="letter">A</span><div><p><code>1</code></p></div></li>
@@ -99,8 +99,8 @@ data-short="Dailygrad: Two options." aria-labelledby="t7">
 <input type="hidden" name="message" value="7">
 <input type="hidden" name="editor" value="5">
 <div class="buttons" role="group" aria-labelledby="t7">
-<button name="action" value="o:r1:a" class="plain" aria-pressed="true">A (your answer)</button>
-<button name="action" value="o:r1:b" class="primary">B</button>
+<button name="action" value="o:r1:a" class="plain" aria-pressed="true" dir="auto">A (your answer)</button>
+<button name="action" value="o:r1:b" class="primary" dir="auto">B</button>
 </div>
 </form>
 </article>"""
@@ -140,7 +140,7 @@ def test_a_table_labels_the_readers_row() -> None:
         == """\
 <div class="scroll" role="group" tabindex="0" aria-label="This week">
 <table>
-<caption>This week</caption>
+<caption dir="auto">This week</caption>
 <thead><tr>
 <th scope="col" class="number">Rank</th>
 <th scope="col">Name</th>
@@ -148,11 +148,11 @@ def test_a_table_labels_the_readers_row() -> None:
 <tbody>
 <tr>
 <td class="number">1</td>
-<td>&lt;Bob&gt;</td>
+<td dir="auto">&lt;Bob&gt;</td>
 <td class="number">30</td></tr>
 <tr class="mine">
 <td class="number">2</td>
-<td>Ann <span class="tag">you</span></td>
+<td dir="auto">Ann <span class="tag">you</span></td>
 <td class="number">20</td></tr>
 </tbody>
 </table>
@@ -199,12 +199,12 @@ def test_a_form_with_every_kind_of_field() -> None:
 <div class="field">
 <label for="f7-one">One <code>line</code></label>
 <p class="small" id="f7-one-hint">Such as <code>3</code>.</p>
-<input id="f7-one" name="v:one" value="a&#34;b" maxlength="4000"
+<input id="f7-one" name="v:one" value="a&#34;b" maxlength="4000" dir="auto"
 autocomplete="off" required aria-describedby="f7-one-hint">
 </div>
 <div class="field">
 <label for="f7-more">More</label>
-<textarea id="f7-more" name="v:more" rows="4" maxlength="9">
+<textarea id="f7-more" name="v:more" rows="4" maxlength="9" dir="auto">
 &lt;x&gt;</textarea>
 </div>
 <fieldset>
@@ -218,7 +218,7 @@ autocomplete="off" required aria-describedby="f7-one-hint">
 </fieldset>
 <div class="buttons">
 <button name="action" value="f:r1" class="primary">Answer</button>
-<button name="action" value="x:r1" class="plain">Check</button>
+<button name="action" value="x:r1" class="plain" dir="auto">Check</button>
 </div>
 </form>"""
     )
@@ -332,7 +332,7 @@ def test_links_open_in_a_new_tab_and_only_web_pages() -> None:
         opened = (
             'href="https://quiz.example/?a=1&amp;b=2" target="_blank" rel="noopener noreferrer">Open &lt;it&gt;</a>'
         )
-        assert f'<p class="buttons"><a class="button" {opened}\n</p>' in html.replace(
+        assert f'<p class="buttons"><a class="button" dir="auto" {opened}\n</p>' in html.replace(
             '<p class="buttons">\n', '<p class="buttons">'
         )
         assert "javascript" not in html
