@@ -274,7 +274,8 @@ class WebApp:
             await self.cookies.load(request)
             return person.id in self.cookies.known(request)
 
-        async for message in self._chat.follow(person.id, after, is_signed_in):
+        ends_at = self.cookies.ends_at(request, person.id)
+        async for message in self._chat.follow(person.id, after, is_signed_in, ends_at):
             if isinstance(message, Connection):
                 yield ServerSentEvent(data=message.value, event="connection")
             elif not editor or _belongs(message, editor):

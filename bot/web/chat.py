@@ -136,13 +136,15 @@ class WebChat:
         return not self._closing.is_set()
 
     async def follow(
-        self, member: str, after: int, is_signed_in: Callable[[], Awaitable[bool]]
+        self, member: str, after: int, is_signed_in: Callable[[], Awaitable[bool]], ends_at: datetime | None = None
     ) -> AsyncGenerator[Message | Connection, None]:
         """Yields each message visible to the member that is new or changed since a version, as it arrives, until they
-        are signed out; and whether the service answers, when that changes."""
+        are signed out or `ends_at`; and whether the service answers, when that changes."""
         async with self._feed.reading(after):
             checked, connection = -1, Connection.OPEN
             while not self._closing.is_set():
+                if ends_at is not None and self.clock() >= ends_at:
+                    return
                 news = self._feed.next_news()
                 if (now := Connection.LOST if self._feed.is_away else Connection.OPEN) is not connection:
                     connection = now
@@ -160,7 +162,9 @@ class WebChat:
                     for message in found.messages:
                         yield message
                     after = found.version
-                await news.wait()
+                left = None if ends_at is None else (ends_at - self.clock()).total_seconds()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(news.wait(), left)
 
 
 def who_of(person: WebPerson) -> Who:

@@ -6,10 +6,11 @@ import hashlib
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from ipaddress import ip_address
+from time import monotonic
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -42,6 +43,10 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+CHECK_S = 10.0
+"""Longest time that a stream goes on after a sign-out, seconds."""
+Pause = Callable[[float], Awaitable[bool]]
+"""Waits this many seconds; returns False if the stream has to end."""
 TOO_LARGE = "This is more than the chat takes: 4 MiB at most. Nothing was done."
 
 
@@ -202,6 +207,29 @@ class MemberCookies:
     def sessions(self, request: Request) -> dict[str, WebSession]:
         """Returns this browser's sessions by their secrets, oldest first."""
         return cast(dict[str, WebSession], request.state.sessions)
+
+    def ends_at(self, request: Request, member: str) -> datetime | None:
+        """Returns when this browser's sign-in as the member becomes too old; None if it never does."""
+        began = [session.began for session in self.sessions(request).values() if session.person.id == member]
+        return max(began) + self._oldest if began and self._oldest is not None else None
+
+    def pause_while_signed_in(self, request: Request, pause: Pause) -> Pause:
+        """Returns a pause between two looks of a stream, which ends the stream once this browser is signed out."""
+        member = request.path_params["member"]
+        checked_at = monotonic()
+
+        async def wait(seconds: float) -> bool:
+            nonlocal checked_at
+            if not await pause(seconds):
+                return False
+            if monotonic() - checked_at >= CHECK_S:
+                checked_at = monotonic()
+                # Without the service there is nothing to send either.
+                with suppress(ServiceUnavailable):
+                    await self.load(request)
+            return member in self.known(request)
+
+        return wait
 
     def known(self, request: Request) -> list[str]:
         """Returns the ids of the members this browser joined as."""

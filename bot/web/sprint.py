@@ -6,7 +6,7 @@ With scripts it is live, by server-sent events. Members answer on it as by the b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from time import monotonic
 from typing import Protocol
 
@@ -24,16 +24,13 @@ from bot.core.text.questions import answer_form, question_blocks
 from bot.web.chat import WHERE, Clock, who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem, event_id, refusals_as_pages, text_of, values_of
+from bot.web.security import MemberCookies, Pause, RequestProblem, event_id, refusals_as_pages, text_of, values_of
 from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import SprintPulse, Sprints, WebPerson, Who
 
 PACE_S = 1.0
 """Seconds between two looks at the sprint, of the whole process, however many pages are open."""
 PING_S = 15
-
-Pause = Callable[[float], Awaitable[bool]]
-"""Waits this many seconds; returns False if the stream has to end."""
 
 
 class SprintClient(Protocol):
@@ -118,9 +115,10 @@ class SprintPage:
     async def events(self, request: Request) -> Response:
         """Streams the state at each step of the sprint, and the number of answers in between."""
         person = self._cookies.person(request)
-        return EventSourceResponse(self._states(person), ping=PING_S)
+        pause = self._cookies.pause_while_signed_in(request, self._pause)
+        return EventSourceResponse(self._states(person, pause), ping=PING_S)
 
-    async def _states(self, person: WebPerson) -> AsyncIterator[ServerSentEvent]:
+    async def _states(self, person: WebPerson, pause: Pause) -> AsyncIterator[ServerSentEvent]:
         step: str | None = None
         answers, open_ = 0, True
         while open_:
@@ -138,7 +136,7 @@ class SprintPage:
                 answers = pulse.answers
             except (ServiceRefused, ServiceUnavailable):
                 pass  # the next look may find it
-            open_ = await self._pause(self._pace_s)
+            open_ = await pause(self._pace_s)
 
     def _state(self, person: WebPerson, found: Sprints) -> str:
         """Renders the part of the page that changes."""

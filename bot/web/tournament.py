@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Protocol
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -15,7 +15,7 @@ from bot.core.text import tournaments as text
 from bot.web.chat import who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
-from bot.web.security import MemberCookies, RequestProblem, cleaned, refusals_as_pages
+from bot.web.security import MemberCookies, Pause, RequestProblem, cleaned, refusals_as_pages
 from service.client import ServiceRefused, ServiceUnavailable
 from service.wire import Named, NotFound, TournamentView, WebPerson, Who
 
@@ -24,9 +24,6 @@ PACE_S = 15.0
 PING_S = 15
 LONGEST_TITLE = 60
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
-
-Pause = Callable[[float], Awaitable[bool]]
-"""Waits this many seconds; returns False if the stream has to end."""
 
 
 class TournamentClient(Protocol):
@@ -77,9 +74,10 @@ class TournamentPage:
     async def events(self, request: Request) -> Response:
         """Streams the state whenever it changes, until the tournament is over."""
         person = self._cookies.person(request)
-        return EventSourceResponse(self._states(person, _title(request)), ping=PING_S)
+        pause = self._cookies.pause_while_signed_in(request, self._pause)
+        return EventSourceResponse(self._states(person, _title(request), pause), ping=PING_S)
 
-    async def _states(self, person: WebPerson, title: str) -> AsyncIterator[ServerSentEvent]:
+    async def _states(self, person: WebPerson, title: str, pause: Pause) -> AsyncIterator[ServerSentEvent]:
         shown, open_ = None, True
         while open_:
             try:
@@ -93,7 +91,7 @@ class TournamentPage:
                     yield ServerSentEvent(data=html)
                 if view.state not in ("joining", "running"):
                     return
-            open_ = await self._pause(PACE_S)
+            open_ = await pause(PACE_S)
 
 
 def isolate_names(view: TournamentView) -> TournamentView:

@@ -436,10 +436,16 @@ async def test_a_sign_in_holds_for_so_many_days(scene: Scene, ann: Browser) -> N
     for _ in range(29):
         scene.clock.now += timedelta(days=1)
         assert (await ann.opens(f"{ann.home}me")).status_code == 200
+    stream = ann.listens()
+    await ann.opens(ann.home)
+    await ann.sends("say", text="in time")
+    assert await stream.next() is not None
     scene.clock.now += timedelta(days=1, minutes=1)
     assert (await ann.opens(f"{ann.home}me")).status_code == 403, "however much it is used"
     assert (await scene.signs_in(ann)).status_code == 303
-    assert (await ann.opens(f"{ann.home}me")).status_code == 200
+    assert (await ann.opens(ann.home)).status_code == 200
+    await ann.sends("say", text="too late for the old page")
+    assert await stream.next() is None
 
 
 # Settings

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from bot.core.cards import Card, Form, TextField
 from bot.core.dispatcher import Target
 from bot.web.chat import WebChat
+from bot.web.store import ChatStore
+from service.client import ServiceClient
 from tests.bot.web.http_browser import Browser
 from tests.bot.web.writers import posted
 
@@ -72,6 +76,18 @@ async def test_the_editors_stream_brings_what_belongs_beneath_it(ann: Browser, c
         True,
     ]
     await stream.leave()
+
+
+async def test_a_stream_ends_when_its_sign_in_becomes_too_old(client: ServiceClient) -> None:
+    """Nothing has to happen in the chat for that."""
+    chat = WebChat(ChatStore(client), lambda: datetime.now(UTC))
+
+    async def is_signed_in() -> bool:
+        return True
+
+    ends_at = datetime.now(UTC) + timedelta(milliseconds=50)
+    assert [one async for one in chat.follow("nobody", 0, is_signed_in, ends_at)] == []
+    chat.close()
 
 
 async def test_streams_end_with_the_chat(ann: Browser, chat: WebChat) -> None:

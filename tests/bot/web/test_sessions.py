@@ -11,10 +11,13 @@ import pytest
 from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.core.text.my_page import browser
-from bot.web import WebChat, build
+from bot.web import WebChat, build, security, tournament
+from bot.web.chat import WHERE
+from service.wire import TournamentPlan
 from tests.bot.conftest import Room
 from tests.bot.web.chromium import Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser, MakeBrowser
+from tests.bot.web.quiz_chat import OPERATOR, opens
 from tests.bot.web.test_sign_in import link_of, uses
 
 PHONE = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36"
@@ -47,6 +50,26 @@ async def ends(browser: Browser, session: str) -> httpx.Response:
     )
 
 
+@pytest.mark.parametrize("page", ["events?after=0", "sprint/events", "tournament/events"])
+async def test_a_stream_ends_when_its_browser_is_signed_out(
+    room: Room, member: Browser, phone: Browser, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await opens(room, "one-right")
+    await room.client.tournament_plan(OPERATOR, room.event_id(), WHERE, TournamentPlan(title="Cup"))
+    monkeypatch.setattr(security, "CHECK_S", 0.0)
+    monkeypatch.setattr(tournament, "PACE_S", 0.01)
+    member.home = phone.home = f"/m/{member.member}/"
+    await member.opens(member.home)
+    await member.sends("say", text="hello")
+    stream, kept = phone.listens(page), member.listens(page)
+    assert await stream.next() is not None and await kept.next() is not None
+    await ends(member, dict(await rows(member))["Chrome on Android"])
+    while await stream.next() is not None:
+        """What was on its way."""
+    assert not kept.task.done(), "the other browser is still signed in"
+    await kept.leave()
+
+
 async def is_in(browser: Browser) -> bool:
     return (await browser.http.get(browser.home)).status_code == 200
 
@@ -73,19 +96,6 @@ async def test_the_browser_itself_is_signed_out(member: Browser) -> None:
     done = await ends(member, own)
     assert done.headers["location"] == "/" and not await is_in(member)
     assert "Ann" not in (await member.opens("/")).text
-
-
-async def test_a_stream_ends_when_its_browser_is_signed_out(
-    quiz_chat: WebChat, member: Browser, phone: Browser
-) -> None:
-    phone.home = f"/m/{member.member}/"
-    stream = phone.listens()
-    await quiz_chat.say(member.member, "before", "e1")
-    first = await stream.next()
-    assert first is not None and "before" in first[1]
-    await ends(member, dict(await rows(member))["Chrome on Android"])
-    await quiz_chat.say(member.member, "for members only", "e2")
-    assert await stream.next() is None
 
 
 async def test_a_member_sees_and_ends_no_browser_of_another_and_an_admin_does(

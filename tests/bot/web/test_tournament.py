@@ -107,7 +107,7 @@ async def test_the_stream_sends_a_state_when_it_changes_and_ends_with_the_tourna
         return True
 
     page = TournamentPage(MemberCookies(quiz_chat.store), Client(), Navigation(True, False), pause)
-    states = [event.data async for event in page._states(WebPerson(id="1", name="Ann", admin=False), "")]
+    states = [event.data async for event in page._states(WebPerson(id="1", name="Ann", admin=False), "", pause)]
     assert len(states) == 3 and looks == [] and pauses == 4
     assert "2 days played" not in str(states[0]) and "9 members joined" in str(states[1])
     assert "wins the tournament" in str(states[2])
