@@ -376,6 +376,29 @@ def test_a_port_out_of_range_is_refused_before_anything_starts(
     assert not (tmp_path / "data").exists()
 
 
+def test_ctrl_c_during_an_import_ends_it_without_a_traceback() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        silent.settimeout(PATIENCE)
+        address = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/nothing"
+        importing = subprocess.Popen(
+            [sys.executable, "-m", "dailygrad", "bank", "import", str(BANK)],
+            cwd=ROOT,
+            env=environment(DATABASE_URL=address),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        connection, _ = silent.accept()
+        with connection:
+            connection.recv(1)  # it is connected, and waits for an answer
+            importing.send_signal(signal.SIGINT)
+            said, _ = importing.communicate(timeout=PATIENCE)
+    assert importing.returncode == 130, said
+    assert "Traceback" not in said
+
+
 def test_the_service_uses_no_other_port_than_configured(database_url: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

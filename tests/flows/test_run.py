@@ -41,6 +41,7 @@ class Started:
 
     process: subprocess.Popen[str]
     data: Path
+    port: int
     printed: list[str] = field(default_factory=list)
     news: threading.Event = field(default_factory=threading.Event)
 
@@ -99,16 +100,17 @@ def running(
     stdin: int = subprocess.DEVNULL,
     start: type[subprocess.Popen[str]] = Forked,
 ) -> Iterator[Started]:
+    port = free_port()
     process = start(
-        [sys.executable, "-m", "dailygrad", command, "--data", str(data), "--port", str(free_port()), *words],
+        [sys.executable, "-m", "dailygrad", command, "--data", str(data), *words],
         cwd=ROOT,
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"} | {"DATABASE_URL": ""},
+        env={**os.environ, "PYTHONUNBUFFERED": "1"} | {"DATABASE_URL": "", "DAILYGRAD_WEB_PORT": str(port)},
     )
-    started = Started(process, data)
+    started = Started(process, data, port)
     reader = threading.Thread(target=started.follow, daemon=True)
     reader.start()
     try:
@@ -145,7 +147,8 @@ def database(data: Path) -> psycopg.Connection:
 
 def test_a_question_is_posted_and_kept_after_a_restart(data: Path) -> None:
     with running(data, start=subprocess.Popen) as first:
-        first.wait_for(r"ready after [\d.]+ s: http://127\.0\.0\.1:\d+")
+        address = first.wait_for(r"ready after [\d.]+ s: http://127\.0\.0\.1:(\d+)")
+        assert first.port <= int(address[1]) < first.port + 20, "the next free one, if it was taken meanwhile"
         once = first.until(lambda: posts(data) or None, "a question was posted")
         first.wait_for("Sandbox ready: torch")
         assert first.stop() == []

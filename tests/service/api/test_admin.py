@@ -114,6 +114,7 @@ async def test_a_schedule_from_its_making_to_its_end(daily: DailyChannel, boss: 
     clock.advance(hours=1)
     (post,) = [body for body in await daily.ticked() if isinstance(body, QuestionPost)]
     assert (post.question.id, post.day) == (preview.question.id, preview.day)
+    assert preview.zone == "Europe/Berlin"
     skipped = await client.schedule_skip(boss, "e2", made.id, date(2026, 3, 3))
     assert skipped.next[0] == datetime(2026, 3, 4, 9, tzinfo=UTC)
     (low,) = await client.bank_low(boss)
@@ -124,6 +125,18 @@ async def test_a_schedule_from_its_making_to_its_end(daily: DailyChannel, boss: 
     await client.schedule_remove(boss, "e5", made.id)
     assert await client.schedule_list(boss) == ()
     assert [line.action for line in await client.audit(boss, 2)] == ["schedule remove", "schedule edit"]
+
+
+async def test_a_refused_import_is_on_record_as_refused(daily: DailyChannel, boss: Who) -> None:
+    for event, document in (
+        ("e1", DOCUMENT),
+        ("e2", "---\nbank: own\n---\n\n## q · choice · mid\n\nWhich?\n\n- [ ] a\n- [ ] b\n"),
+    ):
+        await daily.client.bank_import(boss, event, f"{event}.md", document, True)
+    refused_, applied = await daily.client.audit(boss, 2)
+    assert (applied.action, applied.facts) == ("bank import", {"name": "e1.md"})
+    assert (refused_.action, refused_.facts["name"]) == ("bank import", "e2.md")
+    assert int(refused_.facts["errors"]) > 0
 
 
 async def test_two_admins_who_edit_at_once_both_change_what_they_name(daily: DailyChannel, boss: Who) -> None:

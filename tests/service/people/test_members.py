@@ -19,7 +19,9 @@ from service.store.cards import CardRow
 from service.store.members import Caller, list_identities
 from service.store.session import allow_forgetting
 from service.store.tables import AnswerRow, Base, CurrentAnswer, InboxRow, Member, Outbox, Season, VerdictRow
-from service.wire import Me, PrivacyAction, TopicMastery, Who
+from service.wire import Me, PrivacyAction, QuestionPost, TopicMastery, Who
+from tests.conftest import Clock
+from tests.service.daily_channel import DailyChannel, choice
 from tests.service.scenes import Stage, question, these
 
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 4)
@@ -105,6 +107,16 @@ class TestPrivacy:
         await played(stage, ada)
         view = await members.privacy(stage.session, ada, "see", stage.now)
         assert (view.name, view.answers, view.ledger_rows, view.cards, view.export) == ("Ada", 2, 2, 1, "")
+
+    async def test_an_answer_that_was_changed_counts_once(self, daily: DailyChannel, clock: Clock) -> None:
+        await daily.bank(choice())
+        await daily.schedule()
+        clock.advance(hours=1)
+        (post,) = [body for body in await daily.ticked() if isinstance(body, QuestionPost)]
+        for option in ("a", "b", "a"):
+            await daily.answer(post.ref, option)
+        assert len(await daily.rows(AnswerRow)) == 3
+        assert (await daily.client.privacy(daily.who("Ada"), "see", "see")).answers == 1
 
     async def test_an_export_contains_all_data_of_the_member_and_no_one_elses(self, stage: Stage) -> None:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")

@@ -1,11 +1,14 @@
-"""What admins read of imports: the few that matter, the counts of all, and no command without its bank."""
+"""What admins read of imports, the audit log and the next question: the few that matter, and the counts of all."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from bot.core.cards import Code, Small, Table, Text
-from bot.core.text.admin import FEW, imported_card, log_card, undone_card
-from service.wire import ImportChange, ImportView, Twin
-from tests.bot.samples import IMPORTED, LOG
+from bot.core.text.admin import FEW, audit_facts, imported_card, log_card, round_card, undone_card
+from service.wire import AuditView, ImportChange, ImportView, RoundView, Twin
+from tests.bot.core.text.instants import read_aloud
+from tests.bot.samples import CHOICE, IMPORTED, LOG
 
 
 def text_of(view: ImportView) -> str:
@@ -57,3 +60,22 @@ def test_the_record_is_a_table_with_what_each_import_came_to() -> None:
         ("undo of 1", "1 changed, 3 retired, 1 back"),
         ("tensors.md", "3 added, 4 unchanged"),
     ]
+
+
+def test_a_refused_import_is_marked_in_the_audit_log() -> None:
+    at = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    view = AuditView(at=at, by="Ann", action="bank import", facts={"name": "own.md", "errors": "1"})
+    assert audit_facts(view) == "name own.md, refused: 1 error"
+
+
+def test_the_preview_is_in_the_schedules_zone() -> None:
+    at = datetime(2026, 3, 2, 22, tzinfo=UTC)
+    closes = at + timedelta(hours=2)
+    view = RoundView(
+        id=0, day=at.date(), question=CHOICE, opens_at=at, closes_at=closes, answers=0, closed=False,
+        zone="Asia/Tokyo",
+    )  # fmt: skip
+    said = read_aloud(
+        "".join(block.markdown for block in round_card(view, "Next question").blocks if isinstance(block, Text))
+    )
+    assert "opens Tuesday 3 March, 07:00 (Asia/Tokyo), closes Tuesday 3 March, 09:00 (Asia/Tokyo)." in said

@@ -84,6 +84,12 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
         "write in `#quiz`; `/quiz-admin doctor` shows more. No streak breaks.",
     ),
     (
+        PostFailed(message="question", channel="#quiz", attempts=1, error="Missing Access"),
+        "The daily question could not be posted",
+        "Dailygrad gave up after 1 attempt. The last error: Missing Access. Check that the bot is running and may "
+        "write in `#quiz`; `/quiz-admin doctor` shows more. No streak breaks.",
+    ),
+    (
         PostFailed(message="verdict", channel="", attempts=0),
         "A verdict could not be posted",
         "No bot fetched it in time. Check that the bot is running and may write in this chat; `/quiz-admin doctor` "
