@@ -221,6 +221,8 @@ def _refilled(block: Body, state: Body) -> Body:
         element["initial_options"] = held["selected_options"]
     if held.get("selected_time"):
         element["initial_time"] = held["selected_time"]
+    if held.get("selected_user"):
+        element["initial_user"] = held["selected_user"]
     if held.get("selected_conversation"):
         element["initial_conversation"] = held["selected_conversation"]
     return {**block, "element": element}

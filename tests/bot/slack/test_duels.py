@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.bot.duel_bank import DUEL_BANK, letter_in, sum_in
 from tests.bot.slack.conftest import Workspace, fresh, said
-from tests.doubles.slack.surfaces import Shown
+from tests.doubles.slack.surfaces import Shown, View
 from tests.doubles.slack.world import User
 
 
@@ -45,3 +45,17 @@ async def test_a_duel(workspace: Workspace) -> None:
     assert said(ladder).index("Bob") < said(ladder).index("Ann")
     # A mention names a member by their id.
     await workspace.types(ann, f"/quiz duel <@{boss.id}|boss>", "You challenged Boss")
+
+
+async def test_a_member_is_challenged_from_a_menu_of_members(workspace: Workspace) -> None:
+    ann, bob = workspace.ann, workspace.bob
+    text = DUEL_BANK.read_text()
+    view = await workspace.client.bank_import(workspace.who(workspace.boss), fresh(), DUEL_BANK.name, text, True)
+    assert view.applied, view.findings
+    await workspace.types(bob, "/quiz me", "How much")
+    shown = await workspace.types(ann, "/quiz duel", "Challenge a member")
+    form = await workspace.presses(ann, shown, "Challenge a member", "Whom?")
+    assert isinstance(form, View)
+    assert form.fields["member"].element["type"] == "users_select"
+    await workspace.fills(ann, {"member": bob.id, "topic": "sums"}, "You challenged Bob")
+    await workspace.sees(bob, "Ann challenges you to a duel")

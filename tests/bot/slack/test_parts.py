@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.core.cards import Button, Card, Form, Picture, Table, Text, TextField
+from bot.core.cards import Button, Card, ChannelField, Form, MemberField, Picture, Table, Text, TextField, TimeField
 from bot.core.command_spec import COMMANDS
 from bot.core.dispatcher import DeliveryDelayed, DeliveryRefused
 from bot.slack.auth import consent_url
@@ -239,6 +239,19 @@ def test_a_late_refusal_keeps_the_members_input() -> None:
     assert (again["blocks"][0]["type"], again["blocks"][0]["text"]["text"]) == ("alert", "In short.")
     assert [block["element"].get("initial_value") for block in again["blocks"][-2:]] == ["mine", None]
     assert again["blocks"][-1]["element"]["initial_options"] == options[1:]
+
+
+def test_a_late_refusal_keeps_what_was_picked_from_menus() -> None:
+    fields = (MemberField("who", "Whom?"), ChannelField("where", "Where?", "C1"), TimeField("at", "When?", "09:00"))
+    view = form_view(Form("Menus", "f:r1", fields), ROUTE)
+    picked = {"who": ("user", "U7"), "where": ("conversation", "C7"), "at": ("time", "10:30")}
+    values = {name: {name: {f"selected_{kind}": value}} for name, (kind, value) in picked.items()}
+    again = refilled_view(view | {"id": "V1", "hash": "h", "state": {"values": values}}, CARD)
+    assert wrong_in_view(again) == ("", [])
+    elements = {block["block_id"]: block["element"] for block in again["blocks"] if block["type"] == "input"}
+    assert {name: elements[name][f"initial_{kind}"] for name, (kind, _) in picked.items()} == {
+        name: value for name, (_, value) in picked.items()
+    }
 
 
 def test_a_picture_may_be_replaced_by_its_alt_text() -> None:

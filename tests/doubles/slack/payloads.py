@@ -177,7 +177,8 @@ def _initial(element: Body) -> Value:
         return [option["value"] for option in element["initial_options"]]
     if "initial_option" in element:
         return str(element["initial_option"]["value"])
-    return element.get("initial_value") or element.get("initial_time") or element.get("initial_conversation")
+    given = ("initial_value", "initial_time", "initial_conversation", "initial_user")
+    return next((element[name] for name in given if element.get(name)), None)
 
 
 def value_of(element: Body, chosen: Any) -> Body:
