@@ -32,7 +32,7 @@ function show(html, mine = false) {
   if (!newestFirst) separate();
   if (focused) message.focus({ preventScroll: true });
   if (!mine) announce(message);
-  if (!mine && !old && atEnd && !newestFirst) message.scrollIntoView({ block: "end" });
+  if (!mine && !old && atEnd && !newestFirst) bringUp(message, "end");
   return message;
 }
 
@@ -100,9 +100,16 @@ function announce(message) {
 
 function focusOn(element) {
   element.focus({ preventScroll: true });
-  // Show a tall message from its start.
-  const tall = element.offsetHeight > window.innerHeight * 0.6;
-  element.scrollIntoView({ block: tall ? "start" : "nearest" });
+  bringUp(element, "nearest");
+}
+
+// A tall message, such as a reveal, is read from its start.
+function bringUp(element, block) {
+  element.scrollIntoView({ block: isTall(element) ? "start" : block });
+}
+
+function isTall(element) {
+  return element.offsetHeight > window.innerHeight * 0.6;
 }
 
 // Posts
@@ -148,8 +155,7 @@ function done(form, { message, html, editor }) {
   if (composing) {
     if (shown.matches(".private")) announce(shown);
     else own.add(shown.id);
-    const tall = shown.offsetHeight > window.innerHeight * 0.6;
-    return shown.scrollIntoView({ block: tall ? "start" : "end" });
+    return bringUp(shown, "end");
   }
   const reply = document.getElementById("m" + message) ?? shown;
   // The stream may have brought it before, and the reader have moved on within it.
@@ -326,6 +332,8 @@ if (log) {
   if (!newestFirst) separate();
   if (log.dataset.events) listen(log.dataset.after);
   const target = document.getElementById(location.hash.slice(1));
+  const newest = [...log.querySelectorAll(".message")].at(-1);
   if (target) focusOn(target);
+  else if (!newestFirst && newest && isTall(newest)) newest.scrollIntoView({ behavior: "instant" });
   else if (!newestFirst) window.scrollTo({ top: document.body.scrollHeight, behavior: "instant" });
 }

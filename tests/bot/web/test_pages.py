@@ -18,7 +18,7 @@ from bot.web.app import build
 from bot.web.chat import CHANNEL, WebChat
 from bot.web.store import ChatStore
 from service.client import ServiceClient
-from tests.bot.samples import GALLERY, QUESTION_POST
+from tests.bot.samples import GALLERY, QUESTION_POST, REVEAL
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.conftest import AT
 from tests.bot.web.http_browser import Desk
@@ -119,6 +119,18 @@ async def test_news_come_by_themselves_and_leave_the_focus_where_it_is(windows: 
     await expect(ann.page.get_by_label("Message or command")).to_have_value("half a thou")
     await expect(bob.page.get_by_label("Message or command")).to_have_value("")
     await expect(bob.page.locator("#announcement")).to_have_text("")
+
+
+async def test_a_reveal_opens_at_its_beginning(windows: Windows, chat: WebChat) -> None:
+    ann = await (await windows.open(width=360)).join("Ann")
+    for number in range(6):
+        await says(chat, "Bob", f"message {number}", f"e{number}")
+    await ann.said("message 5", private=False)
+    await chat.post(HERE, outbox_card(REVEAL), "k")
+    title = ann.page.get_by_role("heading", name=outbox_card(REVEAL).title)
+    for arrived in ("while the page is open", "before the page was opened"):
+        await expect(title, arrived).to_be_in_viewport()
+        await ann.page.reload()
 
 
 async def test_a_typed_command_is_announced_once_and_leaves_the_focus_in_the_box(
