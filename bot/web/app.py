@@ -34,6 +34,7 @@ from bot.web.archive import ArchivePages
 from bot.web.board import BoardPage
 from bot.web.chat import CHANNEL, WHERE, Connection, WebChat, is_editor, who_of
 from bot.web.editor import LinkedEditor
+from bot.web.ladder import LadderPage
 from bot.web.me import MePage
 from bot.web.navigation import Navigation
 from bot.web.oidc import Provider
@@ -146,6 +147,7 @@ class WebApp:
         if client is not None:
             today = TodayPage(self.cookies, client, answer, self._navigation, chat.clock)
             board = BoardPage(self.cookies, client, self._navigation, chat.clock)
+            ladder = LadderPage(self.cookies, client, self._navigation)
             practice = PracticePage(self.cookies, client, self._navigation, chat.clock)
             archive = ArchivePages(self.cookies, client, self._navigation)
             me = MePage(self.cookies, client, self._navigation)
@@ -156,6 +158,7 @@ class WebApp:
                 *today.routes,
                 *practice.routes,
                 *board.routes,
+                *ladder.routes,
                 *tournament.routes,
                 *sprint.routes,
                 *archive.routes,

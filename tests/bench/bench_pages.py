@@ -31,7 +31,7 @@ from tests.faults.backend import TOKEN, TOKEN_KEY, Bots, backend_running, boss_o
 from tests.service.rounds.test_rounds_scale import answer_all
 from tests.service.scenes import Stage, question
 
-PAGES = ("", "today", "board", "me", "practice", "archive", "sprint")
+PAGES = ("", "today", "board", "ladder", "me", "practice", "archive", "sprint")
 LIMIT_MS, LOOKERS = 50, 4
 MEMBERS = 10_000
 PERIODS: Sequence[Period] = ("day", "week", "month", "all")

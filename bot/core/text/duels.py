@@ -110,16 +110,23 @@ def ladder_card(ladder: Ladder) -> Card:
 def duels_card(mine: MyDuels) -> Card:
     """Returns the reader's rating, their duels that have not ended, and how the rating changed."""
     blocks: list[Block] = [Text(f"Your rating is **{mine.rating}**. `/quiz duel @member` challenges somebody.")]
-    buttons: list[Button] = []
-    for view in mine.live:
-        blocks.append(Text(f"- {_live_line(view)}"))
-        buttons.append(Button(f"Open: {_other(view).name}"[:BUTTON_LABEL], encode(ShowDuel(str(view.duel))), "primary"))
+    blocks += [Text(f"- {_live_line(view)}") for view in mine.live]
     if mine.past:
         rows = tuple(_history_cells(view) for view in mine.past)
         blocks.append(Table(("Duel with", "Result", "Right", "Rating"), rows, "Latest duels, newest first"))
-        buttons.append(Button("See the latest result", encode(ShowDuel(str(mine.past[0].duel)))))
     summary = f"Your rating is {mine.rating}. {plural(len(mine.live), 'open duel')}."
-    return Card("Your duels", summary, tuple(blocks), (*buttons, _CHALLENGE, _LADDER))
+    return Card("Your duels", summary, tuple(blocks), (*page_buttons(mine), _LADDER))
+
+
+def page_buttons(mine: MyDuels) -> tuple[Button, ...]:
+    """Returns the buttons of the reader's duels, and the one that challenges somebody."""
+    live = [Button(f"Open: {_other(one).name}"[:BUTTON_LABEL], _showing(one), "primary") for one in mine.live]
+    past = [Button("See the latest result", _showing(mine.past[0]))] if mine.past else []
+    return (*live, *past, _CHALLENGE)
+
+
+def _showing(view: DuelView) -> str:
+    return encode(ShowDuel(str(view.duel)))
 
 
 def challenge_form() -> Form:

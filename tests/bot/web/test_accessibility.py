@@ -52,6 +52,7 @@ async def fill(room: Room, chat: WebChat, who: Who) -> Mapping[str, str]:
         "question": f"question/{past.ref}",
         "channel": "",
         "board": "board",
+        "ladder": "ladder",
         "me": "me",
         "sprint": "sprint",
         "tournament": "tournament",

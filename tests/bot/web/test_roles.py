@@ -87,6 +87,7 @@ ROWS = {
     "POST /m/{member}/practice/{ref}/mark": (403, 403, 403, 422, 422),
     "POST /m/{member}/practice/{ref}/rate": (403, 403, 403, 422, 422),
     "GET /m/{member}/board": MEMBERS,
+    "GET /m/{member}/ladder": MEMBERS,
     "GET /m/{member}/me": MEMBERS,
     "GET /m/{member}/sessions": MEMBERS,
     "POST /m/{member}/sessions": (403, 403, 403, 422, 422),
