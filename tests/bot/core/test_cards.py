@@ -32,7 +32,7 @@ def test_the_data_of_a_card_names_every_part() -> None:
         "title": "T",
         "summary": "S",
         "blocks": [
-            {"is": "Text", "markdown": "a"},
+            {"is": "Text", "markdown": "a", "authored": False},
             {
                 "is": "Bars",
                 "rows": [{"is": "Bar", "label": "b", "count": 1, "share": 0.5, "mark": "right"}],
