@@ -10,6 +10,7 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from questions.checks import check_question
 from questions.export import export_bank
 from questions.model import Bank, Question
 from questions.reader import Reading
@@ -25,6 +26,8 @@ from service.store.members import Caller
 from service.store.tables import BankRow, QuestionRow
 from service.wire import PACKED, EditRefused, EditView, ImportView, QuestionSource, RegradeView, SuggestionProblem
 
+_OF_OURS = frozenset(("Q203", "Q231", "Q232"))
+"""Rules of the native format: reasons of wrong options, key points, and answers of open questions."""
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
 
 
@@ -92,6 +95,7 @@ async def edit(
     """
     target = await _find(session, caller, question)
     current = (await import_rows.load_questions(session, [target.row.id]))[target.row.id]
+    checked = _waive(checked, current)
     if checked.problem or checked.question is None or checked.reading is None:
         if apply:
             raise Refused(EditRefused(question=target.row.key, why="unsound"))
@@ -115,6 +119,19 @@ async def edit(
     else:
         await part.rollback()
     return known.model_copy(update={"applied": apply, "fields": fields, "regrade": moved})
+
+
+def _waive(checked: CheckedText, current: Question) -> CheckedText:
+    """Drops errors for what the question lacks already: what an import need not have, an edit need not add."""
+    reading, question = checked.reading, checked.question
+    if reading is None or question is None or not reading.has_errors:
+        return checked
+    before = dataclasses.replace(current, place=question.place)
+    native = dataclasses.replace(reading.bank, dialects=("native",))
+    lacks = _OF_OURS & {finding.code for finding in check_question(before, native, reading.source)}
+    kept = tuple(finding for finding in reading.findings if finding.code not in lacks)
+    reading = dataclasses.replace(reading, findings=kept)
+    return CheckedText(checked.text, _problem(reading), reading_text(reading).plain.strip(), reading)
 
 
 async def put_question(

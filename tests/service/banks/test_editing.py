@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.store.tables import Ledger, Outbox, QuestionVersion
-from service.wire import AnswerInput, EditRefused, NotFound, QuestionPost, RegradeView, Who
+from service.wire import AnswerInput, EditRefused, NotFound, QuestionFilter, QuestionPost, RegradeView, Who
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel
 from tests.service.refusals import refused
@@ -111,3 +111,26 @@ async def test_a_shared_or_foreign_question_is_not_edited(closed: DailyChannel, 
         await closed.client.question_source(eve, "shape")
     with refused(NotFound(what="question", name="shape")):
         await closed.client.question_edit(eve, "edit", "shape", DOCUMENT, True)
+
+
+PLAIN = """# Team quiz
+
+1. What does `torch.zeros(2, 3).t().shape` give?
+   - [x] (2, 3)
+   - [ ] (3, 2)
+"""
+
+
+async def test_an_imported_question_is_edited_without_adding_what_it_never_had(daily: DailyChannel, boss: Who) -> None:
+    """A document need not have reasons; a question that has them keeps to the rule."""
+    assert (await daily.client.bank_import(boss, "plain", "plain.md", PLAIN, True)).applied
+    assert (await daily.client.bank_import(boss, "import", "ours", DOCUMENT, True)).applied
+    ref = (await daily.client.bank_questions(boss, QuestionFilter(text="zeros"))).questions[0].id
+    text = (await daily.client.question_source(boss, ref)).text
+    swapped = text.replace("- [x] (2, 3)", "- [ ] (2, 3)").replace("- [ ] (3, 2)", "- [x] (3, 2)")
+    assert swapped != text
+    preview = await daily.client.question_edit(boss, "look", ref, swapped, False)
+    assert preview.problem == "" and "Q203" not in preview.findings, preview.findings
+    assert (await daily.client.question_edit(boss, "edit", ref, swapped, True)).applied
+    bare = (await daily.client.question_source(boss, "other")).text.replace(" — it copies", "")
+    assert (await daily.client.question_edit(boss, "bare", "other", bare, False)).problem == "errors"
