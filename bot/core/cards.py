@@ -184,6 +184,8 @@ class TextField:
     required: bool = True
     upload: bool = False
     """Whether a file may replace the typed text."""
+    known: tuple[str, ...] = ()
+    """The values that there are, for a chat that offers them in a menu."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ class ButtonHandler:
             case actions.ShowLadder():
                 return await self._duels.show_ladder(event)
             case actions.Challenge():
-                return duels.challenge_form()
+                return duels.challenge_form(tuple(one.topic for one in await self._client.topics(event.who)))
             case actions.JoinTournament() | actions.LeaveTournament() | actions.ShowTournament():
                 return await self._tournaments.press(event, action)
             case actions.Compare() | actions.Mark() | actions.ShareAnswer():

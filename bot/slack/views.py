@@ -127,6 +127,11 @@ def _input(name: str, label: str, element: Body, optional: bool, hint: str = "")
 
 
 def _text_field(field: TextField) -> Body:
+    if 0 < len(field.known) <= SLACK.menu_options and all(units(one) <= SLACK.option_label for one in field.known):
+        offered = {one: {"text": plain(one), "value": one} for one in field.known}
+        chosen = {"initial_option": offered[field.value]} if field.value in offered else {}
+        menu = {"type": "static_select", "options": list(offered.values()), **chosen}
+        return _input(field.name, field.label, menu, not field.required, field.hint)
     most = min(SLACK.typed_text, field.max_length)
     value, hint = clean(field.value), field.hint
     element: Body = {"type": "plain_text_input", "multiline": field.code or field.lines > 1, "max_length": most}

@@ -957,6 +957,7 @@ GALLERY: dict[str, Card | Form] = {
     "setup whole": onboarding.setup_form(GENERAL, (), "", NOW),
     "schedule form": admin.schedule_form(SCHEDULE.model_copy(update={"platform": "discord"})),
     "challenge": duels.challenge_form(),
+    "challenge about a topic": duels.challenge_form(("autograd", EVIL, "tensors/views")),
     "begun": onboarding.begun_card(SCHEDULE, ROUND),
     "begun without a question": onboarding.begun_card(SCHEDULE, "the bank is empty"),
     "home": onboarding.home_card(TodayView(forms=(ANSWERED, ASK_CODE), zone=BERLIN), ME, NOW),

@@ -129,9 +129,10 @@ def _showing(view: DuelView) -> str:
     return encode(ShowDuel(str(view.duel)))
 
 
-def challenge_form() -> Form:
-    """Asks whom to challenge to a duel, and about what."""
-    topic = TextField("topic", "Topic", "", "For example `autograd`; empty for any.", max_length=100, required=False)
+def challenge_form(topics: tuple[str, ...] = ()) -> Form:
+    """Asks whom to challenge to a duel, and about which of the topics."""
+    hint = "For example `autograd`; empty for any."
+    topic = TextField("topic", "Topic", "", hint, max_length=100, required=False, known=topics)
     return Form("Challenge a member", encode(Challenge()), (MemberField("member", "Whom?"), topic), submit="Challenge")
 
 

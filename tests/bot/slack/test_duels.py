@@ -57,5 +57,7 @@ async def test_a_member_is_challenged_from_a_menu_of_members(workspace: Workspac
     form = await workspace.presses(ann, shown, "Challenge a member", "Whom?")
     assert isinstance(form, View)
     assert form.fields["member"].element["type"] == "users_select"
+    topics = form.fields["topic"].element
+    assert topics["type"] == "static_select" and "sums" in [one["value"] for one in topics["options"]]
     await workspace.fills(ann, {"member": bob.id, "topic": "sums"}, "You challenged Bob")
     await workspace.sees(bob, "Ann challenges you to a duel")

@@ -361,3 +361,12 @@ def test_the_error_of_a_speed_board_is_drawn_above_its_table() -> None:
     assert '<rect class="known" x="60.0" y="1" width="5.0" height="6"/>' in chart
     assert "you · place 2 · 1,234 ms (1,200–1,300)" in chart and "2,000 ms" in chart
     assert 'aria-hidden="true"' in chart and "1,234 ms (1,200–1,300)" in table, "screen readers read the table"
+
+
+def test_known_values_are_offered_while_typing() -> None:
+    html = html_of(Form("t", "f:r1", (TextField("topic", "Topic", known=("a<b", "sums")),)))
+    assert (
+        '<datalist id="f7-topic-known"><option value="a&lt;b"></option><option value="sums"></option></datalist>'
+        in html
+    )
+    assert 'list="f7-topic-known"' in html
