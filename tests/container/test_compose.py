@@ -106,6 +106,19 @@ def test_the_web_bot_reaches_the_service_alone_and_as_the_web_only(whole: Whole)
     assert found == {"service": 200, "postgres": "unknown name", "worker": "unknown name", "slack tokens": 403}
 
 
+def test_no_member_takes_the_service_down_with_a_document(whole: Whole, measured: Report) -> None:
+    before = {name: whole.inspected(name)[0] for name in ("service", "worker")}
+    told = whole.compose("exec", "-T", "web", "python", "-", stdin=script("hostile.py")).splitlines()
+    seen = [json.loads(line) for line in told]
+    assert [one["outcome"] for one in seen if one["who"] == "member"] == ["admins-only"] * 3, "nothing was read"
+    assert [one["outcome"] for one in seen if one["who"] == "admin"] == ["document-refused"] * 3
+    for name, one in before.items():
+        (now,) = whole.inspected(name)
+        assert now["Id"] == one["Id"] and now["RestartCount"] == one["RestartCount"] and not now["State"]["OOMKilled"]
+    slowest = max(one["health_s"] for one in seen)
+    measured["hostile documents"] = f"6 refused, health checks at most {slowest} s meanwhile"
+
+
 def test_more_of_each_are_added_while_it_runs(whole: Whole) -> None:
     many = ("--scale", "sandbox=2", "--scale", "worker=2", "--scale", "service=2")
     whole.compose("up", "--detach", "--wait", "--wait-timeout", "120", "--no-build", *many, *LASTING)
