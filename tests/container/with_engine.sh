@@ -17,7 +17,7 @@ end() {
     local status=$?
     [ -z "${engine:-}" ] || { kill "$engine" 2>/dev/null && wait "$engine" || true; }
     umount -l "$work"/exec/netns/* 2>/dev/null || true
-    rm -rf "$work" {sandbox,service,bot}/wheels
+    rm -rf "$work" wheels
     # Without an engine or a base image there is nothing to test; what is ours to build must build.
     if [ "$stage" = preparing ] && [ "$status" != 0 ]; then
         echo "the container is not tested here: no engine with a base image could be had (see above)"
@@ -86,13 +86,13 @@ make_postgres() {
 
 # build FOLDER [PACKAGES]: the image of a folder, without a network. Packages are downloaded besides its lock file's.
 build() {
-    local folder=$1 pip=(.venv/bin/pip download -q --disable-pip-version-check --no-deps -d "$1/wheels")
+    local folder=$1 pip=(.venv/bin/pip download -q --disable-pip-version-check --no-deps -d "wheels/$1")
     shift
-    rm -rf "$folder/wheels"
+    rm -rf wheels
     "${pip[@]}" --require-hashes -r "$folder/requirements.lock"
     [ $# = 0 ] || "${pip[@]}" "$@"
     docker build -q --network none --build-arg PIP_NO_INDEX=1 -f "$folder/Dockerfile" -t "dailygrad-$folder" .
-    rm -rf "$folder/wheels"
+    rm -rf wheels
 }
 
 compose() {
