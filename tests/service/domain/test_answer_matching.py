@@ -191,3 +191,10 @@ def test_a_quoted_text_cannot_end_its_quotes() -> None:
         parse_value("f('`x`')")
     assert isinstance(wrong.value.refusal, AnswerUnreadable)
     assert "`" not in wrong.value.refusal.text and "'x'" in wrong.value.refusal.text
+
+
+def test_a_quoted_text_is_one_line() -> None:
+    with pytest.raises(UnreadableValue) as wrong:
+        parse_value("two \t words\nand  more")
+    assert isinstance(wrong.value.refusal, AnswerUnreadable)
+    assert wrong.value.refusal.text == "two words and more"

@@ -13,6 +13,8 @@ import pytest
 from questions.model import Level
 from service.domain.calibration import (
     GRID,
+    LEAST_SPREAD,
+    MOST_SPREAD,
     Difficulty,
     Fit,
     Item,
@@ -130,6 +132,14 @@ def test_abilities_are_found_and_kept_as_distributions() -> None:
     means = fit.abilities @ np.array(GRID)
     assert np.corrcoef(means, truth.abilities)[0, 1] > 0.9
     assert fit.scale.spread == pytest.approx(1.0, abs=0.25)
+
+
+def test_the_spread_of_abilities_is_bounded() -> None:
+    items = [Item("mid", "a")] * 40
+    apart = [Response(member, item, float(member % 2)) for member in range(200) for item in range(40)]
+    alike = [Response(member, item, float((member + item) % 2)) for member in range(200) for item in range(40)]
+    assert calibrate(items, apart).scale.spread == MOST_SPREAD == 2.0
+    assert calibrate(items, alike).scale.spread == LEAST_SPREAD == 0.3
 
 
 def test_expected_shares_average_over_the_audience_and_the_doubt() -> None:

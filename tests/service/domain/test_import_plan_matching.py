@@ -69,6 +69,13 @@ def test_a_prompt_edited_a_little_in_its_place_keeps_its_row() -> None:
     assert rows(after, kept(*written(*PROMPTS))) == [100, 101, 102, 103, 104]
 
 
+def test_a_retired_question_keeps_no_row_for_what_stands_in_its_place() -> None:
+    edited = list(PROMPTS)
+    edited[1] = "Why does `x.view(-1)` raise on a transposed tensor?"
+    before = written(*PROMPTS)
+    assert rows(written(*edited), kept(*before, retired=[before[1].id])) == [100, None, 102, 103, 104]
+
+
 def test_neighbors_edited_together_keep_their_rows() -> None:
     edited = [
         prompt.replace("?", ", in short?").replace("Why does", "Tell why").replace("many", "many whole")

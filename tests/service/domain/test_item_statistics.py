@@ -58,6 +58,11 @@ def test_few_answers_say_nothing(count: int, right: float, discrimination: float
     assert find_problem(item) is None and known_discrimination(item) is None
 
 
+def test_a_question_with_just_enough_answers_is_judged() -> None:
+    wrong = Item(MIN_ANSWERS, 0.0, None, 0, Picks(0), Picks(MIN_ANSWERS), Picks(0))
+    assert find_problem(wrong) is not None
+
+
 def test_a_misconception_of_weak_members_is_no_wrong_key() -> None:
     right, wrong = Picks(8, 8, 8 * 0.8, 8 * 0.65), Picks(40, 40, 40 * 0.4, 40 * 0.18)
     assert find_problem(Item(60, 8 / 60, 0.3, 60, right, wrong, right)) == "hard"

@@ -88,6 +88,26 @@ def test_a_team_is_known_by_the_questions_of_a_topic() -> None:
     assert low < narrow[1] < narrow[2] < high
 
 
+def test_a_range_is_the_mode_of_what_is_probable_and_its_curvature() -> None:
+    """Of one topic, only the sum of the two parts of an ability matters: normal with both variances together."""
+    given, spread = answers("a", 3, 4, Difficulty(0.4, 0.0)), 1.1
+    grid = np.linspace(-4, 4, 800_001)
+    right = 1 / (1 + np.exp(0.4 - grid))
+    logs = 3 * np.log(right) + np.log(1 - right) - grid**2 / (2 * (spread**2 + TOPIC_SPREAD**2))
+    best = int(logs.argmax())
+    step = grid[1] - grid[0]
+    error = 1 / math.sqrt(-(logs[best + 1000] - 2 * logs[best] + logs[best - 1000]) / (1000 * step) ** 2)
+    ends = [1 / (1 + math.exp(0.4 - grid[best] - z * error)) for z in (-1.281552, 0.0, 1.281552)]
+    (found,) = estimate_topics(given, spread)
+    assert [found.low, found.middle, found.high] == pytest.approx(ends, abs=1e-4)
+
+
+@pytest.mark.parametrize("spread", [0.5, 1.2])
+def test_before_any_answer_an_ability_is_spread_as_those_of_all(spread: float) -> None:
+    weights = weigh_ability((), spread)
+    assert math.sqrt(float(weights @ np.array(GRID) ** 2)) == pytest.approx(spread, abs=0.02)
+
+
 def test_no_answers_and_hostile_answers() -> None:
     assert estimate_topics([], 0.9) == ()
     (one,) = estimate_topics(answers("", 500, 500), 0.3)

@@ -332,6 +332,7 @@ def test_an_invalid_share_is_rejected(bad: float) -> None:
         {"speed_window_s": 0},
         {"confidence": {"sure": (-1, 0)}},
         {"confidence": {"sure": (0, 1)}},
+        {"hint_cost": -1},
     ],
 )
 def test_a_policy_that_could_take_points_away_is_refused(fields: dict[str, float]) -> None:

@@ -55,6 +55,26 @@ def test_honest_members_are_listed_no_more_often_than_stated() -> None:
     assert compared > 5_000, "pairs in question"
 
 
+@pytest.mark.parametrize(
+    ("shared", "wrong", "compared"),
+    [
+        (LEAST_SHARED, LEAST_WRONG, 1),
+        (LEAST_SHARED - 1, LEAST_WRONG, 0),
+        (LEAST_SHARED, LEAST_WRONG - 1, 0),
+    ],
+)
+def test_few_questions_in_common_are_not_compared(shared: int, wrong: int, compared: int) -> None:
+    others: dict[int, str | None] = {10 * number: "b" for number in range(1, 9)}
+
+    def chosen(number: int) -> dict[int, str | None]:
+        # The others are others each time, so that no pair of them has enough in common.
+        rest = {member + number * 100: option for member, option in others.items()}
+        return {0: "b" if number < wrong else None, 1: "b" if number < wrong else None, **rest}
+
+    alone: list[dict[int, str | None]] = [{0: None}, {1: None}]
+    assert find_similar_pairs([*map(chosen, range(shared)), *alone]).compared == compared
+
+
 def test_a_pair_that_copies_is_found_and_nobody_else() -> None:
     random = Random(3)
     found, others = 0, 0

@@ -1,7 +1,7 @@
 """Small changes to a module's syntax tree, one of which is one mutant.
 
-Left alone, because a change there changes no behavior or is judged by a reader: docstrings, annotations, decorators,
-assertions (also `strict=` of `zip`), code for type checkers, `__all__`, and the texts of exceptions.
+Left alone, because a change there changes no behavior or is judged by a reader: docstrings, annotations, names of
+types, decorators, assertions (also `strict=` of `zip`), code for type checkers, `__all__`, and the texts of exceptions.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _OPPOSITES = (
     ("removeprefix", "removesuffix"),
 )
 _OPPOSITE = {**dict(_OPPOSITES), **{two: one for one, two in _OPPOSITES}}
-_TYPE_CHECKS = ("isinstance", "issubclass", "cast")
-"""Functions whose arguments cannot be swapped without an immediate TypeError."""
+_UNSWAPPED = ("isinstance", "issubclass", "cast", "min", "max", "maximum", "minimum", "logaddexp")
+"""Functions that raise at once if their arguments are swapped, or return the same."""
 
 _CONTEXT = 60
 """Characters shown before and after a change."""
@@ -199,7 +199,7 @@ def _jump(node: ast.Break | ast.Continue, parents: _Parents) -> Iterator[_Change
 def _swapped(node: ast.Call, parents: _Parents) -> Iterator[_Change]:
     if len(node.args) < 2 or any(isinstance(one, ast.Starred) for one in node.args[:2]):
         return
-    if isinstance(node.func, ast.Name) and node.func.id in _TYPE_CHECKS:
+    if getattr(node.func, "id", getattr(node.func, "attr", "")) in _UNSWAPPED:
         return
     new = copy.copy(node)
     new.args = [node.args[1], node.args[0], *node.args[2:]]
@@ -281,7 +281,7 @@ def _left_alone(node: ast.AST, parents: _Parents) -> bool:
                 return True
             case ast.Raise() if _text(node):
                 return True
-            case ast.keyword(arg="strict"):
+            case ast.keyword(arg="strict") | ast.Subscript(value=ast.Name(id="Literal")):
                 return True
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):
                 return True
