@@ -153,10 +153,10 @@ def two_free_ports() -> int:
 
 
 def joins(browser: httpx.Client, address: str, name: str) -> str:
-    """Joins the web chat and returns the path of the member's pages."""
+    """Joins the web chat and returns the path of the channel's page."""
     token = hidden(browser.get(f"{address}/").text, "token")
     joined = browser.post(f"{address}/join", data={"token": token, "name": name})
-    return str(joined.headers["location"])
+    return f"/m/{joined.headers['location'].split('/')[2]}/"
 
 
 def hidden(page: str, name: str) -> str:
