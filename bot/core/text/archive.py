@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.core.actions import PracticeFilter
 from bot.core.markup import escape
 from bot.core.text.code_results import cause_words, gpu_words
-from bot.core.text.item_statistics import liked_words
+from bot.core.text.item_statistics import duration_words, liked_words
 from bot.core.text.questions import lettered
 from bot.core.text.results import CLEARED, verdict_title
 from bot.core.text.reveals import points_line, rank_line, share_line, streak_line
@@ -152,6 +152,8 @@ def statistics(item: ItemStatistics, *, moderator: bool) -> tuple[tuple[str, str
         beats = ", more than the right one" if item.wrong_beats_right else ""
         share = percent(item.wrong.share)
         rows.append(("Most chosen wrong option", f"{brief_markdown(item.wrong.text, 120)} ({share}{beats})"))
+    if item.seconds is not None:
+        rows.append(("Time to answer", f"{duration_words(item.seconds)} from the post (median)"))
     if moderator:
         rows += _for_moderators(item)
     return tuple(rows)

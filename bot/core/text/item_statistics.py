@@ -165,7 +165,7 @@ def _wrong(item: ItemStatistics) -> str:
 
 
 def _time(item: ItemStatistics) -> str:
-    return "" if item.seconds is None else f"**Time from post to answer:** {_duration(item.seconds)} (median)."
+    return "" if item.seconds is None else f"**Time from post to answer:** {duration_words(item.seconds)} (median)."
 
 
 def _liked(item: ItemStatistics) -> str:
@@ -178,7 +178,8 @@ def liked_words(item: ItemStatistics) -> str:
     return f"{item.liked} of {plural(item.rated, 'member')} found it a good question ({share})"
 
 
-def _duration(seconds: float) -> str:
+def duration_words(seconds: float) -> str:
+    """Returns a time from post to answer in words, rounded."""
     return minutes_words(round(seconds / 60)) if seconds >= 3600 else seconds_words(seconds)
 
 
