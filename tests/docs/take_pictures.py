@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 BANK = Path(__file__).parent / "pictures.md"
 IMAGES = ROOT / "docs" / "images"
 ANIMATION = IMAGES / "round.webp"
-WIDTH, HEIGHT = 760, 700
+WIDTH, HEIGHT = 760, 820
 ANSWERS = {"Grace": "It raises", "Alan": "It returns", "Zoë": "It raises"}
 SECONDS = {"question": 2.5, "answer": 2.5, "reveal": 4.0, "board": 3.0}
 """Time that each scene is shown in the animation."""
