@@ -122,10 +122,12 @@ async def build_review(session: AsyncSession, duel: Duel, caller: Caller, now: d
 async def build_ladder(session: AsyncSession, caller: Caller, limit: int) -> Ladder:
     """Returns the top of the workspace's ladder, and the caller's own place on it."""
     places, total = await duels.list_ladder(session, caller.workspace_id, limit, caller.member_id)
+    ids = await members.list_ids_on(session, "discord", [place.member_id for place in places])
     rows = [
         LadderRow(
             rank=place.rank,
             name=place.name,
+            discord=ids.get(place.member_id, ""),
             rating=place.shown,
             duels=place.duels,
             wins=place.wins,

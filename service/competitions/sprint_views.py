@@ -11,7 +11,7 @@ from service.rounds.views import build_answer_key, build_question_view
 from service.store import questions, schedules
 from service.store import sprints as rows
 from service.store.competition_tables import Sprint, SprintQuestion
-from service.store.members import Caller
+from service.store.members import Caller, list_ids_on
 from service.store.questions import Version
 from service.store.sprints import Entry
 from service.wire import (
@@ -75,7 +75,8 @@ async def build_reveal(
     # Options of different variants cannot be counted together.
     counted = () if question.own_variants else entries
     chosen = [option for entry in counted for option in entry.answer.given.get("options") or ()]
-    standings, unnamed = name_standings(await rows.list_scores(session, sprint.id))
+    standings, unnamed = await list_standings(session, await rows.list_scores(session, sprint.id))
+    ids = await list_ids_on(session, "discord", {first.member.id} if first else ())
     ref = question_ref(question)
     return SprintReveal(
         ref=ref,
@@ -85,7 +86,9 @@ async def build_reveal(
         family=await questions.get_key(session, version.question_id) if question.own_variants else "",
         answers=len(entries),
         right=len(right),
-        fastest=FastestAnswer(name=first.member.name, ms=first.ms) if first else None,
+        fastest=FastestAnswer(name=first.member.name, discord=ids.get(first.member.id, ""), ms=first.ms)
+        if first
+        else None,
         standings=standings,
         unnamed=unnamed,
     )
@@ -94,18 +97,28 @@ async def build_reveal(
 async def build_podium(session: AsyncSession, sprint: Sprint) -> SprintPodium:
     """Returns the result of a sprint."""
     scores = await rows.list_scores(session, sprint.id)
-    standings, unnamed = name_standings(scores)
+    standings, unnamed = await list_standings(session, scores)
     return SprintPodium(
         asked=sprint.number, total=sprint.total, players=len(scores), standings=standings, unnamed=unnamed
     )
 
 
-def name_standings(scores: Sequence[tuple[SprintScore, bool]]) -> tuple[tuple[SprintStanding, ...], int]:
+async def list_standings(
+    session: AsyncSession, scores: Sequence[tuple[SprintScore, bool]]
+) -> tuple[tuple[SprintStanding, ...], int]:
     """Returns the best members so far, and how many more have points. Leaves out hidden members."""
     ranked = rank_scores([score for score, hidden in scores if not hidden])
+    best = ranked[:SHOWN_STANDINGS]
+    ids = await list_ids_on(session, "discord", [score.member_id for _, score in best])
     shown = tuple(
-        SprintStanding(rank=rank, name=score.name, points=score.points, right=score.right)
-        for rank, score in ranked[:SHOWN_STANDINGS]
+        SprintStanding(
+            rank=rank,
+            name=score.name,
+            discord=ids.get(score.member_id, ""),
+            points=score.points,
+            right=score.right,
+        )
+        for rank, score in best
     )
     return shown, len(ranked) - len(shown)
 

@@ -83,6 +83,8 @@ class SprintStanding(Model):
 
     rank: int
     name: str
+    discord: Short = ""
+    """Id on Discord, whose client shows it as a name to press; empty if unknown."""
     points: int
     right: int
     """Number of right answers."""
@@ -92,6 +94,8 @@ class FastestAnswer(Model):
     """The first right answer to a question."""
 
     name: str
+    discord: Short = ""
+    """Id on Discord, whose client shows it as a name to press; empty if unknown."""
     ms: int
     """Milliseconds from the start of the question."""
 
@@ -258,6 +262,8 @@ class DuelReview(Model):
 class LadderRow(Model):
     rank: int
     name: str
+    discord: Short = ""
+    """Id on Discord, whose client shows it as a name to press; empty if unknown."""
     rating: int
     duels: int
     wins: int

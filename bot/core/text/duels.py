@@ -18,7 +18,7 @@ from bot.core.cards import Block, Button, Card, Form, MemberField, Small, Table,
 from bot.core.limits import BUTTON_LABEL
 from bot.core.markup import escape
 from bot.core.text.results import answer_in_brief
-from bot.core.text.words import in_brief, minutes_words, moment_markdown, person_markdown, plural
+from bot.core.text.words import in_brief, mentions_of, minutes_words, moment_markdown, person_markdown, plural
 from service.wire import DuelAnswer, DuelPlayer, DuelPost, DuelReview, DuelTurn, DuelView, Ladder, LadderRow, MyDuels
 
 _LADDER: Final = Button("Ladder", encode(ShowLadder()))
@@ -96,6 +96,7 @@ def ladder_card(ladder: Ladder) -> Card:
             tuple(_ladder_cells(row) for row in ladder.rows),
             numeric=(0, 2, 3, 4, 5),
             mine=mine,
+            members=mentions_of(ladder.rows),
         )
     ]
     left = ladder.total - len(ladder.rows)

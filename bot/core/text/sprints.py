@@ -11,7 +11,7 @@ from bot.core.charts import PodiumChart, PodiumPlace
 from bot.core.markup import escape
 from bot.core.text.questions import about, example_note, opening, posted_blocks, question_blocks
 from bot.core.text.results import answer_blocks, answer_in_brief, right_first
-from bot.core.text.words import brief_markdown, in_brief, joined, moment_markdown, plural
+from bot.core.text.words import brief_markdown, in_brief, joined, mentions_of, moment_markdown, person_markdown, plural
 from service.wire import (
     Fate,
     LiveSprint,
@@ -74,7 +74,7 @@ def sprint_reveal_card(post: SprintReveal) -> Card:
     """Returns the answer to a question, what members chose, and the standings."""
     question, right = post.key.question, _right_of(post.right, post.answers)
     fastest = post.fastest
-    first = f" Fastest: **{escape(fastest.name)}** in {fastest.ms / 1000:.1f} s." if fastest else ""
+    first = f" Fastest: **{person_markdown(fastest)}** in {fastest.ms / 1000:.1f} s." if fastest else ""
     own = (Button("Explain mine", encode(Explain(post.family))),) if post.family and fits(Explain(post.family)) else ()
     report = (Button("Report a mistake", encode(Report(question.id))),) if fits(Report(question.id)) else ()
     return Card(
@@ -95,7 +95,8 @@ def podium_card(post: SprintPodium) -> Card:
     """Returns the result of a sprint."""
     best = [one for one in post.standings if one.rank in MEDALS]
     lines = [
-        f"{MEDALS[one.rank]} **{escape(one.name)}**: {plural(one.points, 'point')}, {one.right} of {post.asked} right"
+        f"{MEDALS[one.rank]} **{person_markdown(one)}**: {plural(one.points, 'point')}, "
+        f"{one.right} of {post.asked} right"
         for one in best
     ]
     places = tuple(PodiumPlace(one.rank, one.name, plural(one.points, "point")) for one in best)
@@ -252,5 +253,7 @@ def _distribution(post: SprintReveal) -> tuple[Block, ...]:
 def _table(standings: tuple[SprintStanding, ...], unnamed: int, caption: str) -> tuple[Block, ...]:
     rows = tuple((str(one.rank), one.name, f"{one.points:,}", str(one.right)) for one in standings)
     more = (Small(f"And {unnamed:,} more."),) if unnamed else ()
-    table = (Table(("Rank", "Name", "Points", "Right"), rows, caption, (0, 2, 3)),) if rows else ()
-    return (*table, *more)
+    if not rows:
+        return more
+    heads = ("Rank", "Name", "Points", "Right")
+    return (Table(heads, rows, caption, (0, 2, 3), members=mentions_of(standings)), *more)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta, tzinfo
-from typing import Final
+from typing import Final, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.core.markup import escape, instant_markdown, member_markdown, parse, to_summary
 from bot.core.markup.tree import Paragraph
-from service.wire import BoardRow, Confidence, DuelPlayer, PersonView, Platform, Verdict
+from service.wire import Confidence, Platform, Verdict
 
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS: Final = (
@@ -207,11 +207,21 @@ def sentence(text: str) -> str:
     return text[:1].upper() + stopped(text[1:])
 
 
-def mentions_of(people: Iterable[PersonView | BoardRow]) -> tuple[str, ...]:
+class Mentioned(Protocol):
+    """A member who may have an id on Discord."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def discord(self) -> str: ...
+
+
+def mentions_of(people: Iterable[Mentioned]) -> tuple[str, ...]:
     """Returns each member's name for `Table.members`."""
     return tuple(person_markdown(person) if person.discord else "" for person in people)
 
 
-def person_markdown(person: PersonView | DuelPlayer | BoardRow) -> str:
+def person_markdown(person: Mentioned) -> str:
     """Returns a member's name as Markdown; Discord shows a mention of them, which notifies nobody."""
     return member_markdown(person.name, "discord", person.discord)

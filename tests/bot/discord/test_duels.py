@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.bot.discord.simulated import Person, Shown, Simulated, labels, messages_of, said
+from tests.bot.discord.simulated import Person, Shown, Simulated, labels, messages_of, raw_text, said
 from tests.bot.duel_bank import DUEL_BANK, letter_in, sum_in
 
 
@@ -52,7 +52,8 @@ async def test_a_duel(sim: Simulated) -> None:
     ladder = await sim.ada.slash(sim.channel, "quiz board", contest="ladder")
     assert "Ladder of duels" in said(ladder)
     assert said(ladder).index("Bo") < said(ladder).index("Ada")
-    assert messages_of(ladder)
+    shown = "".join(map(raw_text, messages_of(ladder)))
+    assert f"<@{bo.id}>" in shown and f"<@{sim.ada.id}>" in shown
 
 
 async def test_a_bot_is_no_opponent(sim: Simulated) -> None:

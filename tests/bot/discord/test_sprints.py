@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.bot.discord.simulated import Simulated, alone, fields, labels, said
+from tests.bot.discord.simulated import Simulated, alone, fields, labels, raw_text, said
 from tests.bot.discord.test_flows import letter_of
+from tests.bot.discord.test_role_ping import pings
 from tests.doubles.discord.world import Message
 from tests.service.competitions.sprint_scene import pass_time
 from tests.service.daily_channel import DailyChannel
@@ -57,12 +58,14 @@ async def test_a_sprint_is_played_with_private_buttons_and_modals(sim: Simulated
         await watch.passes(20)
         assert "Time is up. 1 of 1 answered right." in said(post) and labels(post) == []
         reveal = said(sim.last("Answer · "))
-        assert f"question {number} of 2" in reveal and "Fastest: **Ada**" in reveal and "Standings" in reveal
+        assert f"question {number} of 2" in reveal and "Fastest: @Ada" in reveal and "Standings" in reveal
+        assert raw_text(sim.last("Answer · ")).count(f"<@{sim.ada.id}>") == 2, "the fastest, and a row of the standings"
         if not asked.modal:
             assert "Time is up" in said(await sim.ada.click(recorded, "A"))
     await watch.passes(10)
     podium = said(sim.last("Sprint: the podium"))
-    assert "🥇 **Ada**" in podium and "2 of 2 right" in podium and "1 member played." in podium
+    assert f"<@{sim.ada.id}>" in raw_text(sim.last("Sprint: the podium")) and pings(sim) == []
+    assert "🥇 @Ada" in podium and "2 of 2 right" in podium and "1 member played." in podium
     kinds = [said(one).partition("\n")[0] for one in sim.channel.seen()]
     assert len(kinds) == 6, kinds
 
