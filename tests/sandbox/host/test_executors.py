@@ -11,6 +11,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,7 @@ async def test_a_card_that_falls_off_the_bus_is_reported(
 
 
 async def test_children_that_nobody_needs_for_a_while_end_and_come_back() -> None:
+    assert signature(GpuExecutors).parameters["idle_seconds"].default == 3600, "an hour, as docs/gpu.md says"
     bwrap = jail.probe(weaker=False).bwrap
     gpus = GpuExecutors(GpuInventory((CPU,), "the CPU"), bwrap, 16, print, idle_seconds=0.1)
     (executor,) = gpus.executors
@@ -216,6 +218,8 @@ async def test_a_gpu_on_which_no_child_starts_is_reported_and_the_cpu_goes_on(un
     health = await client.health()
     assert health.gpu.startswith("a card for a rehearsal; no child can be made: ")
     assert "CUDA" in health.gpu
+    assert health.gpu_trouble.startswith("no child can be made: ")
+    assert unready_reason(health) == health.gpu_trouble
     assert (await client.run(Run("x", "print(1)"))).stdout == "1\n"
     # Known by now: nobody waits for another attempt.
     again = await client.run(Run("x", "pass", device="cuda"))

@@ -220,3 +220,5 @@ def test_at_least_fifteen_shipped_questions_are_for_both_and_none_has_been_on_a_
     assert f"| the {len(both)} questions with `device: both` | no |" in (ROOT / "docs" / "gpu.md").read_text()
     assert all(lacks_gpu_proof(one.task) for one in both), "docs/gpu.md says that none was: correct it too"
     assert set(SUBJECTS.values()) <= {one.id for one in both}
+    assert "**Not yet run on a GPU.**" in (ROOT / "docs" / "gpu.md").read_text()
+    assert "[not yet been run on one](docs/gpu.md)" in (ROOT / "README.md").read_text()
