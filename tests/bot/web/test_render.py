@@ -269,6 +269,7 @@ OURS = {
     "li",
 }
 OURS |= {"progress", "table", "caption", "thead", "tbody", "tr", "th", "td", "label", "textarea", "fieldset", "legend"}
+OURS |= {"datalist", "option"}
 DRAWN = {"svg", "rect"}
 PROSE = {"em", "del", "ol", "blockquote", "hr", "h3", "h4", "h5", "h6", "br", "math"}
 
