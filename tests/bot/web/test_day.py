@@ -17,6 +17,7 @@ from bot.core.command_parser import suggest
 from bot.core.dispatcher import Dispatcher
 from bot.core.quiz import Quiz
 from bot.web import WebChat, build
+from bot.web import app as web_app
 from bot.web.chat import WHERE
 from bot.web.store import ChatStore
 from sandbox.client import SandboxClient
@@ -192,8 +193,10 @@ def _markdown(article: Tag) -> str:
 
 
 async def test_a_few_days_read_as_they_should(
-    settings: Settings, clock: Clock, sandbox: SandboxClient, tmp_path: Path
+    settings: Settings, clock: Clock, sandbox: SandboxClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Nobody in it scrolls: a page holds the whole of what is looked at.
+    monkeypatch.setattr(web_app, "LONGEST_PAGE", 100_000)
     async with (
         build_service(settings, clock, sandbox).running() as service,
         ServiceClient.inside(service.api, TOKEN) as client,
