@@ -97,6 +97,7 @@ def split_blocks(source: Source) -> tuple[Block, ...]:
 
 _FENCE = re.compile(r"[ >\t]*(?P<marks>`{3,}|~{3,})(?P<rest>.*)")
 _EMPTY_ITEM = re.compile(r"[ ]{0,3}-[ \t]+")
+_DASHES = re.compile(r"-{3,}[ \t]*")
 _TIGHT_HEADING = re.compile(r"(?P<marks>#{2,6})(?=[^\s#!])")
 _STRAY = re.compile(r"[\"'”’)\].,;*_]{1,3}[ \t]*")
 """Marks behind the end of a fence, such as the quotation mark of `…```"`, which would keep it open."""
@@ -104,10 +105,21 @@ _STRAY = re.compile(r"[\"'”’)\].,;*_]{1,3}[ \t]*")
 
 def _repaired(lines: Sequence[str]) -> Iterator[str]:
     """Yields the lines with what authors often leave out: the space in `##Heading`, and the end of a fence where a
-    stray mark follows its closing marks. An item `- ` without text is no underline of a heading."""
+    stray mark follows its closing marks. An item `- ` without text is no underline of a heading, and dashes below
+    several lines separate them from the next."""
     opened = ""
-    for line in lines:
+    above = 0
+    """Number of lines since the last blank one or the last dashes."""
+    in_front_matter = bool(lines) and _DASHES.fullmatch(lines[0]) is not None
+    for number, line in enumerate(lines):
         found = _FENCE.match(line)
+        if not opened and _DASHES.fullmatch(line):
+            if above > 1 and not in_front_matter:
+                line = "*" * len(line.rstrip())
+            in_front_matter = in_front_matter and number == 0
+            above = 0
+        else:
+            above = above + 1 if line.strip() else 0
         if found is None and _EMPTY_ITEM.fullmatch(line) and not opened:
             # Below a paragraph it would make a heading of it.
             yield line.replace("-", "*", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
@@ -26,6 +27,8 @@ _PLEASE = re.compile(r"(?:please|proszę)[ ]\w", re.IGNORECASE)
 _FEWEST_WORDS = 3
 _FEWEST_DEMANDING = 3
 """Fewest headings or bold lines with a demand, such as `Explain the scan`, that look like questions."""
+_FEWEST_ASKED = 4
+"""Fewest headings of questions that show what the heading of a question looks like."""
 _WRAPPED = 50
 """Length from which a line may go on in the next, characters."""
 
@@ -40,7 +43,10 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
     demanding = [block for block in free if _demands(block) and block.first not in named]
     if len(demanding) >= _FEWEST_DEMANDING:
         spans += [document.source.span(block.first) for block in demanding]
-        spans.sort(key=lambda span: span.line)
+    named = {span.line for span in spans}
+    alike = [heading for heading in _like_questions(document, questions) if heading.first not in named]
+    spans += [document.source.span(heading.first, heading.last) for heading in alike]
+    spans.sort(key=lambda span: span.line)
     return [_unread(span) for span in spans] if questions else [_no_questions(document.source, spans)]
 
 
@@ -66,6 +72,32 @@ def _titles(document: Document) -> set[int]:
             if over or empty or (first and is_advertisement(heading, stretch.blocks)):
                 found.add(heading.first)
     return found
+
+
+def _like_questions(document: Document, questions: tuple[Question, ...]) -> list[Block]:
+    """Returns the headings with text below them whose level and number are those of most questions."""
+    starts = {question.place.line for question in questions}
+    asked: Counter[tuple[int, bool]] = Counter()
+    free: list[tuple[tuple[int, bool], Block]] = []
+    over = _titles(document)
+    for stretch in document.layout.stretches:
+        if not stretch.headings or not stretch.blocks:
+            continue
+        heading = stretch.headings[-1]
+        form = (heading.level, bool(numbered(heading.text)[0]))
+        if heading.first in starts or stretch.blocks[0].first in starts:
+            asked[form] += 1
+        elif heading.first not in over and all(
+            document.free(block.first, block.last) for block in (heading, *stretch.blocks)
+        ):
+            free.append((form, heading))
+    texts = Counter(_key(numbered(heading.text)[1]) for _, heading in free)
+    forms = Counter(form for form, _ in free)
+    return [
+        heading
+        for form, heading in free
+        if asked[form] >= max(_FEWEST_ASKED, 2 * forms[form]) and texts[_key(numbered(heading.text)[1])] == 1
+    ]
 
 
 def _key(markdown: str) -> str:

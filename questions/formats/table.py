@@ -157,8 +157,21 @@ def add_rows(
             # Templates number the rows that nobody filled in.
             read.append(row)
     style = key_style(((_options(row), row.key) for row in read), base)
+    most_have_options = sum(map(_has_options, read)) * 2 > len(read)
     for row in read:
-        add_row(draft, row, style)
+        if most_have_options and set(row.cells) <= {"question"} and not _has_options(row) and not _asks(row):
+            lines = (row.first, row.last)
+            draft.add_skipped("a row has neither options nor an answer", "complete the row, or remove it", lines)
+        else:
+            add_row(draft, row, style)
+
+
+def _asks(row: Row) -> bool:
+    return reads_as_question(row.cells.get("question", ""))
+
+
+def _has_options(row: Row) -> bool:
+    return any(text.strip() for text in row.options.values())
 
 
 _RESPONSES = re.compile(

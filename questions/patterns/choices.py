@@ -30,6 +30,8 @@ _TRUE_OR_FALSE = re.compile(
     re.IGNORECASE,
 )
 _NO_OPTION = re.compile(r"#{1,6}[ ]|```|~~~|>|\||<[a-z!]|!\[", re.IGNORECASE)
+_SHORT_LEAD = 100
+"""Length up to which one line above options belongs to the question, where other questions have options, characters."""
 _MOST_LINES = 8
 """Most plain lines that are options."""
 _FEWEST_LINES = 3
@@ -93,6 +95,7 @@ def find_choice(
     shows = not run.lead and only_shows(shown)
     if key is None and rest and offering and shows and not _is_marked(run) and not _asks_inside(run):
         return _unkeyed(f"{prompt}\n\n{shown}".strip(), run, rest)
+    shows = shows or (offering and not run.lead and len(shown) <= _SHORT_LEAD and "\n" not in shown)
     offered = not rest and (not before or shows) and (reads_as_question(prompt) or len(run.options) > 2)
     return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless and offered)
 

@@ -191,11 +191,19 @@ _OPEN_TAGS = re.compile(r"(?:(?:^|\n)[ ]{0,8}<(?:div|p|span|section)\b[^<>\n]{0,
 
 
 def _of_label(document: Document, start: Start, limit: int) -> _Parts:
-    label = start.label
-    answers = [one for block in start.body for one in document.labels(block) if label and one.line > label.line]
+    label, last = start.label, min(start.end, limit)
+    # What stands above the next label in its own paragraph, such as a source, belongs to the next question.
+    body = [block for block in start.body if block.last <= last or (label and block.first <= label.line)]
+    if body and len(body) < len(start.body):
+        last = min(last, max(block.last for block in without_rules(tuple(body))))
+    answers = [
+        one
+        for block in body
+        for one in document.labels(block)
+        if label and label.line < one.line <= last and one.role != "question"
+    ]
     answer = next((one for one in answers if one.role == "answer"), answers[0] if answers else None)
-    last = min(start.end, limit)
-    found = find_answer(document, start.body) if answer is None else None
+    found = find_answer(document, tuple(body)) if answer is None else None
     if answer is not None:
         found = FoundAnswer(text_after(document.source, answer, last), answer.line)
     before = found.first - 1 if found else last

@@ -326,7 +326,7 @@ def _goes_on(scan: _Scan, index: int) -> bool:
     if not line.strip() or _COMMENT.fullmatch(line):
         scan.blank = True
         return True
-    this = _option_line(line)
+    this = _option_line(line) or _without_mark(scan, line)
     if this and this.kind == first.kind and abs(this.indent - first.indent) <= 1:
         if first.kind == "letter" and not _follows(scan, this.letter):
             return False
@@ -334,12 +334,30 @@ def _goes_on(scan: _Scan, index: int) -> bool:
     elif (
         _STOP.match(line)
         or label_of(line) is not None
-        or (scan.blank and _indent(line) <= first.indent and not _shown_below(scan))
+        or (scan.blank and _indent(line) <= first.indent and not _shown_below(scan) and not _is_wrapped(scan, line))
     ):
         return False
     scan.blank = False
     scan.end = index + 1
     return True
+
+
+_LETTER_ONLY = re.compile(r"[ \t]*(?P<letter>[A-Ja-j])[ \t]{2,}(?P<rest>\S.*)")
+_ENDS = re.compile(r"[.!?:;)\]`*_][ \t]*$")
+
+
+def _without_mark(scan: _Scan, line: str) -> _Line | None:
+    """Returns the next option in order where the mark behind its letter is missing: `b   text` below `a.  text`."""
+    found = _LETTER_ONLY.fullmatch(line)
+    if found is None or found["letter"].lower() != nth_letter(len(scan.starts)):
+        return None
+    return _Line("letter", _indent(line), found["letter"].lower(), False, found["rest"])
+
+
+def _is_wrapped(scan: _Scan, line: str) -> bool:
+    """Returns whether a line below a blank one goes on in the middle of the last option's sentence."""
+    text = line.strip()
+    return scan.starts[0][1].kind == "letter" and text[0].islower() and not _ENDS.search(scan.lines[scan.end - 1])
 
 
 def _shown_below(scan: _Scan) -> bool:
