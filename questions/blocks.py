@@ -108,8 +108,7 @@ def _repaired(lines: Sequence[str]) -> Iterator[str]:
     stray mark follows its closing marks. An item `- ` without text is no underline of a heading, and dashes below
     several lines separate them from the next."""
     opened = ""
-    above = 0
-    """Number of lines since the last blank one or the last dashes."""
+    above = 0  # lines since the last blank one or the last dashes
     in_front_matter = bool(lines) and _DASHES.fullmatch(lines[0]) is not None
     for number, line in enumerate(lines):
         found = _FENCE.match(line)

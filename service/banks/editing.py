@@ -26,7 +26,7 @@ from service.store.members import Caller
 from service.store.tables import BankRow, QuestionRow
 from service.wire import PACKED, EditRefused, EditView, ImportView, QuestionSource, RegradeView, SuggestionProblem
 
-_OF_OURS = frozenset(("Q203", "Q231", "Q232"))
+_NATIVE_RULES = frozenset(("Q203", "Q231", "Q232"))
 """Rules of the native format: reasons of wrong options, key points, and answers of open questions."""
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
 
@@ -128,7 +128,7 @@ def _waive(checked: CheckedText, current: Question) -> CheckedText:
         return checked
     before = dataclasses.replace(current, place=question.place)
     native = dataclasses.replace(reading.bank, dialects=("native",))
-    lacks = _OF_OURS & {finding.code for finding in check_question(before, native, reading.source)}
+    lacks = _NATIVE_RULES & {finding.code for finding in check_question(before, native, reading.source)}
     kept = tuple(finding for finding in reading.findings if finding.code not in lacks)
     reading = dataclasses.replace(reading, findings=kept)
     return CheckedText(checked.text, _problem(reading), reading_text(reading).plain.strip(), reading)

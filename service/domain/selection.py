@@ -30,7 +30,7 @@ EXPECTED_SHARES: dict[Level | None, float] = {"mid": 0.75, "senior": 0.65, "prin
 """Share right to expect of a level before there are answers."""
 
 MOST_HASHED = 500
-"""Equally good questions that are all hashed to choose one; of more, only those with one ending of their ids are."""
+"""Most equally good questions that are all hashed to choose one. Of more, only those whose ids share an ending are."""
 
 Group = TypeVar("Group", bound=Hashable)
 

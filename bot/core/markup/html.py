@@ -122,7 +122,7 @@ def _tag(name: str, body: Markup, attributes: Markup = _NOTHING) -> Markup:
 
 
 def _directed(name: str, body: Markup, attributes: Markup = _NOTHING) -> Markup:
-    """Returns an element whose direction follows its text: that is left to right without letters of other scripts."""
+    """Returns an element. If its text has letters written from right to left, its direction follows the text."""
     return _tag(name, body, attributes + (Markup(' dir="auto"') if _RIGHT_TO_LEFT.search(body) else _NOTHING))
 
 

@@ -314,7 +314,7 @@ def _measured(board: MeasurementBoard, title: str) -> MeasuredChart:
     )
     unit = "ms" if board.by == "time" else "MiB"
     ticks = tuple(f"{top * quarter / 4:,g} {unit}" if quarter else "0" for quarter in range(5))
-    legend = f"Mark: the median. Bar: its error, the interval that has the true one at {percent(board.confidence)}."
+    legend = f"Mark: the median. Bar: its {percent(board.confidence)} confidence interval."
     return MeasuredChart(title, rows, ticks, legend)
 
 
@@ -327,8 +327,8 @@ def _round_up(value: float) -> float:
 def _about(board: MeasurementBoard) -> tuple[Block, ...]:
     hidden = board.total - len(board.rows)
     said = [
-        f"Medians of {plural(board.runs, 'run')} on fresh inputs after the close, with the interval that has the true "
-        f"median at {percent(board.confidence)}. Places are shared where intervals overlap.",
+        f"Medians of {plural(board.runs, 'run')} on fresh inputs after the close, with their "
+        f"{percent(board.confidence)} confidence intervals. Places are shared where intervals overlap.",
         f"The reference took {_ms(board.time)} and {_mb(board.memory)}.",
     ]
     if hidden > 0:

@@ -218,7 +218,7 @@ class Mentioned(Protocol):
 
 
 def mentions_of(people: Iterable[Mentioned]) -> tuple[str, ...]:
-    """Returns each member's name for `Table.members`."""
+    """Returns a mention of each member, for `Table.members`."""
     return tuple(person_markdown(person) if person.discord else "" for person in people)
 
 
