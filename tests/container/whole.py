@@ -111,7 +111,9 @@ def project(name: str) -> Iterator[Whole]:
     except AssertionError as problem:
         raise AssertionError(f"{problem}\n{one.logs()}") from None
     finally:
-        one.tried("--profile", "discord", "--profile", "slack", "down", "--volumes", "--timeout", "5")
+        one.tried(
+            "--profile", "discord", "--profile", "slack", "--profile", "tls", "down", "--volumes", "--timeout", "5"
+        )
 
 
 @contextmanager

@@ -7,6 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 base=python:3.11-slim-bookworm
 postgres=postgres:16
+caddy=caddy:2.10.2
 python=$PWD/.venv/bin/python
 work=$(mktemp -d)
 root=${DAILYGRAD_DOCKER_ROOT:-$work/data}
@@ -84,6 +85,18 @@ make_postgres() {
     docker build -q --network host --build-arg BASE="$base" -t "$postgres" tests/container/postgres >/dev/null
 }
 
+# Debian's Caddy, entered as the official image is. Without one its test is skipped.
+make_caddy() {
+    docker image inspect "$caddy" >/dev/null 2>&1 && return
+    timeout 60 docker pull -q "$caddy" >/dev/null 2>&1 && return
+    command -v caddy >/dev/null || return 0
+    local words="ENV XDG_CONFIG_HOME=/config XDG_DATA_HOME=/data
+CMD [\"caddy\", \"run\", \"--config\", \"/etc/caddy/Caddyfile\", \"--adapter\", \"caddyfile\"]"
+    mkdir "$work/caddy" && cp "$(command -v caddy)" "$work/caddy/"
+    printf 'FROM %s\nCOPY caddy /usr/bin/caddy\n%s\n' "$base" "$words" >"$work/caddy/Dockerfile"
+    docker build -q --network none -t "$caddy" "$work/caddy" >/dev/null
+}
+
 # build FOLDER [PACKAGES]: the image of a folder, without a network. Packages are downloaded besides its lock file's.
 build() {
     local folder=$1 pip=(.venv/bin/pip download -q --disable-pip-version-check --no-deps -d "wheels/$1")
@@ -109,6 +122,7 @@ start_engine
 if [ "$what" != built ]; then
     make_base
     make_postgres
+    make_caddy
     stage=testing
     build sandbox "$(sed -n 's/^\(torch==[^ ;]*\).*/\1/p' requirements-torch.lock)"
     build service
