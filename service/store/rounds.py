@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select, tuple_
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import Attendance
@@ -291,30 +291,32 @@ async def list_overdue_schedules(session: AsyncSession, until: datetime, most: i
 async def load_histories(
     session: AsyncSession, schedule_ids: Collection[int], member_ids: Collection[int]
 ) -> Histories:
-    """Returns the rounds of the schedule's slots, oldest first, for each (schedule, member).
+    """Returns the rounds of the schedule's slots that count, oldest first, for each (schedule, member).
 
-    Skipped rounds, restored ones and those before the member's first answer are excused. Open rounds without an answer
-    are left out.
+    Those are left out that neither add nor break: skipped rounds, restored ones, those before the member's first
+    answer, and open rounds without an answer.
     """
-    rounds = (
-        await session.execute(
-            select(Round.schedule_id, Round.id, Round.skipped, Round.closed_at)
-            .where(Round.schedule_id.in_(schedule_ids), Round.number == 0)
-            .order_by(Round.schedule_id, Round.day)
+    slots = await session.execute(
+        select(
+            Round.schedule_id,
+            func.array_agg(aggregate_order_by(Round.id, Round.day)),
+            func.array_agg(Round.id).filter(Round.closed_at.is_(None)),
         )
-    ).all()
-    answered = await _pairs(session, CurrentAnswer, schedule_ids, member_ids)
-    excused = await _pairs(session, StreakGrace, schedule_ids, member_ids)
-    found: Histories = {(schedule, member): [] for schedule in schedule_ids for member in member_ids}
-    for schedule_id, round_id, skipped, closed_at in rounds:
+        .where(Round.schedule_id.in_(schedule_ids), Round.number == 0, Round.skipped.is_(None))
+        .group_by(Round.schedule_id)
+    )
+    answered = await _rounds_by_member(session, CurrentAnswer, schedule_ids, member_ids)
+    excused = await _rounds_by_member(session, StreakGrace, schedule_ids, member_ids)
+    found: Histories = {}
+    for schedule_id, asked, running in slots:
         for member_id in member_ids:
-            pair, history = (round_id, member_id), found[schedule_id, member_id]
-            if pair in answered:
-                history.append("answered")
-            elif skipped is not None or pair in excused or "answered" not in history:
-                history.append("excused")
-            elif closed_at is not None:
-                history.append("missed")
+            mine, left_out = answered.get(member_id, set()), excused.get(member_id, set()).union(running or ())
+            first = next((place for place, each in enumerate(asked) if each in mine), len(asked))
+            found[schedule_id, member_id] = [
+                "answered" if each in mine else "missed"
+                for each in asked[first:]
+                if each in mine or each not in left_out
+            ]
     return found
 
 
@@ -352,15 +354,17 @@ def _asked() -> Select[Round, Schedule]:
     return select(Round, Schedule).join(Schedule, Schedule.id == Round.schedule_id).where(Round.skipped.is_(None))
 
 
-async def _pairs(
+async def _rounds_by_member(
     session: AsyncSession,
     table: type[CurrentAnswer] | type[StreakGrace],
     schedule_ids: Collection[int],
     member_ids: Collection[int],
-) -> set[tuple[int, int]]:
+) -> dict[int, set[int]]:
+    # One row for each member: years of rounds as rows would take several times as long to read.
     query = (
-        select(table.round_id, table.member_id)
+        select(table.member_id, func.array_agg(table.round_id))
         .join(Round, Round.id == table.round_id)
         .where(Round.schedule_id.in_(schedule_ids), table.member_id.in_(member_ids))
+        .group_by(table.member_id)
     )
-    return {(round_id, member_id) for round_id, member_id in await session.execute(query)}
+    return {member_id: set(rounds) for member_id, rounds in await session.execute(query)}
