@@ -1,4 +1,4 @@
-"""What the setup and the doctor ask the chat itself: whether the bot can post in a channel, an admin's time zone."""
+"""What the quiz asks the chat itself: whether the bot can post in a channel, an admin's time zone, who a member is."""
 
 from __future__ import annotations
 
@@ -41,6 +41,12 @@ class ChannelAccess(Protocol):
 
     async def find_zone(self, who: Who) -> str:
         """Returns the member's IANA time zone; empty if the chat does not say."""
+
+    async def find_member(self, who: Who, named: str) -> tuple[str, str] | None:
+        """Returns the id and the name of the person in the member's workspace whom an id or a name means.
+
+        None for bots, if nobody or more than one has the name, and if the chat does not say.
+        """
 
     async def find_name(self, who: Who, channel: str) -> str:
         """Returns the name of a channel; empty if the chat does not say."""

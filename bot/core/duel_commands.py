@@ -7,11 +7,12 @@ from typing import Final
 
 from bot.core import actions
 from bot.core.cards import Card, Form
+from bot.core.channel_access import ChannelAccess
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.text import duels, questions
-from service.client import ServiceClient
-from service.wire import AnswerInput
+from service.client import ServiceClient, ServiceRefused
+from service.wire import AnswerInput, NotFound
 
 _MENTION: Final = re.compile(r"<@!?([^<>|]+)(?:\|([^<>]*))?>")
 
@@ -33,8 +34,9 @@ def named_member(platform: str, typed: str) -> tuple[str, str]:
 class DuelCommands:
     """The command and the buttons of duels."""
 
-    def __init__(self, client: ServiceClient) -> None:
+    def __init__(self, client: ServiceClient, access: ChannelAccess | None) -> None:
         self._client = client
+        self._access = access
 
     async def run(self, event: Command, typed: Typed) -> Card | Form:
         """Challenges the named member; without one, shows the caller's duels."""
@@ -52,9 +54,17 @@ class DuelCommands:
 
     async def _challenge(self, event: Event, named: str, topic: str) -> Card:
         member, name = named_member(event.who.platform, named)
-        return duels.duel_card(
-            await self._client.duel_challenge(event.who, event.where, event.id, member, name[:80], topic)
-        )
+        try:
+            view = await self._client.duel_challenge(event.who, event.where, event.id, member, name[:80], topic)
+        except ServiceRefused as refused:
+            if self._access is None or not isinstance(refused.refusal, NotFound) or refused.refusal.what != "member":
+                raise
+            # Somebody who has never used the quiz is known to the chat only.
+            found = await self._access.find_member(event.who, member)
+            if found is None:
+                raise
+            view = await self._client.duel_challenge(event.who, event.where, event.id, found[0], found[1][:80], topic)
+        return duels.duel_card(view)
 
     async def show_own(self, event: Event) -> Card:
         return duels.duels_card(await self._client.duel_list(event.who))

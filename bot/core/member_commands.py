@@ -24,9 +24,9 @@ Handler = Callable[[Command, Typed], Awaitable[Said]]
 class MemberCommands:
     """One method per command, which returns the reply to the member."""
 
-    def __init__(self, client: ServiceClient) -> None:
+    def __init__(self, client: ServiceClient, duels: DuelCommands) -> None:
         self._client = client
-        self._duels = DuelCommands(client)
+        self._duels = duels
         self._tournaments = TournamentCommands(client)
         self._handlers: dict[str, Handler] = {
             "today": self._today,

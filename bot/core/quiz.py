@@ -51,13 +51,18 @@ class ButtonHandler:
     """Answers pressed buttons and submitted forms."""
 
     def __init__(
-        self, client: ServiceClient, members: MemberCommands, admins: AdminCommands, hello: Onboarding
+        self,
+        client: ServiceClient,
+        members: MemberCommands,
+        admins: AdminCommands,
+        hello: Onboarding,
+        duels: DuelCommands,
     ) -> None:
         self._client = client
         self._members = members
         self._admins = admins
         self._hello = hello
-        self._duels = DuelCommands(client)
+        self._duels = duels
         self._tournaments = TournamentCommands(client)
 
     async def press(self, event: Press) -> Said:
@@ -356,16 +361,18 @@ _REF = re.compile(r"[rpsd][0-9]{1,18}")
 class Quiz:
     """Answers every event of every platform. Stateless, so any process can answer any click.
 
-    With `links`, code questions link to the web editor. With `access`, the setup checks that the bot can post.
+    With `links`, code questions link to the web editor. With `access`, the setup checks that the bot can post,
+    and members who have never used the quiz can be challenged.
     """
 
     def __init__(self, client: ServiceClient, links: Links | None = None, access: ChannelAccess | None = None) -> None:
         self._links = links
-        self._members = MemberCommands(client)
+        challenges = DuelCommands(client, access)
+        self._members = MemberCommands(client, challenges)
         self._hello = Onboarding(client, access)
         self._admins = AdminCommands(client, self._hello)
         self._sent = MessageHandler(client)
-        self._presses = ButtonHandler(client, self._members, self._admins, self._hello)
+        self._presses = ButtonHandler(client, self._members, self._admins, self._hello, challenges)
 
     async def handle(self, event: Event) -> Reply:
         """Answers an event with a reply for the member who caused it. Never raises."""

@@ -64,6 +64,10 @@ class DiscordChannelAccess:
         """Returns nothing: Discord knows no time zones."""
         return ""
 
+    async def find_member(self, who: Who, named: str) -> tuple[str, str] | None:
+        """Returns nobody: a member option names members itself, and the bot is not told who else there is."""
+        return None
+
     async def find_name(self, who: Who, channel: str) -> str:
         """Returns the channel's name, if the gateway has reported the channel."""
         guild = self._client.get_guild(int(who.workspace)) if who.workspace.isdecimal() else None

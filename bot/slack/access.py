@@ -67,6 +67,10 @@ class SlackChannelAccess:
         """Returns the member's time zone; empty if Slack does not say."""
         return await self._people.find_zone(who)
 
+    async def find_member(self, who: Who, named: str) -> tuple[str, str] | None:
+        """Returns the id and the name of a person in the workspace; None if Slack does not say."""
+        return await self._people.find_member(who, named)
+
     async def find_name(self, who: Who, channel: str) -> str:
         """Returns the channel's name with its `#`; empty if Slack does not say."""
         try:

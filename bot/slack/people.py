@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -34,6 +35,9 @@ _LIST_INTERVAL = timedelta(hours=6)
 _LIST_PAGE, _LIST_PAGES = 500, 8
 _MAX_ENTRIES = 20_000
 _NAME_LENGTH = 80
+_SLACKBOT = "USLACKBOT"
+"""Slack's own bot, which it lists as a person."""
+_USER_ID = re.compile(r"[UW][A-Z0-9]{5,}")
 _ASK_S = 2.0
 MAX_FILE_BYTES = 100_000
 """Largest program the service accepts, bytes."""
@@ -56,6 +60,10 @@ class KnownMember:
     zone: str
     """IANA time zone; empty if Slack does not say."""
     at: datetime
+    person: bool
+    """Whether they can take part: a bot and a deactivated account cannot."""
+    names: frozenset[str]
+    """Every name that others may type for them, in lower case."""
 
 
 class MemberDirectory:
@@ -101,6 +109,28 @@ class MemberDirectory:
         except LOOKUP_ERRORS as error:
             _LOG.warning("cannot look up the time zone of %s: %s", who.member, _cause(error))
             return ""
+
+    async def find_member(self, who: Who, named: str) -> tuple[str, str] | None:
+        """Returns the id and the name of the person in the member's workspace whom an id or a name means.
+
+        None for bots, if nobody or more than one has the name, and if Slack does not answer.
+        """
+        try:
+            if _USER_ID.fullmatch(named):
+                asked = who.model_copy(update={"member": named, "name": ""})
+                known = await self._look_up(asked, "", _NAME_MAX_AGE)
+                return (named, known.name) if known.person else None
+            async with asyncio.timeout(_ASK_S):
+                await self._list(who.workspace, "")
+        except LOOKUP_ERRORS as error:
+            _LOG.warning("cannot look up a member by name: %s", _cause(error))
+        name = named.removeprefix("@").casefold()
+        found = [
+            (member, known.name)
+            for (team, member), known in self._cache.items()
+            if team == who.workspace and known.person and name in known.names
+        ]
+        return found[0] if len(found) == 1 else None
 
     def update(self, team: str, user: dict[str, Any]) -> None:
         """Takes what an event says of a member who changed or joined."""
@@ -165,7 +195,15 @@ class MemberDirectory:
 
     def _remember(self, team: str, user: dict[str, Any], name: str = "") -> KnownMember:
         admin = bool(user.get("is_admin") or user.get("is_owner") or user.get("is_primary_owner"))
-        known = KnownMember(_name_of(user) or name or str(user["id"]), admin, str(user.get("tz") or ""), self._clock())
+        names = _names_of(user)
+        known = KnownMember(
+            next(iter(names), "") or name or str(user["id"]),
+            admin,
+            str(user.get("tz") or ""),
+            self._clock(),
+            person=not (user.get("deleted") or user.get("is_bot")) and user["id"] != _SLACKBOT,
+            names=frozenset(one.casefold() for one in names),
+        )
         self._cache[team, str(user["id"])] = known
         self._cache.move_to_end((team, str(user["id"])))
         if len(self._cache) > _MAX_ENTRIES:
@@ -173,10 +211,11 @@ class MemberDirectory:
         return known
 
 
-def _name_of(user: dict[str, Any]) -> str:
+def _names_of(user: dict[str, Any]) -> list[str]:
+    """Returns a member's names; the first is the one that Slack shows."""
     profile = user.get("profile") or {}
     names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
-    return next((str(name).strip()[:_NAME_LENGTH] for name in names if name and str(name).strip()), "")
+    return [str(name).strip()[:_NAME_LENGTH] for name in names if name and str(name).strip()]
 
 
 def _cause(error: Exception) -> str:

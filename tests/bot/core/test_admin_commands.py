@@ -185,6 +185,9 @@ class Door:
     async def find_zone(self, who: Who) -> str:
         return ""
 
+    async def find_member(self, who: Who, named: str) -> tuple[str, str] | None:
+        return None
+
     async def find_name(self, who: Who, channel: str) -> str:
         return ""
 

@@ -28,8 +28,6 @@ async def test_a_duel(workspace: Workspace) -> None:
     text = DUEL_BANK.read_text()
     view = await workspace.client.bank_import(workspace.who(boss), fresh(), DUEL_BANK.name, text, True)
     assert view.applied, view.findings
-    await workspace.types(ann, "/quiz duel @Bob sums", "There is no member @Bob here.")
-    await workspace.types(bob, "/quiz me", "How much")
     await workspace.types(ann, "/quiz duel @Bob sums", "You challenged Bob")
     line = await workspace.sees(boss, "Only Bob can accept")
     await workspace.presses(boss, line, "Accept", "Only the member who is challenged can respond")
@@ -52,7 +50,6 @@ async def test_a_member_is_challenged_from_a_menu_of_members(workspace: Workspac
     text = DUEL_BANK.read_text()
     view = await workspace.client.bank_import(workspace.who(workspace.boss), fresh(), DUEL_BANK.name, text, True)
     assert view.applied, view.findings
-    await workspace.types(bob, "/quiz me", "How much")
     shown = await workspace.types(ann, "/quiz duel", "Challenge a member")
     form = await workspace.presses(ann, shown, "Challenge a member", "Whom?")
     assert isinstance(form, View)
@@ -61,3 +58,13 @@ async def test_a_member_is_challenged_from_a_menu_of_members(workspace: Workspac
     assert topics["type"] == "static_select" and "sums" in [one["value"] for one in topics["options"]]
     await workspace.fills(ann, {"member": bob.id, "topic": "sums"}, "You challenged Bob")
     await workspace.sees(bob, "Ann challenges you to a duel")
+
+
+async def test_a_name_of_several_people_or_of_a_bot_challenges_nobody(workspace: Workspace) -> None:
+    ann, slack = workspace.ann, workspace.slack
+    for _ in range(2):
+        slack.user(workspace.team, "Kim")
+    robot = slack.user(workspace.team, "Robot")
+    robot.bot = True
+    for named in ("@Nobody", "@Kim", "@Robot", f"<@{robot.id}>", "<@U0NOBODY>"):
+        await workspace.types(ann, f"/quiz duel {named}", "There is no member")
