@@ -13,7 +13,7 @@ from service.domain.tournaments import Standing, TeamDay, may_pick, rank_bracket
 from service.errors import Refused
 from service.store import tournaments as rows
 from service.store.competition_tables import Tournament, TournamentDay, TournamentPair, TournamentScore, TournamentTeam
-from service.store.members import Caller
+from service.store.members import Caller, list_ids_on
 from service.store.tables import Chat
 from service.store.tournaments import Player
 from service.wire import Named, NotFound, Platform, TournamentStage, TournamentView
@@ -57,6 +57,7 @@ async def build_view(
     standings = _rank(tournament, teams, day_scores(scores), pairs)
     chats = await rows.list_chats(session, tournament.workspace_id) if tournament.teams_by == "chats" else ()
     numbers = {team.id: team.number for team in teams}
+    ids = await list_ids_on(session, "discord", [player.member.id for player in players])
     mine = next((player for player in players if player.member.id == reader), None)
     sizes = {team.id: sum(player.row.team_id == team.id for player in players) for team in teams}
     own = next((team for team in teams if reader is not None and team.captain_id == reader), None)
@@ -74,8 +75,8 @@ async def build_view(
             "zone": tournament.zone,
             "starts_at": tournament.starts_at,
             "joined": len(players),
-            "teams": _view_teams(teams, players, standings, answered, chats),
-            "free": tuple(_names(player for player in players if player.row.team_id is None))
+            "teams": _view_teams(teams, players, ids, standings, answered, chats),
+            "free": tuple(_names((player for player in players if player.row.team_id is None), ids))
             if tournament.teams_by == "captains" and tournament.state == "joining"
             else (),
             "results": tuple(_view_day(day, scores.get(day.day, {}), numbers) for day in days),
@@ -138,6 +139,7 @@ def _rank(
 def _view_teams(
     teams: Sequence[TournamentTeam],
     players: Sequence[Player],
+    ids: Mapping[int, str],
     standings: Sequence[Standing],
     answered: Mapping[int, int],
     chats: Sequence[Chat],
@@ -154,9 +156,9 @@ def _view_teams(
             number=team.number,
             platform=platform,
             chat=number,
-            captain=Named(name=captain.member.name) if captain and not captain.member.hidden else None,
+            captain=_name(captain, ids) if captain and not captain.member.hidden else None,
             members=len(own),
-            named=tuple(_names(own))[:SHOWN_NAMES],
+            named=tuple(_names(own, ids))[:SHOWN_NAMES],
             rank=place.rank if place else 0,
             table=place.table if place else 0,
             points=place.points if place else 0,
@@ -176,9 +178,13 @@ def _chat(chat_id: int | None, chats: Sequence[Chat]) -> tuple[Platform | None, 
     return cast(Platform, chat.platform), alike.index(chat.id) + 1 if len(alike) > 1 else 0
 
 
-def _names(players: Iterable[Player]) -> list[Named]:
-    shown = (player.member for player in players if not player.member.hidden and player.member.forgotten_at is None)
-    return [Named(name=member.name) for member in shown]
+def _name(player: Player, ids: Mapping[int, str]) -> Named:
+    return Named(name=player.member.name, discord=ids.get(player.member.id, ""))
+
+
+def _names(players: Iterable[Player], ids: Mapping[int, str]) -> list[Named]:
+    shown = (player for player in players if not player.member.hidden and player.member.forgotten_at is None)
+    return [_name(player, ids) for player in shown]
 
 
 def _view_day(

@@ -331,6 +331,8 @@ class Named(Model):
     """A member who is named."""
 
     name: str
+    discord: Short = ""
+    """Id on Discord, whose client shows it as a name to press; empty if unknown."""
 
 
 class TournamentTeam(Model):

@@ -9,7 +9,7 @@ from bot.core.actions import JoinTournament, LeaveTournament, ShowTournament, en
 from bot.core.cards import Block, Button, Card, Charted, Small, Table, Text
 from bot.core.charts import PodiumChart, PodiumPlace
 from bot.core.markup import escape
-from bot.core.text.words import and_list, chat_words, day_words, in_brief, moment_markdown, plural
+from bot.core.text.words import and_list, chat_words, day_words, in_brief, moment_markdown, person_markdown, plural
 from service.wire import (
     TournamentDay,
     TournamentPair,
@@ -297,15 +297,21 @@ def _stages(view: TournamentView) -> tuple[Block, ...]:
 
 
 def _members(view: TournamentView) -> tuple[Block, ...]:
-    lines = [
-        f"- **{escape(team_name(team))}**: {escape(people_words(team))}" for team in sorted(view.teams, key=_number)
-    ]
+    lines = [f"- **{escape(team_name(team))}**: {people_markdown(team)}" for team in sorted(view.teams, key=_number)]
     return (Text("\n".join(lines)),) if lines else ()
 
 
 def people_words(team: TournamentTeam) -> str:
     """Returns the members of a team, without markup."""
-    names = [person.name for person in team.named[:NAMED]]
+    return _people(team, [person.name for person in team.named[:NAMED]])
+
+
+def people_markdown(team: TournamentTeam) -> str:
+    """Returns the members of a team as Markdown; Discord shows mentions of them, which notify nobody."""
+    return _people(team, [person_markdown(person) for person in team.named[:NAMED]])
+
+
+def _people(team: TournamentTeam, names: list[str]) -> str:
     more = team.members - len(names)
     if more and names:
         return f"{', '.join(names)} and {more} more"
@@ -315,7 +321,7 @@ def people_words(team: TournamentTeam) -> str:
 def _free(view: TournamentView) -> tuple[Block, ...]:
     if not view.free:
         return ()
-    names = and_list([escape(person.name) for person in view.free[:NAMED]])
+    names = and_list([person_markdown(person) for person in view.free[:NAMED]])
     more = f" and {len(view.free) - NAMED} more" if len(view.free) > NAMED else ""
     return (Text(f"To be picked: {names}{more}."),)
 

@@ -8,13 +8,15 @@ from bot.console.render import card_text
 from bot.core.cards import Card, Picture
 from bot.core.text.boards import board_card
 from bot.core.text.reveals import outcome_card
+from bot.core.text.tournaments import tournament_card
 from bot.discord.render import bodies as discord_bodies
 from bot.pictures.service import drawings_of, with_pictures
 from bot.slack import bodies
 from service.store.tables import Outbox
-from service.wire import Board, BoardRow, OutcomePost
+from service.wire import Board, BoardRow, Named, OutcomePost
 from tests.bot.discord.simulated import Simulated, labels, messages_of, raw_text, said
 from tests.bot.discord.test_role_ping import pings
+from tests.bot.tournament_samples import AT, RUNNING
 
 
 async def stored(sim: Simulated) -> list[OutcomePost]:
@@ -78,6 +80,28 @@ def test_a_board_that_is_drawn_mentions_its_members_below_the_picture() -> None:
         assert "<@41>" in text and "<@42>" in text and "<@43>" not in text, text
         assert body["allowed_mentions"] == {"parse": []}
         assert_names(card)
+
+
+async def test_members_of_a_tournament_are_mentioned_and_not_notified(sim: Simulated) -> None:
+    bo = sim.joins("Bo")
+    await sim.opens("the-shape")
+    planned = await sim.boss.slash(sim.channel, "quiz-admin tournament new", name="Cup", teams="captains")
+    assert "Tournament planned" in said(planned)
+    for person in (sim.ada, bo):
+        await person.slash(sim.channel, "quiz tournament", action="join")
+    await sim.boss.slash(sim.channel, "quiz-admin tournament captain", member=sim.ada.member)
+    shown = await bo.slash(sim.channel, "quiz tournament")
+    text = "\n".join(map(raw_text, messages_of(shown)))
+    assert f"To be picked: <@{bo.id}>" in text and f": <@{sim.ada.id}>" in text, text
+    assert pings(sim) == []
+
+
+def test_members_of_a_tournament_are_names_elsewhere() -> None:
+    people = (Named(name="A_da", discord="41"), Named(name="Bo", discord="42"))
+    team = RUNNING.teams[0].model_copy(update={"named": people, "members": 2})
+    card = tournament_card(RUNNING.model_copy(update={"teams": (team, *RUNNING.teams[1:])}), AT)
+    assert "<@41> and <@42>" in str(discord_bodies(card))
+    assert_names(card)
 
 
 def assert_names(card: Card) -> None:
