@@ -79,14 +79,16 @@ class Feed:
         while True:
             try:
                 found = await self._store.changes(self._version, self.sign_outs, POLL_S)
-            except (ServiceUnavailable, ServiceRefused) as error:
+                messages = [decoded(message) for message in found.messages]
+            except Exception as error:  # every open page waits for this task, so nothing may end it
                 if not self.is_away:
-                    _LOG.warning("changes of the web chat cannot be read (%s); trying again", error)
+                    known = isinstance(error, ServiceUnavailable | ServiceRefused)
+                    _LOG.warning("changes of the web chat cannot be read (%s); trying again", error, exc_info=not known)
                     self.is_away = True
                     self.notify()
                 await asyncio.sleep(self._retry_s)
                 continue
-            self._remember([decoded(message) for message in found.messages], found.version)
+            self._remember(messages, found.version)
             self._version, self.sign_outs, self.is_away = found.version, found.sign_outs, False
             self.notify()
 

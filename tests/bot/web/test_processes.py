@@ -45,17 +45,18 @@ class Balancer:
 
 @dataclass
 class Line:
-    """The way to the service, which can be cut."""
+    """The way to the service, which can be cut, or answer with what nobody understands."""
 
     app: ASGIApp
     is_cut: bool = False
+    is_garbled: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.is_cut:
+        if not self.is_cut and not self.is_garbled:
             await self.app(scope, receive, send)
             return
-        await send({"type": "http.response.start", "status": 503, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
+        await send({"type": "http.response.start", "status": 503 if self.is_cut else 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"" if self.is_cut else b"[1]"})
 
 
 @dataclass
@@ -212,4 +213,24 @@ async def test_while_the_service_is_away_pages_say_so_and_then_miss_nothing(site
         later.append(await stream.next())
     assert later[-1] is not None and "while it was away" in later[-1][1]
     assert (await ann.opens(ann.home)).status_code == 200
+    await stream.leave()
+
+
+async def test_pages_go_on_after_changes_that_cannot_be_read(site: Site, client: ServiceClient) -> None:
+    ann = await site.joined("Ann", site.apps[0])
+    elsewhere = WebChat(ChatStore(client), lambda: AT)
+    stream = ann.listens()
+    await says(elsewhere, "Bob", "before", "e1")
+    event = await stream.next()
+    assert event is not None and "before" in event[1]
+    site.line.is_garbled = True
+    await says(elsewhere, "Bob", "the last one", "e2")  # ends the call that waits for changes
+    arrived = []
+    while ("", "lost") not in arrived:
+        arrived.append(await stream.next())
+    site.line.is_garbled = False
+    await says(elsewhere, "Bob", "afterwards", "e3")
+    while not (arrived[-1] is not None and "afterwards" in arrived[-1][1]):
+        arrived.append(await stream.next())
+    assert ("", "open") in arrived
     await stream.leave()

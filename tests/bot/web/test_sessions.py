@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 
@@ -63,19 +64,20 @@ async def test_a_stream_ends_when_its_browser_is_signed_out(
     await member.sends("say", text="hello")
     stream, kept = phone.listens(page), member.listens(page)
     assert await stream.next() is not None and await kept.next() is not None
-    await ends(member, dict(await rows(member))["Chrome on Android"])
+    assert (await ends(member, dict(await rows(member))["Chrome on Android"])).status_code == 303
     await ended(stream)
     assert not kept.task.done(), "the other browser is still signed in"
     # Left in the middle of a call, it would leave a connection of the service's behind.
     ((_, own),) = await rows(member)
-    await ends(member, own)
+    assert (await ends(member, own)).status_code == 303
     await ended(kept)
 
 
 async def ended(stream: Stream) -> None:
-    """Waits until a stream ends by itself; drops what was on its way."""
-    while await stream.next() is not None:
-        pass
+    """Waits until a stream ends by itself; drops what was on its way. Raises TimeoutError if only pings come."""
+    async with asyncio.timeout(60):
+        while await stream.next() is not None:
+            pass
 
 
 async def is_in(browser: Browser) -> bool:
