@@ -84,6 +84,9 @@ BENCHES = {
         14_400,
         True,
     ),
+    "soak": Bench(
+        "bench_soak", (), "p99 of answers at most 50 ms at 200 a second for half an hour, nothing lost", 3600, True
+    ),
     "endurance": Bench("bench_endurance", (), "nothing left behind after 10,000 runs", 3600, True),
 }
 

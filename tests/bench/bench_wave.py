@@ -11,9 +11,8 @@ import argparse
 import asyncio
 import contextlib
 import os
-import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,7 +27,7 @@ from service.config import Settings
 from service.process import now
 from service.store.session import libpq_url
 from service.wire import ScheduleSpec
-from tests.bench.rounds import database
+from tests.bench.rounds import database, worker_running
 
 BANKS = Path("questions/banks")
 EVERY_DAY = tuple(range(7))
@@ -98,7 +97,10 @@ async def play(url: str, schedules: int, workers: int, kill: bool) -> Wave:
     """Starts the workers, makes the schedules due, and waits until each has its round."""
     async with contextlib.AsyncExitStack() as stack:
         # The first leads.
-        started = [await stack.enter_async_context(_worker(url)) for _ in range(workers)]
+        started = [
+            await stack.enter_async_context(worker_running(url, DAILYGRAD_SERVICE_TOKEN="t" * 40))
+            for _ in range(workers)
+        ]
         rows = await stack.enter_async_context(await psycopg.AsyncConnection.connect(libpq_url(url), autocommit=True))
         at = datetime.now(UTC)
         spec = ScheduleSpec(weekdays=EVERY_DAY, at=at.time().replace(second=0, microsecond=0), zone="UTC")
@@ -128,26 +130,6 @@ async def _made(rows: psycopg.AsyncConnection, wanted: int, patience_s: float = 
             return
         await asyncio.sleep(0.2)
     raise SystemExit(f"{wanted} rounds were not made within {patience_s:g} s")
-
-
-@contextlib.asynccontextmanager
-async def _worker(url: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    environment = os.environ | {"DATABASE_URL": url, "DAILYGRAD_SERVICE_TOKEN": "t" * 40}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "dailygrad", "work", env=environment, stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout is not None
-    async for line in process.stdout:
-        if b"ready" in line:
-            break
-    else:
-        raise SystemExit("the worker does not start")
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
 
 
 def _cpu_s(pid: int) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 import psycopg
@@ -70,6 +72,27 @@ async def reported(url: str, patience_s: int = 60) -> None:
     end $$"""
     async with await psycopg.AsyncConnection.connect(libpq_url(url), autocommit=True) as rows:
         await rows.execute(look.encode())
+
+
+@contextlib.asynccontextmanager
+async def worker_running(url: str, **settings: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Runs `dailygrad work` with these settings until the block exits; yields it when it is ready."""
+    environment = os.environ | {"DATABASE_URL": url} | settings
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "dailygrad", "work", env=environment, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    async for line in process.stdout:
+        if b"ready" in line:
+            break
+    else:
+        raise SystemExit("the worker does not start")
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
 
 
 @contextlib.contextmanager
