@@ -197,7 +197,7 @@ for address, size in sorted(found, key=lambda part: -part[1]):
             breach()
             raise SystemExit
 refused(OSError(0, f"{owned >> 20} MB are all there is"))
-""", ("memory",), Limits(wall_ms=5000, cpu_ms=5000, memory_mb=64)),
+""", ("memory",), Limits(wall_ms=60_000, cpu_ms=30_000, memory_mb=64)),
 ]  # fmt: skip
 
 ATTACKS = TIME + MEMORY + OWNING + PROCESSES + DISK + OUTPUT + PARSERS
