@@ -71,7 +71,7 @@ UNEVEN: Final = {
         select count(*) from standing s where
             (select count(*) from ledger l where l.round_id = s.round_id and l.member_id = s.member_id
                 and l.reason = 'round') <> 1""",
-    "messages that were not delivered": "select count(*) from outbox where state not in ('sent', 'dropped')",
+    "messages that were not delivered": "select count(*) from outbox where state not in ('sent', 'skipped')",
 }
 
 
