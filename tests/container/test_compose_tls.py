@@ -11,12 +11,14 @@ import httpx
 import pytest
 
 from tests.container.engine import said
+from tests.container.test_files import SERVICES
 from tests.container.whole import Report, Whole
 from tests.machine import free_port
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
 
-CADDY = "caddy:2.10.2"
+CADDY = SERVICES["caddy"]["image"].partition(":-")[2].rstrip("}")
+"""The image that compose starts."""
 ROOT_CERTIFICATE = "/data/caddy/pki/authorities/local/root.crt"
 """Of the authority that Caddy makes for a local name, in its container."""
 STRANGERS = 400

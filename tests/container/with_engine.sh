@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 base=python:3.11-slim-bookworm
 postgres=postgres:16
-caddy=caddy:2.10.2
+caddy=$(sed -n 's/.*CADDY_IMAGE:-\([^}]*\)}.*/\1/p' docker-compose.yml)
 python=$PWD/.venv/bin/python
 work=$(mktemp -d)
 root=${DAILYGRAD_DOCKER_ROOT:-$work/data}
