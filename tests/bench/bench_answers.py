@@ -139,16 +139,15 @@ async def prepare(url: str, port: int, members: int) -> Prepared:
     return Prepared(form.ref, [option.id for option in form.question.options])
 
 
-def request(prepared: Prepared, number: int, member: int, event: str) -> bytes:
-    """Returns an HTTP request that answers the round."""
+def request(who: Who, event: str, ref: str, option: str) -> bytes:
+    """Returns an HTTP request that answers a choice."""
     body = {
         "where": WHERE.model_dump(mode="json"),
         "event_id": event,
-        "ref": prepared.ref,
-        "given": {"options": [prepared.options[number % len(prepared.options)]]},
+        "ref": ref,
+        "given": {"options": [option]},
         "at": datetime.now(UTC).isoformat(),
     }
-    who = Who(platform="web", workspace="bench", member=f"m{member}", name=f"m{member}")
     data = json.dumps(body).encode()
     head = (
         f"POST /v1/answer HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {TOKEN}\r\n{CALLER_HEADER}: "
@@ -164,7 +163,9 @@ async def answer_for(port: int, prepared: Prepared, tally: Tally, until: float, 
     while perf_counter() < until:
         member = members[number % len(members)]
         begun = perf_counter()
-        writer.write(request(prepared, number, member, f"e{member}-{number}-{id(members)}-{begun}"))
+        who = Who(platform="web", workspace="bench", member=f"m{member}", name=f"m{member}")
+        option = prepared.options[number % len(prepared.options)]
+        writer.write(request(who, f"e{member}-{number}-{id(members)}-{begun}", prepared.ref, option))
         head = await reader.readuntil(b"\r\n\r\n")
         found = re.search(rb"content-length: (\d+)", head.lower())
         assert found is not None and head.startswith(b"HTTP/1.1 200"), head

@@ -30,14 +30,13 @@ import psycopg
 from sandbox import embedded
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.store.session import libpq_url
-from service.wire import CALLER_HEADER, AnswerInput, ExtraRound, ScheduleSpec, Where, Who
-from tests.bench.bench_answers import TOKEN, service_running
+from service.wire import AnswerInput, ExtraRound, ScheduleSpec, Who
+from tests.bench.bench_answers import TOKEN, WHERE, request, service_running
 from tests.bench.rounds import database, worker_running
 from tests.bench.rush import percentile
 from tests.chaos.processes import until_awaited
 from tests.faults.backend import BANK, many_questions
 
-WHERE: Final = Where(channel="daily", name="#daily")
 MEMBERS: Final = 50
 """Members of a team."""
 CONNECTIONS: Final = 16
@@ -178,7 +177,7 @@ class Soak:
                 who, option = person(team.number, member), self.chance.choice(list(team.options))
                 event = f"{ref} {member} {planned}"
                 try:
-                    writer.write(_request(who, event, ref, option))
+                    writer.write(request(who, event, ref, option))
                     status = await _status(reader)
                 except (OSError, asyncio.IncompleteReadError):
                     status = "unknown"
@@ -236,22 +235,6 @@ class Soak:
         while True:
             for delivery in await self.client.outbox_claim("web", 50, wait_s=1):
                 await self.client.outbox_sent(delivery.id, f"m{delivery.id}")
-
-
-def _request(who: Who, event: str, ref: str, option: str) -> bytes:
-    body = {
-        "where": WHERE.model_dump(mode="json"),
-        "event_id": event,
-        "ref": ref,
-        "given": {"options": [option]},
-        "at": datetime.now(UTC).isoformat(),
-    }
-    data = json.dumps(body).encode()
-    head = (
-        f"POST /v1/answer HTTP/1.1\r\nhost: soak\r\nauthorization: Bearer {TOKEN}\r\n{CALLER_HEADER}: "
-        f"{who.model_dump_json()}\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n"
-    )
-    return head.encode() + data
 
 
 async def _status(reader: asyncio.StreamReader) -> str:

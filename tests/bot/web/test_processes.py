@@ -24,7 +24,7 @@ from service.client import ServiceClient
 from service.people import web_chat
 from service.people.web_chat import Limit
 from tests.bot.web.conftest import AT
-from tests.bot.web.http_browser import Browser, Desk
+from tests.bot.web.http_browser import Browser, Desk, Stream
 from tests.bot.web.writers import contents, says
 from tests.conftest import TOKEN
 
@@ -185,13 +185,19 @@ async def test_limits_hold_for_all_processes_together(site: Site, monkeypatch: p
     assert (await bob.sends("say", text="Bob may")).status_code == 303
 
 
-async def test_while_the_service_is_away_pages_say_so_and_then_miss_nothing(site: Site, client: ServiceClient) -> None:
+async def listening(site: Site, client: ServiceClient) -> tuple[Browser, Stream, WebChat]:
+    """Returns Ann's browser, her stream after its first event, and a chat whose way to the service is not cut."""
     ann = await site.joined("Ann", site.apps[0])
     elsewhere = WebChat(ChatStore(client), lambda: AT)
     stream = ann.listens()
     await says(elsewhere, "Bob", "before", "e1")
     event = await stream.next()
     assert event is not None and "before" in event[1]
+    return ann, stream, elsewhere
+
+
+async def test_while_the_service_is_away_pages_say_so_and_then_miss_nothing(site: Site, client: ServiceClient) -> None:
+    ann, stream, elsewhere = await listening(site, client)
 
     site.line.is_cut = True
     await says(elsewhere, "Bob", "the last one", "e2")  # ends the call that waits for changes
@@ -217,12 +223,7 @@ async def test_while_the_service_is_away_pages_say_so_and_then_miss_nothing(site
 
 
 async def test_pages_go_on_after_changes_that_cannot_be_read(site: Site, client: ServiceClient) -> None:
-    ann = await site.joined("Ann", site.apps[0])
-    elsewhere = WebChat(ChatStore(client), lambda: AT)
-    stream = ann.listens()
-    await says(elsewhere, "Bob", "before", "e1")
-    event = await stream.next()
-    assert event is not None and "before" in event[1]
+    _, stream, elsewhere = await listening(site, client)
     site.line.is_garbled = True
     await says(elsewhere, "Bob", "the last one", "e2")  # ends the call that waits for changes
     arrived = []
