@@ -293,8 +293,8 @@ async def load_histories(
 ) -> Histories:
     """Returns the rounds of the schedule's slots that count, oldest first, for each (schedule, member).
 
-    Those are left out that neither add nor break: skipped rounds, restored ones, those before the member's first
-    answer, and open rounds without an answer.
+    Those are left out that neither add nor break: skipped rounds, restored ones, and open ones without an answer.
+    Rounds before the member's first answer are misses, which break nothing because no streak is running.
     """
     slots = await session.execute(
         select(
@@ -311,11 +311,8 @@ async def load_histories(
     for schedule_id, asked, running in slots:
         for member_id in member_ids:
             mine, left_out = answered.get(member_id, set()), excused.get(member_id, set()).union(running or ())
-            first = next((place for place, each in enumerate(asked) if each in mine), len(asked))
             found[schedule_id, member_id] = [
-                "answered" if each in mine else "missed"
-                for each in asked[first:]
-                if each in mine or each not in left_out
+                "answered" if each in mine else "missed" for each in asked if each in mine or each not in left_out
             ]
     return found
 
