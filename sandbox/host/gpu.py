@@ -21,6 +21,7 @@ NVML_LIBRARY = "libnvidia-ml.so.1"
 _CUDA_LIBRARY = "libcuda.so.1"
 _CONTROL_NODES = ("nvidiactl", "nvidia-uvm")
 _OPTIONAL_NODES = ("nvidia-uvm-tools",)
+_SYSTEM_FOLDERS = ("usr/lib/*", "usr/lib", "usr/lib64", "lib64")
 _DRIVER_FOLDERS = ("usr/local/nvidia/lib64", "run/opengl-driver/lib", "usr/lib/wsl/lib")
 """Where a driver's libraries may be, if not in the system's library folders."""
 _GPU_NODE = re.compile(r"nvidia[0-9]+")
@@ -84,10 +85,15 @@ def _driver_folders(root: Path) -> tuple[str, ...]:
     """Returns the folder of the driver's libraries, or nothing if they are in the system's library folders."""
     if (root / "dev/dxg").exists():
         raise _NoGpu("GPUs of WSL are not used: their driver has no device files of its own")
-    system = [path for pattern in ("usr/lib/*", "usr/lib", "usr/lib64", "lib64") for path in root.glob(pattern)]
-    if any((path / _CUDA_LIBRARY).exists() for path in system):
-        return ()
-    return tuple(folder for folder in _DRIVER_FOLDERS if (root / folder / _CUDA_LIBRARY).exists())[:1]
+    system = [
+        path.resolve() for pattern in ("usr/lib/*", "usr/lib", "usr/lib64", "lib64") for path in root.glob(pattern)
+    ]
+    for folder in [*system, *(root / name for name in _DRIVER_FOLDERS)]:
+        if (folder / _CUDA_LIBRARY).exists():
+            # It may be a link to a folder that the jail would not have.
+            home = (folder / _CUDA_LIBRARY).resolve().parent
+            return () if home in system else (str(home.relative_to(root.resolve())),)
+    return ()
 
 
 def _check_nodes(root: Path) -> None:

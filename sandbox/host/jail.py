@@ -167,6 +167,8 @@ _BOOT = "import json, sys; sys.path[:0] = json.loads(sys.argv[2]); from sandbox.
 # One thread per process, and a heap that is cheap to fork and to give back: together they halve the time of a run.
 _ENVIRONMENT = {
     "HOME": "/tmp",  # noqa: S108 - the run's own scratch
+    # There is no /etc/passwd, and torch's compiler names its cache after the user.
+    "USER": "answer",
     "LANG": "C.UTF-8",
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",

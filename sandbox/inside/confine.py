@@ -183,7 +183,8 @@ def restrict_files(
         _allow(ruleset, readable, _READ | _LIST | _EXECUTE, handled)
         _allow(ruleset, DEVICES, _READ | _WRITE, handled)
         _allow(ruleset, devices, _READ | _WRITE | _IOCTL, handled)
-        _allow(ruleset, kernel_folders, _READ | _LIST | _WRITE, handled)
+        # A driver names its threads by fopen(..., "w"), which truncates.
+        _allow(ruleset, kernel_folders, _READ | _LIST | _WRITE | _TRUNCATE, handled)
         if writable:
             _allow(ruleset, [SCRATCH], _CHANGE, handled)
         linux.landlock_restrict(ruleset)

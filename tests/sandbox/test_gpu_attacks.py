@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.client import SandboxClient
+from sandbox.devices import ChildDevice
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.wire import Limits, Outcome, Run
 from tests.sandbox.attacks import exhausting, inward, kernel, outward
@@ -53,9 +55,9 @@ MASK = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o ro none /proc/drive
 
 
 @contextlib.contextmanager
-def started(folder: Path, prefix: tuple[str, ...]) -> Iterator[EmbeddedSandbox]:
+def started(folder: Path, prefix: tuple[str, ...], device: ChildDevice) -> Iterator[EmbeddedSandbox]:
     path, log = folder / "s.sock", folder / "log"
-    card = json.dumps(asdict(drivers.rehearsal_device()))
+    card = json.dumps(asdict(device))
     with log.open("wb") as out:
         process = subprocess.Popen(
             [*prefix, sys.executable, "-m", "tests.sandbox.rehearsal", str(path), card],
@@ -69,12 +71,17 @@ def started(folder: Path, prefix: tuple[str, ...]) -> Iterator[EmbeddedSandbox]:
     sandbox.stop()
 
 
+def started_masked(folder: Path, device: ChildDevice) -> contextlib.AbstractContextManager[EmbeddedSandbox]:
+    """Starts a sandbox where the kernel allows no new /proc. Skips the test unless root runs it."""
+    if os.getuid() != 0:
+        pytest.skip("only root can mask part of /proc")
+    return started(folder, MASK, device)
+
+
 @pytest.fixture(scope="module")
 def masked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedSandbox]:
     """A sandbox where the kernel allows no new /proc, as in a container."""
-    if os.getuid() != 0:
-        pytest.skip("only root can mask part of /proc")
-    with started(tmp_path_factory.mktemp("masked"), MASK) as sandbox:
+    with started_masked(tmp_path_factory.mktemp("masked"), drivers.rehearsal_device()) as sandbox:
         yield sandbox
 
 
@@ -125,9 +132,14 @@ async def test_an_attack_that_exhausts_a_gpu_child_ends_no_more_than_it(
     rehearsal: EmbeddedSandbox, attack: str
 ) -> None:
     await rehearsal.client.until_ready()
+    await assert_ended_alone(rehearsal.client, attack)
+
+
+async def assert_ended_alone(client: SandboxClient, attack: str, larger: set[str] = LARGER) -> None:
+    """Runs an attack that ends or exhausts its process, and checks that no more came of it unless it is `larger`."""
     one = ALONE[attack]
-    outcome = await rehearsal.client.run(Run(attack, one.program, device="cuda", limits=one.limits))
-    assert ("BREACH" in outcome.stdout + outcome.stderr) == (attack in LARGER), outcome
+    outcome = await client.run(Run(attack, one.program, device="cuda", limits=one.limits))
+    assert ("BREACH" in outcome.stdout + outcome.stderr) == (attack in larger), outcome
     # Some calls are refused where those of the CPU end the process.
     assert outcome.status in one.ends or (outcome.status == "ok" and outcome.stdout), outcome
     assert max(len(outcome.stdout), len(outcome.stderr)) <= one.limits.output_bytes

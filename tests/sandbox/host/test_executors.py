@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from inspect import signature
 from pathlib import Path
 
@@ -34,8 +34,9 @@ SLEEPING = Run("x", "import time\nprint('here')\ntime.sleep(30)", limits=Limits(
 
 
 @asynccontextmanager
-async def pool_of_one() -> AsyncIterator[ChildPool]:
-    pool = ChildPool(PoolSettings(bwrap=jail.probe(weaker=False).bwrap, parked=1, disk_mb=16, device=CPU), print)
+async def pool_of(parked: int = 1) -> AsyncIterator[ChildPool]:
+    bwrap = jail.probe(weaker=False).bwrap
+    pool = ChildPool(PoolSettings(bwrap=bwrap, parked=parked, disk_mb=16, device=CPU, spawn_at_once=parked), print)
     keeping = asyncio.create_task(pool.keep_filled())
     try:
         yield pool
@@ -44,11 +45,11 @@ async def pool_of_one() -> AsyncIterator[ChildPool]:
         await asyncio.gather(keeping, return_exceptions=True)
 
 
-async def carried(pool: ChildPool, memory: ReadGpuMemory) -> Outcome:
+async def carried(pool: ChildPool, memory: ReadGpuMemory, run: Run = SLEEPING) -> Outcome:
     lane = GpuExecutor(CPU, pool, memory)
     child = await lane.take(16)
     try:
-        return await lane.execute(child, SLEEPING, "full", 0.0)
+        return await lane.execute(child, run, "full", 0.0)
     finally:
         child.close()
 
@@ -57,7 +58,7 @@ async def test_a_run_that_takes_too_much_of_the_gpu_is_ended_and_one_nobody_can_
     readings = iter([(500.0, 24_000.0)] * 4)
 
     def climbing() -> tuple[float, float]:
-        return next(readings, (6000.0, 24_000.0))
+        return next(readings, (9000.0, 24_000.0))
 
     lost = iter([(500.0, 24_000.0)] * 4)
 
@@ -67,18 +68,35 @@ async def test_a_run_that_takes_too_much_of_the_gpu_is_ended_and_one_nobody_can_
         except StopIteration:
             raise NvmlError("nvmlDeviceGetMemoryInfo: GPU is lost (error 15)") from None
 
-    async with pool_of_one() as pool:
+    async with pool_of() as pool:
         outcome = await carried(pool, climbing)
         assert (outcome.status, outcome.stdout) == ("memory", "here\n"), outcome
-        assert outcome.cause == MemoryExceeded(limit_mb=4096, used_mb=5500, device="cuda")
+        assert outcome.cause == MemoryExceeded(limit_mb=4096, used_mb=8500, device="cuda")
         pool.refill()
         outcome = await carried(pool, losing)
         assert (outcome.status, outcome.results) == ("internal", b"")
         assert outcome.detail.startswith("the memory of the GPU cannot be watched: nvmlDeviceGetMemoryInfo")
 
 
+async def test_the_contexts_of_children_that_are_made_meanwhile_are_not_the_run_s() -> None:
+    async with pool_of(2) as pool:
+        for child in [await pool.take(16), await pool.take(16)]:
+            child.close()
+        taken: list[float] = []
+
+        def reading() -> tuple[float, float]:
+            taken.append(3500.0 * bool(taken) + 1222.0 * len(pool.parked))
+            return taken[-1], 24_000.0
+
+        run = replace(SLEEPING, code="import time\ntime.sleep(2)\nprint('here')")
+        outcome = await carried(pool, reading, run)
+        assert (outcome.status, outcome.stdout) == ("ok", "here\n"), outcome
+        # With both, there was more than the limit and the context of one child.
+        assert max(taken) - min(taken) > 4096 + 1536
+
+
 async def test_a_gpu_that_others_have_filled_takes_no_run() -> None:
-    async with pool_of_one() as pool:
+    async with pool_of() as pool:
         with pytest.raises(GpuUnavailable, match="only 576 MB are free on"):
             await carried(pool, lambda: (24_000.0, 24_576.0))
 
@@ -91,7 +109,7 @@ async def test_reading_the_gpu_s_memory_does_not_hold_up_the_event_loop() -> Non
         threads.add(threading.get_ident())
         return 500.0, 24_000.0
 
-    async with pool_of_one() as pool:
+    async with pool_of() as pool:
         assert (await carried(pool, reading)).stdout == "here\n"
     assert threads and loop_thread not in threads
 
@@ -226,8 +244,8 @@ async def test_a_gpu_on_which_no_child_starts_is_reported_and_the_cpu_goes_on(un
     assert (again.refused, again.queue_ms) == ("device", 0.0)
 
 
-async def test_a_child_has_torch_from_its_zygote_and_two_are_made_at_once() -> None:
-    async with pool_of_one() as pool:
+async def test_a_child_has_torch_from_its_zygote_and_four_are_made_at_once() -> None:
+    async with pool_of() as pool:
         child = await pool.take(16)
         try:
             # Importing torch takes a second; the rest of the way a fraction of that.
@@ -236,4 +254,4 @@ async def test_a_child_has_torch_from_its_zygote_and_two_are_made_at_once() -> N
         finally:
             child.close()
     (executor,) = GpuExecutors(GpuInventory((CPU,), "x"), jail.probe(weaker=False).bwrap, 16, print).executors
-    assert executor.pool.settings.spawn_at_once == executor.pool.settings.parked == 2
+    assert (executor.pool.settings.parked, executor.pool.settings.spawn_at_once) == (2, 4)

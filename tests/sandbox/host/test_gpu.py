@@ -54,6 +54,14 @@ def test_a_gpu_is_found_with_what_its_children_need(machine: Path) -> None:
     )
 
 
+def test_a_library_that_is_a_link_is_used_where_it_lies(machine: Path) -> None:
+    system = machine / "usr/lib/x86_64-linux-gnu"
+    system.mkdir(parents=True)
+    for name in ("libcuda.so.1", "libnvidia-ml.so.1"):
+        (system / name).symlink_to(machine / "usr/local/nvidia/lib64" / name)
+    assert find_gpus("0", machine, machine / "torch").devices[0].libraries == ("/usr/local/nvidia/lib64",)
+
+
 @pytest.fixture
 def sliced(machine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The machine, whose second GPU has two MIG slices."""

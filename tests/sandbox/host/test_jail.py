@@ -103,7 +103,7 @@ def test_a_python_of_usr_local_finds_its_own_library() -> None:
 def test_the_environment_does_not_depend_on_ours() -> None:
     assert set(jail.environment(RUNTIME)) == {
         "CUDA_VISIBLE_DEVICES",
-        "GLIBC_TUNABLES", "HOME", "LANG", "MALLOC_ARENA_MAX", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+        "USER", "GLIBC_TUNABLES", "HOME", "LANG", "MALLOC_ARENA_MAX", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
         "PYTHONMALLOC", "PYTORCH_NVML_BASED_CUDA_CHECK",
     }  # fmt: skip
 

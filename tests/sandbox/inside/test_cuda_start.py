@@ -57,6 +57,7 @@ def restrict_more(readable, *, kernel_folders, **rest):
 confine.restrict_files = restrict_more
 """
 NUMBERS = {"memfd_create": (319, 279), "socket": (41, 198), "bind": (49, 200), "listen": (50, 201)}
+NUMBERS["eventfd2"] = (290, 19)
 
 
 def refused(name: str) -> str:
@@ -76,6 +77,7 @@ WALLS = {
     "socket refused": (refused("socket"), "304 socket"),
     "container, bind refused": (SAME_IDS + "\n" + refused("bind"), "304 bind"),
     "container, listen refused": (SAME_IDS + "\n" + refused("listen"), "304 listen"),
+    "eventfd2 refused": (refused("eventfd2"), "304 eventfd"),
     "no device file": ("import dataclasses; device = dataclasses.replace(device, nodes=())", "304 device"),
     "/proc and /sys covered first": ("before = hide_sys = lambda: hide()", "304 thread name"),
 }
