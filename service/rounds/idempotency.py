@@ -8,12 +8,14 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
-from sqlalchemy import select, update
+from sqlalchemy import Select, Update, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.dml import ReturningInsert
 
 from service.errors import Refused
 from service.store.members import Caller
+from service.store.statements import built_once
 from service.store.tables import InboxRow
 from service.wire import EventReused
 
@@ -40,10 +42,9 @@ async def run_once(
     """
     adapter = reply if isinstance(reply, TypeAdapter) else TypeAdapter(reply)
     label = f"{call.name} {caller.identity_id}"
-    key = (InboxRow.chat_id == caller.chat_id, InboxRow.event_id == call.event_id)
     try:
         if not await _claim_event(session, caller.chat_id, call, label):
-            stored = (await session.scalars(select(InboxRow).where(*key))).one()
+            stored = (await session.scalars(*_event(caller.chat_id, call.event_id))).one()
             if stored.call != label:
                 raise Refused(EventReused(event_id=call.event_id))
             return adapter.validate_python(stored.reply["reply"], strict=False, extra="ignore")
@@ -51,14 +52,30 @@ async def run_once(
     finally:
         _close_awaitable(work)
     data = adapter.dump_python(done, mode="json")
-    await session.execute(update(InboxRow).where(*key).values(reply={"reply": data}))
+    await session.execute(*_replied(caller.chat_id, call.event_id, {"reply": data}))
     return done
 
 
+@built_once
+def _event(chat: int, event: str) -> Select[InboxRow]:
+    return select(InboxRow).where(InboxRow.chat_id == chat, InboxRow.event_id == event)
+
+
+@built_once
+def _replied(chat: int, event: str, answer: dict[str, Any]) -> Update:
+    replied = update(InboxRow).where(InboxRow.chat_id == chat, InboxRow.event_id == event).values(reply=answer)
+    return replied.execution_options(synchronize_session=False)
+
+
 async def _claim_event(session: AsyncSession, chat_id: int, call: EventCall, label: str) -> bool:
-    row: dict[str, Any] = {"chat_id": chat_id, "event_id": call.event_id, "at": call.now, "call": label, "reply": {}}
-    made = await session.scalar(insert(InboxRow).values(row).on_conflict_do_nothing().returning(InboxRow.event_id))
-    return made is not None
+    return await session.scalar(*_claimed(chat_id, call.event_id, call.now, label)) is not None
+
+
+@built_once
+def _claimed(chat: int, event: str, now: datetime, label: str) -> ReturningInsert[str]:
+    row = {"chat_id": chat, "event_id": event, "at": now, "call": label, "reply": {}}
+    made = insert(InboxRow).values(row).on_conflict_do_nothing().returning(InboxRow.event_id)
+    return made.execution_options(dml_strategy="raw")
 
 
 def _close_awaitable(work: Awaitable[Any]) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Select, delete, func, literal, select, update
+from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Select, bindparam, delete, func, literal, select, update
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, aliased, mapped_column
+from sqlalchemy.sql.selectable import ExecutableReturnsRows
 
 from service.store.members import Caller, merged_ids
 from service.store.questions import newest_version_id
@@ -61,30 +63,45 @@ async def append(
 ) -> AnswerRow:
     """Appends an answer to the log, numbered within its round; with `current` it is the one that counts there. Call
     with the caller's member row locked."""
-    mine = select(func.count() + 1).where(AnswerRow.round_id == round_id, AnswerRow.member_id == caller.member_id)
+    values = {
+        "member": caller.member_id,
+        "round_": round_id,
+        "version": version_id,
+        "event": submitted.event_id,
+        "answer": submitted.given.model_dump(mode="json", exclude={"cleared"}),
+        "called": caller.name,
+        "given_at": submitted.at,
+        "chat": caller.chat_id,
+    }
+    row: AnswerRow = (await session.scalars(_appended(round_id is not None, current), values)).one()
+    return row
+
+
+@functools.cache
+def _appended(in_round: bool, current: bool) -> ExecutableReturnsRows:
+    member, round_ = bindparam("member", type_=BigInteger), bindparam("round_", type_=BigInteger)
+    mine = select(func.count() + 1).where(AnswerRow.round_id == round_, AnswerRow.member_id == member)
     made = insert(AnswerRow).values(
-        member_id=caller.member_id,
-        round_id=round_id,
-        version_id=version_id,
-        number=0 if round_id is None else mine.scalar_subquery(),
-        event_id=submitted.event_id,
-        given=submitted.given.model_dump(mode="json", exclude={"cleared"}),
-        name=caller.name,
-        at=submitted.at,
-        chat_id=caller.chat_id,
+        member_id=member,
+        round_id=round_,
+        version_id=bindparam("version"),
+        number=mine.scalar_subquery() if in_round else 0,
+        event_id=bindparam("event"),
+        given=bindparam("answer"),
+        name=bindparam("called"),
+        at=bindparam("given_at"),
+        chat_id=bindparam("chat"),
     )
-    if not current:
-        return (await session.scalars(made.returning(AnswerRow))).one()
     new = made.returning(AnswerRow).cte("new")
+    if not current:
+        return select(AnswerRow).from_statement(select(new))
     counts = insert(CurrentAnswer).from_select(
         ["round_id", "member_id", "answer_id"], select(new.c.round_id, new.c.member_id, new.c.id)
     )
     changed = counts.on_conflict_do_update(
         index_elements=["round_id", "member_id"], set_={"answer_id": counts.excluded.answer_id}
     )
-    query = select(AnswerRow).from_statement(select(new).add_cte(changed.cte("counts")))
-    row: AnswerRow = (await session.scalars(query)).one()
-    return row
+    return select(AnswerRow).from_statement(select(new).add_cte(changed.cte("counts")))
 
 
 async def get_current(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:

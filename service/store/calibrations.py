@@ -15,6 +15,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Select,
+    Subquery,
     delete,
     func,
     literal,
@@ -26,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 from questions.model import Level
 from service.domain.calibration import Difficulty, Scale
@@ -141,51 +142,71 @@ async def list_first_answers(
 
     With `member_ids`, only those of these members, which includes the accounts that were merged into one.
     """
-    every = _in_rounds(workspace_id, since, member_ids).union_all(_in_practice(workspace_id, since, member_ids)).cte()
-    number = func.row_number().over(partition_by=(every.c.member_id, every.c.question_id), order_by=every.c.at)
-    first = select(every, number.label("number")).subquery()
-    query = select(*(column for column in first.c if column.name != "number")).where(first.c.number == 1)
-    rows = await session.execute(query.order_by(first.c.at.desc()).limit(limit))
+    rows = await session.execute(select_first_answers(workspace_id, since, limit, member_ids))
     return [
         FirstAnswer(member_id, question_id, version, cast(Level | None, level), topic, float(credit), at, schedule_id)
         for member_id, question_id, version, level, topic, credit, at, schedule_id in rows
     ]
 
 
+def select_first_answers(
+    workspace_id: int, since: datetime, limit: int, member_ids: Select[int] | None
+) -> Select[*tuple[Any, ...]]:
+    """Selects the columns of `FirstAnswer`, as `list_first_answers`."""
+    every = _in_rounds(workspace_id, since, member_ids).union_all(_in_practice(workspace_id, since, member_ids)).cte()
+    number = func.row_number().over(partition_by=(every.c.member_id, every.c.question_id), order_by=every.c.at)
+    first = select(every, number.label("number")).subquery()
+    query = select(*(column for column in first.c if column.name != "number")).where(first.c.number == 1)
+    return query.order_by(first.c.at.desc()).limit(limit)
+
+
 def _in_rounds(workspace_id: int, since: datetime, member_ids: Select[int] | None) -> Select[*tuple[Any, ...]]:
+    columns = CurrentAnswer.member_id, CurrentAnswer.answer_id, CurrentAnswer.round_id
+    standing = _of_members(select(*columns), CurrentAnswer.member_id, member_ids)
     return (
-        select(*_judged(CurrentAnswer.member_id), Round.schedule_id)
-        .select_from(CurrentAnswer)
-        .join(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
-        .join(Round, Round.id == CurrentAnswer.round_id)
+        select(*_judged(standing.c.member_id, AnswerRow.at), Round.schedule_id)
+        .select_from(standing)
+        .join(AnswerRow, AnswerRow.id == standing.c.answer_id)
+        .join(Round, Round.id == standing.c.round_id)
         .join(Schedule, Schedule.id == Round.schedule_id)
-        .join(Member, Member.id == CurrentAnswer.member_id)
+        .join(Member, Member.id == standing.c.member_id)
         .join(VerdictRow, VerdictRow.answer_id == AnswerRow.id)
         .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .where(Schedule.workspace_id == workspace_id, Round.closed_at >= since, *_counts())
-        .where(*(() if member_ids is None else (CurrentAnswer.member_id.in_(member_ids),)))
     )
 
 
 def _in_practice(workspace_id: int, since: datetime, member_ids: Select[int] | None) -> Select[*tuple[Any, ...]]:
     known = _first_asked(workspace_id)
     member = func.coalesce(Member.merged_into, Member.id)
+    given = select(AnswerRow.id, AnswerRow.member_id, AnswerRow.at)
+    given = given.where(AnswerRow.round_id.is_(None), AnswerRow.at >= since)
+    answer = _of_members(given, AnswerRow.member_id, member_ids)
     return (
-        select(*_judged(member), null().label("schedule_id"))
-        .select_from(AnswerRow)
-        .join(Member, Member.id == AnswerRow.member_id)
-        .join(VerdictRow, VerdictRow.answer_id == AnswerRow.id)
+        select(*_judged(member, answer.c.at), null().label("schedule_id"))
+        .select_from(answer)
+        .join(Member, Member.id == answer.c.member_id)
+        .join(VerdictRow, VerdictRow.answer_id == answer.c.id)
         .join(QuestionVersion, QuestionVersion.id == VerdictRow.version_id)
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .outerjoin(known, known.c.question_id == QuestionVersion.question_id)
-        .where(Member.workspace_id == workspace_id, AnswerRow.round_id.is_(None), AnswerRow.at >= since, *_counts())
-        .where(or_(known.c.opens_at.is_(None), AnswerRow.at < known.c.opens_at))
-        .where(*(() if member_ids is None else (AnswerRow.member_id.in_(member_ids),)))
+        .where(Member.workspace_id == workspace_id, *_counts())
+        .where(or_(known.c.opens_at.is_(None), answer.c.at < known.c.opens_at))
     )
 
 
-def _judged(member_id: Any) -> tuple[Any, ...]:
+def _of_members(
+    rows: Select[*tuple[Any, ...]], column: InstrumentedAttribute[int], member_ids: Select[int] | None
+) -> Subquery | CTE:
+    """Returns the rows of everybody, or those of some members, read first: PostgreSQL cannot guess how few they are,
+    and would read the whole workspace for one member."""
+    if member_ids is None:
+        return rows.subquery()
+    return rows.where(column.in_(member_ids)).cte().prefix_with("MATERIALIZED")
+
+
+def _judged(member_id: Any, at: Any) -> tuple[Any, ...]:
     version = QuestionVersion
     return (
         member_id.label("member_id"),
@@ -194,7 +215,7 @@ def _judged(member_id: Any) -> tuple[Any, ...]:
         version.level,
         version.topic,
         VerdictRow.credit,
-        AnswerRow.at,
+        at.label("at"),
     )
 
 

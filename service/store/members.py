@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
 from service.store import bots
+from service.store.statements import built_once
 from service.store.tables import (
     AnswerRow,
     Channel,
@@ -66,15 +67,7 @@ async def _knows_channel(session: AsyncSession, who: Who, channel: str) -> bool:
 async def _known_caller(session: AsyncSession, who: Who, where: Where | None) -> Caller | None:
     """Returns the caller by one statement, or None if something must be registered or renamed first."""
     channel = where.channel if where else ""
-    here = (Channel.chat_id == Chat.id) & (Channel.external_id == channel)
-    query = (
-        select(Chat.workspace_id, Identity.member_id, Channel.id, Chat.id, Identity.id, Identity.name, Channel.name)
-        .add_columns(Chat.application)
-        .join(Identity, (Identity.chat_id == Chat.id) & (Identity.external_id == who.member))
-        .outerjoin(Channel, here)
-        .where(Chat.platform == who.platform, Chat.external_id == who.workspace)
-    )
-    row = (await session.execute(query)).one_or_none()
+    row = (await session.execute(*_known(who.platform, who.workspace, who.member, channel))).one_or_none()
     if row is None:
         return None
     workspace_id, member_id, channel_id, chat_id, identity_id, name, channel_name, application = row
@@ -85,12 +78,28 @@ async def _known_caller(session: AsyncSession, who: Who, where: Where | None) ->
     return Caller(workspace_id, member_id, channel_id if channel else None, who.name, who.admin, chat_id, identity_id)
 
 
+@built_once
+def _known(platform: str, workspace: str, member: str, channel: str) -> Select[int, int, int, int, int, str, str, str]:
+    here = (Channel.chat_id == Chat.id) & (Channel.external_id == channel)
+    return (
+        select(Chat.workspace_id, Identity.member_id, Channel.id, Chat.id, Identity.id, Identity.name, Channel.name)
+        .add_columns(Chat.application)
+        .join(Identity, (Identity.chat_id == Chat.id) & (Identity.external_id == member))
+        .outerjoin(Channel, here)
+        .where(Chat.platform == platform, Chat.external_id == workspace)
+    )
+
+
 async def lock_caller(session: AsyncSession, caller: Caller) -> Caller:
     """Locks the caller's member row, so that only this transaction writes their answers. Returns the member they
     were merged into, if that just happened."""
-    query = select(Member.merged_into).where(Member.id == caller.member_id).with_for_update(key_share=True)
-    merged_into = await session.scalar(query)
+    merged_into = await session.scalar(*_locked(caller.member_id))
     return caller if merged_into is None else await lock_caller(session, replace(caller, member_id=merged_into))
+
+
+@built_once
+def _locked(member_id: int) -> Select[int | None]:
+    return select(Member.merged_into).where(Member.id == member_id).with_for_update(key_share=True)
 
 
 async def register_chat(

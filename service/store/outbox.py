@@ -20,6 +20,7 @@ from sqlalchemy import (
     Select,
     String,
     Subquery,
+    Text,
     and_,
     bindparam,
     case,
@@ -35,11 +36,12 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy import cast as cast_sql
-from sqlalchemy.dialects.postgresql import JSONB, distinct_on, insert
+from sqlalchemy.dialects.postgresql import JSONB, Insert, distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 from sqlalchemy.orm.util import AliasedClass
 
+from service.store.statements import built_once
 from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
 from service.wire import Body, Platform, Shards
 
@@ -126,16 +128,20 @@ async def enqueue_updates(
     session: AsyncSession, round_id: int, label: str, due_at: datetime, give_up_at: datetime
 ) -> None:
     """Adds an edit of each message that posts the round's question, unless it has one with this label."""
-    kind, body = "update", literal({}, JSONB)
-    key = func.concat(f"round:{round_id}:{kind}:{label}:", Outbox.id)
+    await session.execute(*_updates(round_id, f"round:{round_id}:update:{label}:", due_at, give_up_at))
+
+
+@built_once
+def _updates(round_: int, prefix: str, due: datetime, give_up: datetime) -> Insert:
+    key, body = func.concat(cast_sql(prefix, Text), Outbox.id), literal({}, JSONB)
     same = (Outbox.workspace_id, Outbox.chat_id, Outbox.channel_id, Outbox.round_id)
-    times = [literal(at, DateTime(timezone=True)) for at in (due_at, due_at, give_up_at)]
-    posts = select(key, literal(kind), body, *same, Outbox.id, *times).where(
-        Outbox.round_id == round_id, Outbox.kind == "question", Outbox.state != "skipped"
+    times = [cast_sql(at, DateTime(timezone=True)) for at in (due, due, give_up)]
+    posts = select(key, literal("update"), body, *same, Outbox.id, *times).where(
+        Outbox.round_id == round_, Outbox.kind == "question", Outbox.state != "skipped"
     )
     columns = ["key", "kind", "body", "workspace_id", "chat_id", "channel_id", "round_id", "edits_id"]
     new = insert(Outbox).from_select([*columns, "due_at", "not_before", "give_up_at"], posts)
-    await session.execute(new.on_conflict_do_nothing())
+    return new.on_conflict_do_nothing().execution_options(dml_strategy="raw")
 
 
 async def delete_waiting_updates(session: AsyncSession, round_id: int) -> None:

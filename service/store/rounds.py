@@ -15,6 +15,7 @@ from service.domain.standings import Attendance
 from service.store.banks import is_asked_now
 from service.store.members import Caller
 from service.store.schedules import is_slot, posts_to
+from service.store.statements import built_once
 from service.store.tables import (
     AnswerRow,
     Channel,
@@ -127,18 +128,25 @@ class Answered:
 async def lock_to_answer(session: AsyncSession, caller: Caller, round_id: int) -> Answered | None:
     """Returns a posted round of the caller's workspace, which cannot close until the transaction ends. Call with the
     caller's member row locked."""
-    mine = (CurrentAnswer.round_id == Round.id) & (CurrentAnswer.member_id == caller.member_id)
-    query = (
+    row = (await session.execute(*_locked_to_answer(round_id, caller.workspace_id, caller.member_id))).one_or_none()
+    return None if row is None else Answered(*row)
+
+
+@built_once
+def _locked_to_answer(
+    round_id: int, workspace_id: int, member_id: int
+) -> Select[Round, Schedule, bytes, AnswerRow | None]:
+    mine = (CurrentAnswer.round_id == Round.id) & (CurrentAnswer.member_id == member_id)
+    return (
         _asked()
         .add_columns(QuestionVersion.digest, AnswerRow)
         .join(QuestionVersion, QuestionVersion.id == Round.version_id)
         .outerjoin(CurrentAnswer, mine)
         .outerjoin(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
-        .where(Round.id == round_id, Schedule.workspace_id == caller.workspace_id)
+        .where(Round.id == round_id, Schedule.workspace_id == workspace_id)
         .with_for_update(of=Round, read=True)
+        .execution_options(populate_existing=True)
     )
-    row = (await session.execute(query.execution_options(populate_existing=True))).one_or_none()
-    return None if row is None else Answered(*row)
 
 
 async def lock_shared(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:

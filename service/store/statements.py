@@ -1,0 +1,33 @@
+"""Statements that are built once. SQLAlchemy takes longer to build most of ours than to execute them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from sqlalchemy import Executable, bindparam
+
+P = ParamSpec("P")
+S = TypeVar("S", bound=Executable)
+
+
+def built_once(build: Callable[P, S]) -> Callable[P, tuple[S, dict[str, Any]]]:
+    """Decorates a function that builds a statement, so that it runs once, with bound parameters as its arguments.
+
+    The decorated function returns the statement and the values, for `session.execute(*find_it(id_))`. What is built
+    must be the same for all values. Names of arguments must differ from the columns that an INSERT or UPDATE sets, and
+    an INSERT needs the execution option `dml_strategy="raw"`: otherwise the ORM takes the values for a row.
+    """
+    names = tuple(inspect.signature(build).parameters)
+
+    @functools.cache
+    def built() -> S:
+        return build(**{name: bindparam(name) for name in names})  # type: ignore[arg-type, call-arg]
+
+    @functools.wraps(build)
+    def bound(*values: P.args, **named: P.kwargs) -> tuple[S, dict[str, Any]]:
+        return built(), dict(zip(names, values, strict=False)) | named
+
+    return bound
