@@ -121,7 +121,7 @@ async def test_nothing_of_the_host_is_readable(client: SandboxClient) -> None:
 import importlib.util, os
 print(sorted(os.environ))
 print([name for name in ("bot", "service", "questions", "dailygrad") if importlib.util.find_spec(name)])
-print(os.uname().nodename, os.getpid(), os.getcwd(), os.listdir("."))
+print(os.uname().nodename, os.getpid(), os.getcwd(), os.listdir("."), os.environ["USER"])
 """
     outcome = await client.run(Run("x", code))
     environment, found, rest = outcome.stdout.splitlines()
@@ -129,8 +129,9 @@ print(os.uname().nodename, os.getpid(), os.getcwd(), os.listdir("."))
         "CUDA_VISIBLE_DEVICES",
         "GLIBC_TUNABLES", "HOME", "LANG", "LD_LIBRARY_PATH", "MALLOC_ARENA_MAX", "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS", "PWD", "PYTHONMALLOC", "PYTORCH_NVML_BASED_CUDA_CHECK", "TORCHINDUCTOR_CACHE_DIR",
+        "USER",
     }  # fmt: skip
-    assert (found, rest) == ("[]", "sandbox 1 /tmp []")
+    assert (found, rest) == ("[]", "sandbox 1 /tmp [] answer")
 
 
 async def test_metadata_of_packages_names_no_folder_of_the_host(client: SandboxClient) -> None:
