@@ -28,7 +28,7 @@ from sandbox.queue import AsyncQueue, FairQueue
 from sandbox.wire import Device, Isolation, Limits, Outcome, Run
 
 _PARKED = 2
-"""Number of children kept ready on each GPU: judging takes two, and each takes seconds to start."""
+"""Number of children kept ready on each GPU: judging takes two, and each takes half a second to start."""
 _SPAWN_AT_ONCE = 4
 """Number of children made at once for each GPU in a burst. On an H200 two gave 2.8 verdicts a second, four 4.4."""
 _MAX_WAITING = 64

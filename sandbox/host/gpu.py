@@ -85,9 +85,7 @@ def _driver_folders(root: Path) -> tuple[str, ...]:
     """Returns the folder of the driver's libraries, or nothing if they are in the system's library folders."""
     if (root / "dev/dxg").exists():
         raise _NoGpu("GPUs of WSL are not used: their driver has no device files of its own")
-    system = [
-        path.resolve() for pattern in ("usr/lib/*", "usr/lib", "usr/lib64", "lib64") for path in root.glob(pattern)
-    ]
+    system = [path.resolve() for pattern in _SYSTEM_FOLDERS for path in root.glob(pattern)]
     for folder in [*system, *(root / name for name in _DRIVER_FOLDERS)]:
         if (folder / _CUDA_LIBRARY).exists():
             # It may be a link to a folder that the jail would not have.

@@ -1,5 +1,5 @@
 /* A library with the name of NVIDIA's CUDA driver, for machines without a GPU. cuInit does what drivers 570 and later do
- * when they start: make an eventfd, name a thread of theirs by /proc/self/task/<tid>/comm, make a file of memory, listen
+ * when they start: name a thread of theirs by /proc/self/task/<tid>/comm, make an eventfd and a file of memory, listen
  * on an abstract Unix socket, open the device files and read /sys. Any refusal is CUDA_ERROR_OPERATING_SYSTEM. What it
  * opens stays open, as after a real start. It computes nothing. The device file is ../dev/nvidia0 beside the library's
  * folder. Driver 580.159 was seen to do all of it, and to go on without the file of memory. */
@@ -29,7 +29,7 @@ static void *wait_for_events(void *unused) {
     return unused;
 }
 
-/* Driver 580.159 does not call pthread_setname_np: it creates and truncates the file, which are rights of their own. */
+/* Driver 580.159 does not call pthread_setname_np: it truncates the file, which is a right of its own in Landlock. */
 static int name_thread(const char *name) {
     char path[64];
     int file;
