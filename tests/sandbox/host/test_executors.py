@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
 
@@ -45,11 +45,11 @@ async def pool_of(parked: int = 1) -> AsyncIterator[ChildPool]:
         await asyncio.gather(keeping, return_exceptions=True)
 
 
-async def carried(pool: ChildPool, memory: ReadGpuMemory, run: Run = SLEEPING) -> Outcome:
+async def carried(pool: ChildPool, memory: ReadGpuMemory) -> Outcome:
     lane = GpuExecutor(CPU, pool, memory)
     child = await lane.take(16)
     try:
-        return await lane.execute(child, run, "full", 0.0)
+        return await lane.execute(child, SLEEPING, "full", 0.0)
     finally:
         child.close()
 
@@ -82,17 +82,23 @@ async def test_the_contexts_of_children_that_are_made_meanwhile_are_not_the_run_
     async with pool_of(2) as pool:
         for child in [await pool.take(16), await pool.take(16)]:
             child.close()
+        loop, both_there = asyncio.get_running_loop(), asyncio.Event()
         taken: list[float] = []
 
         def reading() -> tuple[float, float]:
-            taken.append(3500.0 * bool(taken) + 1222.0 * len(pool.parked))
+            # The first two are from before the run. It takes 3,500 MB, and each child that was parked 1,222.
+            taken.append(3500.0 * (len(taken) > 1) + 1222.0 * len(pool.parked))
+            # More than the limit and the context of one child, seen three times.
+            if sum(one - taken[1] > 4096 + 1536 for one in taken[1:]) == 3:
+                loop.call_soon_threadsafe(both_there.set)
             return taken[-1], 24_000.0
 
-        run = replace(SLEEPING, code="import time\ntime.sleep(2)\nprint('here')")
-        outcome = await carried(pool, reading, run)
-        assert (outcome.status, outcome.stdout) == ("ok", "here\n"), outcome
-        # With both, there was more than the limit and the context of one child.
-        assert max(taken) - min(taken) > 4096 + 1536
+        run = asyncio.create_task(carried(pool, reading))
+        seen = asyncio.create_task(both_there.wait())
+        await asyncio.wait((run, seen), return_when=asyncio.FIRST_COMPLETED)
+        assert not run.done(), run.result()
+        run.cancel()
+        await asyncio.gather(run, return_exceptions=True)
 
 
 async def test_a_gpu_that_others_have_filled_takes_no_run() -> None:
