@@ -44,7 +44,7 @@ async def run_once(
     label = f"{call.name} {caller.identity_id}"
     try:
         if not await _claim_event(session, caller.chat_id, call, label):
-            stored = (await session.scalars(*_event(caller.chat_id, call.event_id))).one()
+            stored = (await session.scalars(*_select_event(caller.chat_id, call.event_id))).one()
             if stored.call != label:
                 raise Refused(EventReused(event_id=call.event_id))
             return adapter.validate_python(stored.reply["reply"], strict=False, extra="ignore")
@@ -52,27 +52,27 @@ async def run_once(
     finally:
         _close_awaitable(work)
     data = adapter.dump_python(done, mode="json")
-    await session.execute(*_replied(caller.chat_id, call.event_id, {"reply": data}))
+    await session.execute(*_store_reply(caller.chat_id, call.event_id, {"reply": data}))
     return done
 
 
 @built_once
-def _event(chat: int, event: str) -> Select[InboxRow]:
+def _select_event(chat: int, event: str) -> Select[InboxRow]:
     return select(InboxRow).where(InboxRow.chat_id == chat, InboxRow.event_id == event)
 
 
 @built_once
-def _replied(chat: int, event: str, answer: dict[str, Any]) -> Update:
+def _store_reply(chat: int, event: str, answer: dict[str, Any]) -> Update:
     replied = update(InboxRow).where(InboxRow.chat_id == chat, InboxRow.event_id == event).values(reply=answer)
     return replied.execution_options(synchronize_session=False)
 
 
 async def _claim_event(session: AsyncSession, chat_id: int, call: EventCall, label: str) -> bool:
-    return await session.scalar(*_claimed(chat_id, call.event_id, call.now, label)) is not None
+    return await session.scalar(*_insert_event(chat_id, call.event_id, call.now, label)) is not None
 
 
 @built_once
-def _claimed(chat: int, event: str, now: datetime, label: str) -> ReturningInsert[str]:
+def _insert_event(chat: int, event: str, now: datetime, label: str) -> ReturningInsert[str]:
     row = {"chat_id": chat, "event_id": event, "at": now, "call": label, "reply": {}}
     made = insert(InboxRow).values(row).on_conflict_do_nothing().returning(InboxRow.event_id)
     return made.execution_options(dml_strategy="raw")

@@ -73,12 +73,12 @@ async def append(
         "given_at": submitted.at,
         "chat": caller.chat_id,
     }
-    row: AnswerRow = (await session.scalars(_appended(round_id is not None, current), values)).one()
+    row: AnswerRow = (await session.scalars(_insert_answer(round_id is not None, current), values)).one()
     return row
 
 
 @functools.cache
-def _appended(in_round: bool, current: bool) -> ExecutableReturnsRows:
+def _insert_answer(in_round: bool, current: bool) -> ExecutableReturnsRows:
     member, round_ = bindparam("member", type_=BigInteger), bindparam("round_", type_=BigInteger)
     mine = select(func.count() + 1).where(AnswerRow.round_id == round_, AnswerRow.member_id == member)
     made = insert(AnswerRow).values(

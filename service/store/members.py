@@ -67,7 +67,7 @@ async def _knows_channel(session: AsyncSession, who: Who, channel: str) -> bool:
 async def _known_caller(session: AsyncSession, who: Who, where: Where | None) -> Caller | None:
     """Returns the caller by one statement, or None if something must be registered or renamed first."""
     channel = where.channel if where else ""
-    row = (await session.execute(*_known(who.platform, who.workspace, who.member, channel))).one_or_none()
+    row = (await session.execute(*_select_caller(who.platform, who.workspace, who.member, channel))).one_or_none()
     if row is None:
         return None
     workspace_id, member_id, channel_id, chat_id, identity_id, name, channel_name, application = row
@@ -79,7 +79,9 @@ async def _known_caller(session: AsyncSession, who: Who, where: Where | None) ->
 
 
 @built_once
-def _known(platform: str, workspace: str, member: str, channel: str) -> Select[int, int, int, int, int, str, str, str]:
+def _select_caller(
+    platform: str, workspace: str, member: str, channel: str
+) -> Select[int, int, int, int, int, str, str, str]:
     here = (Channel.chat_id == Chat.id) & (Channel.external_id == channel)
     return (
         select(Chat.workspace_id, Identity.member_id, Channel.id, Chat.id, Identity.id, Identity.name, Channel.name)
@@ -93,12 +95,12 @@ def _known(platform: str, workspace: str, member: str, channel: str) -> Select[i
 async def lock_caller(session: AsyncSession, caller: Caller) -> Caller:
     """Locks the caller's member row, so that only this transaction writes their answers. Returns the member they
     were merged into, if that just happened."""
-    merged_into = await session.scalar(*_locked(caller.member_id))
+    merged_into = await session.scalar(*_lock_member(caller.member_id))
     return caller if merged_into is None else await lock_caller(session, replace(caller, member_id=merged_into))
 
 
 @built_once
-def _locked(member_id: int) -> Select[int | None]:
+def _lock_member(member_id: int) -> Select[int | None]:
     return select(Member.merged_into).where(Member.id == member_id).with_for_update(key_share=True)
 
 

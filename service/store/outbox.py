@@ -128,11 +128,11 @@ async def enqueue_updates(
     session: AsyncSession, round_id: int, label: str, due_at: datetime, give_up_at: datetime
 ) -> None:
     """Adds an edit of each message that posts the round's question, unless it has one with this label."""
-    await session.execute(*_updates(round_id, f"round:{round_id}:update:{label}:", due_at, give_up_at))
+    await session.execute(*_insert_updates(round_id, f"round:{round_id}:update:{label}:", due_at, give_up_at))
 
 
 @built_once
-def _updates(round_: int, prefix: str, due: datetime, give_up: datetime) -> Insert:
+def _insert_updates(round_: int, prefix: str, due: datetime, give_up: datetime) -> Insert:
     key, body = func.concat(cast_sql(prefix, Text), Outbox.id), literal({}, JSONB)
     same = (Outbox.workspace_id, Outbox.chat_id, Outbox.channel_id, Outbox.round_id)
     times = [cast_sql(at, DateTime(timezone=True)) for at in (due, due, give_up)]

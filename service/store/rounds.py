@@ -128,12 +128,12 @@ class Answered:
 async def lock_to_answer(session: AsyncSession, caller: Caller, round_id: int) -> Answered | None:
     """Returns a posted round of the caller's workspace, which cannot close until the transaction ends. Call with the
     caller's member row locked."""
-    row = (await session.execute(*_locked_to_answer(round_id, caller.workspace_id, caller.member_id))).one_or_none()
+    row = (await session.execute(*_select_to_answer(round_id, caller.workspace_id, caller.member_id))).one_or_none()
     return None if row is None else Answered(*row)
 
 
 @built_once
-def _locked_to_answer(
+def _select_to_answer(
     round_id: int, workspace_id: int, member_id: int
 ) -> Select[Round, Schedule, bytes, AnswerRow | None]:
     mine = (CurrentAnswer.round_id == Round.id) & (CurrentAnswer.member_id == member_id)

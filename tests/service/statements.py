@@ -1,4 +1,4 @@
-"""Collects the statements that a use case sends, for tests that their number does not grow."""
+"""Collects the statements that a use case sends, and counts what a query reads, for tests that neither grows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import event
+from sqlalchemy import Select, event, text
 from sqlalchemy.engine import Engine
+from sqlalchemy.ext.asyncio import AsyncSession
 
 
 @contextmanager
@@ -23,3 +24,11 @@ def counted() -> Iterator[list[str]]:
         yield sent
     finally:
         event.remove(Engine, "before_cursor_execute", note)
+
+
+async def blocks_of(session: AsyncSession, query: Select[*tuple[Any, ...]]) -> int:
+    """Returns how many blocks the database looks at for a query."""
+    compiled = query.compile(dialect=session.get_bind().dialect, compile_kwargs={"literal_binds": True})
+    explained = await session.execute(text(f"explain (analyze, buffers, format json) {compiled}"))
+    plan = explained.scalar_one()[0]["Plan"]
+    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])

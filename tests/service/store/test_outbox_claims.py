@@ -7,11 +7,10 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.sql import Select
 
 from service.store import outbox
 from tests.service.scenes import Stage
+from tests.service.statements import blocks_of
 
 QUEUES = """
     with team as (insert into workspace (created_at) select now() from generate_series(1, 3) returning id),
@@ -28,14 +27,6 @@ WAITING = """
         '{}', :now, :now
     from channel, generate_series(cast(:first as int), :last) n
 """
-
-
-async def blocks_of(session: AsyncSession, query: Select[int]) -> int:
-    """Returns how many blocks the database looks at for a query."""
-    compiled = query.compile(dialect=session.get_bind().dialect, compile_kwargs={"literal_binds": True})
-    explained = await session.execute(text(f"explain (analyze, buffers, format json) {compiled}"))
-    plan = explained.scalar_one()[0]["Plan"]
-    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
 async def test_a_claim_reads_as_much_of_thirty_messages_a_channel_as_of_three_hundred(stage: Stage) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from sqlalchemy import Select, select, text
+from sqlalchemy import Select, select
 
 from service.rounds import rounds
 from service.store import calibrations
@@ -13,6 +13,7 @@ from service.store.statements import built_once
 from service.store.tables import Member
 from tests.service.rounds.test_rounds_scale import answer_all
 from tests.service.scenes import Stage, question
+from tests.service.statements import blocks_of
 
 
 async def test_a_statement_is_built_once_and_finds_what_each_call_asks_for(stage: Stage) -> None:
@@ -39,8 +40,5 @@ async def test_the_answers_of_one_member_are_read_first_and_those_of_the_team_no
     await rounds.close_round(stage.session, played.id, stage.now)
     since = stage.now - timedelta(days=365)
     query = calibrations.select_first_answers(caller.workspace_id, since, 100, merged_ids(caller.member_id))
-    compiled = str(query.compile(dialect=stage.session.get_bind().dialect, compile_kwargs={"literal_binds": True}))
-    assert compiled.count("MATERIALIZED") == 2
-    plan = (await stage.session.execute(text(f"explain (analyze, buffers, format json) {compiled}"))).scalar_one()
-    read = plan[0]["Plan"]["Shared Hit Blocks"] + plan[0]["Plan"]["Shared Read Blocks"]
-    assert read < 50, "the answers of the team fill more blocks"
+    assert str(query.compile(dialect=stage.session.get_bind().dialect)).count("MATERIALIZED") == 2
+    assert await blocks_of(stage.session, query) < 50, "the answers of the team fill more"
