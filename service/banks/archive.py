@@ -19,7 +19,7 @@ from service.errors import Refused
 from service.rounds.results import build_results, graded_version
 from service.rounds.rounds import MAX_WRONG_LENGTH, MAX_WRONG_TEXTS
 from service.rounds.views import build_question_view
-from service.store import answers, archive, duels, markings, questions, rounds, suggestions, variants
+from service.store import answers, archive, markings, questions, rounds, suggestions, variants
 from service.store.archive import ClosedRound
 from service.store.members import Caller
 from service.store.questions import Version
@@ -112,9 +112,7 @@ async def find_closed(session: AsyncSession, caller: Caller, ref: str) -> tuple[
     if round_.closed_at is None:
         raise Refused(ResultNotReady(closes_at=round_.closes_at, zone=_zone(schedule)))
     version = await graded_version(session, round_, caller.member_id)
-    if await questions.is_asked_now(session, caller.workspace_id, version.question_id):
-        raise Refused(StillOpen())
-    if await duels.is_question_in_duel(session, caller.member_id, version.question_id):
+    if await questions.is_secret(session, caller, version.question_id):
         raise Refused(StillOpen())
     return round_, schedule, version
 

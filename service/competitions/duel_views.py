@@ -110,8 +110,7 @@ async def build_review(session: AsyncSession, duel: Duel, caller: Caller, now: d
     answers = []
     for asked in await duels.list_questions(session, duel.id):
         version = await questions.get_version(session, asked.version_id)
-        secret = await questions.is_asked_now(session, caller.workspace_id, version.question_id)
-        secret = secret or await duels.is_question_in_duel(session, caller.member_id, version.question_id)
+        secret = await questions.is_secret(session, caller, version.question_id)
         key = None if secret else build_answer_key(version, str(QuestionRef("duel", asked.id)))
         turn = given.get(asked.id)
         answer = AnswerInput.from_stored(turn.given) if turn and turn.given is not None else None

@@ -14,7 +14,7 @@ from service.domain.calibration import Difficulty, Scale
 from service.domain.mastery import Floats, Mastery, TopicAnswer, area_of, estimate_team, estimate_topics, weigh_ability
 from service.rounds.calibration import MAX_ANSWERS, PERIOD
 from service.store import calibrations
-from service.store.members import Caller, merged_ids
+from service.store.members import Caller
 from service.wire import TopicMastery, TopicsKnown
 
 LEAST_MEMBERS = 3
@@ -28,8 +28,8 @@ async def estimate_member(
 ) -> tuple[tuple[Mastery, ...], Floats | None]:
     """Returns what the caller knows of each topic that they answered in the last year, weakest first; and how able
     they are, as an audience of one, if they answered anything."""
-    mine = merged_ids(caller.member_id)
-    answers = await calibrations.list_first_answers(session, caller.workspace_id, now - PERIOD, MAX_ANSWERS, mine)
+    since, own = now - PERIOD, caller.member_id
+    answers = await calibrations.list_first_answers(session, caller.workspace_id, since, MAX_ANSWERS, own)
     if not answers:
         return (), None
     calibration = await calibrations.find(session, caller.workspace_id)

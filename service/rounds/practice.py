@@ -22,7 +22,7 @@ from service.errors import Refused
 from service.rounds import mastery
 from service.rounds.schedules import resolve_topics
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import answers, candidates, cards, duels, markings, members, questions, schedules, variants
+from service.store import answers, candidates, cards, markings, members, questions, schedules, variants
 from service.store.answers import JudgedPractice
 from service.store.cards import CardRow
 from service.store.members import Caller
@@ -279,7 +279,7 @@ MOST = 50
 async def view_attempt(session: AsyncSession, caller: Caller, ref: str, now: datetime) -> PracticeAttempt:
     """Returns the caller's latest practice answer to the question `ref`. Refused if there is none."""
     version, answer = await _find_attempt(session, caller, ref)
-    secret = await _is_secret(session, caller, version)
+    secret = await questions.is_secret(session, caller, version.question_id)
     row = None if secret else (await answers.latest_verdicts(session, [answer.id])).get(answer.id)
     verdict = answers.read_verdict(row) if row else None
     card = None if secret else await cards.find_card(session, caller.member_id, version.question_id)
@@ -302,7 +302,7 @@ async def rate_attempt(
     caller = await members.lock_caller(session, caller)
     version, _ = await _find_attempt(session, caller, ref)
     card = await cards.lock_card(session, caller.member_id, version.question_id)
-    if await _is_secret(session, caller, version):
+    if await questions.is_secret(session, caller, version.question_id):
         raise Refused(StillOpen())
     if card is None:
         raise Refused(RatingRefused(why="no review"))
@@ -353,12 +353,6 @@ async def _find_attempt(session: AsyncSession, caller: Caller, ref: str) -> tupl
     if answer is None:
         raise Refused(NotMet(question=version.question.id))
     return version, answer
-
-
-async def _is_secret(session: AsyncSession, caller: Caller, version: Version) -> bool:
-    return await questions.is_asked_now(
-        session, caller.workspace_id, version.question_id
-    ) or await duels.is_question_in_duel(session, caller.member_id, version.question_id)
 
 
 def _build_attempt(

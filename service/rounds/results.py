@@ -18,7 +18,6 @@ from service.rounds.views import build_answer_key, build_question_view, channel_
 from service.store import (
     answers,
     chats,
-    duels,
     ledger,
     markings,
     notifications,
@@ -67,9 +66,7 @@ async def view_result(session: AsyncSession, caller: Caller, ref: str) -> RoundR
         zone = ScheduleSpec.from_stored(schedule.spec).zone
         raise Refused(ResultNotReady(closes_at=round_.closes_at, zone=zone))
     question_id = (await graded_version(session, round_)).question_id
-    if await questions.is_asked_now(session, caller.workspace_id, question_id):
-        raise Refused(StillOpen())
-    if await duels.is_question_in_duel(session, caller.member_id, question_id):
+    if await questions.is_secret(session, caller, question_id):
         raise Refused(StillOpen())
     return (await build_results(session, round_, schedule, [caller.member_id]))[caller.member_id]
 

@@ -18,7 +18,7 @@ from service.rounds.jobs import Jobs
 from service.rounds.ledger import find_problem, grade_answer
 from service.rounds.schedules import next_posting
 from service.rounds.views import build_answer_key, build_question_view, has_hint
-from service.store import answers, cards, duels, members, questions, rounds, variants
+from service.store import answers, cards, members, questions, rounds, variants
 from service.store import schedules as schedule_rows
 from service.store.answers import Submission
 from service.store.members import Caller
@@ -254,9 +254,7 @@ async def find_question(session: AsyncSession, caller: Caller, ref: str, *, lock
     version = await questions.find_version(session, caller.workspace_id, reference.id)
     if version is None or not version.question.answered:
         raise Refused(QuestionGone(practice=True))
-    if await questions.is_asked_now(session, caller.workspace_id, version.question_id):
-        raise Refused(StillOpen())
-    if await duels.is_question_in_duel(session, caller.member_id, version.question_id):
+    if await questions.is_secret(session, caller, version.question_id):
         raise Refused(StillOpen())
     return OpenedQuestion(version)
 

@@ -16,6 +16,7 @@ from sqlalchemy.sql.selectable import ExecutableReturnsRows
 
 from service.store.members import Caller, merged_ids
 from service.store.questions import newest_version_id
+from service.store.statements import built_once
 from service.store.tables import (
     AnswerRow,
     Base,
@@ -162,8 +163,14 @@ async def list_entries(
 
 async def latest_verdicts(session: AsyncSession, answer_ids: Collection[int]) -> dict[int, VerdictRow]:
     """Returns the newest verdict on each answer that has one, by answer id."""
-    query = select(VerdictRow).where(VerdictRow.answer_id.in_(answer_ids)).order_by(VerdictRow.id)
-    return {row.answer_id: row for row in await session.scalars(query)}
+    if not answer_ids:
+        return {}
+    return {row.answer_id: row for row in await session.scalars(*_select_verdicts(answer_ids))}
+
+
+@built_once
+def _select_verdicts(answer_ids: Collection[int]) -> Select[VerdictRow]:
+    return select(VerdictRow).where(VerdictRow.answer_id.in_(answer_ids)).order_by(VerdictRow.id)
 
 
 def read_verdict(row: VerdictRow, confirmed: float | None = None) -> VerdictView:
@@ -213,6 +220,8 @@ async def _ranks(
 
 async def list_by_id(session: AsyncSession, answer_ids: Collection[int]) -> dict[int, AnswerRow]:
     """Returns these answers, by id."""
+    if not answer_ids:
+        return {}
     return {row.id: row for row in await session.scalars(select(AnswerRow).where(AnswerRow.id.in_(answer_ids)))}
 
 
@@ -243,16 +252,21 @@ async def list_judged_practice(
     session: AsyncSession, member_id: int, since: datetime, limit: int
 ) -> list[JudgedPractice]:
     """Returns the member's judged practice answers since an instant, newest first. Code is left out: it is retried."""
-    query = (
+    rows = await session.execute(*_select_judged_practice(member_id, since, limit))
+    return [JudgedPractice(at, float(credit or 0.0), topic) for at, credit, topic in rows]
+
+
+@built_once
+def _select_judged_practice(member_id: int, since: datetime, most: int) -> Select[datetime, float | None, str]:
+    return (
         select(AnswerRow.at, VerdictRow.credit, QuestionVersion.topic)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
         .join(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
         .where(AnswerRow.member_id.in_(merged_ids(member_id)), AnswerRow.round_id.is_(None), AnswerRow.at >= since)
         .where(VerdictRow.credit.is_not(None), QuestionVersion.kind != "code")
         .order_by(AnswerRow.at.desc(), AnswerRow.id.desc())
-        .limit(limit)
+        .limit(most)
     )
-    return [JudgedPractice(at, float(credit or 0.0), topic) for at, credit, topic in await session.execute(query)]
 
 
 async def get_entry(session: AsyncSession, answer_id: int) -> RoundEntry | None:

@@ -17,6 +17,7 @@ from service.store.banks import is_asked_now
 from service.store.duels import is_asked_in_duel
 from service.store.ledger import FULL_CREDIT_TOLERANCE, answers_in, is_within_topic
 from service.store.members import Caller
+from service.store.statements import built_once
 from service.store.tables import AnswerRow, CurrentAnswer, Ledger, QuestionRow, QuestionVersion, Round, Schedule
 from service.wire import ArchiveSearch
 
@@ -38,25 +39,40 @@ async def list_closed(
     session: AsyncSession, caller: Caller, wanted: ArchiveSearch, size: int
 ) -> tuple[list[ClosedRound], int]:
     """Returns a page of the workspace's closed rounds, newest first, and how many there are in all."""
-    query = (
-        _closed(caller, Round.id, Round.day, Round.version_id, CurrentAnswer.answer_id, func.count().over())
-        .where(*_matches(wanted), *_did(wanted, caller.member_id))
-        .order_by(Round.opens_at.desc(), Round.id.desc())
-        .limit(size)
-        .offset(size * (wanted.page - 1))
-    )
-    rows = (await session.execute(query)).all()
+    query, values = _select_closed(caller.workspace_id, caller.member_id, size, size * (wanted.page - 1))
+    conditions = [*_matches(wanted), *_did(wanted, caller.member_id)]
+    rows = (await session.execute(query.where(*conditions) if conditions else query, values)).all()
     return [ClosedRound(*row[:4]) for row in rows], int(rows[0][4]) if rows else 0
+
+
+@built_once
+def _select_closed(workspace_id: int, member_id: int, most: int, skipped: int) -> Select[*tuple[Any, ...]]:
+    columns = (Round.id, Round.day, Round.version_id, CurrentAnswer.answer_id, func.count().over())
+    query = _closed(workspace_id, member_id, *columns).order_by(Round.opens_at.desc(), Round.id.desc())
+    return query.limit(most).offset(skipped)
 
 
 async def list_topics(session: AsyncSession, caller: Caller) -> list[str]:
     """Returns the topics of the workspace's closed rounds, by name."""
-    query = _closed(caller, QuestionVersion.topic).where(QuestionVersion.topic != "").distinct()
-    return list(await session.scalars(query.order_by(QuestionVersion.topic)))
+    return list(await session.scalars(*_select_topics(caller.workspace_id, caller.member_id)))
+
+
+@built_once
+def _select_topics(workspace_id: int, member_id: int) -> Select[str]:
+    query = _closed(workspace_id, member_id, QuestionVersion.topic).where(QuestionVersion.topic != "").distinct()
+    return query.order_by(QuestionVersion.topic)
 
 
 async def count_answers(session: AsyncSession, round_ids: Collection[int]) -> dict[int, tuple[int, int]]:
     """Returns how many members answered each round, and how many of them fully right."""
+    if not round_ids:
+        return {}
+    found = await session.execute(*_count_answers(round_ids))
+    return {row[0]: (int(row[1]), int(row[2])) for row in found}
+
+
+@built_once
+def _count_answers(round_ids: Collection[int]) -> Select[int, int, int]:
     each = (
         select(Ledger.round_id, Ledger.member_id)
         .where(Ledger.round_id.in_(round_ids))
@@ -65,13 +81,12 @@ async def count_answers(session: AsyncSession, round_ids: Collection[int]) -> di
         .subquery()
     )
     right = select(each.c.round_id, func.count().label("right")).group_by(each.c.round_id).subquery()
-    query = (
+    return (
         select(CurrentAnswer.round_id, func.count(), func.coalesce(func.max(right.c.right), 0))
         .outerjoin(right, right.c.round_id == CurrentAnswer.round_id)
         .where(CurrentAnswer.round_id.in_(round_ids))
         .group_by(CurrentAnswer.round_id)
     )
-    return {row[0]: (int(row[1]), int(row[2])) for row in await session.execute(query)}
 
 
 async def count_options(session: AsyncSession, round_id: int) -> dict[str, int]:
@@ -192,10 +207,10 @@ async def list_versions(session: AsyncSession, question_id: int, most: int) -> l
     return [(row[0], row[1]) for row in rows]
 
 
-def _closed(caller: Caller, *columns: Any) -> Select[*tuple[Any, ...]]:
-    """Selects from the workspace's closed rounds, with the caller's answer. Leaves out questions whose key is secret
+def _closed(workspace_id: int, member_id: int, *columns: Any) -> Select[*tuple[Any, ...]]:
+    """Selects from the workspace's closed rounds, with the member's answer. Leaves out questions whose key is secret
     now, because they are asked again."""
-    own = and_(CurrentAnswer.round_id == Round.id, CurrentAnswer.member_id == caller.member_id)
+    own = and_(CurrentAnswer.round_id == Round.id, CurrentAnswer.member_id == member_id)
     return (
         select(*columns)
         .select_from(Round)
@@ -204,11 +219,11 @@ def _closed(caller: Caller, *columns: Any) -> Select[*tuple[Any, ...]]:
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .outerjoin(CurrentAnswer, own)
         .where(
-            Schedule.workspace_id == caller.workspace_id,
+            Schedule.workspace_id == workspace_id,
             Round.closed_at.is_not(None),
             Round.skipped.is_(None),
-            ~is_asked_now(caller.workspace_id),
-            ~is_asked_in_duel(caller.member_id),
+            ~is_asked_now(workspace_id),
+            ~is_asked_in_duel(member_id),
         )
     )
 

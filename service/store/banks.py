@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.store.competition_tables import Sprint, SprintQuestion
 from service.store.members import Caller, merged_ids
 from service.store.monitoring import lacks_gpu
+from service.store.statements import built_once
 from service.store.tables import (
     AnswerRow,
     BankImport,
@@ -100,9 +101,13 @@ async def count_waiting_for_gpu(session: AsyncSession, workspace_id: int) -> int
 
 async def count_topics(session: AsyncSession, workspace_id: int) -> list[tuple[str, int]]:
     """Returns each topic with the number of questions that may be asked, by name."""
+    return [(topic, int(count)) for topic, count in await session.execute(*_count_topics(workspace_id))]
+
+
+@built_once
+def _count_topics(workspace_id: int) -> Select[*tuple[Any, ...]]:
     query = restrict_to_askable(select(QuestionVersion.topic, func.count()).select_from(QuestionVersion), workspace_id)
-    rows = await session.execute(query.group_by(QuestionVersion.topic).order_by(QuestionVersion.topic))
-    return [(topic, int(count)) for topic, count in rows]
+    return query.group_by(QuestionVersion.topic).order_by(QuestionVersion.topic)
 
 
 async def list_banks(session: AsyncSession, workspace_id: int) -> list[BankView]:

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import (
     CheckConstraint,
     ForeignKey,
+    Select,
     UniqueConstraint,
     case,
     delete,
@@ -30,6 +31,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column
 
 from service.store.ledger import is_within_topic
+from service.store.statements import built_once
 from service.store.tables import Base, Channel, Chat, Identity, Member, Outbox, QuestionVersion, new_id
 from service.wire import Contest, Period, WinnerOf
 
@@ -235,14 +237,21 @@ def fold_topic(topic: str) -> str:
 
 async def find_board(session: AsyncSession, key: BoardKey) -> int | None:
     """Returns the id of the board if it is kept."""
-    query = select(BoardRecord.id).where(
-        BoardRecord.workspace_id == key.workspace_id,
-        BoardRecord.channel_id.is_not_distinct_from(key.channel_id),
-        BoardRecord.topic == key.topic,
-        BoardRecord.period == key.period,
-        BoardRecord.since.is_not_distinct_from(key.since),
+    query, values = _select_board(key.workspace_id, key.channel_id, key.topic, key.period, key.since)
+    return await session.scalar(query, values)
+
+
+@built_once
+def _select_board(
+    workspace_id: int, channel_id: int | None, topic: str, period: Period, since: datetime | None
+) -> Select[int]:
+    return select(BoardRecord.id).where(
+        BoardRecord.workspace_id == workspace_id,
+        BoardRecord.channel_id.is_not_distinct_from(channel_id),
+        BoardRecord.topic == topic,
+        BoardRecord.period == period,
+        BoardRecord.since.is_not_distinct_from(since),
     )
-    return await session.scalar(query)
 
 
 async def open_board(session: AsyncSession, key: BoardKey, previous: BoardKey | None = None) -> int:

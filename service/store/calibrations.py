@@ -18,7 +18,6 @@ from sqlalchemy import (
     Subquery,
     delete,
     func,
-    literal,
     null,
     or_,
     select,
@@ -31,6 +30,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 from questions.model import Level
 from service.domain.calibration import Difficulty, Scale
+from service.store.members import merged_ids
+from service.store.statements import built_once
 from service.store.tables import (
     AnswerRow,
     Base,
@@ -135,29 +136,31 @@ async def claim_due(session: AsyncSession, now: datetime, least_age: timedelta, 
 
 
 async def list_first_answers(
-    session: AsyncSession, workspace_id: int, since: datetime, limit: int, member_ids: Select[int] | None = None
+    session: AsyncSession, workspace_id: int, since: datetime, limit: int, member_id: int | None = None
 ) -> list[FirstAnswer]:
     """Returns the latest first answers of members to questions, newest first: in closed rounds, and in practice before
     any round had asked the question. Those of a sprint or duel are left out: they are given in a hurry.
 
-    With `member_ids`, only those of these members, which includes the accounts that were merged into one.
+    With `member_id`, only those of this member and of the accounts that were merged into it.
     """
-    rows = await session.execute(select_first_answers(workspace_id, since, limit, member_ids))
+    rows = await session.execute(*select_first_answers(workspace_id, since, limit, member_id))
     return [
         FirstAnswer(member_id, question_id, version, cast(Level | None, level), topic, float(credit), at, schedule_id)
         for member_id, question_id, version, level, topic, credit, at, schedule_id in rows
     ]
 
 
+@built_once
 def select_first_answers(
-    workspace_id: int, since: datetime, limit: int, member_ids: Select[int] | None
+    workspace_id: int, since: datetime, most: int, member_id: int | None = None
 ) -> Select[*tuple[Any, ...]]:
     """Selects the columns of `FirstAnswer`, as `list_first_answers`."""
+    member_ids = None if member_id is None else merged_ids(member_id)
     every = _in_rounds(workspace_id, since, member_ids).union_all(_in_practice(workspace_id, since, member_ids)).cte()
     number = func.row_number().over(partition_by=(every.c.member_id, every.c.question_id), order_by=every.c.at)
     first = select(every, number.label("number")).subquery()
     query = select(*(column for column in first.c if column.name != "number")).where(first.c.number == 1)
-    return query.order_by(first.c.at.desc()).limit(limit)
+    return query.order_by(first.c.at.desc()).limit(most)
 
 
 def _in_rounds(workspace_id: int, since: datetime, member_ids: Select[int] | None) -> Select[*tuple[Any, ...]]:
@@ -282,35 +285,43 @@ async def find(session: AsyncSession, workspace_id: int) -> Calibration | None:
 
 async def find_each(session: AsyncSession, workspace_ids: Collection[int]) -> dict[int, Calibration]:
     """Returns the latest calibration of each of these workspaces that has one."""
-    row = CalibrationRow
-    query = select(row.workspace_id, row.scale, row.audiences, row.answers, row.members)
+    rows = await session.execute(*_select_calibrations(workspace_ids))
     return {
         workspace_id: Calibration(_SCALE.validate_python(scale), audiences, answers, members)
-        for workspace_id, scale, audiences, answers, members in await session.execute(
-            query.where(row.workspace_id.in_(workspace_ids))
-        )
+        for workspace_id, scale, audiences, answers, members in rows
         if scale is not None and audiences is not None
     }
+
+
+@built_once
+def _select_calibrations(workspace_ids: Collection[int]) -> Select[*tuple[Any, ...]]:
+    row = CalibrationRow
+    query = select(row.workspace_id, row.scale, row.audiences, row.answers, row.members)
+    return query.where(row.workspace_id.in_(workspace_ids))
 
 
 async def list_topic_difficulties(
     session: AsyncSession, workspace_id: int, least: int
 ) -> list[tuple[str, Difficulty, int]]:
     """Returns topic, difficulty and answers of each measured question with this number of answers, by topic."""
-    query = (
+    rows = await session.execute(*_select_topic_difficulties(workspace_id, least))
+    return [(topic, Difficulty(value, error), answers) for topic, value, error, answers in rows]
+
+
+@built_once
+def _select_topic_difficulties(workspace_id: int, least: int) -> Select[str, float, float, int]:
+    return (
         select(QuestionVersion.topic, ItemDifficulty.value, ItemDifficulty.error, ItemDifficulty.answers)
         .join(ItemDifficulty, measured(workspace_id))
         .where(QuestionVersion.drawing == 0, QuestionVersion.topic != "", ItemDifficulty.answers >= least)
         .order_by(QuestionVersion.topic)
     )
-    rows = await session.execute(query)
-    return [(topic, Difficulty(value, error), answers) for topic, value, error, answers in rows]
 
 
 def measured(workspace_id: int) -> Any:
     """Returns the condition of the row of `ItemDifficulty` that is about `QuestionVersion`."""
     return (
-        (ItemDifficulty.workspace_id == literal(workspace_id))
+        (ItemDifficulty.workspace_id == workspace_id)
         & (ItemDifficulty.question_id == QuestionVersion.question_id)
         & (ItemDifficulty.version == QuestionVersion.version)
     )
@@ -318,8 +329,18 @@ def measured(workspace_id: int) -> Any:
 
 async def list_difficulties(session: AsyncSession, workspace_id: int) -> dict[tuple[int, int], tuple[Difficulty, int]]:
     """Returns the difficulty and the number of answers behind it, by question id and version."""
-    rows = await session.scalars(select(ItemDifficulty).where(ItemDifficulty.workspace_id == workspace_id))
-    return {(row.question_id, row.version): (Difficulty(row.value, row.error), row.answers) for row in rows}
+    rows = await session.execute(*_select_difficulties(workspace_id))
+    return {
+        (question_id, version): (Difficulty(value, error), answers)
+        for question_id, version, value, error, answers in rows
+    }
+
+
+@built_once
+def _select_difficulties(workspace_id: int) -> Select[int, int, float, float, int]:
+    item = ItemDifficulty
+    query = select(item.question_id, item.version, item.value, item.error, item.answers)
+    return query.where(item.workspace_id == workspace_id)
 
 
 async def list_current_difficulties(session: AsyncSession, workspace_id: int) -> dict[int, Difficulty]:

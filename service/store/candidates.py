@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final, cast
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import CompoundSelect, Select, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -24,6 +24,7 @@ from service.store.banks import has_variants, is_current
 from service.store.calibrations import Calibration, ItemDifficulty
 from service.store.competition_tables import Sprint, SprintQuestion
 from service.store.monitoring import has_gpu, needs_gpu
+from service.store.statements import built_once
 from service.store.tables import BankChange, BankRow, QuestionRow, QuestionVersion, Retirement, Round, Schedule
 
 MAX_CACHED: Final = 200_000
@@ -157,17 +158,17 @@ async def load(
     Leaves out questions that no connected sandbox can judge, unless `anywhere` is set. With `secret`, leaves out what
     a workspace is asking now, in a round or a sprint: the reveal of one must not give away the key of another.
     """
-    left_out = await _list_retired(session, workspace_ids)
-    if secret:
-        for workspace_id, question_id in await _list_asked_now(session, workspace_ids):
-            left_out[workspace_id].add(question_id)
-    gpu = anywhere or bool(await session.scalar(select(has_gpu())))
+    left_out = defaultdict[int, set[int]](set)
+    query, values = (_select_retired_or_asked if secret else _select_retired)(workspace_ids)
+    for workspace_id, question_id in await session.execute(query, values):
+        left_out[workspace_id].add(question_id)
+    pools, gpu = await _load_pools(session, workspace_ids)
     return Candidates(
-        await _load_pools(session, workspace_ids),
+        pools,
         left_out,
         await calibrations.find_each(session, workspace_ids),
         await _list_measured(session, workspace_ids),
-        gpu,
+        anywhere or gpu,
     )
 
 
@@ -199,8 +200,16 @@ async def list_past_rounds(session: AsyncSession, schedule_id: int) -> list[Past
 
 async def list_past_rounds_each(session: AsyncSession, schedule_ids: Collection[int]) -> dict[int, list[PastRound]]:
     """Returns the posted rounds by schedule, as `list_past_rounds`."""
+    found: dict[int, list[PastRound]] = {}
+    for schedule_id, id_, day, topic, level in await session.execute(*_select_past_rounds(schedule_ids)):
+        found.setdefault(schedule_id, []).append(PastRound(str(id_), day, topic, cast(Level | None, level)))
+    return found
+
+
+@built_once
+def _select_past_rounds(schedule_ids: Collection[int]) -> Select[int, int, date, str, str | None]:
     then, now = aliased(QuestionVersion), aliased(QuestionVersion)
-    rows = await session.execute(
+    return (
         select(Round.schedule_id, now.id, Round.day, now.topic, now.level)
         .select_from(Round)
         .join(then, then.id == Round.version_id)
@@ -209,10 +218,6 @@ async def list_past_rounds_each(session: AsyncSession, schedule_ids: Collection[
         .where(Round.schedule_id.in_(schedule_ids))
         .order_by(Round.opens_at, Round.id)
     )
-    found: dict[int, list[PastRound]] = {}
-    for schedule_id, id_, day, topic, level in rows:
-        found.setdefault(schedule_id, []).append(PastRound(str(id_), day, topic, cast(Level | None, level)))
-    return found
 
 
 def _summarize(history: Iterable[PastRound]) -> dict[str, _Past]:
@@ -223,15 +228,17 @@ def _summarize(history: Iterable[PastRound]) -> dict[str, _Past]:
     return found
 
 
-async def _list_retired(session: AsyncSession, workspace_ids: Collection[int]) -> dict[int, set[int]]:
-    query = select(Retirement.workspace_id, Retirement.question_id).where(Retirement.workspace_id.in_(workspace_ids))
-    found = defaultdict[int, set[int]](set)
-    for workspace_id, question_id in await session.execute(query):
-        found[workspace_id].add(question_id)
-    return found
+@built_once
+def _select_retired(workspace_ids: Collection[int]) -> Select[int, int]:
+    return _retired(workspace_ids)
 
 
-async def _list_asked_now(session: AsyncSession, workspace_ids: Collection[int]) -> Iterable[tuple[int, int]]:
+def _retired(workspace_ids: Collection[int]) -> Select[int, int]:
+    return select(Retirement.workspace_id, Retirement.question_id).where(Retirement.workspace_id.in_(workspace_ids))
+
+
+@built_once
+def _select_retired_or_asked(workspace_ids: Collection[int]) -> CompoundSelect[int, int]:
     in_round = (
         select(Schedule.workspace_id, QuestionVersion.question_id)
         .join(Round, Round.schedule_id == Schedule.id)
@@ -244,30 +251,32 @@ async def _list_asked_now(session: AsyncSession, workspace_ids: Collection[int])
         .join(QuestionVersion, QuestionVersion.id == SprintQuestion.version_id)
         .where(Sprint.workspace_id.in_(workspace_ids), Sprint.ended_at.is_(None), SprintQuestion.settled_at.is_(None))
     )
-    rows = await session.execute(in_round.union_all(in_sprint))
-    return [(workspace_id, question_id) for workspace_id, question_id in rows]
+    return _retired(workspace_ids).union_all(in_round, in_sprint)
 
 
 async def _list_measured(
     session: AsyncSession, workspace_ids: Collection[int]
 ) -> dict[int, dict[tuple[int, int], Difficulty]]:
+    found: dict[int, dict[tuple[int, int], Difficulty]] = {}
+    for workspace_id, question_id, version, value, error in await session.execute(*_select_measured(workspace_ids)):
+        found.setdefault(workspace_id, {})[question_id, version] = Difficulty(value, error)
+    return found
+
+
+@built_once
+def _select_measured(workspace_ids: Collection[int]) -> Select[int, int, int, float, float]:
     item = ItemDifficulty
     query = select(item.workspace_id, item.question_id, item.version, item.value, item.error)
-    found: dict[int, dict[tuple[int, int], Difficulty]] = {}
-    for workspace_id, *key, value, error in await session.execute(query.where(item.workspace_id.in_(workspace_ids))):
-        found.setdefault(workspace_id, {})[key[0], key[1]] = Difficulty(value, error)
-    return found
+    return query.where(item.workspace_id.in_(workspace_ids))
 
 
 _cache: OrderedDict[tuple[int, int | None], _Pool] = OrderedDict()
 
 
-async def _load_pools(session: AsyncSession, workspace_ids: Collection[int]) -> dict[int, list[_Pool]]:
-    """Returns the pools of the banks that each workspace sees."""
-    stamp = select(func.bit_xor(BankChange.mark)).where(BankChange.bank_id == BankRow.id).scalar_subquery()
-    query = select(BankRow.id, stamp, BankRow.workspace_id)
-    query = query.where(or_(BankRow.workspace_id.is_(None), BankRow.workspace_id.in_(workspace_ids)))
-    banks = [(bank_id, stamp, owner) for bank_id, stamp, owner in await session.execute(query.order_by(BankRow.id))]
+async def _load_pools(session: AsyncSession, workspace_ids: Collection[int]) -> tuple[dict[int, list[_Pool]], bool]:
+    """Returns the pools of the banks that each workspace sees, and whether a sandbox has a GPU."""
+    rows = (await session.execute(*_select_banks(workspace_ids))).all()
+    banks = [(bank_id, stamp, owner) for bank_id, stamp, owner, _ in rows]
     pools = {bank_id: pool for bank_id, stamp, _ in banks if (pool := _cache.get((bank_id, stamp))) is not None}
     missing = {bank_id: stamp for bank_id, stamp, _ in banks if bank_id not in pools}
     if missing:
@@ -278,7 +287,16 @@ async def _load_pools(session: AsyncSession, workspace_ids: Collection[int]) -> 
     for bank_id, _, owner in banks:
         if owner is not None:
             own[owner].append(pools[bank_id])
-    return {workspace_id: [*shared, *own[workspace_id]] for workspace_id in workspace_ids}
+    gpu = any(gpu for *_, gpu in rows)
+    return {workspace_id: [*shared, *own[workspace_id]] for workspace_id in workspace_ids}, gpu
+
+
+@built_once
+def _select_banks(workspace_ids: Collection[int]) -> Select[int, int | None, int | None, bool]:
+    stamp = select(func.bit_xor(BankChange.mark)).where(BankChange.bank_id == BankRow.id).scalar_subquery()
+    query = select(BankRow.id, stamp, BankRow.workspace_id, has_gpu())
+    query = query.where(or_(BankRow.workspace_id.is_(None), BankRow.workspace_id.in_(workspace_ids)))
+    return query.order_by(BankRow.id)
 
 
 def _remember(pools: Iterable[tuple[tuple[int, int | None], _Pool]]) -> None:

@@ -3,11 +3,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
 
-from sqlalchemy import BigInteger, DateTime, ForeignKey, Index, Select, any_, bindparam, func, literal, select, union
+from sqlalchemy import (
+    BigInteger,
+    CompoundSelect,
+    DateTime,
+    ForeignKey,
+    Index,
+    Select,
+    any_,
+    func,
+    literal,
+    select,
+    type_coerce,
+    union,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column
@@ -18,6 +32,7 @@ from service.store.banks import is_asked_now, restrict_to_askable
 from service.store.duels import is_asked_in_duel, list_asked_in_duels
 from service.store.ledger import is_within_topic
 from service.store.members import Caller, merged_ids
+from service.store.statements import built_once
 from service.store.tables import AnswerRow, Base, QuestionRow, QuestionVersion
 from service.wire import MANY_DUE
 
@@ -43,20 +58,20 @@ async def find_due(
 ) -> tuple[int, int] | None:
     """Returns the question version whose card is overdue longest, and how many others are due, at most `MANY_DUE`.
     Leaves out those open in a round or in a duel of the caller."""
-    query = restrict_to_askable(select(QuestionRow.id, QuestionVersion.id), caller.workspace_id)
-    query = query.where(~is_asked_now(caller.workspace_id), ~is_asked_in_duel(caller.member_id))
+    wanted = []
     if topic:
-        query = query.where(is_within_topic(topic))
+        wanted.append(is_within_topic(topic))
     if level:
-        query = query.where(QuestionVersion.level == level)
+        wanted.append(QuestionVersion.level == level)
     if kind:
-        query = query.where(QuestionVersion.kind == kind)
-    cards = select(CardRow.question_id).where(CardRow.member_id == caller.member_id, CardRow.due <= now)
-    cards = cards.order_by(CardRow.due, CardRow.question_id)
+        wanted.append(QuestionVersion.kind == kind)
     # A member can have thousands of due cards. The first ones are nearly always enough.
     for limit in (4 * MANY_DUE, None):
-        ids = (await session.scalars(cards.limit(limit))).all()
-        rows = await session.execute(query.where(QuestionRow.id == any_(bindparam("ids", ids, ARRAY(BigInteger)))))
+        ids = (await session.scalars(*_select_due(caller.member_id, now, limit))).all()
+        if not ids:
+            return None
+        query, values = _select_askable(caller.workspace_id, caller.member_id, ids)
+        rows = await session.execute(query.where(*wanted) if wanted else query, values)
         askable = {row[0]: row[1] for row in rows}
         due = [askable[id_] for id_ in ids if id_ in askable]
         if len(due) > MANY_DUE or limit is None or len(ids) < limit:
@@ -64,29 +79,52 @@ async def find_due(
     return (due[0], min(len(due) - 1, MANY_DUE)) if due else None
 
 
+@built_once
+def _select_due(member_id: int, now: datetime, most: int | None) -> Select[int]:
+    cards = select(CardRow.question_id).where(CardRow.member_id == member_id, CardRow.due <= now)
+    return cards.order_by(CardRow.due, CardRow.question_id).limit(most)
+
+
+@built_once
+def _select_askable(workspace_id: int, member_id: int, ids: Sequence[int]) -> Select[*tuple[Any, ...]]:
+    query = restrict_to_askable(select(QuestionRow.id, QuestionVersion.id), workspace_id)
+    query = query.where(~is_asked_now(workspace_id), ~is_asked_in_duel(member_id))
+    return query.where(QuestionRow.id == any_(type_coerce(ids, ARRAY(BigInteger))))
+
+
 async def list_met(session: AsyncSession, caller: Caller) -> set[int]:
     """Returns the ids of the questions that are not new to the member: answered, with a card, or asked in a duel that
     they are playing."""
+    return set(await session.scalars(*_select_met(caller.member_id)))
+
+
+@built_once
+def _select_met(member_id: int) -> CompoundSelect[int]:
     answered = (
         select(QuestionVersion.question_id)
         .join(AnswerRow, AnswerRow.version_id == QuestionVersion.id)
-        .where(AnswerRow.member_id.in_(merged_ids(caller.member_id)))
+        .where(AnswerRow.member_id.in_(merged_ids(member_id)))
     )
-    with_card = select(CardRow.question_id).where(CardRow.member_id == caller.member_id)
-    return set(await session.scalars(union(answered, with_card, list_asked_in_duels(caller.member_id))))
+    with_card = select(CardRow.question_id).where(CardRow.member_id == member_id)
+    return union(answered, with_card, list_asked_in_duels(member_id))
 
 
 async def list_latest(session: AsyncSession, member_id: int) -> list[PastRound]:
     """Returns the questions the member practiced last, oldest first."""
-    rows = await session.execute(
+    rows = await session.execute(*_select_latest(member_id))
+    latest = [PastRound(str(id_), at.date(), topic, cast(Level | None, level)) for at, id_, topic, level in rows]
+    return latest[::-1]
+
+
+@built_once
+def _select_latest(member_id: int) -> Select[datetime, int, str, str | None]:
+    return (
         select(AnswerRow.at, QuestionVersion.id, QuestionVersion.topic, QuestionVersion.level)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
         .where(AnswerRow.member_id.in_(merged_ids(member_id)), AnswerRow.round_id.is_(None))
         .order_by(AnswerRow.id.desc())
         .limit(LATEST)
     )
-    latest = [PastRound(str(id_), at.date(), topic, cast(Level | None, level)) for at, id_, topic, level in rows]
-    return latest[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +140,15 @@ class Practiced:
 
 async def list_practiced(session: AsyncSession, caller: Caller, since: datetime, limit: int) -> list[Practiced]:
     """Returns the questions that the caller answered in practice since then, in the order of the first answers."""
-    mine = (AnswerRow.member_id.in_(merged_ids(caller.member_id)), AnswerRow.round_id.is_(None), AnswerRow.at >= since)
+    query, values = _select_practiced(caller.workspace_id, caller.member_id, since, limit)
+    return [Practiced(*row) for row in await session.execute(query, values)]
+
+
+@built_once
+def _select_practiced(
+    workspace_id: int, member_id: int, since: datetime, most: int
+) -> Select[int, int, bool, datetime | None]:
+    mine = (AnswerRow.member_id.in_(merged_ids(member_id)), AnswerRow.round_id.is_(None), AnswerRow.at >= since)
     answered = (
         select(
             QuestionVersion.question_id,
@@ -113,18 +159,17 @@ async def list_practiced(session: AsyncSession, caller: Caller, since: datetime,
         .where(*mine)
         .group_by(QuestionVersion.question_id)
         .order_by(func.min(AnswerRow.id))
-        .limit(limit)
+        .limit(most)
         .subquery()
     )
-    secret = is_asked_now(caller.workspace_id) | is_asked_in_duel(caller.member_id)
-    query = (
+    secret = is_asked_now(workspace_id) | is_asked_in_duel(member_id)
+    return (
         select(AnswerRow.id, AnswerRow.version_id, secret, CardRow.due)
         .join(answered, answered.c.latest == AnswerRow.id)
         .join(QuestionRow, QuestionRow.id == answered.c.question_id)
-        .outerjoin(CardRow, (CardRow.question_id == QuestionRow.id) & (CardRow.member_id == caller.member_id))
+        .outerjoin(CardRow, (CardRow.question_id == QuestionRow.id) & (CardRow.member_id == member_id))
         .order_by(answered.c.first)
     )
-    return [Practiced(*row) for row in await session.execute(query)]
 
 
 async def find_card(session: AsyncSession, member_id: int, question_id: int) -> CardRow | None:
@@ -134,8 +179,14 @@ async def find_card(session: AsyncSession, member_id: int, question_id: int) -> 
 
 async def lock_card(session: AsyncSession, member_id: int, question_id: int) -> CardRow | None:
     """Returns the member's card of a question, locked until the transaction ends."""
+    card: CardRow | None = await session.scalar(*_lock_card(member_id, question_id))
+    return card
+
+
+@built_once
+def _lock_card(member_id: int, question_id: int) -> Select[CardRow]:
     query = select(CardRow).where(CardRow.member_id == member_id, CardRow.question_id == question_id)
-    return await session.scalar(query.with_for_update().execution_options(populate_existing=True))
+    return query.with_for_update().execution_options(populate_existing=True)
 
 
 async def create_cards(
@@ -156,6 +207,10 @@ async def create_cards(
 
 async def count_cards(session: AsyncSession, member_id: int, now: datetime) -> tuple[int, int]:
     """Returns how many cards the member has, and how many of them are due."""
-    query = select(func.count(), func.count().filter(CardRow.due <= now)).where(CardRow.member_id == member_id)
-    total, due_now = (await session.execute(query)).one()
+    total, due_now = (await session.execute(*_count_cards(member_id, now))).one()
     return int(total), int(due_now)
+
+
+@built_once
+def _count_cards(member_id: int, now: datetime) -> Select[int, int]:
+    return select(func.count(), func.count().filter(CardRow.due <= now)).where(CardRow.member_id == member_id)

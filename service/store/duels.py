@@ -20,6 +20,7 @@ from service.store.banks import is_asked_now, restrict_to_askable
 from service.store.competition_tables import Duel, DuelQuestion, DuelRating, DuelTurn
 from service.store.ledger import is_within_topic
 from service.store.members import merged_ids
+from service.store.statements import built_once
 from service.store.tables import AnswerRow, Member, QuestionRow, QuestionVersion
 from service.store.variants import Variant
 
@@ -178,8 +179,12 @@ def list_asked_in_duels(member_id: int) -> Select[int]:
 
 async def is_question_in_duel(session: AsyncSession, member_id: int, question_id: int) -> bool:
     """Returns whether a duel that the member is playing asks any version of the question."""
-    query = select(QuestionRow.id).where(QuestionRow.id == question_id, is_asked_in_duel(member_id))
-    return await session.scalar(query) is not None
+    return await session.scalar(*_select_in_duel(member_id, question_id)) is not None
+
+
+@built_once
+def _select_in_duel(member_id: int, question_id: int) -> Select[int]:
+    return select(QuestionRow.id).where(QuestionRow.id == question_id, is_asked_in_duel(member_id))
 
 
 def _plays(member_id: int) -> ColumnElement[bool]:
@@ -263,6 +268,15 @@ async def list_ladder(
 ) -> tuple[list[LadderPlace], int]:
     """Returns the best rated members and the given one, with ranks, and how many are ranked. Hidden members are left
     out, without gaps in the ranks."""
+    rows = (await session.execute(*_select_ladder(workspace_id, limit, member_id))).all()
+    places = [
+        LadderPlace(row.id, row.name, int(row.rank), int(row.shown), row.number, row.wins, row.draws) for row in rows
+    ]
+    return places, rows[0].total if rows else 0
+
+
+@built_once
+def _select_ladder(workspace_id: int, most: int, member_id: int) -> Select[*tuple[Any, ...]]:
     latest = _latest_ratings().where(Member.workspace_id == workspace_id).subquery()
     shown = func.round(SHOWN_BASE + SHOWN_SCALE * (latest.c.mu - 3 * latest.c.sigma)).label("shown")
     rank = func.rank().over(order_by=shown.desc()).label("rank")
@@ -274,12 +288,7 @@ async def list_ladder(
     )
     place = func.row_number().over(order_by=(ranked.c.rank, ranked.c.id)).label("place")
     placed = select(ranked, place, func.count().over().label("total")).subquery()
-    query = select(placed).where(or_(placed.c.place <= limit, placed.c.id == member_id)).order_by(placed.c.place)
-    rows = (await session.execute(query)).all()
-    places = [
-        LadderPlace(row.id, row.name, int(row.rank), int(row.shown), row.number, row.wins, row.draws) for row in rows
-    ]
-    return places, rows[0].total if rows else 0
+    return select(placed).where(or_(placed.c.place <= most, placed.c.id == member_id)).order_by(placed.c.place)
 
 
 def _owner() -> ColumnElement[int]:
@@ -307,9 +316,18 @@ def _latest_ratings() -> Any:
 
 async def list_of_member(session: AsyncSession, member_id: int, *, ended: bool, limit: int) -> Sequence[Duel]:
     """Returns the member's duels that have ended with a result, or those that have not ended; newest first."""
-    state = Duel.state == "over" if ended else Duel.ended_at.is_(None)
-    query = select(Duel).where(_plays(member_id), state).order_by(Duel.id.desc()).limit(limit)
-    return (await session.scalars(query)).all()
+    query, values = (_select_ended if ended else _select_unfinished)(member_id, limit)
+    return (await session.scalars(query, values)).all()
+
+
+@built_once
+def _select_ended(member_id: int, most: int) -> Select[Duel]:
+    return select(Duel).where(_plays(member_id), Duel.state == "over").order_by(Duel.id.desc()).limit(most)
+
+
+@built_once
+def _select_unfinished(member_id: int, most: int) -> Select[Duel]:
+    return select(Duel).where(_plays(member_id), Duel.ended_at.is_(None)).order_by(Duel.id.desc()).limit(most)
 
 
 # A member's own data

@@ -28,6 +28,7 @@ from sqlalchemy.types import TypeEngine
 
 from service.domain.standings import LedgerEntry
 from service.store.members import Caller, merged_ids
+from service.store.statements import built_once
 from service.store.tables import (
     AnswerRow,
     CurrentAnswer,
@@ -146,6 +147,14 @@ def answers_in(rounds: Subquery) -> Select[*tuple[Any, ...]]:
 
 async def sum_by_confidence(session: AsyncSession, member_id: int) -> tuple[tuple[Confidence, int, float], ...]:
     """Returns how sure a member was of their answers in closed rounds, the number of answers, and their mean credit."""
+    found = {
+        said: (int(count), float(mean)) for said, count, mean in await session.execute(*_sum_confidence(member_id))
+    }
+    return tuple((said, *found[said]) for said in CONFIDENCES if said in found)
+
+
+@built_once
+def _sum_confidence(member_id: int) -> Select[str, int, float]:
     said = AnswerRow.given["confidence"].astext
     judged = (
         select(said.label("said"), func.sum(Ledger.credit).label("credit"))
@@ -160,19 +169,22 @@ async def sum_by_confidence(session: AsyncSession, member_id: int) -> tuple[tupl
         .group_by(CurrentAnswer.round_id, said)
         .subquery()
     )
-    rows = await session.execute(select(judged.c.said, func.count(), func.avg(judged.c.credit)).group_by(judged.c.said))
-    found = {said: (int(count), float(mean)) for said, count, mean in rows}
-    return tuple((said, *found[said]) for said in CONFIDENCES if said in found)
+    return select(judged.c.said, func.count(), func.avg(judged.c.credit)).group_by(judged.c.said)
 
 
 async def list_entries(session: AsyncSession, member_id: int, since: datetime) -> list[LedgerEntry]:
     """Returns the member's ledger entries since an instant, in order."""
-    query = (
+    rows = await session.execute(*_select_entries(member_id, since))
+    return [LedgerEntry(at, points, round_id, credit) for at, points, round_id, credit in rows]
+
+
+@built_once
+def _select_entries(member_id: int, since: datetime) -> Select[datetime, int, int | None, float | None]:
+    return (
         select(Ledger.at, Ledger.points, Ledger.round_id, Ledger.credit)
         .where(Ledger.member_id == member_id, Ledger.at >= since)
         .order_by(Ledger.at, Ledger.id)
     )
-    return [LedgerEntry(at, points, round_id, credit) for at, points, round_id, credit in await session.execute(query)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +218,13 @@ def is_within_topic(topic: str) -> ColumnElement[bool]:
 
 async def get_running_season(session: AsyncSession, workspace_id: int) -> Season | None:
     """Returns the season without an end."""
-    query = select(Season).where(Season.workspace_id == workspace_id, Season.ends_at.is_(None))
-    return await session.scalar(query)
+    season: Season | None = await session.scalar(*_select_running_season(workspace_id))
+    return season
+
+
+@built_once
+def _select_running_season(workspace_id: int) -> Select[Season]:
+    return select(Season).where(Season.workspace_id == workspace_id, Season.ends_at.is_(None))
 
 
 async def lock_seasons(session: AsyncSession, workspace_id: int) -> None:

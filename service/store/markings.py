@@ -141,6 +141,8 @@ async def list_shared(session: AsyncSession, answer_ids: Collection[int]) -> set
 
 async def list_credits(session: AsyncSession, answer_ids: Collection[int]) -> dict[int, float]:
     """Returns the credit that counts of each answer that has one, by answer id."""
+    if not answer_ids:
+        return {}
     query = select(GivenCredit).where(GivenCredit.answer_id.in_(answer_ids)).order_by(GivenCredit.id)
     return {row.answer_id: row.credit for row in await session.scalars(query)}
 

@@ -182,7 +182,13 @@ async def resolve_merged(session: AsyncSession, member_id: int) -> Member:
 
 async def get_member(session: AsyncSession, member_id: int) -> Member:
     """Returns the member of an id that another row refers to."""
-    return (await session.scalars(select(Member).where(Member.id == member_id))).one()
+    member: Member = (await session.scalars(*_select_member(member_id))).one()
+    return member
+
+
+@built_once
+def _select_member(member_id: int) -> Select[Member]:
+    return select(Member).where(Member.id == member_id)
 
 
 async def get_names(session: AsyncSession, workspace_id: int, member_ids: Collection[int]) -> dict[int, str]:
@@ -229,13 +235,19 @@ async def list_platform_ids(session: AsyncSession, member_ids: Collection[int]) 
 
 async def list_ids_on(session: AsyncSession, platform: Platform, member_ids: Collection[int]) -> dict[int, str]:
     """Returns the oldest id on a platform of each of these members who has one."""
-    query = (
+    if not member_ids:
+        return {}
+    return {row.member_id: row.external_id for row in await session.execute(*_select_ids_on(platform, member_ids))}
+
+
+@built_once
+def _select_ids_on(platform: Platform, member_ids: Collection[int]) -> Select[int, str]:
+    return (
         select(Identity.member_id, Identity.external_id)
         .join(Chat, Chat.id == Identity.chat_id)
         .where(Identity.member_id.in_(member_ids), Chat.platform == platform)
         .order_by(Identity.id.desc())
     )
-    return {row.member_id: row.external_id for row in await session.execute(query)}
 
 
 async def list_rounds_on(session: AsyncSession, workspace_id: int, day: date) -> Sequence[int]:

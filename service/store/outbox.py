@@ -33,6 +33,7 @@ from sqlalchemy import (
     text,
     true,
     tuple_,
+    type_coerce,
     update,
 )
 from sqlalchemy import cast as cast_sql
@@ -259,7 +260,26 @@ async def lock_claimable(
 
     Chats take turns, so that one with thousands of channels, and its rate limit, delays no other.
     """
-    row = (await _oldest_of_each_queue(session)).c
+    many = await session.scalar(*_select_many_queues())
+    numbers = (shards.count, shards.first, shards.last) if shards else (None, None, None)
+    query, values = _select_claimable(platform, application, now, limit, kinds, many, *numbers)
+    return (await session.scalars(query, values)).all()
+
+
+@built_once
+def _select_claimable(
+    platform: str,
+    application: str,
+    now: datetime,
+    most: int,
+    kinds: Collection[str] | None,
+    many: int | None,
+    shards: int | None,
+    first_shard: int | None,
+    last_shard: int | None,
+) -> Select[Outbox]:
+    """`many` is not None for many queues. `shards` is the number of all shards, or None not to tell them apart."""
+    row = (_jump_from_queue_to_queue() if many is None else _one_of_each_queue()).c
     turn = func.row_number().over(partition_by=row.chat_id, order_by=(row.due_at, row.id)).label("turn")
     heads = (
         select(row.id, row.due_at, turn)
@@ -269,33 +289,36 @@ async def lock_claimable(
             Chat.application.in_((application, "")),
             row.not_before <= now,
             or_(row.claimed_until.is_(None), row.claimed_until <= now),
-            *([_shard(shards.count).between(shards.first, shards.last)] if shards else []),
+            *([] if shards is None else [_shard(shards).between(first_shard, last_shard)]),
             *([row.reads.in_(kinds)] if kinds is not None else []),
         )
         .subquery()
     )
     # More than requested, because another dispatcher may lock some of them.
-    first = select(heads).order_by(heads.c.turn, heads.c.due_at, heads.c.id).limit(4 * limit).subquery()
-    query = (
+    considered = type_coerce(most, Integer) * 4
+    first = select(heads).order_by(heads.c.turn, heads.c.due_at, heads.c.id).limit(considered).subquery()
+    return (
         select(Outbox)
         .join(first, first.c.id == Outbox.id)
         .where(*_ready(now))
         .order_by(first.c.turn, Outbox.due_at, Outbox.id)
-        .limit(limit)
+        .limit(most)
         .with_for_update(of=Outbox, skip_locked=True)
     )
-    return (await session.scalars(query)).all()
 
 
 async def lock_expired(session: AsyncSession, now: datetime, *kinds: str) -> Sequence[Outbox]:
     """Returns messages past their deadline that were certainly not posted, locked; with `kinds` only those."""
-    query = (
-        select(Outbox)
-        .where(Outbox.state == "due", Outbox.give_up_at <= now, *([Outbox.kind.in_(kinds)] if kinds else []))
-        .order_by(Outbox.id)
-        .with_for_update(skip_locked=True)
-    )
-    return (await session.scalars(query)).all()
+    found: Sequence[Outbox] = (await session.scalars(*_select_expired(now, kinds or None))).all()
+    return found
+
+
+@built_once
+def _select_expired(now: datetime, kinds: Collection[str] | None) -> Select[Outbox]:
+    query = select(Outbox).where(Outbox.state == "due", Outbox.give_up_at <= now)
+    if kinds is not None:
+        query = query.where(Outbox.kind.in_(kinds))
+    return query.order_by(Outbox.id).with_for_update(skip_locked=True)
 
 
 async def lock_message(session: AsyncSession, outbox_id: int) -> Outbox | None:
@@ -419,7 +442,7 @@ def _shard(count: int) -> ColumnElement[int]:
         (Chat.external_id.regexp_match("^([0-9]{1,18}|[1-8][0-9]{18})$"), cast_sql(Chat.external_id, BigInteger)),
         else_=0,
     )
-    return server.bitwise_rshift(literal_column("22", Integer)) % count
+    return server.bitwise_rshift(literal_column("22", Integer)) % type_coerce(count, BigInteger)
 
 
 MANY_QUEUES = 1000
@@ -427,11 +450,10 @@ MANY_QUEUES = 1000
 _OF_HEADS = ("id", "chat_id", "due_at", "not_before", "claimed_until")
 
 
-async def _oldest_of_each_queue(session: AsyncSession) -> FromClause:
-    """Returns a selection of the oldest unsent message of each queue."""
-    jumping = _jump_from_queue_to_queue()
-    many = await session.scalar(select(jumping.c.id).offset(MANY_QUEUES).limit(1))
-    return jumping if many is None else _one_of_each_queue()
+@built_once
+def _select_many_queues() -> Select[int]:
+    """Selects something if there are many queues."""
+    return select(_jump_from_queue_to_queue().c.id).offset(MANY_QUEUES).limit(1)
 
 
 def _jump_from_queue_to_queue() -> FromClause:

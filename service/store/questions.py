@@ -12,8 +12,10 @@ from sqlalchemy import Row, Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Question, from_data
-from service.store.competition_tables import Sprint, SprintQuestion
-from service.store.tables import BankRow, QuestionVersion, Round, Schedule
+from service.store import banks, duels
+from service.store.members import Caller
+from service.store.statements import built_once
+from service.store.tables import BankRow, QuestionVersion
 from service.store.tables import QuestionRow as QuestionRow
 
 MAX_CACHED: Final = 1000
@@ -39,7 +41,7 @@ class Version:
 
 async def get_version(session: AsyncSession, version_id: int) -> Version:
     """Returns the version with this id. Raises NoResultFound if there is none."""
-    return _read((await session.execute(_select().where(QuestionVersion.id == version_id))).one())
+    return _read((await session.execute(*_select_version(version_id))).one())
 
 
 async def get_asked(session: AsyncSession, version_id: int, digest: str) -> Version:
@@ -62,14 +64,15 @@ _asked: OrderedDict[tuple[int, str], Version] = OrderedDict()
 
 async def list_versions(session: AsyncSession, version_ids: Collection[int]) -> dict[int, Version]:
     """Returns these versions, by id."""
-    rows = await session.execute(_select().where(QuestionVersion.id.in_(version_ids)))
+    if not version_ids:
+        return {}
+    rows = await session.execute(*_select_versions(version_ids))
     return {version.id: version for version in map(_read, rows)}
 
 
 async def find_version(session: AsyncSession, workspace_id: int, version_id: int) -> Version | None:
     """Returns the version, if its bank is shared or owned by this workspace."""
-    ours = or_(BankRow.workspace_id.is_(None), BankRow.workspace_id == workspace_id)
-    row = (await session.execute(_select().where(QuestionVersion.id == version_id, ours))).one_or_none()
+    row = (await session.execute(*_select_version(version_id, workspace_id))).one_or_none()
     return None if row is None else _read(row)
 
 
@@ -88,39 +91,51 @@ async def get_key(session: AsyncSession, question_id: int) -> str:
     return (await session.get_one(QuestionRow, question_id)).key
 
 
+async def is_secret(session: AsyncSession, caller: Caller, question_id: int) -> bool:
+    """Returns whether the key of a question is secret to the caller now: see `is_asked_now`, or a duel that they are
+    playing asks it."""
+    return await session.scalar(*_select_secret(caller.workspace_id, caller.member_id, question_id)) is not None
+
+
+@built_once
+def _select_secret(workspace_id: int, member_id: int, question_id: int) -> Select[int]:
+    asked = banks.is_asked_now(workspace_id) | duels.is_asked_in_duel(member_id)
+    return select(QuestionRow.id).where(QuestionRow.id == question_id, asked)
+
+
 async def is_asked_now(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
     """Returns whether a round or a sprint of this workspace is asking any version of the question now, or will in a
     running sprint. Its key is still secret."""
-    in_round = (
-        select(Round.id)
-        .join(Schedule, Schedule.id == Round.schedule_id)
-        .join(QuestionVersion, QuestionVersion.id == Round.version_id)
-        .where(
-            Schedule.workspace_id == workspace_id,
-            QuestionVersion.question_id == question_id,
-            Round.closed_at.is_(None),
-        )
-    )
-    in_sprint = (
-        select(SprintQuestion.id)
-        .join(Sprint, Sprint.id == SprintQuestion.sprint_id)
-        .join(QuestionVersion, QuestionVersion.id == SprintQuestion.version_id)
-        .where(
-            Sprint.workspace_id == workspace_id,
-            Sprint.ended_at.is_(None),
-            SprintQuestion.settled_at.is_(None),
-            QuestionVersion.question_id == question_id,
-        )
-    )
-    return await session.scalar(in_round.union_all(in_sprint).limit(1)) is not None
+    return await session.scalar(*_select_asked(workspace_id, question_id)) is not None
 
 
-def _select() -> Select[QuestionVersion, str, str, int, dict[str, Any] | None]:
+@built_once
+def _select_asked(workspace_id: int, question_id: int) -> Select[int]:
+    return select(QuestionRow.id).where(QuestionRow.id == question_id, banks.is_asked_now(workspace_id))
+
+
+@built_once
+def _select_version(version_id: int, workspace_id: int | None = None) -> _Rows:
+    query = _select().where(QuestionVersion.id == version_id)
+    if workspace_id is None:
+        return query
+    return query.where(or_(BankRow.workspace_id.is_(None), BankRow.workspace_id == workspace_id))
+
+
+@built_once
+def _select_versions(version_ids: Collection[int]) -> _Rows:
+    return _select().where(QuestionVersion.id.in_(version_ids))
+
+
+def _select() -> _Rows:
     return (
         select(QuestionVersion, BankRow.title, BankRow.license, QuestionRow.current, QuestionRow.place)
         .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .join(BankRow, BankRow.id == QuestionRow.bank_id)
     )
+
+
+_Rows = Select[QuestionVersion, str, str, int, dict[str, Any] | None]
 
 
 def _read(row: Row[QuestionVersion, str, str, int, dict[str, Any] | None]) -> Version:

@@ -172,10 +172,15 @@ async def list_open_in_channel(
     session: AsyncSession, channel_id: int, now: datetime
 ) -> Sequence[tuple[Round, Schedule]]:
     """Returns the channel's rounds that accept answers now, oldest first."""
+    return [(row[0], row[1]) for row in await session.execute(*_select_open(channel_id, now))]
+
+
+@built_once
+def _select_open(channel_id: int, now: datetime) -> Select[Round, Schedule]:
     query = _asked().where(
         posts_to(channel_id), Round.closed_at.is_(None), Round.opens_at <= now, Round.closes_at > now
     )
-    return [(row[0], row[1]) for row in await session.execute(query.order_by(Round.opens_at, Round.id))]
+    return query.order_by(Round.opens_at, Round.id)
 
 
 async def list_open_in_workspace(
@@ -246,8 +251,13 @@ class AskedRound:
 
 async def list_asked_since(session: AsyncSession, workspace_id: int, member_id: int, first: date) -> list[AskedRound]:
     """Returns the rounds that the workspace has asked from a day on, oldest first."""
+    return [AskedRound(*row) for row in await session.execute(*_select_asked(workspace_id, member_id, first))]
+
+
+@built_once
+def _select_asked(workspace_id: int, member_id: int, first: date) -> Select[int, int, date, bool, int | None, bool]:
     answered = and_(CurrentAnswer.round_id == Round.id, CurrentAnswer.member_id == member_id)
-    query = (
+    return (
         select(
             Round.id,
             Round.schedule_id,
@@ -263,7 +273,6 @@ async def list_asked_since(session: AsyncSession, workspace_id: int, member_id: 
         .where(Schedule.workspace_id == workspace_id, Round.day >= first)
         .order_by(Round.opens_at, Round.id)
     )
-    return [AskedRound(*row) for row in await session.execute(query)]
 
 
 async def count_posted_until(session: AsyncSession, last: Round) -> int:
@@ -304,17 +313,9 @@ async def load_histories(
     Those are left out that neither add nor break: skipped rounds, restored ones, and open ones without an answer.
     Rounds before the member's first answer are misses, which break nothing because no streak is running.
     """
-    slots = await session.execute(
-        select(
-            Round.schedule_id,
-            func.array_agg(aggregate_order_by(Round.id, Round.day)),
-            func.array_agg(Round.id).filter(Round.closed_at.is_(None)),
-        )
-        .where(Round.schedule_id.in_(schedule_ids), Round.number == 0, Round.skipped.is_(None))
-        .group_by(Round.schedule_id)
-    )
-    answered = await _rounds_by_member(session, CurrentAnswer, schedule_ids, member_ids)
-    excused = await _rounds_by_member(session, StreakGrace, schedule_ids, member_ids)
+    slots = await session.execute(*_select_slots(schedule_ids))
+    answered = {row[0]: set(row[1]) for row in await session.execute(*_select_answered(schedule_ids, member_ids))}
+    excused = {row[0]: set(row[1]) for row in await session.execute(*_select_excused(schedule_ids, member_ids))}
     found: Histories = {}
     for schedule_id, asked, running in slots:
         for member_id in member_ids:
@@ -327,10 +328,15 @@ async def load_histories(
 
 async def list_streak_schedules(session: AsyncSession, workspace_id: int, channel_id: int | None) -> list[int]:
     """Returns the active schedules of the channel, or of the whole workspace, whose streaks count."""
+    return list(await session.scalars(*_select_streak_schedules(workspace_id, channel_id)))
+
+
+@built_once
+def _select_streak_schedules(workspace_id: int, channel_id: int | None) -> Select[int]:
     query = select(Schedule.id).where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
     if channel_id is not None:
         query = query.where(posts_to(channel_id))
-    return list(await session.scalars(query.order_by(Schedule.id)))
+    return query.order_by(Schedule.id)
 
 
 def is_posting() -> tuple[ColumnElement[bool], ...]:
@@ -359,17 +365,36 @@ def _asked() -> Select[Round, Schedule]:
     return select(Round, Schedule).join(Schedule, Schedule.id == Round.schedule_id).where(Round.skipped.is_(None))
 
 
-async def _rounds_by_member(
-    session: AsyncSession,
-    table: type[CurrentAnswer] | type[StreakGrace],
-    schedule_ids: Collection[int],
-    member_ids: Collection[int],
-) -> dict[int, set[int]]:
+@built_once
+def _select_slots(schedule_ids: Collection[int]) -> Select[int, Sequence[int], Sequence[int]]:
+    return (
+        select(
+            Round.schedule_id,
+            func.array_agg(aggregate_order_by(Round.id, Round.day)),
+            func.array_agg(Round.id).filter(Round.closed_at.is_(None)),
+        )
+        .where(Round.schedule_id.in_(schedule_ids), Round.number == 0, Round.skipped.is_(None))
+        .group_by(Round.schedule_id)
+    )
+
+
+@built_once
+def _select_answered(schedule_ids: Collection[int], member_ids: Collection[int]) -> Select[int, Sequence[int]]:
+    return _rounds_by_member(CurrentAnswer, schedule_ids, member_ids)
+
+
+@built_once
+def _select_excused(schedule_ids: Collection[int], member_ids: Collection[int]) -> Select[int, Sequence[int]]:
+    return _rounds_by_member(StreakGrace, schedule_ids, member_ids)
+
+
+def _rounds_by_member(
+    table: type[CurrentAnswer] | type[StreakGrace], schedule_ids: Collection[int], member_ids: Collection[int]
+) -> Select[int, Sequence[int]]:
     # One row for each member: years of rounds as rows would take several times as long to read.
-    query = (
+    return (
         select(table.member_id, func.array_agg(table.round_id))
         .join(Round, Round.id == table.round_id)
         .where(Round.schedule_id.in_(schedule_ids), table.member_id.in_(member_ids))
         .group_by(table.member_id)
     )
-    return {member_id: set(rounds) for member_id, rounds in await session.execute(query)}

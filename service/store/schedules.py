@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import Caller
+from service.store.statements import built_once
 from service.store.tables import (
     Channel,
     Chat,
@@ -135,12 +136,17 @@ async def get_workspace_id(session: AsyncSession, channel_id: int) -> int:
 
 async def get_zone(session: AsyncSession, workspace_id: int, channel_id: int | None = None) -> str:
     """Returns the time zone of the channel's (or the workspace's) oldest schedule, or UTC."""
+    return await session.scalar(*_select_zone(workspace_id, channel_id)) or "UTC"
+
+
+@built_once
+def _select_zone(workspace_id: int, channel_id: int | None) -> Select[str]:
     query = select(Schedule.spec["zone"].astext).where(
         Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None)
     )
     if channel_id is not None:
         query = query.where(posts_to(channel_id))
-    return await session.scalar(query.order_by(Schedule.id).limit(1)) or "UTC"
+    return query.order_by(Schedule.id).limit(1)
 
 
 async def lock_schedule(session: AsyncSession, workspace_id: int, schedule_id: int) -> tuple[Schedule, Channel] | None:
@@ -170,13 +176,17 @@ async def find_for_channel(session: AsyncSession, channel_id: int) -> int | None
 
 async def list_schedules(session: AsyncSession, workspace_id: int) -> Sequence[tuple[Schedule, Channel]]:
     """Returns the active schedules of the workspace with their channels, oldest first."""
-    query = (
+    return [(schedule, channel) for schedule, channel in await session.execute(*_select_schedules(workspace_id))]
+
+
+@built_once
+def _select_schedules(workspace_id: int) -> Select[Schedule, Channel]:
+    return (
         select(Schedule, Channel)
         .join(Channel, Channel.id == Schedule.channel_id)
         .where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
         .order_by(Schedule.id)
     )
-    return [(schedule, channel) for schedule, channel in await session.execute(query)]
 
 
 async def list_skips(session: AsyncSession, schedule_id: int) -> frozenset[date]:

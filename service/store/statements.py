@@ -17,17 +17,20 @@ def built_once(build: Callable[P, S]) -> Callable[P, tuple[S, dict[str, Any]]]:
     """Decorates a function that builds a statement, so that it runs once, with bound parameters as its arguments.
 
     The decorated function returns the statement and the values, for `session.execute(*find_it(id_))`. What is built
-    must be the same for all values. Names of arguments must differ from the columns that an INSERT or UPDATE sets, and
-    an INSERT needs the execution option `dml_strategy="raw"`: otherwise the ORM takes the values for a row.
+    must be the same for all values, except None: an argument that is None is None while building too, so that a
+    statement can leave a condition out. Names of arguments must differ from the columns that an INSERT or UPDATE sets,
+    and an INSERT needs the execution option `dml_strategy="raw"`: otherwise the ORM takes the values for a row.
     """
     names = tuple(inspect.signature(build).parameters)
 
     @functools.cache
-    def built() -> S:
-        return build(**{name: bindparam(name) for name in names})  # type: ignore[arg-type, call-arg]
+    def built(given: tuple[str, ...]) -> S:
+        return build(**{name: bindparam(name) if name in given else None for name in names})  # type: ignore[arg-type, call-arg]
 
     @functools.wraps(build)
     def bound(*values: P.args, **named: P.kwargs) -> tuple[S, dict[str, Any]]:
-        return built(), dict(zip(names, values, strict=False)) | named
+        asked = dict(zip(names, values, strict=False)) | named
+        given = {name: asked[name] for name in names if asked.get(name) is not None}
+        return built(tuple(given)), given
 
     return bound

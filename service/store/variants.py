@@ -34,6 +34,7 @@ from questions.model import Question, as_data
 from service.store.banks import has_variants
 from service.store.competition_tables import SprintQuestion, SprintVariant
 from service.store.members import Caller, merged_ids
+from service.store.statements import built_once
 from service.store.tables import AnswerRow, Base, CurrentAnswer, QuestionVersion, Round, Schedule
 from service.store.tables import QuestionRow as QuestionRow
 
@@ -99,13 +100,18 @@ async def add(
 async def pick_for_round(session: AsyncSession, workspace_id: int, version_id: int) -> int:
     """Returns the version to ask in a round: for a family, a variant new to the workspace or the one asked longest
     ago."""
+    return await session.scalar(*_select_for_round(version_id, workspace_id)) or version_id
+
+
+@built_once
+def _select_for_round(version_id: int, workspace_id: int) -> Select[int]:
     last_asked = (
         select(func.max(Round.id))
         .join(Schedule, Schedule.id == Round.schedule_id)
         .where(Schedule.workspace_id == workspace_id, Round.version_id == Variant.id)
         .scalar_subquery()
     )
-    return await _first(session, version_id, last_asked.asc().nulls_first(), Variant.drawing)
+    return _select_first(version_id, last_asked.asc().nulls_first(), Variant.drawing)
 
 
 async def suffice_for_all(session: AsyncSession, version_id: int) -> bool:
@@ -249,12 +255,17 @@ async def pick_for_practice(session: AsyncSession, member_id: int, version_id: i
 
     Practice starts with the last variants, rounds with the first.
     """
+    return await session.scalar(*_select_for_practice(version_id, member_id)) or version_id
+
+
+@built_once
+def _select_for_practice(version_id: int, member_id: int) -> Select[int]:
     answered = (
         select(func.max(AnswerRow.id))
         .where(AnswerRow.member_id.in_(merged_ids(member_id)), AnswerRow.version_id == Variant.id)
         .scalar_subquery()
     )
-    return await _first(session, version_id, answered.asc().nulls_first(), Variant.drawing.desc())
+    return _select_first(version_id, answered.asc().nulls_first(), Variant.drawing.desc())
 
 
 async def pick_to_explain(session: AsyncSession, caller: Caller, version_id: int, wanted: str) -> int:
@@ -302,11 +313,12 @@ async def pick_to_explain(session: AsyncSession, caller: Caller, version_id: int
 async def pick_named(session: AsyncSession, version_id: int, wanted: str) -> int:
     """Returns the version that a member means: for a family, the variant with that id, or else the first one."""
     named = (Variant.body["id"].as_string() == wanted.strip().lower()).desc()
-    return await _first(session, version_id, named, Variant.drawing)
+    return await session.scalar(_select_first(version_id, named, Variant.drawing)) or version_id
 
 
-async def _first(session: AsyncSession, version_id: int, *order: Any) -> int:
-    query: Select[int] = (
+def _select_first(version_id: int, *order: Any) -> Select[int]:
+    """Selects the first variant, in this order, of a family; nothing for another version."""
+    return (
         select(Variant.id)
         .join(
             QuestionVersion,
@@ -320,4 +332,3 @@ async def _first(session: AsyncSession, version_id: int, *order: Any) -> int:
         .order_by(*order)
         .limit(1)
     )
-    return await session.scalar(query) or version_id

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import register_chat
+from service.store.statements import built_once
 from service.store.tables import Chat, Identity
 from service.store.web_tables import (
     WebAccountRow,
@@ -29,18 +30,19 @@ from service.wire import WebPerson, WebSession
 
 async def find_chat(session: AsyncSession, workspace: str, now: datetime) -> int:
     """Returns the id of the web chat that a workspace is, registered and with its shared state if needed."""
-    query = (
-        select(Chat.id)
-        .join(WebState, WebState.chat_id == Chat.id)
-        .where(Chat.platform == "web", Chat.external_id == workspace)
-    )
-    found = await session.scalar(query)
+    found: int | None = await session.scalar(*_select_chat(workspace))
     if found is not None:
         return found
     chat = await register_chat(session, "web", workspace, "", now)
     first = {"chat_id": chat.id, "encrypted": False, "version": 0, "sign_outs": 0}
     await session.execute(insert(WebState).values(first).on_conflict_do_nothing())
     return chat.id
+
+
+@built_once
+def _select_chat(workspace: str) -> Select[int]:
+    query = select(Chat.id).join(WebState, WebState.chat_id == Chat.id)
+    return query.where(Chat.platform == "web", Chat.external_id == workspace)
 
 
 async def get_state(session: AsyncSession, chat: int) -> tuple[int, int]:
@@ -168,8 +170,13 @@ async def find_sessions(
     session: AsyncSession, chat: int, digests: Collection[str], kept_since: datetime
 ) -> dict[str, WebSession]:
     """Returns the sessions with these digests that have not ended, by digest."""
-    query = _sessions(chat, kept_since).where(WebSessionRow.digest.in_(digests))
-    return {row.digest: _session(row) for row in await session.execute(query)}
+    rows = await session.execute(*_select_sessions(chat, digests, kept_since))
+    return {row.digest: _session(row) for row in rows}
+
+
+@built_once
+def _select_sessions(chat: int, digests: Collection[str], kept_since: datetime) -> Select[*tuple[Any, ...]]:
+    return _sessions(chat, kept_since).where(WebSessionRow.digest.in_(digests))
 
 
 async def mark_used(session: AsyncSession, ids: Collection[int], now: datetime) -> None:

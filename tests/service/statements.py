@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Select, event, text
+from sqlalchemy import Select, event
 from sqlalchemy.engine import Engine
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -28,7 +28,8 @@ def counted() -> Iterator[list[str]]:
 
 async def blocks_of(session: AsyncSession, query: Select[*tuple[Any, ...]]) -> int:
     """Returns how many blocks the database looks at for a query."""
-    compiled = query.compile(dialect=session.get_bind().dialect, compile_kwargs={"literal_binds": True})
-    explained = await session.execute(text(f"explain (analyze, buffers, format json) {compiled}"))
+    compiled = query.compile(dialect=session.get_bind().dialect, compile_kwargs={"render_postcompile": True})
+    explain = f"explain (analyze, buffers, format json) {compiled}"
+    explained = await (await session.connection()).exec_driver_sql(explain, compiled.params)
     plan = explained.scalar_one()[0]["Plan"]
     return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])

@@ -8,7 +8,6 @@ from sqlalchemy import Select, select
 
 from service.rounds import rounds
 from service.store import calibrations
-from service.store.members import merged_ids
 from service.store.statements import built_once
 from service.store.tables import Member
 from tests.service.rounds.test_rounds_scale import answer_all
@@ -31,6 +30,19 @@ async def test_a_statement_is_built_once_and_finds_what_each_call_asks_for(stage
     assert len(calls) == 1
 
 
+async def test_a_statement_leaves_out_the_condition_of_an_argument_that_is_none(stage: Stage) -> None:
+    @built_once
+    def named(workspace_id: int, name: str | None = None) -> Select[int]:
+        query = select(Member.id).where(Member.workspace_id == workspace_id)
+        return query if name is None else query.where(Member.name == name)
+
+    ada, bob = await stage.caller("Ada"), await stage.caller("Bob")
+    for _ in range(2):
+        assert set(await stage.session.scalars(*named(ada.workspace_id))) == {ada.member_id, bob.member_id}
+        assert list(await stage.session.scalars(*named(ada.workspace_id, "Bob"))) == [bob.member_id]
+        assert set(await stage.session.scalars(*named(ada.workspace_id, None))) == {ada.member_id, bob.member_id}
+
+
 async def test_the_answers_of_one_member_are_read_first_and_those_of_the_team_not_at_all(stage: Stage) -> None:
     """PostgreSQL's own plan for the joins sometimes begins with the verdicts of the whole team."""
     await stage.bank(question("views"))
@@ -39,6 +51,6 @@ async def test_the_answers_of_one_member_are_read_first_and_those_of_the_team_no
     await answer_all(stage, played, 1500)
     await rounds.close_round(stage.session, played.id, stage.now)
     since = stage.now - timedelta(days=365)
-    query = calibrations.select_first_answers(caller.workspace_id, since, 100, merged_ids(caller.member_id))
+    query, values = calibrations.select_first_answers(caller.workspace_id, since, 100, caller.member_id)
     assert str(query.compile(dialect=stage.session.get_bind().dialect)).count("MATERIALIZED") == 2
-    assert await blocks_of(stage.session, query) < 50, "the answers of the team fill more"
+    assert await blocks_of(stage.session, query.params(values)) < 50, "the answers of the team fill more"
