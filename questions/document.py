@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
@@ -59,6 +60,15 @@ class Stretch:
     def path(self) -> tuple[str, ...]:
         """Headings as plain text."""
         return tuple(plain(block.text) for block in self.headings)
+
+
+_ENTRY = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<text>[^\[\]]{1,300})\]\(#[^()\s]{0,300}\)[ \t]*")
+"""An item that is a link to a place in the same document."""
+
+
+def contents_key(text: str) -> str:
+    """Returns text as entries of a table of contents are compared."""
+    return plain(text).casefold().strip(" .:?？*")
 
 
 class Layout:
@@ -120,6 +130,12 @@ class Layout:
             if block.kind == "list"
         )
         return sum({"[ ]", "[x]"} <= one for one in boxes)
+
+    @cached_property
+    def contents(self) -> frozenset[str]:
+        """What the entries of a table of contents say, as `contents_key` returns it."""
+        found = (_ENTRY.fullmatch(line) for line in self.source.lines)
+        return frozenset(contents_key(entry["text"]) for entry in found if entry)
 
     @cached_property
     def headed_items(self) -> int:

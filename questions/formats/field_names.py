@@ -29,14 +29,15 @@ _WORDS: Final[dict[str, str]] = {
     "wrong": "incorrect answers|incorrect|wrong answers|wrong options|distractors|wrong|false|erradas|errada|falsch",
     "correct": (
         "correct|correct answer|correct answers|correct option|correct options|correct choice|right answer|right|ok"
-        "|right option|key|answer key|bonne réponse|réponse correcte|richtig|richtige antwort|respuesta correcta"
+        "|right option|true answer|true answers|key|answer key|bonne réponse|réponse correcte|richtig|richtige antwort"
+        "|respuesta correcta"
         "|correcta|correcto|opción correcta|resposta correta|correta|gabarito|risposta corretta|corretta"
         "|opção correta|alternativa correta|resposta certa|option correcte|opzione corretta|правильный вариант"
         "|juiste antwoord|poprawna|poprawna odpowiedź|prawidłowa odpowiedź|správná odpověď|правильный ответ"
         "|правильна відповідь|doğru cevap|jawaban benar|kunci jawaban|đáp án đúng|सही उत्तर|正确答案|正解|정답"
     ),
     "answer": (
-        "answer|solution|back|answer text|response|respuesta|solución|resposta|réponse|antwort|lösung|risposta"
+        "answer|ans|solution|back|answer text|response|respuesta|solución|resposta|réponse|antwort|lösung|risposta"
         "|antwoord|svar|odpowiedź|odpověď|ответ|відповідь|cevap|jawaban|đáp án|उत्तर|答案|回答|答え|답|답변"
     ),
     "index": (
@@ -45,7 +46,7 @@ _WORDS: Final[dict[str, str]] = {
     ),
     "why": (
         "explanation|detailed explanation|answer explanation|explanation to the answer|explanation of the answer"
-        "|rationale|why|reason|feedback|general feedback|explain|comment|extra|back extra|justification"
+        "|sol|rationale|why|reason|feedback|general feedback|explain|comment|extra|back extra|justification"
         "|infos|info|explicación|justificación|explicação|justificativa|explication|erklärung|begründung|spiegazione|uitleg"
         "|wyjaśnienie|объяснение|пояснение|комментарий|пояснення|açıklama|penjelasan|giải thích|解析|解説|해설"
     ),

@@ -4,12 +4,13 @@ Every place where a question may start (`questions.patterns.starts`) belongs to 
 depth. A candidate is read for the strongest reason its evidence gives:
 
 1. labeled: a word such as `Question 5` or `**Q:**` stands before each.
-2. answered: a label, a heading, a fold, a key or marked options answer them.
-3. asking: most of them read as questions.
-4. titled: each is a title, and the paragraph below asks.
-5. continued: they go on with the form and the numbers of questions that were read already.
-6. promised: the title announces questions, or some ask, and they are numbered and cover what is below it.
-7. bare: the document is made of paragraphs that ask, and of what stands below them.
+2. listed: the title announces questions, and a table of contents lists them.
+3. answered: a label, a heading, a fold, a key or marked options answer them.
+4. asking: most of them read as questions.
+5. titled: each is a title, and the paragraph below asks.
+6. continued: they go on with the form and the numbers of questions that were read already.
+7. promised: the title announces questions, or some ask, and they are numbered and cover what is below it.
+8. bare: the document is made of paragraphs that ask, and of what stands below them.
 
 Question marks and words are evidence, not conditions. The reasons are tried in this order, and of the candidates with
 the same reason the one that covers more comes first. Its lines are then taken, and the others are judged without them.
@@ -23,6 +24,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Literal, get_args
 
+from questions.document import contents_key
 from questions.labels import announces_only_questions, is_answer_heading
 from questions.patterns.contents import is_only_link
 from questions.patterns.paragraphs import find_paragraphs, made_of
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from questions.document import Document
 from questions.patterns.starts import Kind, Start
 
-Reason = Literal["labeled", "answered", "asking", "titled", "continued", "promised", "bare"]
+Reason = Literal["labeled", "listed", "answered", "asking", "titled", "continued", "promised", "bare"]
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
 """From the strongest to the weakest."""
@@ -106,6 +108,7 @@ _FORMS: dict[Kind, str] = {
 }
 _WHY: dict[Reason, str] = {
     "labeled": "a word such as `Question` stands before them",
+    "listed": "the table of contents lists them",
     "answered": "a label, a fold or marked options answer them",
     "asking": "most of them ask",
     "titled": "the paragraphs below them ask",
@@ -200,6 +203,28 @@ def _is_form(document: Document, start: Start) -> bool:
     """Returns whether nothing but dots stands in the line of a label."""
     rest = document.source.line(start.label.line)[start.label.end :].strip() if start.label else ""
     return rest.startswith(("...", "…", "___")) and _NOTHING.fullmatch(rest) is not None
+
+
+def _listed(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    if kind != "item" or run[0].depth or not document.layout.contents or not _is_told(document, run):
+        return Verdict()
+    contents = document.layout.contents
+    listed = [start for start in run if contents_key(start.stem.text) in contents and not is_only_link(start)]
+    if len(listed) < _FEWEST["item"] or len(listed) * 10 < len(contents) * 9:
+        return Verdict()
+    if all(map(_is_anchored, listed)):
+        # A table of contents is often older than the last questions.
+        listed = [start for start in run if _is_anchored(start)]
+    # The other items are lists within the answers, which nobody indents.
+    return Verdict(tuple(_with_rest(document, run, listed)))
+
+
+_ANCHOR = re.compile(r"<a[ ]+(?:id|name)[ ]*=", re.IGNORECASE)
+
+
+def _is_anchored(start: Start) -> bool:
+    """Returns whether an item begins with a place that links lead to."""
+    return start.block is not None and bool(start.block.children) and bool(_ANCHOR.match(start.block.children[0].text))
 
 
 def _answered(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
@@ -489,16 +514,30 @@ def _lists_links(start: Start) -> bool:
 def _titled(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
     if kind != "heading":
         return Verdict()
+    if _are_numbers(run):
+        asked = [start for start in run if start.body and start.body[0].kind == "paragraph"]
+        sentences = (one for start in asked for one in _SENTENCE.split(start.body[0].text))
+        return Verdict(tuple(asked) if any(map(reads_as_question, sentences)) else ())
     titles = [start for start in run if start.asks_below and not start.asks]
     if len(titles) < _FEWEST["heading"] or len(titles) * 5 < len(run) * 3:
         return Verdict()
     return Verdict(tuple(start for start in run if start.body and start.body[0].kind != "heading"))
 
 
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+
+
+def _are_numbers(run: list[Start]) -> bool:
+    """Returns whether headings are nothing but numbers."""
+    return all(start.kind == "heading" and start.number and not start.stem.text for start in run)
+
+
 def _continued(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
     alike = [start for one in known if one.kind == kind for start in one.read if start.depth == run[0].depth]
     if len(alike) < _FEWEST_CONTINUED or kind == "label":
         return Verdict()
+    if _are_numbers(run):
+        return Verdict(tuple(start for start in run if start.body and start.body[0].kind == "paragraph"))
     if kind in ("heading", "line"):
         numbers = {int(start.number) for start in alike if start.number.isdecimal() and len(start.number) < 5}
         read = [start for start in run if _goes_on(start, numbers)]
@@ -571,6 +610,7 @@ def _holds_headings(body: tuple[Block, ...]) -> bool:
 
 _JUDGES: dict[Reason, Callable[[Document, Kind, list[Start], tuple[Candidate, ...]], Verdict]] = {
     "labeled": _labeled,
+    "listed": _listed,
     "answered": _answered,
     "asking": _asking,
     "titled": _titled,

@@ -248,9 +248,17 @@ def _body(start: Start, limit: int, *, is_last: bool) -> tuple[Block, ...]:
 
 
 def _text(document: Document, start: Start, first: int, last: int) -> str:
-    if start.kind == "item":
-        return _text_of(document, first, last, _column_of(start))
-    return document.source.text(first, last)
+    if start.kind != "item":
+        return document.source.text(first, last)
+    own, column = start.block.last if start.block else last, _column_of(start)
+    if last <= own:
+        return _text_of(document, first, last, column)
+    # What follows an item and belongs to it is indented less, or not at all.
+    below = [line for line in map(document.source.line, range(max(first, own + 1), last + 1)) if line.strip()]
+    less = min((len(line) - len(line.lstrip(" ")) for line in below), default=0)
+    parts = [_text_of(document, first, own, column)] if first <= own else []
+    parts.append(_text_of(document, max(first, own + 1), last, min(less, column)))
+    return "\n\n".join(part for part in parts if part)
 
 
 def _text_of(document: Document, first: int, last: int, column: int) -> str:

@@ -274,7 +274,9 @@ def _counted(starts: list[Start]) -> Iterator[Start]:
         if found:
             runs.setdefault((start.depth, start.run), []).append((start, int(found["number"]), found["rest"] or ""))
     numbered: dict[Start, QuestionLine] = {}
-    for run in runs.values():
+    # Headings that are numbers alone go on from one section of the document to the next.
+    bare = [one for run in runs.values() for one in run if not one[2]]
+    for run in (*runs.values(), *([bare] if len({start.depth for start, _, _ in bare}) == 1 else [])):
         steps = sum(two == one + 1 for (_, one, _), (_, two, _) in pairwise(run))
         if len(run) >= _FEWEST_COUNTED and steps * 10 >= (len(run) - 1) * 9:
             for start, number, rest in run:
