@@ -207,7 +207,9 @@ class Team:
                 await self._play_sprint()
             await self._play_day(slot, until if slot == last else None)
             if day % 7 == 3:
-                await self._play_duel()
+                # The lead plays the last one: the ladder is worth a look with a place of your own.
+                one, other = self._random.sample(self.players, 2)
+                await self._play_duel(self._lead if day + 7 >= len(slots) else one, other)
         self._clock.at = until
 
     async def _play_day(self, slot: datetime, until: datetime | None) -> None:
@@ -270,9 +272,8 @@ class Team:
         chosen = keys if right or not wrong else (self._random.choice(wrong),)
         return AnswerInput(options=chosen, confidence=confidence)
 
-    async def _play_duel(self) -> None:
+    async def _play_duel(self, one: Player, other: Player) -> None:
         """Has two members duel. They know what they know: their answers are drawn."""
-        one, other = self._random.sample(self.players, 2)
         duel = (await self._client.duel_challenge(one.who, WHERE, self._event(), other.who.name)).duel
         await self._client.duel_respond(other.who, self._event(), duel, True)
         for player in (one, other):

@@ -215,7 +215,7 @@ def _listed(document: Document, kind: Kind, run: list[Start], known: tuple[Candi
     if all(map(_is_anchored, listed)):
         # A table of contents is often older than the last questions.
         listed = [start for start in run if _is_anchored(start)]
-    # The other items are lists within the answers, which nobody indents.
+    # The other items are lists in the answers, which are rarely indented.
     return Verdict(tuple(_with_rest(document, run, listed)))
 
 

@@ -171,7 +171,9 @@ def test_a_demo_is_played_once_and_opened_as_its_lead(data: Path) -> None:
             assert "Not answered yet." in today.text, "the question of the day waits for the lead"
             assert "How sure are you?" in today.text or "Open the editor" in today.text
             me = lead.get(str(today.url).replace("/today", "/me")).text
+            ladder = lead.get(str(today.url).replace("/today", "/ladder")).text
         assert "Lead" in me and "No answers yet" not in me
+        assert "<table" in ladder.split('id="mine"')[1], "the lead has dueled"
         played = _played(data)
         assert first.stop() == []
     assert played["closed"] == 6 and played["open"] == 1
