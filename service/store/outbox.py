@@ -278,7 +278,8 @@ def _select_claimable(
     first_shard: int | None,
     last_shard: int | None,
 ) -> Select[Outbox]:
-    """`many` is not None for many queues. `shards` is the number of all shards, or None not to tell them apart."""
+    """`many` is None for few queues, which are found by jumping. `shards` is the number of all shards, or None to claim
+    for all of them."""
     row = (_jump_from_queue_to_queue() if many is None else _one_of_each_queue()).c
     turn = func.row_number().over(partition_by=row.chat_id, order_by=(row.due_at, row.id)).label("turn")
     heads = (
@@ -452,7 +453,7 @@ _OF_HEADS = ("id", "chat_id", "due_at", "not_before", "claimed_until")
 
 @built_once
 def _select_many_queues() -> Select[int]:
-    """Selects something if there are many queues."""
+    """Selects a message, which there is only with more than `MANY_QUEUES` queues."""
     return select(_jump_from_queue_to_queue().c.id).offset(MANY_QUEUES).limit(1)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, or_, select
+from sqlalchemy import Row, Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Question, from_data
@@ -72,7 +72,7 @@ async def list_versions(session: AsyncSession, version_ids: Collection[int]) -> 
 
 async def find_version(session: AsyncSession, workspace_id: int, version_id: int) -> Version | None:
     """Returns the version, if its bank is shared or owned by this workspace."""
-    row = (await session.execute(*_select_version(version_id, workspace_id))).one_or_none()
+    row = (await session.execute(*_select_visible(version_id, workspace_id))).one_or_none()
     return None if row is None else _read(row)
 
 
@@ -115,11 +115,13 @@ def _select_asked(workspace_id: int, question_id: int) -> Select[int]:
 
 
 @built_once
-def _select_version(version_id: int, workspace_id: int | None = None) -> _Rows:
-    query = _select().where(QuestionVersion.id == version_id)
-    if workspace_id is None:
-        return query
-    return query.where(or_(BankRow.workspace_id.is_(None), BankRow.workspace_id == workspace_id))
+def _select_version(version_id: int) -> _Rows:
+    return _select().where(QuestionVersion.id == version_id)
+
+
+@built_once
+def _select_visible(version_id: int, workspace_id: int) -> _Rows:
+    return _select().where(QuestionVersion.id == version_id, banks.is_visible_to(workspace_id))
 
 
 @built_once

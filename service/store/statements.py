@@ -16,10 +16,10 @@ S = TypeVar("S", bound=Executable)
 def built_once(build: Callable[P, S]) -> Callable[P, tuple[S, dict[str, Any]]]:
     """Decorates a function that builds a statement, so that it runs once, with bound parameters as its arguments.
 
-    The decorated function returns the statement and the values, for `session.execute(*find_it(id_))`. What is built
-    must be the same for all values, except None: an argument that is None is None while building too, so that a
-    statement can leave a condition out. Names of arguments must differ from the columns that an INSERT or UPDATE sets,
-    and an INSERT needs the execution option `dml_strategy="raw"`: otherwise the ORM takes the values for a row.
+    The decorated function returns the statement and the values, for `session.execute(*find_it(id_))`. `build` receives
+    None for an argument that is None, so that a statement can leave a condition out; it runs once for each set of such
+    arguments. Names of arguments must differ from the columns that an INSERT or UPDATE sets, and an INSERT needs the
+    execution option `dml_strategy="raw"`: otherwise the ORM takes the values for a row.
     """
     names = tuple(inspect.signature(build).parameters)
 

@@ -124,6 +124,8 @@ async def test_both_get_the_same_questions_with_options_of_their_own_order(playe
 
 
 async def test_nothing_says_before_the_end_what_is_right(players: Players) -> None:
+    seen = await players.client.practice(players.bo, DAILY)
+    assert seen is not None
     duel = (await players.begun()).duel
     view = await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
     assert view.challenger.correct is None and view.challenger.seconds is None
@@ -134,6 +136,7 @@ async def test_nothing_says_before_the_end_what_is_right(players: Players) -> No
     # Neither practice nor an explanation gives the key away.
     assert await players.client.practice(players.bo, DAILY) is None
     assert isinstance(await players.refused(players.client.explain(players.ada, "views")), StillOpen)
+    assert isinstance(await players.refused(players.client.ask(players.bo, DAILY, seen.ref)), StillOpen)
     await players.plays("Bo", duel, [WRONG] * QUESTIONS)
     review = await players.client.duel_show(players.bo, duel)
     assert [answer.correct for answer in review.answers] == [False] * QUESTIONS
