@@ -67,7 +67,7 @@ _ENTRY = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<text>[^\[\]]{1,300}
 
 
 def contents_key(text: str) -> str:
-    """Returns text as entries of a table of contents are compared."""
+    """Returns the form of a text in which it is compared with the entries of a table of contents."""
     return plain(text).casefold().strip(" .:?？*")
 
 
@@ -133,7 +133,7 @@ class Layout:
 
     @cached_property
     def contents(self) -> frozenset[str]:
-        """What the entries of a table of contents say, as `contents_key` returns it."""
+        """The `contents_key` of each entry of a table of contents."""
         found = (_ENTRY.fullmatch(line) for line in self.source.lines)
         return frozenset(contents_key(entry["text"]) for entry in found if entry)
 

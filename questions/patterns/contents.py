@@ -6,8 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from questions.blocks import plain
-from questions.document import Draft
+from questions.document import Draft, contents_key
 from questions.patterns.stems import question_line
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def without_contents(drafts: list[Draft]) -> list[Draft]:
 
 
 def _key(question: Question) -> str:
-    return plain(question.prompt or question.title).casefold().strip(" .:?？*")
+    return contents_key(question.prompt or question.title)
 
 
 def _bare_runs(draft: Draft) -> Iterator[list[Question]]:
