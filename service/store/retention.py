@@ -25,34 +25,43 @@ BACKUP: Final = "backup"
 
 # ruff: noqa: S608 - only constant expressions are formatted into statements, never values
 
+# The rows are chosen in a materialized WITH: PostgreSQL may execute a subquery once for each row of the table, and one
+# that locks rows then chooses other rows each time, so that its limit does not hold.
+
 # Duplicates of an event come within hours, from a chat that got no reply.
 _INBOX = """
-    delete from inbox where (chat_id, event_id) in (
+    with old as materialized (
         select chat_id, event_id from inbox where at < :before limit :most for update skip locked
     )
+    delete from inbox using old where inbox.chat_id = old.chat_id and inbox.event_id = old.event_id
 """
 # Private messages and notices. Those of rounds stay: their threads are corrected and looked up for years.
 _OUTBOX = """
-    delete from outbox where id in (
+    with old as materialized (
         select id from outbox message
         where sent_at < :before and state = 'sent' and (round_id is null or member_id is not null)
         and not exists (select from outbox edit where edit.edits_id = message.id)
         limit :most for update skip locked
     )
+    delete from outbox using old where outbox.id = old.id
 """
-_AUDIT = "delete from audit where id in (select id from audit where at < :before order by id limit :most)"
+_AUDIT = """
+    with old as materialized (select id from audit where at < :before order by id limit :most)
+    delete from audit using old where audit.id = old.id
+"""
 _FAILED_JOBS = """
-    delete from procrastinate_jobs where id in (
+    with old as materialized (
         select job.id from procrastinate_jobs job join procrastinate_events event on event.job_id = job.id
         where job.status in ('failed', 'cancelled', 'aborted')
         group by job.id having max(event.at) < :before limit :most
     )
+    delete from procrastinate_jobs using old where procrastinate_jobs.id = old.id
 """
 _CLEARED = """ given - 'text' - 'code' || '{"text": null, "code": null, "cleared": true}' """
 _WRITTEN = "coalesce(given ->> 'text', given ->> 'code') is not null"
 # Answers that count in a round and have no verdict yet are needed for it. Verdicts repeat what was written and printed.
 _ANSWERS = f"""
-    with old as (
+    with old as materialized (
         select id from answer
         where {_WRITTEN} and at < :before
         and not exists (select from round where round.id = answer.round_id and round.closed_at is null)
@@ -70,18 +79,25 @@ _ANSWERS = f"""
     update answer set given = {_CLEARED} from old where answer.id = old.id
 """
 _SPRINTS = f"""
-    update sprint_answer set given = {_CLEARED} where (question_id, member_id) in (
+    with old as materialized (
         select question_id, member_id from sprint_answer
         where {_WRITTEN} and at < :before and credit is not null limit :most for update skip locked
     )
+    update sprint_answer answer set given = {_CLEARED} from old
+    where answer.question_id = old.question_id and answer.member_id = old.member_id
 """
 _DUELS = f"""
-    update duel_turn set given = {_CLEARED} where (question_id, side) in (
+    with old as materialized (
         select question_id, side from duel_turn where {_WRITTEN} and answered_at < :before
         limit :most for update skip locked
     )
+    update duel_turn turn set given = {_CLEARED} from old
+    where turn.question_id = old.question_id and turn.side = old.side
 """
-_WEB_MESSAGES = "delete from web_message where id in (select id from web_message where at < :before limit :most)"
+_WEB_MESSAGES = """
+    with old as materialized (select id from web_message where at < :before limit :most)
+    delete from web_message using old where web_message.id = old.id
+"""
 _STATEMENTS: Final[dict[Kind, tuple[str, ...]]] = {
     "inbox": (_INBOX,),
     "outbox": (_OUTBOX,),

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 import psycopg
 import pytest
 from psycopg import errors
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from service.rounds import retention as module
 from service.rounds.retention import Retention
 from service.store import retention
-from service.store.retention import Kind, Maintenance, record_done
+from service.store.retention import Kind, Maintenance, delete_old, record_done
 from service.store.session import libpq_url
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice
@@ -33,10 +33,10 @@ async def database(daily: DailyChannel, database_url: str) -> str:
     return libpq_url(database_url)
 
 
-def fill(url: str, now: datetime) -> None:
+def fill(url: str, now: datetime, suffix: str = "") -> None:
     """Adds an old and a new row of each kind."""
     with psycopg.connect(url) as connection:
-        for age, name in ((OLD, "old"), (NEW, "new")):
+        for age, name in ((OLD, f"old{suffix}"), (NEW, f"new{suffix}")):
             at = now - age
             connection.execute("insert into inbox values (1, %s, %s, 'answer 1', '{}')", (f"event-{name}", at))
             connection.execute(
@@ -139,6 +139,24 @@ async def test_a_large_backlog_is_deleted_in_batches_before_the_day_is_done(
         await task.check(clock())
         left.append(len([one for one in kept(database) if one.startswith("event-")]))
     assert left == [4, 1, 0, 0]
+
+
+NESTED = ("enable_hashjoin", "enable_mergejoin", "enable_hashagg", "enable_sort", "enable_material")
+
+
+@pytest.mark.parametrize("kind", EVERY)
+async def test_a_batch_has_its_size_whatever_the_plan(
+    daily: DailyChannel, clock: Clock, database: str, monkeypatch: pytest.MonkeyPatch, kind: Kind
+) -> None:
+    """PostgreSQL executes a subquery that locks rows once for each row of the table, if it thinks the table small."""
+    for days in range(4):
+        fill(database, clock() - timedelta(days=days), f"-{days}")
+    monkeypatch.setattr(retention, "BATCH", 3)
+    async with daily.service.sessions.begin() as session:
+        for setting in NESTED:
+            await session.execute(text(f"set local {setting} = off"))
+        numbers = [await delete_old(session, kind, clock() - timedelta(days=30)) for _ in range(3)]
+    assert numbers == [3, 1, 0]
 
 
 async def done_at(daily: DailyChannel) -> datetime | None:
