@@ -90,12 +90,16 @@ class Leader:
 
     async def _with_timeout(self, query: Coroutine[Any, Any, bool]) -> bool:
         task = asyncio.create_task(query)
-        done, _ = await asyncio.wait({task}, timeout=self._lease_seconds)
+        done: set[asyncio.Task[bool]] = set()
+        try:
+            done, _ = await asyncio.wait({task}, timeout=self._lease_seconds)
+        finally:
+            if not done:
+                # Cancel after disconnecting: cancelling a query contacts the server, which may be unreachable.
+                await self._disconnect()
+                task.cancel()
         if done:
             return task.result()
-        # Cancel after disconnecting: cancelling a query contacts the server, which may be unreachable.
-        await self._disconnect()
-        task.cancel()
         raise psycopg.OperationalError(f"no response from the database for {self._lease_seconds:g} s")
 
     async def _unlock(self) -> bool:
@@ -147,9 +151,12 @@ async def run_ticks(leader: Leader, tick: Tick, shared: Tick | None = None) -> A
         yield
     finally:
         scheduler.pause()
-        async with tick_lock, shared_lock:  # let running ticks finish
+        try:
+            async with tick_lock, shared_lock:
+                pass  # running ticks have finished
+        finally:
             scheduler.shutdown(wait=False)
-        await leader.release()
+            await leader.release()
 
 
 async def _run(tick: Tick, failure: str) -> None:

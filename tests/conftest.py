@@ -111,8 +111,9 @@ class Clock:
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """URL of a server on which databases can be created."""
-    from tests.databases import server_running
+    from tests.databases import name_openers, server_running
 
+    name_openers()
     with server_running() as url:
         yield url
 

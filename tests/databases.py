@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import count
 from os import environ, getpid
 from pathlib import Path
+from traceback import extract_stack
 from typing import Any, ClassVar
+from warnings import warn
 
 import psycopg
 from psycopg.sql import SQL, Identifier
@@ -96,6 +98,25 @@ async def tables_locked(url: str, *tables: str) -> AsyncIterator[None]:
                 break
         yield
         await connection.rollback()
+
+
+def name_openers() -> None:
+    """Makes psycopg say who opened a connection that nobody closed: it is collected much later, in another test."""
+
+    def opened(self: Any, *values: Any) -> None:
+        self.opened_by = environ.get("PYTEST_CURRENT_TEST"), extract_stack(limit=20)
+        made(self, *values)
+
+    def collected(self: Any, warn: Callable[..., None] = warn) -> None:
+        def say(problem: str, kind: type[Warning]) -> None:
+            test, stack = self.opened_by
+            warn(f"{problem}\nIt was opened in {test} by\n{''.join(stack.format())}", kind)
+
+        dropped(self, say)
+
+    connection: Any = psycopg.AsyncConnection
+    made, dropped = connection.__init__, connection.__del__
+    connection.__init__, connection.__del__ = opened, collected
 
 
 class SharedStatements(PGDialectAsync_psycopg):

@@ -185,6 +185,29 @@ async def test_a_leader_behind_a_split_network_is_followed_and_knows_it(database
         await second.release()
 
 
+async def test_a_canceled_end_leaves_no_connection_open(database_url: str) -> None:
+    """A tick may hang for longer than the stop is waited for."""
+    begun = asyncio.Event()
+    leader, other = Leader(database_url), Leader(database_url)
+
+    async def hanging() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def run() -> None:
+        async with run_ticks(leader, hanging):
+            await begun.wait()
+
+    running = asyncio.create_task(run())
+    await begun.wait()
+    for _ in range(10):  # the block is left, and waits
+        await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert await other.acquire()
+    await other.release()
+
+
 async def test_a_leader_sends_heartbeats_during_a_long_tick(database_url: str) -> None:
     """Its connection, silent for as long as the tick, would be ended by the server otherwise."""
     last_heard = (
