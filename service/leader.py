@@ -69,7 +69,8 @@ class Leader:
     async def _send_heartbeats(self, done: asyncio.Event) -> None:
         while not done.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(done.wait(), TICK_SECONDS)
+                async with asyncio.timeout(TICK_SECONDS):
+                    await done.wait()
                 return
             if not await self.acquire():
                 return

@@ -30,6 +30,19 @@ def test_every_module_says_in_its_first_line_what_it_is_for_and_no_function_bear
     assert namesakes == []
 
 
+def test_no_cancellation_is_lost() -> None:
+    """Python 3.11's `asyncio.wait_for` forgets one that comes when what it waits for happens; `asyncio.timeout` does
+    not."""
+    forgetful = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in MODULES
+        if not path.is_relative_to(ROOT / "tests")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node) in ("asyncio.wait_for", "wait_for")
+    ]
+    assert forgetful == []
+
+
 def is_text(path: Path) -> bool:
     try:
         path.read_text(encoding="utf-8")

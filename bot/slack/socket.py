@@ -138,6 +138,7 @@ class WatchedSocket:
             return
         handler, self._handler = self._handler, None
         try:
-            await asyncio.wait_for(handler.close_async(), _CLOSE_S)  # type: ignore[no-untyped-call]
+            async with asyncio.timeout(_CLOSE_S):
+                await handler.close_async()  # type: ignore[no-untyped-call]
         except Exception as error:  # a broken connection may fail in any way
             _LOG.warning("an old connection to Slack did not close: %s", error or type(error).__name__)

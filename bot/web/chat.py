@@ -132,7 +132,8 @@ class WebChat:
     async def pause(self, seconds: float) -> bool:
         """Waits this long. Returns False at once if the chat is closed."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._closing.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._closing.wait()
         return not self._closing.is_set()
 
     async def follow(
@@ -164,7 +165,8 @@ class WebChat:
                     after = found.version
                 left = None if ends_at is None else (ends_at - self.clock()).total_seconds()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(news.wait(), left)
+                    async with asyncio.timeout(left):
+                        await news.wait()
 
 
 def who_of(person: WebPerson) -> Who:

@@ -110,7 +110,8 @@ async def _end_children(
     if known and usage is not None:
         exited = ChildExit(0, usage.cpu_ms, usage.peak_kb)
     else:
-        exited = await asyncio.wait_for(asyncio.shield(answer.ended), END_SECONDS)
+        async with asyncio.timeout(END_SECONDS):
+            exited = await asyncio.shield(answer.ended)
     output.drain()
     driven.drain()
     return exited

@@ -102,7 +102,8 @@ async def _end_child(child: Child, output: ChildOutput) -> ChildExit:
         # It ended by itself: get its own exit status rather than that of the kill below.
         await asyncio.wait([child.ended], timeout=EXIT_SECONDS)
     child.kill()
-    exited = await asyncio.wait_for(asyncio.shield(child.ended), END_SECONDS)
+    async with asyncio.timeout(END_SECONDS):
+        exited = await asyncio.shield(child.ended)
     output.drain()
     return exited
 

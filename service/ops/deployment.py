@@ -126,7 +126,8 @@ async def examine_sandbox(settings: Settings) -> Check | None:
 
 async def _answering(sandbox: SandboxPort, cure: str) -> Check:
     try:
-        health = await asyncio.wait_for(sandbox.health(), PATIENCE_S * 2)
+        async with asyncio.timeout(PATIENCE_S * 2):
+            health = await sandbox.health()
     except (SandboxUnreachable, TimeoutError) as problem:
         said = "none answers, so code answers wait"
         return Check(name="sandbox", ok=False, found=said, fix=f"{cure}: {problem or 'it takes too long'}")

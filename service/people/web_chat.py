@@ -261,6 +261,7 @@ async def changes_or_wait(
                 break
             pause = min(wait_s, POLL_SECONDS)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await changed.wait()
             wait_s -= pause
     return found or WebChanges(version=seen.version, sign_outs=seen.sign_outs, messages=())

@@ -109,7 +109,8 @@ async def claim_or_wait(
                 break
             pause = min(wait_s, POLL_SECONDS)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(added.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await added.wait()
             wait_s -= pause
     return found
 

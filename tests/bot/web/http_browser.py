@@ -126,8 +126,11 @@ class Stream:
             await self._sent.put(body.decode())
 
     async def next(self) -> tuple[str, str] | None:
-        """Returns the id and data of the next event; None at the end of the stream."""
-        event = await asyncio.wait_for(self._sent.get(), 60)
+        """Returns the id and data of the next event, skipping comments; None at the end of the stream."""
+        event: str | None = ": ping"
+        while event is not None and event.startswith(":"):
+            async with asyncio.timeout(60):
+                event = await self._sent.get()
         if event is None:
             return None
         lines = event.replace("\r\n", "\n").split("\n")

@@ -64,7 +64,8 @@ class Log:
             if left <= 0:
                 raise AssertionError(f"never {what or 'what was waited for'} in {timeout:g} s; last: {self.tail()}")
             try:
-                await asyncio.wait_for(news.wait(), left)
+                async with asyncio.timeout(left):
+                    await news.wait()
             except TimeoutError:
                 continue
 

@@ -27,7 +27,7 @@ from service.client import ServiceRefused
 from service.config import Settings
 from service.rounds import delivery as rounds_delivery
 from service.store import outbox
-from service.store.change_signal import ChangeSignal
+from service.store.change_signal import OUTBOX, ChangeSignal
 from service.store.members import resolve_caller
 from service.store.session import Sessions, make_engine, make_sessions
 from service.store.tables import Outbox, Round
@@ -328,6 +328,24 @@ async def test_nothing_is_leased_to_a_dispatcher_that_is_gone(daily: DailyChanne
     )
     assert gone == ()
     assert [each.attempt for each in await daily.client.outbox_claim("web")] == [1, 1]
+
+
+async def test_a_dispatcher_that_leaves_just_when_a_message_comes_is_gone(daily: DailyChannel, clock: Clock) -> None:
+    """Python 3.11's `asyncio.wait_for` forgets a cancellation at the moment that what it waits for happens."""
+    signal = ChangeSignal(daily.service.settings.database_url)
+    async with signal.listening():
+        waiting = asyncio.create_task(
+            rounds_delivery.claim_or_wait(daily.service.sessions, signal, "web", clock, wait_s=36_000)
+        )
+        added = signal.next_change(OUTBOX)
+        while not added._waiters:  # until the dispatcher waits
+            await asyncio.sleep(0)
+            added = signal.next_change(OUTBOX)
+        added.set()
+        waiting.cancel()
+        async with asyncio.timeout(60):
+            await asyncio.gather(waiting, return_exceptions=True)
+    assert waiting.cancelled()
 
 
 async def test_waiting_for_nothing_ends(daily: DailyChannel) -> None:
