@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft
+from questions.patterns.candidates import REASONS
 from questions.patterns.contents import without_contents
 from questions.patterns.flash_cards import FLASH_CARDS, read_flash_cards
 from questions.patterns.front_matter import FRONT_MATTER, read_asking_title, read_front_matter
-from questions.patterns.inference import REASONS, best_candidate
+from questions.patterns.inference import best_candidate
 from questions.patterns.items import add_candidate
 from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
 from questions.patterns.paragraphs import lists_paragraphs
@@ -19,7 +20,7 @@ from questions.patterns.swallowed import left_findings, swallowed_findings
 from questions.patterns.tables import TABLES, read_named_tables, read_tables
 
 if TYPE_CHECKING:
-    from questions.patterns.inference import Candidate
+    from questions.patterns.candidates import Candidate
     from questions.recipes import Recipe
 
 

@@ -21,12 +21,14 @@ _FEWEST = 2
 _GAP = 3
 """Most lines from one entry to the next."""
 
+_PICTURE = re.compile(r"!\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)")
+
 
 def is_only_link(start: Start) -> bool:
     """Returns whether a start is an entry of a table of contents: nothing but a link."""
     if start.block is None or not start.block.children:
         return False
-    text = start.block.children[0].text.strip()
+    text = _PICTURE.sub("", start.block.children[0].text).strip()
     return "](" in text and (_LINK_ONLY.fullmatch(text) is not None or question_line(text).text != text)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import content_column, dedent_all, plain
@@ -21,8 +19,9 @@ from questions.patterns.answers import (
     without_promotion,
     without_rules,
 )
+from questions.patterns.bullets import bullet_options, bullets_offer, marking_signs
 from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
-from questions.patterns.options import bullet_options, options_in
+from questions.patterns.options import options_in
 from questions.patterns.starts import Start
 from questions.patterns.stems import ends_asking, level_of, level_under, reads_as_question, unbold
 from questions.source import Finding, trim
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
     from questions.blocks import Block
     from questions.document import Document, Draft
     from questions.model import Level
+    from questions.patterns.candidates import Candidate
     from questions.patterns.choices import ChoiceParts, KeyProblem
-    from questions.patterns.inference import Candidate
-    from questions.patterns.options import OptionRun
     from questions.source import Source, Span
 
 
@@ -68,7 +66,8 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
         )
         for start, following in zip(starts, [*starts[1:], None], strict=True)
     ]
-    bulleted = bullets_offer([None if one.labeled else bullet_options(one.answer) for one in read])
+    signs = marking_signs(one.answer for one in read)
+    bulleted = bullets_offer([None if one.labeled else bullet_options(one.answer, signs) for one in read])
     work = candidate.kind == "heading" and candidate.reason == "labeled" and _is_work(document, starts)
     for start, parts in zip(starts, read, strict=True):
         if work and not parts.labeled and parts.answer:
@@ -78,7 +77,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
         found = FoundQuestion(
             first=start.first,
             last=parts.last,
-            prompt=parts.prompt,
+            prompt="\n\n".join(part for part in (start.given, parts.prompt) if part),
             answer=parts.answer,
             section=tuple(plain(block.text) for block in start.headings if block.first not in lines),
             labeled=parts.labeled,
@@ -89,6 +88,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
             tags=parts.tags,
             offering=offering,
             bulleted=bulleted,
+            signs=signs,
             asked=_asking_lines(start),
         )
         add_question(document, draft, found)
@@ -98,36 +98,6 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     unsure = candidate.kind == "heading" and candidate.reason == "asking"
     if unsure and not any(ends_asking(start.stem.text) for start in starts):
         draft.findings.append(_unsure(document, candidate))
-
-
-_FEWEST_BULLETED = 5
-_REGULAR = 0.8
-"""Share of questions that must be alike for their bullets to be options."""
-_SHORT = 60
-"""Length up to which bullets without a mark can be options, in the middle of a document, characters."""
-
-
-def bullets_offer(found: list[tuple[OptionRun, str] | None]) -> bool:
-    """Returns whether the bullets below the questions of a document are options, not answers.
-
-    They are if most questions have some in bold and some not, or as many short ones as each other.
-    """
-    runs = [one[0] for one in found if one]
-    if len(runs) < _FEWEST_BULLETED or len(runs) < _REGULAR * len(found):
-        return False
-    marked = sum(0 < sum(option.marked for option in run.options) < len(run.options) for run in runs)
-    if marked >= _REGULAR * len(runs):
-        return True
-    count, times = Counter(len(run.options) for run in runs).most_common(1)[0]
-    texts = [option.text for run in runs for option in run.options]
-    sentences = sum(text.endswith((".", "。", ";")) or ": " in text for text in texts)
-    short = median(map(len, texts)) <= _SHORT and sentences * 5 < len(texts)
-    return (
-        short
-        and 3 <= count <= 6
-        and times >= _REGULAR * len(runs)
-        and not any(o.marked for r in runs for o in r.options)
-    )
 
 
 def _is_work(document: Document, starts: tuple[Start, ...]) -> bool:
@@ -177,7 +147,8 @@ def _parts(
     if not title and _is_title(start, body, first):
         title, stem = stem, ""
     if not stem:
-        asked = next((block for block in body if block.first >= first), None)
+        asked = next((block for block in body if block.first >= first and not _POINTS.fullmatch(block.text)), None)
+        first = asked.first if asked else first
         end = asked.last if asked else first - 1
         stem = _unbold_first(_text(document, start, first, end))
         shown = _text(document, start, end + 1, last)
@@ -186,6 +157,13 @@ def _parts(
     return _Parts(last, stem, shown, False, title, meta.level, meta.tags)
 
 
+_POINTS = re.compile(
+    r"[*_(\[]{0,4}\d{1,3}(?:[.,]\d{1,2})?[ ]?"
+    r"(?:points?|pts?|marks?|puntos?|pontos?|punt[oi]|punkte?|балл(?:а|ов)?|点|分)"
+    r"[.*_)\]]{0,4}",
+    re.IGNORECASE,
+)
+"""A paragraph that only says how many points a question earns."""
 _OPEN_TAGS = re.compile(r"(?:(?:^|\n)[ ]{0,8}<(?:div|p|span|section)\b[^<>\n]{0,200}>[ \t\n]{0,8})+$")
 """HTML at the end of a prompt that only opens what is around the answer."""
 
@@ -354,6 +332,9 @@ def _belongs_to_prompt(start: Start, body: tuple[Block, ...], shown: str, *, mos
     if _BLANK_LINE.search(shown):
         return True
     lists = [block for block in body if block.kind == "list"]
+    if start.bold and start.kind == "item":
+        # A list below an item in bold, in another form, says something about it.
+        mostly_bare = False
     if start.said or not body or len(lists) != len(body):
         return mostly_bare and bool(body) and not start.said and all(block.kind in ("list", "fence") for block in body)
     items = [item.children[0].text for block in lists for item in block.children if item.children]
@@ -417,6 +398,7 @@ class FoundQuestion:
     offering: bool = False
     """Whether the questions around it have options."""
     bulleted: bool = False
+    signs: str = ""
     """Whether plain bullets below the questions around it are options."""
     asked: tuple[int, int] | None = None
     """The lines that ask, if not the first alone."""
@@ -450,7 +432,7 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
         # Among questions with options, a program below one is what it asks about.
         found, answer = replace(found, prompt=f"{found.prompt}\n\n{answer}"), ""
         question = make_question(document, found)
-    bullets = bullet_options(answer) if found.bulleted and not found.labeled else None
+    bullets = bullet_options(answer, found.signs) if found.bulleted and not found.labeled else None
     if bullets:
         choice: ChoiceParts | None = bulleted_choice(found.prompt, *bullets)
     else:

@@ -74,6 +74,8 @@ class FoundOption(NamedTuple):
     marked: bool
     crossed: bool = False
     """Whether a cross marks it as wrong."""
+    signed: bool = False
+    """Whether a sign stands before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,42 +196,6 @@ def bullets_in(lines: list[str]) -> OptionRun | None:
     return OptionRun(
         "bullet", start, end, tuple(found_option(nth_letter(i), text.strip(), False) for i, text in enumerate(texts))
     )
-
-
-_MARKED_BULLET = re.compile(r"(?P<mark>\*\*|__)(?P<text>.+)(?P=mark)[.;,]?[ ]*")
-_MOST_BULLETS = 10
-
-
-def bullet_options(text: str) -> tuple[OptionRun, str] | None:
-    """Returns bullets at the left edge, those in bold marked, and the quotes between them; None if other text is there,
-    or check boxes.
-
-    Whether they are options is for the caller to say: only a document in which most questions have such bullets shows
-    it. A program below a bullet belongs to it.
-    """
-    options: list[FoundOption] = []
-    quotes: list[str] = []
-    fence = ""
-    for line in text.split("\n"):
-        found = _FENCE.match(line)
-        if (fence or found) and options:
-            options[-1] = options[-1]._replace(text=f"{options[-1].text}\n{line}")
-            fence = fence_after(fence, found["mark"]) if found else fence
-        elif _BOX.fullmatch(line):
-            # Check boxes say themselves which is right.
-            return None
-        elif line.startswith(("- ", "* ", "+ ")):
-            bold = _MARKED_BULLET.fullmatch(line[2:].strip())
-            shown = bold["text"] if bold else line[2:].strip()
-            options.append(FoundOption(nth_letter(len(options)), shown, bold is not None))
-        elif line.startswith(">") and options:
-            quotes.append(line)
-        elif line.strip():
-            return None
-    if not 2 <= len(options) <= _MOST_BULLETS:
-        return None
-    run = OptionRun("bullet", 0, len(text.split("\n")), tuple(one._replace(text=one.text.strip()) for one in options))
-    return run, "\n".join(quotes)
 
 
 def fence_in(line: str) -> re.Match[str] | None:

@@ -81,6 +81,8 @@ class Start:
     own_last: int = 0
     """Last line of its own block."""
     document: Document | None = None
+    given: str = ""
+    """Text that belongs to several questions and stands above all of them."""
 
     @property
     def number(self) -> str:

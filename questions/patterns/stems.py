@@ -32,7 +32,7 @@ _ONLY_NUMBER = re.compile(
 )
 """A heading that is `Question 5`, with or without text after it."""
 _UNNUMBERED = re.compile(rf"(?:{QUESTION_WORDS})[ ]?(?:[.)）][ ]+|:[ ]+|：[ ]*)(?=\S)", re.IGNORECASE)
-_ASKING_END = re.compile(r"[?？؟](?=[\s\"'”’)\]*_`]|$)|[一-鿿ぁ-ん][?？]")
+_ASKING_END = re.compile(r"[?？؟](?=[\s\"'”’)\]*_`]|$)|[一-鿿ぁ-ん][?？]|？[(（]|(?:吗|嗎|ですか|ますか)[。.]?$")
 _ASKS = re.compile(
     r"(?:what|why|how|when|where|which|who|whose|is|are|was|were|can|could|does|do|did|should|would|will|has|have"
     r"|explain|describe|discuss|compare|contrast|reflect|define|differentiate|distinguish|implement|design|derive"
@@ -48,6 +48,7 @@ _ASKS = re.compile(
     r"|was|wie|warum|wieso|weshalb|wann|wo|wer|wen|wem|welche[rsmn]?|wofür|womit|worin|wozu|ist|sind|kannst"
     r"|können|erkläre?n?|beschreibe?n?"
     r"|nenne?n?|definiere?n?|vergleiche?n?|berechne?n?|erzähle?|erläutere?n?|schreibe?n?|zeige?n?|bestimme?n?"
+    r"|[^\W\d_]{2,30}e[rl]?n sie"
     r"|che|cosa|quali|come|perché|dove|chi|quanto|spiega(?:re)?|descrivi|definisci|calcola|elenca"
     r"|wat|hoe|waarom|wanneer|waar|wie|leg|beschrijf|noem|co|czym|jak|dlaczego|kiedy|gdzie|kto|jaki[ea]?|opisz"
     r"|wyjaśnij|podaj"
@@ -56,17 +57,20 @@ _ASKS = re.compile(
     r"|дайте|приведите|сравните|в ч[её]м|для чего|що|як(?:ий|а|і)?|чому|навіщо|поясніть|опишіть"
     r"|nedir|nasıl|neden|niçin|hangi|kim|açıkla(?:yın|yınız)?|tanımla(?:yın)?|apa|bagaimana|mengapa|kapan"
     r"|jelaskan|sebutkan)(?!\w)"
-    r"|(?:什么|什麼|如何|为什么|為什麼|怎么|怎樣|请|請|简述|說明|说说|谈谈|描述|解释|列举|哪些|是否|何)"
+    r"|(?:什么|什麼|如何|为什么|為什麼|怎么|怎樣|请|請|简述|說明|说明|说说|说[^明]|谈谈|描述|解释|列举|哪些|是否|何|讲|介绍"
+    r"|阐述|概述|推导|证明|求|写出|给出|比较|对比|分析|计算|你觉得|你认为)"
     r"|(?:なぜ|どの|どう|何|次の|以下の)",
     re.IGNORECASE,
 )
 _ASKS_ENDING = re.compile(
     r"(?:吗|嗎|呢|什么|什麼|区别|區別|哪些|如何|か|ですか|ますか|か。|なさい|してください|せよ|까요?|나요|세요"
-    r"|시오|시다|까|는가|인가"
+    r"|시오|시다|까|는가|인가|하라|(?:보|찾|쓰|놓|알)아라|어라|여라"
     r"|nedir|midir|mıdır|nasıldır|açıklayınız|anlatınız)[.。?？:：]*$",
     re.IGNORECASE,
 )
 """Endings that ask in languages which need no question mark."""
+_ASKS_WITHIN = re.compile(r"[，,。：]\s*(?:求|试求|试证|证明|计算|写出|说明|推导)")
+"""What Chinese asks for after what is given."""
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _IMPERATIVE = 4
 """Minimum number of words from which a line with an asking word is a question, not a title."""
@@ -209,7 +213,7 @@ _PROMOTION = re.compile(
     r"|pytania|rozmowa|вопросы|собеседовани[ея]|тест|питання|співбесід[аи]|sorular[ıi]?|mülakat|pertanyaan|soal"
     r"|cuestionario|examen|qcm"
     r"|prova|simulado|mcqs?|test)\b|câu hỏi|面试|面試|試験|試題|试题|习题|题库|題庫|問題|问题|题|質問|질문|면접"
-    r"|문제|퀴즈",
+    r"|문제|물음|퀴즈",
     re.IGNORECASE,
 )
 _OFFER = re.compile(
@@ -318,7 +322,9 @@ def reads_as_question(markdown: str) -> bool:
         return False
     if _DEMANDS.match(text):
         return True
-    return _ASKS.match(text.lstrip("\"'“‘(¿¡ ")) is not None or (not text.isascii() and bool(_ASKS_ENDING.search(text)))
+    if _ASKS.match(text.lstrip("\"'“‘(¿¡ ")):
+        return True
+    return not text.isascii() and bool(_ASKS_ENDING.search(text) or _ASKS_WITHIN.search(text))
 
 
 _DEMANDS = re.compile(

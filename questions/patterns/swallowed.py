@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from questions.model import Question
-    from questions.patterns.inference import Candidate
+    from questions.patterns.candidates import Candidate
     from questions.patterns.starts import Kind, Start
 
 

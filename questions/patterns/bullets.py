@@ -1,0 +1,116 @@
+"""Lists below the questions of a document: when they are options, and which of them are marked as right."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from questions.patterns.options import FoundOption, OptionRun, begins_with_box, fence_after, fence_in, nth_letter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+CHECKS: Final = "✅✔✓☑"
+_DOTS: Final = "🔴🟠🟡🟢🔵🟣🟤⭐👉"
+"""Signs that mark the right options of a document without check marks."""
+_WRONG: Final = "❌✗✘"
+_ITEM = re.compile(
+    rf"[ ]{{0,3}}(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<signs>(?:[{CHECKS}{_DOTS}{_WRONG}]\ufe0f?)+)?[ \t]*(?P<text>\S.*)"
+)
+_IN_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<text>.+)(?P=mark)[.;,]?[ ]*")
+_SIGNED = re.compile(rf"(?m)^[ \t]*(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<sign>[{CHECKS}{_DOTS}])")
+_MOST = 10
+_FEWEST = 5
+_FEWEST_SIGNED = 3
+_REGULAR = 0.8
+"""Share of questions that must be alike for their lists to be options."""
+_SOMETIMES = 5
+"""One list in so many has a sign before the right option where lists as long as each other are options."""
+_SHORT = 60
+"""Length up to which list items without a mark can be options, in the middle of a document, characters."""
+
+
+def marking_signs(texts: Iterable[str]) -> str:
+    """Returns the signs that mark what is right in these texts: check marks, or else the dot that is used most."""
+    signs = Counter(found["sign"] for text in texts for found in _SIGNED.finditer(text))
+    if any(sign in signs for sign in CHECKS):
+        return CHECKS
+    dots = signs.most_common(1)
+    return dots[0][0] if dots and dots[0][1] >= _FEWEST_SIGNED else ""
+
+
+def bullet_options(text: str, signs: str = CHECKS) -> tuple[OptionRun, str] | None:
+    """Returns the items of a list, those in bold or behind a sign marked, and the quotes between them; None if other
+    text is there, check boxes, or numbers in a document without signs.
+
+    Whether they are options is for the caller to say: only a document in which most questions have such lists shows
+    it. A program below an item belongs to it.
+    """
+    options: list[FoundOption] = []
+    quotes: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        found = fence_in(line)
+        if (fence or found) and options:
+            options[-1] = options[-1]._replace(text=f"{options[-1].text}\n{line}")
+            fence = fence_after(fence, found["mark"]) if found else fence
+        elif begins_with_box(line):
+            # Check boxes say themselves which is right.
+            return None
+        elif item := _ITEM.fullmatch(line):
+            options.append(_option(item, nth_letter(len(options)), signs))
+        elif line.startswith(">") and options:
+            quotes.append(line)
+        elif line.strip():
+            return None
+    if not signs and text.lstrip()[:1].isdigit():
+        return None  # steps or reasons, which are often as many as each other
+    if not 2 <= len(options) <= _MOST:
+        return None
+    run = OptionRun("bullet", 0, len(text.split("\n")), tuple(one._replace(text=one.text.strip()) for one in options))
+    return run, "\n".join(quotes)
+
+
+def _option(item: re.Match[str], name: str, signs: str) -> FoundOption:
+    text = item["text"].strip()
+    bold = _IN_BOLD.fullmatch(text)
+    found = item["signs"] or ""
+    marked = bold is not None or any(sign in signs for sign in found)
+    return FoundOption(name, bold["text"] if bold else text, marked, signed=bool(found) and found[0] not in _WRONG)
+
+
+def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:
+    """Returns whether the lists below the questions of a document are options, not answers.
+
+    They are if most questions have some items marked and some not, or as many short ones as each other, or as many as
+    each other and often a sign before the right one.
+    """
+    runs = [one[0] for one in found if one]
+    if len(runs) < _FEWEST or len(runs) < _REGULAR * len(found):
+        return False
+    if sum(map(_is_partly_marked, runs)) >= _REGULAR * len(runs):
+        return True
+    count, times = Counter(len(run.options) for run in runs).most_common(1)[0]
+    if not 3 <= count <= 6 or times < _REGULAR * len(runs):
+        return False
+    marked = [option for run in runs for option in run.options if option.marked]
+    if marked and all(option.signed for option in marked):
+        signed = sum(sum(option.signed for option in run.options) == 1 for run in runs)
+        return signed >= max(_FEWEST_SIGNED, len(runs) / _SOMETIMES)
+    texts = [option.text for run in runs for option in run.options]
+    sentences = sum(text.endswith((".", "。", ";")) or ": " in text for text in texts)
+    return not marked and median(map(len, texts)) <= _SHORT and sentences * 5 < len(texts)
+
+
+def _is_partly_marked(run: OptionRun) -> bool:
+    return 0 < sum(option.marked for option in run.options) < len(run.options)
+
+
+def marks_one(text: str) -> bool:
+    """Returns whether a text is a list of at least three items with a check mark before exactly one."""
+    found = bullet_options(textwrap.dedent(text)) if _SIGNED.search(text) else None
+    options = found[0].options if found else ()
+    return len(options) >= _FEWEST_SIGNED and sum(option.signed for option in options) == 1
