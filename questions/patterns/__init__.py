@@ -12,6 +12,7 @@ from questions.patterns.front_matter import FRONT_MATTER, read_asking_title, rea
 from questions.patterns.inference import best_candidate
 from questions.patterns.items import add_candidate
 from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
+from questions.patterns.marks import with_marks_after
 from questions.patterns.paragraphs import lists_paragraphs
 from questions.patterns.recipes import NAME as RECIPE
 from questions.patterns.recipes import read_recipe
@@ -93,9 +94,8 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
 
 
 def _keyed(document: Document, draft: Draft, lists: tuple[KeyList, ...]) -> Draft:
-    """Returns the draft with the keys of lists; findings about questions that they answer are dropped."""
-    if not lists:
-        return draft
+    """Returns the draft with the keys of lists and of marks; findings about questions that they answer are dropped."""
+    draft.questions = with_marks_after(draft.questions)
     questions, findings = with_keys(document, sorted(draft.questions, key=lambda one: one.place.line), lists)
     answered = {question.place.line for question in questions if question.answered}
     kept = [one for one in draft.findings if one.code != "Q101" or one.span.line not in answered]

@@ -19,7 +19,7 @@ from questions.patterns.options import (
     nth_letter,
     options_in,
 )
-from questions.patterns.stems import ends_asking, reads_as_question
+from questions.patterns.stems import TRUE_OR_FALSE, ends_asking, reads_as_question
 from questions.source import trim
 
 _TRUE_OR_FALSE = re.compile(
@@ -86,7 +86,7 @@ def find_choice(
     lines = answer.split("\n")
     run = options_in(lines) if may_hold_options(answer) else None
     if run is None:
-        return None
+        return None if answer else _of_statement(prompt)
     before = "\n".join((*lines[: run.start], run.lead)).strip()
     below = lines[run.end :]
     key = key_below(below, run.options)
@@ -238,6 +238,28 @@ def _of_list(prompt: str, below: str, answer: str) -> ChoiceParts | None:
 def _parts_of(text: str) -> list[str]:
     mark = next((mark for mark in (";", "；", "|", ",", "，", "、") if mark in text.strip(" ;；|,，、.")), "\n")
     return [part for one in text.split(mark) if (part := one.strip(" ;；|,，、"))]
+
+
+_STATEMENT = re.compile(
+    rf"(?:\*\*|__)?{TRUE_OR_FALSE}"
+    r"[ ]?[?:：.–-]?(?:\*\*|__)?[ ]?[:：]?[ ]+"
+    r"(?P<says>\S.{8,}?)"
+    r"(?:(?<=[.!?…:;)»”\"–—-])[ ]+[*_]{0,3}(?P<key>\w+)[.*_]{0,4}|[ ]+[*_]{0,3}[(\[](?P<given>\w+)[)\]][*_]{0,3})?[ ]*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A statement, and after its end, or in brackets, whether it is true."""
+
+
+def _of_statement(prompt: str) -> ChoiceParts | None:
+    """Returns a statement after `True or false:` with these two as options; a word after its end is the key."""
+    found = _STATEMENT.fullmatch(prompt)
+    if found is None:
+        return None
+    words = [found["yes"].capitalize(), found["no"].capitalize()]
+    key = (found["key"] or found["given"] or "").capitalize()
+    asked = prompt[: found.end("says")].rstrip() if key in words else prompt
+    options = tuple(Option(name, word, word == key) for name, word in zip("ab", words, strict=True))
+    return ChoiceParts(asked, options, "", ())
 
 
 def _of_answer(prompt: str, answer: str) -> ChoiceParts | None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from questions.document import contents_key
 from questions.labels import announces_only_questions, is_answer_heading
-from questions.patterns.bullets import marks_one
 from questions.patterns.candidates import Verdict
 from questions.patterns.contents import is_only_link
+from questions.patterns.marks import marks_one
 from questions.patterns.paragraphs import made_of
 from questions.patterns.stems import (
     asks_for_questions,

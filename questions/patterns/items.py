@@ -19,8 +19,8 @@ from questions.patterns.answers import (
     without_promotion,
     without_rules,
 )
-from questions.patterns.bullets import bullet_options, bullets_offer, marking_signs
 from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
+from questions.patterns.marks import bullet_options, bullets_offer, marking_signs
 from questions.patterns.options import options_in
 from questions.patterns.starts import Start
 from questions.patterns.stems import ends_asking, level_of, level_under, reads_as_question, unbold

@@ -19,6 +19,7 @@ from questions.patterns.options import begins_with_box, may_hold_options, option
 from questions.patterns.stems import (
     BOLD_LINE,
     QuestionLine,
+    asks_for_truth,
     ends_asking,
     question_line,
     reads_as_question,
@@ -414,11 +415,16 @@ def _parted(text: str) -> tuple[str, str]:
     first, _, below = text.partition("\n")
     if unbold(text) != text.strip():
         return text, ""
+    run = options_in(text.split("\n")) if below and may_hold_options(below) else None
+    if run is not None and run.start and not run.lead:
+        return "\n".join(text.split("\n")[: run.start]), ""
     if ends_asking(first) or (below and reads_as_question(first) and first.rstrip().endswith((".", ":"))):
         return first, ""
     if below and (unbold(first) != first.strip() or label_of(below) is not None):
         return first, ""
     found = _ONE_LINE.fullmatch(text)
+    if found and found["asks"] and asks_for_truth(found["asks"]):
+        return text, ""
     if found and found["asks"] and reads_as_question(found["asks"]) and not _asks_more(found["says"]):
         return found["asks"], found["says"]
     return text, ""

@@ -32,6 +32,12 @@ _ONLY_NUMBER = re.compile(
 )
 """A heading that is `Question 5`, with or without text after it."""
 _UNNUMBERED = re.compile(rf"(?:{QUESTION_WORDS})[ ]?(?:[.)）][ ]+|:[ ]+|：[ ]*)(?=\S)", re.IGNORECASE)
+TRUE_OR_FALSE = (
+    r"(?P<yes>true|vrai|verdadero|verdadeiro|vero|wahr|richtig|waar|prawda|верно|правда)"
+    r"[ ](?:or|ou|o|oder|of|czy|или)[ ](?P<no>false|faux|falso|falsch|onwaar|fałsz|неверно|ложь)"
+)
+"""What stands before a statement that is true or false."""
+_ASKS_FOR_TRUTH = re.compile(rf"[*_]{{0,3}}{TRUE_OR_FALSE}[ ]?[?？][*_]{{0,3}}", re.IGNORECASE)
 _ASKING_END = re.compile(r"[?？؟](?=[\s\"'”’)\]*_`]|$)|[一-鿿ぁ-ん][?？]|？[(（]|(?:吗|嗎|ですか|ますか)[。.]?$")
 _ASKS = re.compile(
     r"(?:what|why|how|when|where|which|who|whose|is|are|was|were|can|could|does|do|did|should|would|will|has|have"
@@ -39,6 +45,8 @@ _ASKS = re.compile(
     r"|prove|show|state|outline|summari[sz]e|name|list|give|write|compute|calculate|predict|tell|identify|mention"
     r"|choose|select|find|provide|sketch|estimate|justify|elaborate|illustrate|true or false|difference between"
     r"|in|under|if|given|suppose|consider|you"
+    r"|vrai ou faux|verdader[oa] o fals[oa]|verdadeiro ou falso|vero o falso|(?:wahr|richtig) oder falsch"
+    r"|waar of onwaar|prawda czy fałsz|верно или неверно|правда или ложь"
     r"|qué|quién(?:es)?|cuál(?:es)?|cómo|cuándo|dónde|por qué|cuánt[oa]s?|explica(?:r|me)?|describe|define"
     r"|menciona|compara|enumera|calcula"
     r"|que|qual|quais|como|quando|onde|por que|quem|quant[oa]s|explique|descreva|defina|cite|compare|calcule"
@@ -338,6 +346,11 @@ _DEMANDS = re.compile(
 # Words that begin an item of any list, and are a question only among headings that demand an explanation.
 _DEMANDS_PROOF = re.compile(r"^provide[ ]|,[ ](?:explain|describe|demonstrate|show|discuss)[ ]", re.IGNORECASE)
 _FEWEST_DEMANDED = 3
+
+
+def asks_for_truth(text: str) -> bool:
+    """Returns whether a text is only `True or false?`, so that the statement comes behind it."""
+    return _ASKS_FOR_TRUTH.fullmatch(text.strip()) is not None
 
 
 def demands(text: str) -> bool:

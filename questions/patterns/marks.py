@@ -1,10 +1,11 @@
-"""Lists below the questions of a document: when they are options, and which of them are marked as right."""
+"""Marks of right options that only a whole document shows: bold or a sign before one of a list, an X after it."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections import Counter
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,8 @@ from questions.patterns.options import FoundOption, OptionRun, begins_with_box, 
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from questions.model import Question
 
 CHECKS: Final = "✅✔✓☑"
 _DOTS: Final = "🔴🟠🟡🟢🔵🟣🟤⭐👉"
@@ -114,3 +117,25 @@ def marks_one(text: str) -> bool:
     found = bullet_options(textwrap.dedent(text)) if _SIGNED.search(text) else None
     options = found[0].options if found else ()
     return len(options) >= _FEWEST_SIGNED and sum(option.signed for option in options) == 1
+
+
+_AFTER = re.compile(r"(?<=\S)[ \t]+(?:X|x|[(\[][xX][)\]])[ \t]*$")
+
+
+def with_marks_after(questions: Iterable[Question]) -> list[Question]:
+    """Returns the questions; those whose only option with an X after it is right have this key, if most questions with
+    options and no key are written that way."""
+    found = list(questions)
+    keyless = [one for one in found if one.options and not any(option.right for option in one.options)]
+    marked = {id(one) for one in keyless if sum(bool(_AFTER.search(option.text)) for option in one.options) == 1}
+    if len(marked) < max(_FEWEST, len(keyless) * _REGULAR):
+        return found
+    return [_marked_after(one) if id(one) in marked else one for one in found]
+
+
+def _marked_after(question: Question) -> Question:
+    options = tuple(
+        replace(option, text=_AFTER.sub("", option.text), right=_AFTER.search(option.text) is not None)
+        for option in question.options
+    )
+    return replace(question, options=options)
