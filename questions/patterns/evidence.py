@@ -244,7 +244,7 @@ def _asking(document: Document, kind: Kind, run: list[Start], known: tuple[Candi
         case "line":
             return _asking_lines(run, told)
         case "fold":
-            return _asking_folds(run)
+            return _asking_folds(run, told)
     return Verdict()
 
 
@@ -407,12 +407,12 @@ def _not_in_an_answer(lines: list[Start]) -> list[Start]:
     return [] if heading_asks(headings) and lines[0].above_first else lines
 
 
-def _asking_folds(run: list[Start]) -> Verdict:
+def _asking_folds(run: list[Start], told: bool) -> Verdict:
     folds = [start for start in run if not _lists_links(start)]
     asking = [start for start in folds if start.asks]
     if not asking or (heading_asks(run[0].headings) and len(asking) == 1):
         return Verdict()
-    many = len(asking) > 1 and len(asking) * 3 >= len(folds) * 2
+    many = len(asking) > 1 and (len(asking) * 2 >= len(folds) if told else len(asking) * 3 >= len(folds) * 2)
     return Verdict(tuple(folds if many else asking))
 
 

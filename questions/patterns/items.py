@@ -192,7 +192,8 @@ def _of_label(document: Document, start: Start, limit: int) -> _Parts:
     return _Parts(last, prompt, found.text if found else "", True, start.title)
 
 
-_SAYS = re.compile(r"(?:>[ ]?)?(?:\*\*|`(?!`)|[^\W\d_](?![).])|[\"'“])")
+_ARROW = re.compile(r"(?:[→➜➡⇒]\ufe0f?|[-=]>(?=[ ]))[ ]*")
+_SAYS = re.compile(r"(?:>[ ]?)?(?:[→➜➡⇒]|[-=]>[ ]|\*\*|`(?!`)|[^\W\d_](?![).])|[\"'“])")
 """Beginning of a paragraph that may answer; programs, lists, tables and pictures may be part of the question."""
 
 
@@ -212,7 +213,11 @@ def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
     apart = below.startswith("\n") and reads_as_question(first)
     if not (closed or apart or ends_asking(first) or opening.startswith("**")) or not (lists or _SAYS.match(opening)):
         return text, ""
-    return (text, "") if any(map(ends_asking, said.split("\n\n"))) else (unbold(first), said)
+    return (
+        (text, "")
+        if any(map(ends_asking, said.split("\n\n")))
+        else (unbold(first), _ARROW.sub("", said, count=1) if _ARROW.match(said) else said)
+    )
 
 
 def _body(start: Start, limit: int, *, is_last: bool) -> tuple[Block, ...]:
