@@ -23,7 +23,7 @@ from questions.patterns.choices import bulleted_choice, find_choice, only_says_t
 from questions.patterns.marks import bullet_options, bullets_offer, marking_signs
 from questions.patterns.options import options_in
 from questions.patterns.starts import Start
-from questions.patterns.stems import ends_asking, level_of, level_under, reads_as_question, unbold
+from questions.patterns.stems import asks_to_choose, ends_asking, level_of, level_under, reads_as_question, unbold
 from questions.source import Finding, trim
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
         for start, following in zip(starts, [*starts[1:], None], strict=True)
     ]
     signs = marking_signs(one.answer for one in read)
-    bulleted = bullets_offer([None if one.labeled else bullet_options(one.answer, signs) for one in read])
+    bullets = [None if one.labeled else bullet_options(one.answer, signs) for one in read]
+    bulleted = bullets_offer(bullets, [one.prompt for one in read])
     work = candidate.kind == "heading" and candidate.reason == "labeled" and _is_work(document, starts)
     for start, parts in zip(starts, read, strict=True):
         if work and not parts.labeled and parts.answer:
@@ -149,6 +150,12 @@ def _parts(
     if not stem:
         asked = next((block for block in body if block.first >= first and not _POINTS.fullmatch(block.text)), None)
         first = asked.first if asked else first
+        if asked and start.kind == "heading" and not ends_asking(asked.text):
+            # What is given comes first, in several paragraphs.
+            given = not reads_as_question(asked.text)
+            below = (block for block in body if block.kind == "paragraph" and block.first > first)
+            asks = (one for one in below if asks_to_choose(one.text) or (given and ends_asking(one.text)))
+            asked = next(asks, asked)
         end = asked.last if asked else first - 1
         stem = _unbold_first(_text(document, start, first, end))
         shown = _text(document, start, end + 1, last)

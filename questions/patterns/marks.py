@@ -10,6 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from questions.patterns.options import FoundOption, OptionRun, begins_with_box, fence_after, fence_in, nth_letter
+from questions.patterns.stems import asks_to_choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,11 +24,15 @@ _WRONG: Final = "❌✗✘"
 _ITEM = re.compile(
     rf"[ ]{{0,3}}(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<signs>(?:[{CHECKS}{_DOTS}{_WRONG}]\ufe0f?)+)?[ \t]*(?P<text>\S.*)"
 )
-_IN_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<text>.+)(?P=mark)[.;,]?[ ]*")
+_IN_BOLD = re.compile(
+    r"(?P<mark>\*\*|__)(?P<text>.+)(?P=mark)[.;,]?[ ]*"
+    r"|<(?P<tag>b|strong)>[ ]?(?P<inner>.+?)[ ]?(?:</(?P=tag)>)?[.;,]?[ ]*"
+)
 _SIGNED = re.compile(rf"(?m)^[ \t]*(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<sign>[{CHECKS}{_DOTS}])")
 _MOST = 10
 _FEWEST = 5
 _FEWEST_SIGNED = 3
+_FEWEST_MARKED = 4
 _REGULAR = 0.8
 """Share of questions that must be alike for their lists to be options."""
 _SOMETIMES = 5
@@ -55,7 +60,7 @@ def bullet_options(text: str, signs: str = CHECKS) -> tuple[OptionRun, str] | No
     options: list[FoundOption] = []
     quotes: list[str] = []
     fence = ""
-    for line in text.split("\n"):
+    for line in (_as_bullets(text) if "<li" in text.lower() else text).split("\n"):
         found = fence_in(line)
         if (fence or found) and options:
             options[-1] = options[-1]._replace(text=f"{options[-1].text}\n{line}")
@@ -77,25 +82,57 @@ def bullet_options(text: str, signs: str = CHECKS) -> tuple[OptionRun, str] | No
     return run, "\n".join(quotes)
 
 
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>ul|ol|li|b|strong)\b[^<>]{0,100}>", re.IGNORECASE)
+
+
+def _as_bullets(html: str) -> str:
+    """Returns a list in HTML as bullets; those that `<b>` encloses, from within or around them, are in bold."""
+    lines: list[str] = []
+    bold, at, inside, marked, said = False, 0, False, False, ""
+    for tag in (*_TAG.finditer(html), None):
+        text = html[at : tag.start() if tag else len(html)]
+        if inside:
+            said += text
+            marked = marked or (bold and bool(text.strip()))
+        elif text.strip():
+            lines.append(text.strip())
+        name = tag["name"].lower() if tag else "ul"
+        if name in ("b", "strong"):
+            bold = not (tag and tag["end"])
+        elif inside and said.strip():
+            shown = " ".join(said.split())
+            lines.append(f"- **{shown}**" if marked else f"- {shown}")
+        if name not in ("b", "strong"):
+            inside, marked, said = name == "li" and not (tag and tag["end"]), False, ""
+        at = tag.end() if tag else at
+    return "\n".join(lines)
+
+
 def _option(item: re.Match[str], name: str, signs: str) -> FoundOption:
     text = item["text"].strip()
     bold = _IN_BOLD.fullmatch(text)
     found = item["signs"] or ""
     marked = bold is not None or any(sign in signs for sign in found)
-    return FoundOption(name, bold["text"] if bold else text, marked, signed=bool(found) and found[0] not in _WRONG)
+    shown = (bold["text"] or bold["inner"]) if bold else text
+    return FoundOption(name, shown, marked, signed=bool(found) and found[0] not in _WRONG)
 
 
-def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:
+def bullets_offer(found: Sequence[tuple[OptionRun, str] | None], prompts: Sequence[str] = ()) -> bool:
     """Returns whether the lists below the questions of a document are options, not answers.
 
     They are if most questions have some items marked and some not, or as many short ones as each other, or as many as
-    each other and often a sign before the right one.
+    each other and often a sign before the right one; or if the prompts say `Which of these …`.
     """
     runs = [one[0] for one in found if one]
-    if len(runs) < _FEWEST or len(runs) < _REGULAR * len(found):
+    choosing = sum(one is not None and asks_to_choose(asked) for one, asked in zip(found, prompts, strict=False))
+    if choosing >= _FEWEST_SIGNED and choosing * 2 >= len(runs):
+        return True
+    if len(runs) < _FEWEST_MARKED or len(runs) < _REGULAR * len(found):
         return False
     if sum(map(_is_partly_marked, runs)) >= _REGULAR * len(runs):
         return True
+    if len(runs) < _FEWEST:
+        return False
     count, times = Counter(len(run.options) for run in runs).most_common(1)[0]
     if not 3 <= count <= 6 or times < _REGULAR * len(runs):
         return False

@@ -79,6 +79,13 @@ _ASKS_ENDING = re.compile(
 """Endings that ask in languages which need no question mark."""
 _ASKS_WITHIN = re.compile(r"[，,。：]\s*(?:求|试求|试证|证明|计算|写出|说明|推导)")
 """What Chinese asks for after what is given."""
+_CHOOSE = re.compile(
+    r"which (?:one )?of (?:the|these|those)|(?:check|select|choose|tick|mark) (?:all|any|one|two|three|the|every)\b"
+    r"|cuál(?:es)? de l[ao]s|qu[ae]is? d(?:as|os|estas|estes)|l[ae]quel(?:le)?s? (?:des|de ces)|parmi les"
+    r"|welche[rs]? (?:der|dieser)|quale (?:dei|delle|tra)|как(?:ой|ая|ое|ие) из|以下哪|下列|下面哪|次のうち|다음 중",
+    re.IGNORECASE,
+)
+"""What asks to choose among the items below."""
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _IMPERATIVE = 4
 """Minimum number of words from which a line with an asking word is a question, not a title."""
@@ -282,6 +289,8 @@ def question_line(line: str) -> QuestionLine:
         rest = _bare(_UNNUMBERED.sub("", _bare(found["rest"] or ""), count=1))
         return QuestionLine(found["number"] or found["cjk"], rest, tuple(links), level, labeled=True)
     number, text = numbered(text)
+    if number and (found := _ONLY_NUMBER.fullmatch(_bare(text))) and not found["rest"]:
+        return QuestionLine(number, "", tuple(links), level, labeled=True)
     text = _bare(_UNNUMBERED.sub("", _bare(text), count=1))
     if found := _WHOLE_LINK.fullmatch(text):
         text = found["text"]
@@ -351,6 +360,11 @@ _FEWEST_DEMANDED = 3
 def asks_for_truth(text: str) -> bool:
     """Returns whether a text is only `True or false?`, so that the statement comes behind it."""
     return _ASKS_FOR_TRUTH.fullmatch(text.strip()) is not None
+
+
+def asks_to_choose(text: str) -> bool:
+    """Returns whether a text asks to choose among what stands below it, as `Which of these …` does."""
+    return _CHOOSE.search(text) is not None
 
 
 def demands(text: str) -> bool:
