@@ -244,7 +244,8 @@ _STATEMENT = re.compile(
     rf"(?:\*\*|__)?{TRUE_OR_FALSE}"
     r"[ ]?[?:：.–-]?(?:\*\*|__)?[ ]?[:：]?[ ]+"
     r"(?P<says>\S.{8,}?)"
-    r"(?:(?<=[.!?…:;)»”\"–—-])[ ]+[*_]{0,3}(?P<key>\w+)[.*_]{0,4}|[ ]+[*_]{0,3}[(\[](?P<given>\w+)[)\]][*_]{0,3})?[ ]*",
+    r"(?:(?<=[.!?…:;)»”\"–—-])[ ]+[*_]{0,3}(?P<key>\w+)[.*_]{0,4}"
+    r"|(?<![ ])[ ]+[*_]{0,3}[(\[](?P<given>\w+)[)\]][*_]{0,3})?",
     re.IGNORECASE | re.DOTALL,
 )
 """A statement, and after its end, or in brackets, whether it is true."""
@@ -252,7 +253,7 @@ _STATEMENT = re.compile(
 
 def _of_statement(prompt: str) -> ChoiceParts | None:
     """Returns a statement after `True or false:` with these two as options; a word after its end is the key."""
-    found = _STATEMENT.fullmatch(prompt)
+    found = _STATEMENT.fullmatch(prompt.strip())
     if found is None:
         return None
     words = [found["yes"].capitalize(), found["no"].capitalize()]

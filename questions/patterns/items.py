@@ -20,7 +20,7 @@ from questions.patterns.answers import (
     without_rules,
 )
 from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
-from questions.patterns.marks import bullet_options, bullets_offer, marking_signs
+from questions.patterns.marks import bullet_options, bullets_are_chosen, bullets_offer, marking_signs
 from questions.patterns.options import options_in
 from questions.patterns.starts import Start
 from questions.patterns.stems import asks_to_choose, ends_asking, level_of, level_under, reads_as_question, unbold
@@ -68,7 +68,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     ]
     signs = marking_signs(one.answer for one in read)
     bullets = [None if one.labeled else bullet_options(one.answer, signs) for one in read]
-    bulleted = bullets_offer(bullets, [one.prompt for one in read])
+    bulleted, chosen = bullets_offer(bullets), bullets_are_chosen(bullets, [one.prompt for one in read])
     work = candidate.kind == "heading" and candidate.reason == "labeled" and _is_work(document, starts)
     for start, parts in zip(starts, read, strict=True):
         if work and not parts.labeled and parts.answer:
@@ -88,7 +88,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
             links=start.stem.links,
             tags=parts.tags,
             offering=offering,
-            bulleted=bulleted,
+            bulleted=bulleted or (chosen and asks_to_choose(parts.prompt)),
             signs=signs,
             asked=_asking_lines(start),
         )

@@ -24,10 +24,7 @@ _WRONG: Final = "❌✗✘"
 _ITEM = re.compile(
     rf"[ ]{{0,3}}(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<signs>(?:[{CHECKS}{_DOTS}{_WRONG}]\ufe0f?)+)?[ \t]*(?P<text>\S.*)"
 )
-_IN_BOLD = re.compile(
-    r"(?P<mark>\*\*|__)(?P<text>.+)(?P=mark)[.;,]?[ ]*"
-    r"|<(?P<tag>b|strong)>[ ]?(?P<inner>.+?)[ ]?(?:</(?P=tag)>)?[.;,]?[ ]*"
-)
+_IN_BOLD = re.compile(r"(?P<mark>\*\*|__|<(?P<tag>b|strong)>)(?P<text>.+)(?(tag)</(?P=tag)>|(?P=mark))[.;,]?")
 _SIGNED = re.compile(rf"(?m)^[ \t]*(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<sign>[{CHECKS}{_DOTS}])")
 _MOST = 10
 _FEWEST = 5
@@ -113,20 +110,24 @@ def _option(item: re.Match[str], name: str, signs: str) -> FoundOption:
     bold = _IN_BOLD.fullmatch(text)
     found = item["signs"] or ""
     marked = bold is not None or any(sign in signs for sign in found)
-    shown = (bold["text"] or bold["inner"]) if bold else text
-    return FoundOption(name, shown, marked, signed=bool(found) and found[0] not in _WRONG)
+    return FoundOption(
+        name, bold["text"].strip() if bold else text, marked, signed=bool(found) and found[0] not in _WRONG
+    )
 
 
-def bullets_offer(found: Sequence[tuple[OptionRun, str] | None], prompts: Sequence[str] = ()) -> bool:
+def bullets_are_chosen(found: Sequence[tuple[OptionRun, str] | None], prompts: Sequence[str]) -> bool:
+    """Returns whether most lists below the questions of a document stand below what asks to choose among them."""
+    choosing = sum(one is not None and asks_to_choose(asked) for one, asked in zip(found, prompts, strict=True))
+    return choosing >= _FEWEST_SIGNED and choosing * 2 >= sum(one is not None for one in found)
+
+
+def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:
     """Returns whether the lists below the questions of a document are options, not answers.
 
     They are if most questions have some items marked and some not, or as many short ones as each other, or as many as
-    each other and often a sign before the right one; or if the prompts say `Which of these …`.
+    each other and often a sign before the right one.
     """
     runs = [one[0] for one in found if one]
-    choosing = sum(one is not None and asks_to_choose(asked) for one, asked in zip(found, prompts, strict=False))
-    if choosing >= _FEWEST_SIGNED and choosing * 2 >= len(runs):
-        return True
     if len(runs) < _FEWEST_MARKED or len(runs) < _REGULAR * len(found):
         return False
     if sum(map(_is_partly_marked, runs)) >= _REGULAR * len(runs):

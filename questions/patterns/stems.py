@@ -196,6 +196,8 @@ _LEVEL_SIGNS: dict[str, Level] = {
 }
 """Signs at the end of a question that stand for its level."""
 _LEVEL_SIGN = re.compile(r"[ ]*[(（\[]?(?P<sign>★{1,3}☆{0,2}|⭐{1,3}|[🟢🟡🟠🔴👶🚀])[)）\]]?$")
+_LONGEST_SIGN = 10
+"""Characters of a sign with brackets and a few spaces. Searching a whole line takes time quadratic in its spaces."""
 _LEVEL_WORD = re.compile(r"[ ]+[(（\[](?P<word>[^\W\d_]{2,14})(?:[ -]level)?[)）\]]$")
 _LEVEL = re.compile(
     r"(?:level|difficulty|nivel|nível|niveau|уровень|难度|レベル"
@@ -303,10 +305,11 @@ def question_line(line: str) -> QuestionLine:
 def _level_at_end(text: str) -> tuple[Level | None, str]:
     """Returns the level that a sign or a word in brackets at the end of a line stands for, and the line without it."""
     bare = text.rstrip("\ufe0f ")
-    if not bare.isascii() and (found := _LEVEL_SIGN.search(bare.replace("\ufe0f", ""))):
+    plain_signs = "" if bare.isascii() else bare.replace("\ufe0f", "")
+    if found := _LEVEL_SIGN.search(plain_signs, max(len(plain_signs) - _LONGEST_SIGN, 0)):
         level = _LEVEL_SIGNS.get(found["sign"])
         if level:
-            return level, bare.replace("\ufe0f", "")[: found.start()].rstrip()
+            return level, plain_signs[: found.start()].rstrip()
     if bare.endswith((")", "）", "]")) and (found := _LEVEL_WORD.search(bare)):
         level = _LEVELS.get(found["word"].lower())
         if level:

@@ -39,6 +39,15 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "items in items": lambda n: "- " * n + "a",
     "quotes in quotes": lambda n: ">" * n + "a",
     "one line": lambda n: "word? " * n,
+    "options in HTML": lambda n: "".join(
+        f"## Question {i}\nWhich of these?\n<ul><b><li>x</b><li>y</ul>\n\n" for i in range(n)
+    ),
+    "one list in HTML": lambda n: "## Question 1\nWhich of these?\n<ul>" + "<b><li>x" * n + "</ul>\n",
+    "check marks": lambda n: "".join(f"{i}. It is\n    - ✅ x\n    - y\n    - z\n" for i in range(n)),
+    "parts of a task": lambda n: "## Task 1\n\nx\n\n" + "### a) Explain what it is here\n\nx\n\n" * n,
+    "tasks": lambda n: "".join(
+        f"## Task {i}\n\n### a) Explain what it is\n\n### b) Explain why it is\n\nx\n" for i in range(n)
+    ),
     "native options": lambda n: "## a · choice\n\nWhat?\n\n" + "- [ ] x — y\n" * n,
 }
 
