@@ -179,10 +179,11 @@ def _record(data: dict[Any, Any]) -> Record | None:
         if not role:
             unknown[name] = value
         elif _rank(role, name) < _rank(role, values.get(f"_{role}", "")):
-            if isinstance(values.get(role), list):
+            if role == "correct" and isinstance(values.get(role), list):
+                # The options may be in a field that is called an answer.
                 unknown[values[f"_{role}"]] = values[role]
             values[role], values[f"_{role}"] = value, name
-        elif isinstance(value, list):
+        elif role == "correct" and isinstance(value, list):
             unknown[name] = value
     if isinstance(values.get("question"), dict):
         inner = values["question"]

@@ -253,7 +253,8 @@ _STATEMENT = re.compile(
 
 def _of_statement(prompt: str) -> ChoiceParts | None:
     """Returns a statement after `True or false:` with these two as options; a word after its end is the key."""
-    found = _STATEMENT.fullmatch(prompt.strip())
+    prompt = prompt.strip()
+    found = _STATEMENT.fullmatch(prompt)
     if found is None:
         return None
     words = [found["yes"].capitalize(), found["no"].capitalize()]

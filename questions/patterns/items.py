@@ -20,7 +20,7 @@ from questions.patterns.answers import (
     without_rules,
 )
 from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
-from questions.patterns.marks import bullet_options, bullets_are_chosen, bullets_offer, marking_signs
+from questions.patterns.marks import bullet_options, bullets_offer, lists_ask_to_choose, marking_signs
 from questions.patterns.options import options_in
 from questions.patterns.starts import Start
 from questions.patterns.stems import asks_to_choose, ends_asking, level_of, level_under, reads_as_question, unbold
@@ -68,7 +68,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     ]
     signs = marking_signs(one.answer for one in read)
     bullets = [None if one.labeled else bullet_options(one.answer, signs) for one in read]
-    bulleted, chosen = bullets_offer(bullets), bullets_are_chosen(bullets, [one.prompt for one in read])
+    bulleted, chosen = bullets_offer(bullets), lists_ask_to_choose(bullets, [one.prompt for one in read])
     work = candidate.kind == "heading" and candidate.reason == "labeled" and _is_work(document, starts)
     for start, parts in zip(starts, read, strict=True):
         if work and not parts.labeled and parts.answer:
@@ -220,11 +220,10 @@ def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
     apart = below.startswith("\n") and reads_as_question(first)
     if not (closed or apart or ends_asking(first) or opening.startswith("**")) or not (lists or _SAYS.match(opening)):
         return text, ""
-    return (
-        (text, "")
-        if any(map(ends_asking, said.split("\n\n")))
-        else (unbold(first), _ARROW.sub("", said, count=1) if _ARROW.match(said) else said)
-    )
+    if any(map(ends_asking, said.split("\n\n"))):
+        return text, ""
+    arrow = _ARROW.match(said)
+    return unbold(first), said[arrow.end() :] if arrow else said
 
 
 def _body(start: Start, limit: int, *, is_last: bool) -> tuple[Block, ...]:
@@ -410,8 +409,9 @@ class FoundQuestion:
     offering: bool = False
     """Whether the questions around it have options."""
     bulleted: bool = False
+    """Whether plain lists below the questions around it are options."""
     signs: str = ""
-    """Whether plain bullets below the questions around it are options."""
+    """Signs that mark what is right in the lists around it."""
     asked: tuple[int, int] | None = None
     """The lines that ask, if not the first alone."""
 

@@ -9,7 +9,15 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from questions.patterns.options import FoundOption, OptionRun, begins_with_box, fence_after, fence_in, nth_letter
+from questions.patterns.options import (
+    FoundOption,
+    OptionMark,
+    OptionRun,
+    begins_with_box,
+    fence_after,
+    fence_in,
+    nth_letter,
+)
 from questions.patterns.stems import asks_to_choose
 
 if TYPE_CHECKING:
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 
 CHECKS: Final = "✅✔✓☑"
 _DOTS: Final = "🔴🟠🟡🟢🔵🟣🟤⭐👉"
-"""Signs that mark the right options of a document without check marks."""
+"""Signs of which one alone can mark the right options of a document without check marks."""
 _WRONG: Final = "❌✗✘"
 _ITEM = re.compile(
     rf"[ ]{{0,3}}(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<signs>(?:[{CHECKS}{_DOTS}{_WRONG}]\ufe0f?)+)?[ \t]*(?P<text>\S.*)"
@@ -39,17 +47,19 @@ _SHORT = 60
 
 
 def marking_signs(texts: Iterable[str]) -> str:
-    """Returns the signs that mark what is right in these texts: check marks, or else the dot that is used most."""
+    """Returns the signs that mark what is right in these texts: check marks, or else the only kind of dot, if there are
+    some of them. Dots of several colors tell right and wrong apart in a way that only their author knows."""
     signs = Counter(found["sign"] for text in texts for found in _SIGNED.finditer(text))
+    if signs.total() < _FEWEST_SIGNED:
+        return ""
     if any(sign in signs for sign in CHECKS):
         return CHECKS
-    dots = signs.most_common(1)
-    return dots[0][0] if dots and dots[0][1] >= _FEWEST_SIGNED else ""
+    return next(iter(signs)) if len(signs) == 1 and "🔴" not in signs else ""
 
 
 def bullet_options(text: str, signs: str = CHECKS) -> tuple[OptionRun, str] | None:
     """Returns the items of a list, those in bold or behind a sign marked, and the quotes between them; None if other
-    text is there, check boxes, or numbers in a document without signs.
+    text is there, or check boxes.
 
     Whether they are options is for the caller to say: only a document in which most questions have such lists shows
     it. A program below an item belongs to it.
@@ -71,11 +81,10 @@ def bullet_options(text: str, signs: str = CHECKS) -> tuple[OptionRun, str] | No
             quotes.append(line)
         elif line.strip():
             return None
-    if not signs and text.lstrip()[:1].isdigit():
-        return None  # steps or reasons, which are often as many as each other
     if not 2 <= len(options) <= _MOST:
         return None
-    run = OptionRun("bullet", 0, len(text.split("\n")), tuple(one._replace(text=one.text.strip()) for one in options))
+    kind: OptionMark = "number" if text.lstrip()[:1].isdigit() else "bullet"
+    run = OptionRun(kind, 0, len(text.split("\n")), tuple(one._replace(text=one.text.strip()) for one in options))
     return run, "\n".join(quotes)
 
 
@@ -115,7 +124,7 @@ def _option(item: re.Match[str], name: str, signs: str) -> FoundOption:
     )
 
 
-def bullets_are_chosen(found: Sequence[tuple[OptionRun, str] | None], prompts: Sequence[str]) -> bool:
+def lists_ask_to_choose(found: Sequence[tuple[OptionRun, str] | None], prompts: Sequence[str]) -> bool:
     """Returns whether most lists below the questions of a document stand below what asks to choose among them."""
     choosing = sum(one is not None and asks_to_choose(asked) for one, asked in zip(found, prompts, strict=True))
     return choosing >= _FEWEST_SIGNED and choosing * 2 >= sum(one is not None for one in found)
@@ -141,6 +150,8 @@ def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:
     if marked and all(option.signed for option in marked):
         signed = sum(sum(option.signed for option in run.options) == 1 for run in runs)
         return signed >= max(_FEWEST_SIGNED, len(runs) / _SOMETIMES)
+    if any(run.kind != "bullet" for run in runs):
+        return False  # steps or reasons, which are often as many as each other
     texts = [option.text for run in runs for option in run.options]
     sentences = sum(text.endswith((".", "。", ";")) or ": " in text for text in texts)
     return not marked and median(map(len, texts)) <= _SHORT and sentences * 5 < len(texts)
