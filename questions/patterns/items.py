@@ -151,17 +151,25 @@ def _parts(
         asked = next((block for block in body if block.first >= first and not _POINTS.fullmatch(block.text)), None)
         first = asked.first if asked else first
         if asked and start.kind == "heading" and not ends_asking(asked.text):
-            # What is given comes first, in several paragraphs.
-            given = not reads_as_question(asked.text)
-            below = (block for block in body if block.kind == "paragraph" and block.first > first)
-            asks = (one for one in below if asks_to_choose(one.text) or (given and ends_asking(one.text)))
-            asked = next(asks, asked)
+            asked = _asked_after(asked, body)
         end = asked.last if asked else first - 1
         stem = _unbold_first(_text(document, start, first, end))
         shown = _text(document, start, end + 1, last)
     if _belongs_to_prompt(start, body, shown, mostly_bare=mostly_bare):
         return _Parts(last, "\n\n".join((stem, shown)), "", False, title, meta.level, meta.tags)
     return _Parts(last, stem, shown, False, title, meta.level, meta.tags)
+
+
+def _asked_after(given: Block, body: tuple[Block, ...]) -> Block:
+    """Returns the paragraph that asks after what is given, at its end or to choose from a list below; or `given`."""
+    only_given = not reads_as_question(given.text)
+    for block, below in zip(body, (*body[1:], None), strict=True):
+        if block.kind != "paragraph" or block.first <= given.first:
+            continue
+        lists = below is not None and below.kind in ("list", "html")
+        if (lists and asks_to_choose(block.text)) or (only_given and ends_asking(block.text)):
+            return block
+    return given
 
 
 _POINTS = re.compile(

@@ -92,14 +92,14 @@ _TAG = re.compile(r"<(?P<end>/?)(?P<name>ul|ol|li|b|strong)\b[^<>]{0,100}>", re.
 
 
 def _as_bullets(html: str) -> str:
-    """Returns a list in HTML as bullets; those that `<b>` encloses, from within or around them, are in bold."""
+    """Returns a list in HTML as bullets; those that `<b>` encloses as a whole, from within or around them, in bold."""
     lines: list[str] = []
-    bold, at, inside, marked, said = False, 0, False, False, ""
+    bold, at, inside, marked, said = False, 0, False, True, ""
     for tag in (*_TAG.finditer(html), None):
         text = html[at : tag.start() if tag else len(html)]
         if inside:
             said += text
-            marked = marked or (bold and bool(text.strip()))
+            marked = marked and (bold or not text.strip())
         elif text.strip():
             lines.append(text.strip())
         name = tag["name"].lower() if tag else "ul"
@@ -109,7 +109,7 @@ def _as_bullets(html: str) -> str:
             shown = " ".join(said.split())
             lines.append(f"- **{shown}**" if marked else f"- {shown}")
         if name not in ("b", "strong"):
-            inside, marked, said = name == "li" and not (tag and tag["end"]), False, ""
+            inside, marked, said = name == "li" and not (tag and tag["end"]), True, ""
         at = tag.end() if tag else at
     return "\n".join(lines)
 

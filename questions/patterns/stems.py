@@ -81,7 +81,8 @@ _ASKS_ENDING = re.compile(
 _ASKS_WITHIN = re.compile(r"[，,。：]\s*(?:求|试求|试证|证明|计算|写出|说明|推导)")
 """What Chinese asks for after what is given."""
 _CHOOSE = re.compile(
-    r"which (?:one )?of (?:the|these|those)|(?:check|select|choose|tick|mark) (?:all|any|one|two|three|the|every)\b"
+    r"which (?:one )?of (?:the (?:following|\w+ below)|these|those)\b"
+    r"|(?:check|select|choose|tick|mark) (?:all|any|one|two|three)\b"
     r"|cuál(?:es)? de l[ao]s|qu[ae]is? d(?:as|os|estas|estes)|l[ae]quel(?:le)?s? (?:des|de ces)|parmi les"
     r"|welche[rs]? (?:der|dieser)|quale (?:dei|delle|tra)|как(?:ой|ая|ое|ие) из|以下哪|下列|下面哪|次のうち|다음 중",
     re.IGNORECASE,
