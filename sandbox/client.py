@@ -270,7 +270,7 @@ class _NodeConnection(_Connection):
                 await stream.handshake()
         except OSError as problem:
             connected.close()
-            raise NotConnected(f"no TLS connection: {problem or type(problem).__name__}") from problem
+            raise NotConnected(f"no TLS connection: {str(problem) or type(problem).__name__}") from problem
         except BaseException:
             connected.close()
             raise

@@ -176,7 +176,7 @@ class CallSender:
             async with self._turn():
                 response = await with_retries(post, idempotent=repeatable)
         except (httpx.HTTPError, _NoTurn) as error:
-            raise ServiceUnavailable(f"{path}: {error or type(error).__name__}") from error
+            raise ServiceUnavailable(f"{path}: {str(error) or type(error).__name__}") from error
         if (time := response.headers.get(TIME_HEADER)) is not None:
             self.clock.observe(datetime.fromisoformat(time), begun)
         if response.is_success:

@@ -282,10 +282,10 @@ class _Worker:
                 method, f"{self._url}{path}", content=content, headers={"Content-Type": FRAME}, timeout=timeout
             )
         except (httpx.ConnectError, httpx.ConnectTimeout) as problem:
-            raise NobodyThere(f"no worker answers at {self._url}: {problem or type(problem).__name__}") from None
+            raise NobodyThere(f"no worker answers at {self._url}: {str(problem) or type(problem).__name__}") from None
         except httpx.TransportError as problem:
             raise SandboxUnreachable(
-                f"the worker at {self._url} was lost: {problem or type(problem).__name__}"
+                f"the worker at {self._url} was lost: {str(problem) or type(problem).__name__}"
             ) from None
         if answer.status_code != httpx.codes.OK:
             raise SandboxUnreachable(f"the worker at {self._url} says {answer.status_code}: {answer.text[:500]}")

@@ -43,6 +43,19 @@ def test_no_cancellation_is_lost() -> None:
     assert forgetful == []
 
 
+def test_no_message_is_empty_for_an_error_without_words() -> None:
+    """An exception is true also where its text is empty: `str(error) or …` says something about a TimeoutError."""
+    empty = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in MODULES
+        for handler in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(handler, ast.ExceptHandler) and handler.name
+        for node in ast.walk(handler)
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and ast.unparse(node.values[0]) == handler.name
+    ]
+    assert empty == []
+
+
 def is_text(path: Path) -> bool:
     try:
         path.read_text(encoding="utf-8")

@@ -80,7 +80,7 @@ async def serve(
                 _raise_if_permanent(error)
                 ended = f"Discord closed the connection: {error}"
             except UNREACHABLE as error:
-                ended = f"Discord cannot be reached: {error or type(error).__name__}"
+                ended = f"Discord cannot be reached: {str(error) or type(error).__name__}"
             except Exception:  # reconnect after any failure
                 _LOG.exception("the connection to Discord failed")
             if not stop.is_set():

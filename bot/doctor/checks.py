@@ -86,7 +86,7 @@ async def examine_service(settings: BotSettings, client: ServiceClient, now: dat
         async with httpx.AsyncClient(timeout=TIMEOUT_S) as http:
             answer = await http.get(f"{url.rstrip('/')}/readyz")
     except httpx.HTTPError as error:
-        problem = f"service: no answer at {url} ({error or type(error).__name__})"
+        problem = f"service: no answer at {url} ({str(error) or type(error).__name__})"
         yield CheckResult(False, problem, "start it with `dailygrad serve`, and check DAILYGRAD_SERVICE_URL")
         return
     except httpx.InvalidURL:
@@ -126,7 +126,7 @@ async def examine_links(settings: LinkSettings) -> CheckResult:
             answer = await http.get(f"{url}/healthz")
     except httpx.HTTPError as problem:
         # A public address is often unreachable from inside, so this alone is not a failure.
-        note = f"no answer from here ({problem or type(problem).__name__}); open it in a browser to check"
+        note = f"no answer from here ({str(problem) or type(problem).__name__}); open it in a browser to check"
         return CheckResult(True, f"links: go to {url}", note)
     if not answer.is_success:
         cure = "point it at `dailygrad bot web`, or `dailygrad bot web --links-only`"

@@ -346,7 +346,7 @@ class TokenRotation:
             )
             return False
         except (ClientError, TimeoutError) as error:
-            _LOG.warning("cannot refresh the token of %s now: %s", key.team, error or type(error).__name__)
+            _LOG.warning("cannot refresh the token of %s now: %s", key.team, str(error) or type(error).__name__)
             return False
         await self._save(refreshed(cached, response, self._clock()))
         self._tokens.invalidate(key.team, key.enterprise)

@@ -104,7 +104,7 @@ class WatchedSocket:
                 pause = max(pause, retry_after(error) or 0.0)
                 _LOG.warning("Slack gives no WebSocket URL; retrying in %g s: %s", pause, error)
             except (ClientError, TimeoutError, OSError) as error:
-                _LOG.warning("cannot reach Slack; retrying in %g s: %s", pause, error or type(error).__name__)
+                _LOG.warning("cannot reach Slack; retrying in %g s: %s", pause, str(error) or type(error).__name__)
             failures += 1
             if failures >= _MAX_FAILURES:
                 raise SocketFailed(f"Slack's Socket Mode could not be reached {failures} times in a row")
@@ -141,4 +141,4 @@ class WatchedSocket:
             async with asyncio.timeout(_CLOSE_S):
                 await handler.close_async()  # type: ignore[no-untyped-call]
         except Exception as error:  # a broken connection may fail in any way
-            _LOG.warning("an old connection to Slack did not close: %s", error or type(error).__name__)
+            _LOG.warning("an old connection to Slack did not close: %s", str(error) or type(error).__name__)

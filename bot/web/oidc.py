@@ -298,7 +298,7 @@ async def _fetched(
             answer = await http.request(method, url, data=form, auth=auth, headers=headers)
         found: object = answer.json()
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
-        raise ProviderUnreachable(f"{url}: {problem or type(problem).__name__}") from None
+        raise ProviderUnreachable(f"{url}: {str(problem) or type(problem).__name__}") from None
     except ValueError:
         raise ProviderUnreachable(f"{url}: status {answer.status_code} without JSON") from None
     if form is not None and 400 <= answer.status_code < 500 and isinstance(found, dict) and "error" in found:

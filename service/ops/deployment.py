@@ -130,7 +130,7 @@ async def _answering(sandbox: SandboxPort, cure: str) -> Check:
             health = await sandbox.health()
     except (SandboxUnreachable, TimeoutError) as problem:
         said = "none answers, so code answers wait"
-        return Check(name="sandbox", ok=False, found=said, fix=f"{cure}: {problem or 'it takes too long'}")
+        return Check(name="sandbox", ok=False, found=said, fix=f"{cure}: {str(problem) or 'it takes too long'}")
     said = f"{health.isolation} isolation, {health.ready} ready, {health.running} running, {health.waiting} waiting"
     if not health.ready and not health.running:
         return Check(name="sandbox", ok=False, found=said, fix=health.trouble or "it still starts: look again")
