@@ -13,7 +13,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy.engine import make_url
 
-from service.leader import Leader, run_ticks
+from service.leader import Leader, Tick, run_ticks
 from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
 from tests.conftest import MakeDatabase
@@ -146,6 +146,20 @@ async def test_another_databases_leader_is_ignored(database_url: str, new_databa
     await there.release()
 
 
+async def left_during_a_tick(leader: Leader, tick: Tick, begun: asyncio.Event) -> asyncio.Task[None]:
+    """Ticks until a tick has begun, then leaves the block. Returns the task that leaves it, which waits for the tick."""
+
+    async def run() -> None:
+        async with run_ticks(leader, tick):
+            await begun.wait()
+
+    running = asyncio.create_task(run())
+    await begun.wait()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    return running
+
+
 async def test_a_tick_in_hand_is_finished_before_the_end(database_url: str) -> None:
     begun, may_end = asyncio.Event(), asyncio.Event()
     finished: list[bool] = []
@@ -155,14 +169,7 @@ async def test_a_tick_in_hand_is_finished_before_the_end(database_url: str) -> N
         await may_end.wait()
         finished.append(True)
 
-    async def run() -> None:
-        async with run_ticks(Leader(database_url), tick):
-            await begun.wait()
-
-    running = asyncio.create_task(run())
-    await begun.wait()
-    for _ in range(10):  # the block is left, and waits
-        await asyncio.sleep(0)
+    running = await left_during_a_tick(Leader(database_url), tick, begun)
     may_end.set()
     await running
     assert finished == [True]
@@ -194,14 +201,7 @@ async def test_a_canceled_end_leaves_no_connection_open(database_url: str) -> No
         begun.set()
         await asyncio.Event().wait()
 
-    async def run() -> None:
-        async with run_ticks(leader, hanging):
-            await begun.wait()
-
-    running = asyncio.create_task(run())
-    await begun.wait()
-    for _ in range(10):  # the block is left, and waits
-        await asyncio.sleep(0)
+    running = await left_during_a_tick(leader, hanging, begun)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert await other.acquire()
