@@ -147,7 +147,7 @@ async def test_another_databases_leader_is_ignored(database_url: str, new_databa
 
 
 async def left_during_a_tick(leader: Leader, tick: Tick, begun: asyncio.Event) -> asyncio.Task[None]:
-    """Ticks until a tick has begun, then leaves the block. Returns the task that leaves it, which waits for the tick."""
+    """Leaves the block of ticks while one is running. Returns the task that leaves it, which waits for the tick."""
 
     async def run() -> None:
         async with run_ticks(leader, tick):
