@@ -44,6 +44,7 @@ from service.process import (
     make_folder,
     now,
     out,
+    run_process,
     run_until,
     stop_signal,
 )
@@ -90,7 +91,7 @@ def run_everything(
         links = load_settings(LinkSettings)
         hide_settings(links)
         log_to(data / "dailygrad.log", links.log_level)
-        asyncio.run(run_with_chat(data.resolve(), bank, chat, port, links))
+        run_process(run_with_chat(data.resolve(), bank, chat, port, links))
 
 
 async def run_with_chat(

@@ -28,7 +28,7 @@ from service.client import ServiceClient
 from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
 from service.metrics import record_build, serve_metrics, watch_disk
-from service.process import CommandFailed, listen, make_folder, now, out, run_until, serve_app, stop_signal
+from service.process import CommandFailed, listen, make_folder, now, out, run_process, run_until, serve_app, stop_signal
 
 RunBot = Callable[[ServiceClient, asyncio.Event, Links | None, Path], Awaitable[None]]
 """Runs a chat bot until the event is set; its data is in the folder."""
@@ -120,7 +120,7 @@ def bot_web(
     settings = load_settings(BotSettings)
     hide_settings(settings)
     log_to(None, settings.log_level)
-    asyncio.run(_bot_web(settings, links_only))
+    run_process(_bot_web(settings, links_only))
 
 
 async def _bot_web(settings: BotSettings, links_only: bool) -> None:
@@ -146,7 +146,7 @@ def bot_console() -> None:
 
     Settings: DAILYGRAD_SERVICE_URL, DAILYGRAD_SERVICE_TOKEN.
     """
-    asyncio.run(_bot_console(load_settings(BotSettings)))
+    run_process(_bot_console(load_settings(BotSettings)))
 
 
 async def _bot_console(settings: BotSettings) -> None:
@@ -204,7 +204,7 @@ def _run(run_bot: RunBot) -> None:
     settings = load_settings(BotSettings)
     hide_settings(settings)
     log_to(None, settings.log_level)
-    asyncio.run(_run_until_stopped(settings, run_bot))
+    run_process(_run_until_stopped(settings, run_bot))
 
 
 async def _run_until_stopped(settings: BotSettings, run_bot: RunBot) -> None:

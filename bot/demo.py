@@ -36,7 +36,7 @@ from service.app import Service, build
 from service.client import ServiceClient
 from service.config import read_settings
 from service.logs import log_to
-from service.process import CommandFailed, lock_folder, make_folder, now, out
+from service.process import CommandFailed, lock_folder, make_folder, now, out, run_process
 from service.rounds.submissions import submit_answer
 from service.store import migrations, questions, sprints
 from service.store.answers import Submission
@@ -90,7 +90,7 @@ def run_demo(
                 f"{data} holds something else, or a demo that was interrupted: delete it, or use --data"
             )
         log_to(data / "dailygrad.log", "warning")
-        asyncio.run(_open(data.resolve(), Demo(weeks, members), port))
+        run_process(_open(data.resolve(), Demo(weeks, members), port))
 
 
 async def _open(data: Path, demo: Demo, port: int) -> None:

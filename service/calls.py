@@ -9,16 +9,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import cache, partial, wraps
+from http import HTTPStatus
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeAlias, TypeVar, get_type_hints
 
-import httpx
 from pydantic import TypeAdapter
 
-from service.credentials import ServiceTokens, TokenAuth
+from service.credentials import ServiceTokens
 from service.process import now
 from service.reference_clock import ReferenceClock
 from service.tracing import event_header
+from service.transport import AppTransport, ConnectionLost, HttpTransport, NotSent, Reply, Transport, TransportError
 from service.wire import (
     APPLICATION_HEADER,
     CALLER_HEADER,
@@ -32,26 +33,22 @@ from service.wire import (
 
 RETRY_DELAYS = (0.0, 0.1, 0.4, 1.0)
 """Delays before each retry, seconds: another process answers at once, and one that restarts needs a moment."""
-NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
-"""Errors of calls that never reached the service."""
-CONNECTION_LOST = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.RemoteProtocolError)
-"""Errors of calls that may have taken effect."""
 
 
-async def with_retries(send: Callable[[], Awaitable[httpx.Response]], *, idempotent: bool) -> httpx.Response:
+async def with_retries(send: Callable[[], Awaitable[Reply]], *, idempotent: bool) -> Reply:
     """Sends a request, and retries if the process behind it goes away, as in a rolling restart.
 
-    Retries a request that may have taken effect only if it is `idempotent`. Raises the last attempt's error.
+    Retries a request that may have taken effect only if it is `idempotent`. Raises the last attempt's TransportError.
     """
     reached = False
     for delay in RETRY_DELAYS:
         try:
             return await send()
-        except NOT_SENT:
+        except NotSent:
             # Another process may be listening. If none ever was, fail fast.
             if delay and not reached:
                 raise
-        except CONNECTION_LOST:
+        except ConnectionLost:
             if not idempotent:
                 raise
             reached = True
@@ -65,7 +62,7 @@ TURN_S = 10.0
 """Time that a call waits for others to end, seconds."""
 
 
-class _NoTurn(Exception):
+class _NoTurn(TransportError):
     """Too many calls are under way."""
 
 
@@ -130,8 +127,9 @@ def call(path: str, *, repeatable: bool = False) -> Callable[[Method[P, T]], Met
 class CallSender:
     """Calls the service. Every call raises ServiceRefused or ServiceUnavailable, nothing else."""
 
-    def __init__(self, http: httpx.AsyncClient, at_once: int | None = None) -> None:
-        self._http = http
+    def __init__(self, transport: Transport, tokens: ServiceTokens, at_once: int | None = None) -> None:
+        self._transport = transport
+        self._tokens = tokens
         self._turns = None if at_once is None else asyncio.Semaphore(at_once)
         self.clock = ReferenceClock(now)
         """The time of the service, once it has answered a call."""
@@ -141,17 +139,13 @@ class CallSender:
     @classmethod
     def over_http(cls, url: str, token: str | ServiceTokens) -> Self:
         """Returns a client of the service at `url`."""
-        # Calls wait here and not in the library's pool: a call that is cancelled as it gets a connection there takes it
-        # along, and once all are gone, nothing reaches the service until the bot is restarted.
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
-        http = httpx.AsyncClient(base_url=url, auth=_auth(token), timeout=httpx.Timeout(10, read=40), limits=limits)
-        return cls(http, CALLS_AT_ONCE)
+        # Calls wait here for their turn, so the transport opens as many connections as it is asked to.
+        return cls(HttpTransport(url), _tokens(token), CALLS_AT_ONCE)
 
     @classmethod
     def inside(cls, app: Any, token: str | ServiceTokens) -> Self:
         """Returns a client that calls the ASGI app in this process, without a socket."""
-        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        return cls(httpx.AsyncClient(transport=transport, base_url="http://service", auth=_auth(token)))
+        return cls(AppTransport(app), _tokens(token))
 
     async def __aenter__(self) -> Self:
         return self
@@ -162,7 +156,7 @@ class CallSender:
         await self.close()
 
     async def close(self) -> None:
-        await self._http.aclose()
+        await self._transport.close()
 
     async def send(self, path: str, answer: TypeAdapter[T], *, repeatable: bool, **body: object) -> T:
         """Posts one call. A `repeatable` call may reach the service twice, with the effect of one."""
@@ -170,20 +164,33 @@ class CallSender:
         headers = event_header() | (caller_header(who) if isinstance(who, Who) else {})
         if self.application:
             headers[APPLICATION_HEADER] = self.application
+        headers["Content-Type"] = "application/json"
         begun = self.clock.uptime()
-        post = partial(self._http.post, f"/v1/{path}", json=_to_json(body), headers=headers)
+        post = partial(self._post, f"/v1/{path}", _to_json(body), headers)
         try:
             async with self._turn():
                 response = await with_retries(post, idempotent=repeatable)
-        except (httpx.HTTPError, _NoTurn) as error:
-            raise ServiceUnavailable(f"{path}: {str(error) or type(error).__name__}") from error
+        except TransportError as error:
+            raise ServiceUnavailable(f"{path}: {error}") from error
         if (time := response.headers.get(TIME_HEADER)) is not None:
             self.clock.observe(datetime.fromisoformat(time), begun)
-        if response.is_success:
-            return answer.validate_json(response.content, extra="ignore")
-        if response.status_code >= 500:
-            raise ServiceUnavailable(f"{path}: the service failed ({response.status_code})")
+        if 200 <= response.status < 300:
+            return answer.validate_json(response.body, extra="ignore")
+        if response.status >= 500:
+            raise ServiceUnavailable(f"{path}: the service failed ({response.status})")
         raise ServiceRefused(_refusal(response))
+
+    async def _post(self, path: str, body: bytes, headers: dict[str, str]) -> Reply:
+        """Posts with the newest token, and with the other ones in turn if the service refuses it."""
+        refused: set[str] = set()
+        token = self._tokens.newest()
+        while True:
+            reply = await self._transport.post(path, body, headers | {"Authorization": f"Bearer {token}"})
+            if token is None or reply.status != HTTPStatus.UNAUTHORIZED:
+                return reply
+            refused.add(token)
+            if (token := self._tokens.newest(refused)) is None:
+                return reply
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -207,16 +214,17 @@ def caller_header(who: Who) -> dict[str, str]:
     return {CALLER_HEADER: json.dumps(who.model_dump(mode="json"))}
 
 
-def _auth(token: str | ServiceTokens) -> TokenAuth:
-    return TokenAuth(ServiceTokens(token) if isinstance(token, str) else token)
+def _tokens(token: str | ServiceTokens) -> ServiceTokens:
+    return ServiceTokens(token) if isinstance(token, str) else token
 
 
-def _to_json(body: Mapping[str, object]) -> dict[str, object]:
-    return {name: _ADAPTERS[type(value)].dump_python(value, mode="json") for name, value in body.items()}
+def _to_json(body: Mapping[str, object]) -> bytes:
+    fields = {name: _ADAPTERS[type(value)].dump_python(value, mode="json") for name, value in body.items()}
+    return json.dumps(fields, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _refusal(response: httpx.Response) -> Refusal:
+def _refusal(response: Reply) -> Refusal:
     try:
-        return Failure.model_validate_json(response.content, extra="ignore").refusal
+        return Failure.model_validate_json(response.body, extra="ignore").refusal
     except ValueError:
-        return CallRejected(code="http", message=f"the service refused the call ({response.status_code})")
+        return CallRejected(code="http", message=f"the service refused the call ({response.status})")

@@ -41,7 +41,7 @@ from service.metrics import serve_metrics
 from service.ops.database import find_database, refuse_other_version
 from service.people import web_chat
 from service.people.reencryption import Reencryption, reencrypt, reencrypting
-from service.process import DATA, CommandFailed, errors, listen, now, out, serve_app, stop_signal
+from service.process import DATA, CommandFailed, errors, listen, now, out, run_process, serve_app, stop_signal
 from service.reference_clock import ReferenceClock
 from service.rounds import regrading
 from service.rounds.sandbox_turns import FairSandbox
@@ -68,7 +68,7 @@ def serve() -> None:
     log_to(None, settings.log_level)
     refuse_other_version(settings.database_url)
     tracing.configure("service", settings.traces_url)
-    asyncio.run(_serve(settings))
+    run_process(_serve(settings))
 
 
 async def _serve(settings: Settings) -> None:
@@ -91,7 +91,7 @@ def work() -> None:
     log_to(None, settings.log_level)
     refuse_other_version(settings.database_url)
     tracing.configure("worker", settings.traces_url)
-    asyncio.run(_work(settings))
+    run_process(_work(settings))
 
 
 async def _work(settings: Settings) -> None:

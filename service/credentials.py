@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar, get_args
 
-import httpx
 import structlog
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from pydantic import SecretStr
@@ -51,6 +50,10 @@ class ServiceTokens:
     def all(self) -> Sequence[str]:
         """Returns every valid token, newest first."""
         return self._all
+
+    def newest(self, refused: Collection[str] = ()) -> str | None:
+        """Returns the newest token that was not refused; None if all were."""
+        return next((token for token in self.all if token not in refused), None)
 
     def accepts(self, header: str) -> bool:
         """Returns whether an Authorization header has a valid token. Compares all of them in constant time."""
@@ -140,22 +143,6 @@ class BotTokenFile(BotTokens):
     @property
     def all(self) -> Sequence[BotToken]:
         return self._file.tokens
-
-
-class TokenAuth(httpx.Auth):
-    """Sends the newest token, and the other ones in turn if the service refuses it."""
-
-    def __init__(self, tokens: ServiceTokens) -> None:
-        self._tokens = tokens
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        refused: set[str] = set()
-        while (token := next((one for one in self._tokens.all if one not in refused), None)) is not None:
-            request.headers["Authorization"] = f"Bearer {token}"
-            response = yield request
-            if response.status_code != httpx.codes.UNAUTHORIZED:
-                return
-            refused.add(token)
 
 
 def parse_tokens(text: str) -> tuple[str, ...]:

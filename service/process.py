@@ -64,6 +64,18 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def run_process(main: Coroutine[Any, Any, None]) -> None:
+    """Runs the coroutine of a whole process, in uvloop's event loop where there is one: it takes less time for sockets
+    than Python's."""
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None
+    with contextlib.suppress(ImportError):  # it does not exist for Windows
+        import uvloop
+
+        loop_factory = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(main)
+
+
 def stop_signal() -> asyncio.Event:
     """Returns an event that is set when the process receives a signal to stop."""
     stop = asyncio.Event()

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from typing import Any, Protocol
@@ -27,7 +27,7 @@ from sandbox.judging.challenge import Runs
 from sandbox.load_balancer import Addresses, LoadBalancer, SandboxPool
 from sandbox.wire import MAX_BODY, MAX_HEADER, Outcome, Run
 from service.config import Settings
-from service.credentials import ServiceTokens, TokenAuth
+from service.credentials import ServiceTokens
 from service.process import listen, serve_app
 
 MAX_FRAME_BYTES = MAX_BODY + MAX_HEADER + 4
@@ -197,6 +197,22 @@ _EXTRA_RUN_SECONDS = 100.0
 _HEALTH_TIMEOUT_SECONDS = 12.0
 _KEEPALIVE_SECONDS = 3.0
 """Time for which idle connections are kept: shorter than the worker's, so that none closes while a run is sent."""
+
+
+class TokenAuth(httpx.Auth):
+    """Sends the newest token, and the other ones in turn if the service refuses it."""
+
+    def __init__(self, tokens: ServiceTokens) -> None:
+        self._tokens = tokens
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        refused: set[str] = set()
+        while (token := self._tokens.newest(refused)) is not None:
+            request.headers["Authorization"] = f"Bearer {token}"
+            response = yield request
+            if response.status_code != httpx.codes.UNAUTHORIZED:
+                return
+            refused.add(token)
 
 
 class Workers(LoadBalancer[str]):

@@ -104,7 +104,7 @@ RUNNER = """
 import contextlib, io, json, shlex, sys
 
 # What only the chats install: the documents use these commands after `make run`, which does not.
-sys.modules.update(dict.fromkeys(["discord", "slack_bolt", "slack_sdk", "aiohttp", "matplotlib"]))
+sys.modules.update(dict.fromkeys(["discord", "slack_bolt", "slack_sdk", "matplotlib"]))
 import dailygrad
 
 for words in json.load(sys.stdin):

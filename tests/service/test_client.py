@@ -7,16 +7,24 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
 from functools import partial
 
-import httpx
 import pytest
 from pydantic import TypeAdapter
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from service.calls import CALLS_AT_ONCE, CallSender
-from service.client import RETRY_DELAYS, ServiceClient, with_retries
+from service.client import RETRY_DELAYS, ServiceClient, ServiceUnavailable, with_retries
+from service.process import listen, serve_app
+from service.transport import LONG_BODY, ConnectionLost, HttpTransport, NotSent, Reply
 from service.wire import Where, Who
 from tests.conftest import TOKEN
 
 GONE = b""
+CUT_OFF = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok"
+NO_HTTP = b"220 mail\r\n\r\n"
+NOBODY = "http://127.0.0.1:1"
 WELL = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 Count = list[bytes]
 
@@ -37,9 +45,22 @@ async def answering(*answers: bytes) -> AsyncIterator[tuple[str, Count]]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
 
 
+@asynccontextmanager
+async def transport_to(url: str) -> AsyncIterator[HttpTransport]:
+    transport = HttpTransport(url)
+    try:
+        yield transport
+    finally:
+        await transport.close()
+
+
+async def posted(url: str) -> Reply:
+    async with transport_to(url) as transport:
+        return await transport.post("/", b"{}", {})
+
+
 async def called(url: str, *, idempotent: bool) -> int:
-    async with httpx.AsyncClient() as http:
-        return (await with_retries(partial(http.post, url), idempotent=idempotent)).status_code
+    return (await with_retries(partial(posted, url), idempotent=idempotent)).status
 
 
 async def test_lost_connection_is_retried_for_idempotent_calls() -> None:
@@ -48,16 +69,17 @@ async def test_lost_connection_is_retried_for_idempotent_calls() -> None:
         assert len(heard) == 3
 
 
-async def test_what_may_have_had_its_effect_is_not_done_twice() -> None:
-    async with answering(GONE, WELL) as (url, heard):
-        with pytest.raises(httpx.RemoteProtocolError):
+@pytest.mark.parametrize("lost", [GONE, CUT_OFF, NO_HTTP])
+async def test_what_may_have_had_its_effect_is_not_done_twice(lost: bytes) -> None:
+    async with answering(lost, WELL) as (url, heard):
+        with pytest.raises(ConnectionLost):
             await called(url, idempotent=False)
         assert len(heard) == 1
 
 
 async def test_it_gives_up_and_says_why() -> None:
     async with answering(GONE) as (url, heard):
-        with pytest.raises(httpx.RemoteProtocolError):
+        with pytest.raises(ConnectionLost, match="disconnected"):
             await called(url, idempotent=True)
         assert len(heard) == len(RETRY_DELAYS) + 1
 
@@ -68,31 +90,54 @@ async def test_where_nobody_listens_another_is_tried_once(idempotent: bool) -> N
         for first, status in ((1, 200), (2, None)):
             tries = 0
 
-            async def send(refused: int = first) -> httpx.Response:
+            async def send(refused: int = first) -> Reply:
                 nonlocal tries
                 tries += 1
-                async with httpx.AsyncClient() as http:
-                    return await http.post(url if tries > refused else "http://127.0.0.1:1")
+                return await posted(url if tries > refused else NOBODY)
 
             if status is None:
-                with pytest.raises(httpx.ConnectError):
+                with pytest.raises(NotSent, match=r"^no connection to 127\.0\.0\.1:1 \(.*refused.*\)$"):
                     await with_retries(send, idempotent=idempotent)
             else:
-                assert (await with_retries(send, idempotent=idempotent)).status_code == status
+                assert (await with_retries(send, idempotent=idempotent)).status == status
             assert tries == 2
         assert len(heard) == 1
 
 
 async def test_one_that_went_away_is_waited_for() -> None:
     async with answering(GONE, WELL) as (url, heard):
-        places = iter((url, "http://127.0.0.1:1", "http://127.0.0.1:1", url))
+        places = iter((url, NOBODY, NOBODY, url))
 
-        async def send() -> httpx.Response:
-            async with httpx.AsyncClient() as http:
-                return await http.post(next(places))
+        async def send() -> Reply:
+            return await posted(next(places))
 
-        assert (await with_retries(send, idempotent=True)).status_code == 200
+        assert (await with_retries(send, idempotent=True)).status == 200
         assert len(heard) == 2
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:99999", "nowhere", "http://not a host"])
+async def test_an_address_that_is_none_is_an_error_of_the_call(url: str) -> None:
+    async with CallSender.over_http(url, TOKEN) as caller:
+        with pytest.raises(ServiceUnavailable, match=r"^number: \w"):
+            await caller.send("number", TypeAdapter(int), repeatable=True)
+
+
+@pytest.mark.parametrize("length", [10, LONG_BODY, 5_000_000])
+async def test_a_body_of_any_length_arrives_as_it_is(length: int) -> None:
+    got: list[str] = []
+
+    async def answer(request: Request) -> Response:
+        assert request.headers["content-type"] == "application/json"
+        got.append((await request.json())["text"])
+        return JSONResponse(None)
+
+    app = Starlette(routes=[Route("/v1/keep", answer, methods=["POST"])])
+    text = ("ünd∑" * length)[:length]
+    with listen("127.0.0.1", 0) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        async with serve_app(app, listener), CallSender.over_http(url, TOKEN) as caller:
+            await caller.send("keep", TypeAdapter(None), repeatable=True, text=text)
+    assert got == [text]
 
 
 async def test_calls_given_up_while_they_wait_hold_up_no_later_ones() -> None:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
-import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
+from service.calls import CallSender, ServiceRefused
 from service.credentials import (
     BotToken,
     BotTokenFile,
     BotTokens,
     ServiceTokens,
-    TokenAuth,
     TokenFile,
     parse_bot_tokens,
     parse_tokens,
@@ -28,6 +33,11 @@ OLD, NEW, NEWER = ("the-old-token-16", "the-new-token-16", "the-newer-token-")
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters=",\r\n"), min_size=16, max_size=40).filter(
     lambda word: word == word.strip() and len(word) >= 16
 )
+
+
+def app_of(answer: Callable[[Request], Awaitable[Response]]) -> Starlette:
+    """Returns an app in place of the service."""
+    return Starlette(routes=[Route("/v1/me", answer, methods=["POST"])])
 
 
 def replace(path: Path, text: str) -> None:
@@ -109,15 +119,17 @@ async def test_the_newest_is_shown_and_the_others_where_it_is_not_known(
     asked: list[str] = []
     service = ServiceTokens(*theirs)
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    async def answer(request: Request) -> Response:
         asked.append(request.headers["authorization"].removeprefix("Bearer "))
-        return httpx.Response(200 if service.accepts(request.headers["authorization"]) else 401)
+        return JSONResponse(7, 200 if service.accepts(request.headers["authorization"]) else 401)
 
-    auth = TokenAuth(ServiceTokens(*mine))
-    async with httpx.AsyncClient(transport=httpx.MockTransport(answer), auth=auth) as client:
-        answered = await client.post("http://service/v1/me", json={"a": 1})
+    async with CallSender.inside(app_of(answer), ServiceTokens(*mine)) as caller:
+        if set(mine) & set(theirs):
+            assert await caller.send("me", TypeAdapter(int), repeatable=True) == 7
+        else:
+            with pytest.raises(ServiceRefused, match="401"):
+                await caller.send("me", TypeAdapter(int), repeatable=True)
     assert asked == shown
-    assert answered.status_code == (200 if set(mine) & set(theirs) else 401)
 
 
 async def test_a_token_that_changes_after_a_call_was_sent_is_shown_at_once(tmp_path: Path) -> None:
@@ -125,14 +137,13 @@ async def test_a_token_that_changes_after_a_call_was_sent_is_shown_at_once(tmp_p
     path.write_text(OLD)
     bodies: list[bytes] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
-        bodies.append(request.content)
+    async def answer(request: Request) -> Response:
+        bodies.append(await request.body())
         replace(path, NEW)  # the service has retired the old one while the call was on its way
-        return httpx.Response(200 if request.headers["authorization"] == f"Bearer {NEW}" else 401)
+        return JSONResponse(7, 200 if request.headers["authorization"] == f"Bearer {NEW}" else 401)
 
-    auth = TokenAuth(TokenFile(path))
-    async with httpx.AsyncClient(transport=httpx.MockTransport(answer), auth=auth) as client:
-        assert (await client.post("http://service/v1/me", json={"a": 1})).status_code == 200
+    async with CallSender.inside(app_of(answer), TokenFile(path)) as caller:
+        assert await caller.send("me", TypeAdapter(int), repeatable=True, a=1) == 7
     assert bodies == [b'{"a":1}'] * 2
 
 
