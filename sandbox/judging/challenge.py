@@ -184,7 +184,7 @@ async def judge_code(
     prepared = references.get(challenge, seed) if references else None
     if references and prepared is not None:
         prepared = replace(prepared, challenge=challenge, run=replace(prepared.run, id=id))
-        outcome = await _run_answer(client, _of_answer(challenge, prepared.run, answer))
+        outcome = await _run(client, _of_answer(challenge, prepared.run, answer))
         if outcome.status == "internal" or outcome.platform == prepared.platform:
             return await _judge_outcome(client, prepared, answer, outcome)
         references.drop(challenge, seed)
@@ -193,7 +193,7 @@ async def judge_code(
     except NotJudgeable as problem:
         return system_error(str(problem))
     expected, outcome = await asyncio.gather(
-        _run_reference(client, challenge, run), _run_answer(client, _of_answer(challenge, run, answer))
+        _run_reference(client, challenge, run), _run(client, _of_answer(challenge, run, answer))
     )
     fresh = Prepared(challenge, seed, cases, order, run, expected)
     if references and not _reference_fault(expected, len(cases.arguments)):
@@ -206,7 +206,7 @@ async def judge_prepared(client: Runs, prepared: Prepared, answer: str) -> tuple
 
     Only for answers that are final: every further run on the same cases would know them.
     """
-    outcome = await _run_answer(client, _of_answer(prepared.challenge, prepared.run, answer))
+    outcome = await _run(client, _of_answer(prepared.challenge, prepared.run, answer))
     return await _judge_outcome(client, prepared, answer, outcome), outcome
 
 
@@ -257,7 +257,7 @@ async def _judge_outcome(client: Runs, prepared: Prepared, answer: str, outcome:
     judgement = await judge.judge(outcome, challenge.tolerance)
     if challenge.device != "both" or judgement.verdict != "accepted":
         return judgement
-    outcome = await _run_answer(client, replace(_on_gpu(prepared.run), role="answer", code=answer))
+    outcome = await _run(client, replace(_on_gpu(prepared.run), role="answer", code=answer))
     if outcome.refused == "device":
         return replace(judgement, note="no gpu")
     return _combine(judgement, await judge.judge(outcome, challenge.tolerance.for_second_device()))
@@ -282,7 +282,7 @@ async def _draw_run(client: Runs, challenge: Challenge, seed: int, id: str) -> t
 
 async def _run_reference(client: Runs, challenge: Challenge, run: Run) -> Outcome:
     run = replace(run, role="reference", code=challenge.reference, driving=_driving(challenge, "loopback"))
-    return await client.run(_on_gpu(run) if challenge.device == "cuda" else run)
+    return await _run(client, _on_gpu(run) if challenge.device == "cuda" else run)
 
 
 def _of_answer(challenge: Challenge, run: Run, answer: str) -> Run:
@@ -307,7 +307,7 @@ async def run_examples(client: Runs, challenge: Challenge, *, id: str = "example
         driving=_driving(challenge, "loopback"),
         role="reference",
     )
-    outcome = await client.run(_on_gpu(run) if challenge.device == "cuda" else run)
+    outcome = await _run(client, _on_gpu(run) if challenge.device == "cuda" else run)
     if fault := _reference_fault(outcome, len(arguments)):
         raise NotJudgeable(fault)
     try:
@@ -339,7 +339,7 @@ async def _generate(client: Runs, challenge: Challenge, seed: int, id: str) -> _
         limits=replace(challenge.limits, result_bytes=Limits().result_bytes),
         role="cases",
     )
-    outcome = await client.run(run)
+    outcome = await _run(client, run)
     if outcome.status != "ok":
         cause = outcome.detail or outcome.stderr[-_MAX_STDERR:]
         raise NotJudgeable(f"the cases program ended with {outcome.status}: {cause}")
@@ -386,8 +386,8 @@ def _on_gpu(run: Run) -> Run:
     return replace(run, device="cuda", limits=longer)
 
 
-async def _run_answer(client: Runs, run: Run) -> Outcome:
-    """Runs the answer, and once more if it timed out while the machine had no core for it. Sleeping does not count."""
+async def _run(client: Runs, run: Run) -> Outcome:
+    """Runs a program, and once more if it timed out while the machine had no core for it. Sleeping does not count."""
     outcome = await client.run(run)
     wall_ms = run.limits.wall_ms
     delayed = outcome.delayed_ms >= wall_ms * _DELAYED_SHARE and outcome.cpu_ms < wall_ms * _BUSY_SHARE

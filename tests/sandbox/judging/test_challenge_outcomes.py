@@ -275,6 +275,30 @@ async def test_an_answer_that_waited_for_a_core_is_run_once_more(first: Outcome,
 
 
 @dataclass
+class Delayed(Written):
+    """The first run of a role finds no core."""
+
+    role: str = field(kw_only=True)
+
+    async def run(self, run: Run) -> Outcome:
+        outcome = await super().run(run)
+        return timed_out(900, 0) if run.role == self.role and len(self.of(run.role)) == 1 else outcome
+
+
+@pytest.mark.parametrize("role", ["cases", "reference"])
+async def test_a_program_of_the_question_that_waited_for_a_core_is_run_once_more(role: str) -> None:
+    """Otherwise the machine's load would be the author's fault, or the member's."""
+    sandbox = Delayed(role=role)
+    assert (await judged(sandbox)).verdict == "accepted"
+    assert len(sandbox.of(role)) == 2
+
+
+async def test_an_example_that_waited_for_a_core_is_run_once_more() -> None:
+    sandbox = Delayed(role="reference")
+    assert [example.result for example in await run_examples(sandbox, challenge())] == ["2", "4"]
+
+
+@dataclass
 class Stopping(Written):
     """An answer that runs out of time at the case of one number."""
 
