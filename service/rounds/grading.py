@@ -276,7 +276,7 @@ async def _record_verdict(
     assert verdict.credit is not None, "code is judged by its cases"
     # A shared lock: either a close waits for this verdict, or this verdict sees the close.
     found = await rounds.lock_shared(session, answer.round_id) if answer.round_id else None
-    if not await answers.save_verdict(session, answer, verdict, now, seed=seed):
+    if not await answers.save_verdict(session, answer.id, answer.version_id, verdict, now, seed=seed):
         return
     record_verdict(verdict.verdict, answer.round_id is not None, answer.at, now)
     next_due, member = None, await members.resolve_merged(session, answer.member_id)

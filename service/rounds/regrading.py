@@ -250,7 +250,7 @@ async def _save_corrections(
         if entry.answer.id not in found or entry.member.forgotten_at is not None:
             continue
         verdict, seed = found[entry.answer.id]
-        if await answers.save_verdict(session, entry.answer, verdict, now, seed=seed, version_id=fixed.id):
+        if await answers.save_verdict(session, entry.answer.id, fixed.id, verdict, now, seed=seed):
             assert verdict.credit is not None, "code is judged by its cases"
             saved.append((entry, verdict.credit))
     moved = await posting.post_corrections(session, saved, fixed.id)

@@ -156,13 +156,13 @@ async def _record_in_round(
         # The answer itself was given earlier, so this costs no time.
         submitted = replace(submitted, at=before.at)
     is_newest = before is None or before.at <= submitted.at
-    row = await answers.append(session, caller, opened.version.id, submitted, round_.id, current=is_newest)
-    add_fields(answer=row.id, member=caller.member_id, ref=ref, question=kind)
+    answer_id = await answers.append(session, caller, opened.version.id, submitted, round_.id, current=is_newest)
+    add_fields(answer=answer_id, member=caller.member_id, ref=ref, question=kind)
     if before is None:
         await delivery.enqueue_answer_count(session, round_.id, now)
     waiting = 0
     if kind == "code":
-        waiting = await jobs.defer_judging(session, row.id, first=before is None, event_id=submitted.event_id)
+        waiting = await jobs.defer_judging(session, answer_id, first=before is None, event_id=submitted.event_id)
     return AnswerResult(
         status="judging" if kind == "code" else "recorded" if before is None else "changed",
         ref=ref,
@@ -195,13 +195,13 @@ async def _record_practice(
         given = given.model_copy(update={"practicing": practicing or None})
         submitted = replace(submitted, given=given)
     ref = str(QuestionRef("practice", version.id))
-    row = await answers.append(session, caller, version.id, replace(submitted, at=now))
-    add_fields(answer=row.id, member=caller.member_id, ref=ref, question=version.question.kind)
+    answer_id = await answers.append(session, caller, version.id, replace(submitted, at=now))
+    add_fields(answer=answer_id, member=caller.member_id, ref=ref, question=version.question.kind)
     if version.question.kind == "code":
-        waiting = await jobs.defer_judging(session, row.id, event_id=submitted.event_id)
+        waiting = await jobs.defer_judging(session, answer_id, event_id=submitted.event_id)
         return AnswerResult(status="judging", ref=ref, given=given, before=waiting)
     verdict = grade_answer(version.question, given)
-    await answers.save_verdict(session, row, verdict, now)
+    await answers.save_verdict(session, answer_id, version.id, verdict, now)
     next_due = None
     # An open answer reviews its card when its author marks it.
     if verdict.credit is not None:

@@ -6,13 +6,25 @@ import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Select, bindparam, delete, func, literal, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Executable,
+    ForeignKey,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    func,
+    literal,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, aliased, mapped_column
-from sqlalchemy.sql.selectable import ExecutableReturnsRows
 
 from service.store.members import Caller, merged_ids
 from service.store.questions import newest_version_id
@@ -61,9 +73,9 @@ async def append(
     round_id: int | None = None,
     *,
     current: bool = False,
-) -> AnswerRow:
-    """Appends an answer to the log, numbered within its round; with `current` it is the one that counts there. Call
-    with the caller's member row locked."""
+) -> int:
+    """Appends an answer to the log, numbered within its round; with `current` it is the one that counts there. Returns
+    its id. Call with the caller's member row locked."""
     values = {
         "member": caller.member_id,
         "round_": round_id,
@@ -74,15 +86,16 @@ async def append(
         "given_at": submitted.at,
         "chat": caller.chat_id,
     }
-    row: AnswerRow = (await session.scalars(_insert_answer(round_id is not None, current), values)).one()
-    return row
+    return cast(int, (await session.scalars(_insert_answer(round_id is not None, current), values)).one())
 
 
 @functools.cache
-def _insert_answer(in_round: bool, current: bool) -> ExecutableReturnsRows:
+def _insert_answer(in_round: bool, current: bool) -> Executable:
+    # Of tables, not of the ORM, which takes as long again.
+    rows, currents = cast(Table, AnswerRow.__table__), cast(Table, CurrentAnswer.__table__)
     member, round_ = bindparam("member", type_=BigInteger), bindparam("round_", type_=BigInteger)
-    mine = select(func.count() + 1).where(AnswerRow.round_id == round_, AnswerRow.member_id == member)
-    made = insert(AnswerRow).values(
+    mine = select(func.count() + 1).where(rows.c.round_id == round_, rows.c.member_id == member)
+    made = insert(rows).values(
         member_id=member,
         round_id=round_,
         version_id=bindparam("version"),
@@ -93,16 +106,16 @@ def _insert_answer(in_round: bool, current: bool) -> ExecutableReturnsRows:
         at=bindparam("given_at"),
         chat_id=bindparam("chat"),
     )
-    new = made.returning(AnswerRow).cte("new")
     if not current:
-        return select(AnswerRow).from_statement(select(new))
-    counts = insert(CurrentAnswer).from_select(
+        return made.returning(rows.c.id)
+    new = made.returning(rows.c.id, rows.c.round_id, rows.c.member_id).cte("new")
+    counts = insert(currents).from_select(
         ["round_id", "member_id", "answer_id"], select(new.c.round_id, new.c.member_id, new.c.id)
     )
     changed = counts.on_conflict_do_update(
         index_elements=["round_id", "member_id"], set_={"answer_id": counts.excluded.answer_id}
     )
-    return select(AnswerRow).from_statement(select(new).add_cte(changed.cte("counts")))
+    return select(new.c.id).add_cte(changed.cte("counts"))
 
 
 async def get_current(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:
@@ -113,16 +126,15 @@ async def get_current(session: AsyncSession, round_id: int, member_id: int) -> A
 
 async def save_verdict(
     session: AsyncSession,
-    answer: AnswerRow,
+    answer_id: int,
+    version_id: int,
     view: VerdictView,
     now: datetime,
     *,
     seed: int | None = None,
-    version_id: int | None = None,
 ) -> bool:
-    """Saves the answer's verdict by its own question version, or by `version_id`. Returns False if it already has
-    one."""
-    row = _verdict_row(answer, view, now, version_id)
+    """Saves an answer's verdict by a question version. Returns False if it already has one."""
+    row = _verdict_row(answer_id, version_id, view, now)
     row["detail"] |= {} if seed is None else {"seed": str(seed)}
     made = insert(VerdictRow).values(row).on_conflict_do_nothing().returning(VerdictRow.id)
     return await session.scalar(made) is not None
@@ -135,15 +147,15 @@ async def save_verdicts(
     version_id: int | None = None,
 ) -> None:
     """Saves the verdicts of many answers in one statement. Leaves out answers that already have one."""
-    rows = [_verdict_row(answer, view, now, version_id) for answer, view in graded]
+    rows = [_verdict_row(answer.id, version_id or answer.version_id, view, now) for answer, view in graded]
     if rows:
         await session.execute(insert(VerdictRow).on_conflict_do_nothing(), rows)
 
 
-def _verdict_row(answer: AnswerRow, view: VerdictView, now: datetime, version_id: int | None) -> dict[str, Any]:
+def _verdict_row(answer_id: int, version_id: int, view: VerdictView, now: datetime) -> dict[str, Any]:
     return {
-        "answer_id": answer.id,
-        "version_id": version_id or answer.version_id,
+        "answer_id": answer_id,
+        "version_id": version_id,
         "verdict": view.verdict,
         "credit": view.credit,
         "detail": view.model_dump(mode="json"),

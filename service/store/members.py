@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from typing import Any
 
 from pydantic import TypeAdapter
 from sqlalchemy import Select, delete, func, or_, select, update
@@ -79,16 +80,17 @@ async def _known_caller(session: AsyncSession, who: Who, where: Where | None) ->
 
 
 @built_once
-def _select_caller(
-    platform: str, workspace: str, member: str, channel: str
-) -> Select[int, int, int, int, int, str, str, str]:
-    here = (Channel.chat_id == Chat.id) & (Channel.external_id == channel)
+def _select_caller(platform: str, workspace: str, member: str, channel: str) -> Select[Any]:
+    # Columns of tables, not of the ORM, which takes as long again. The same is so of every statement of an answer.
+    chats, identities, channels = Chat.__table__, Identity.__table__, Channel.__table__
+    here = (channels.c.chat_id == chats.c.id) & (channels.c.external_id == channel)
     return (
-        select(Chat.workspace_id, Identity.member_id, Channel.id, Chat.id, Identity.id, Identity.name, Channel.name)
-        .add_columns(Chat.application)
-        .join(Identity, (Identity.chat_id == Chat.id) & (Identity.external_id == member))
-        .outerjoin(Channel, here)
-        .where(Chat.platform == platform, Chat.external_id == workspace)
+        select(chats.c.workspace_id, identities.c.member_id, channels.c.id, chats.c.id, identities.c.id)
+        .add_columns(identities.c.name, channels.c.name, chats.c.application)
+        .select_from(chats)
+        .join(identities, (identities.c.chat_id == chats.c.id) & (identities.c.external_id == member))
+        .outerjoin(channels, here)
+        .where(chats.c.platform == platform, chats.c.external_id == workspace)
     )
 
 
@@ -100,8 +102,9 @@ async def lock_caller(session: AsyncSession, caller: Caller) -> Caller:
 
 
 @built_once
-def _lock_member(member_id: int) -> Select[int | None]:
-    return select(Member.merged_into).where(Member.id == member_id).with_for_update(key_share=True)
+def _lock_member(member_id: int) -> Select[Any]:
+    members = Member.__table__
+    return select(members.c.merged_into).where(members.c.id == member_id).with_for_update(key_share=True)
 
 
 async def register_chat(

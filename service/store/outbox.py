@@ -20,6 +20,7 @@ from sqlalchemy import (
     Select,
     String,
     Subquery,
+    Table,
     Text,
     and_,
     bindparam,
@@ -134,15 +135,16 @@ async def enqueue_updates(
 
 @built_once
 def _insert_updates(round_: int, prefix: str, due: datetime, give_up: datetime) -> Insert:
-    key, body = func.concat(cast_sql(prefix, Text), Outbox.id), literal({}, JSONB)
-    same = (Outbox.workspace_id, Outbox.chat_id, Outbox.channel_id, Outbox.round_id)
+    # Of the table, not of the ORM, because most answers execute it.
+    rows = cast(Table, Outbox.__table__)
+    key, body = func.concat(cast_sql(prefix, Text), rows.c.id), literal({}, JSONB)
+    same = (rows.c.workspace_id, rows.c.chat_id, rows.c.channel_id, rows.c.round_id)
     times = [cast_sql(at, DateTime(timezone=True)) for at in (due, due, give_up)]
-    posts = select(key, literal("update"), body, *same, Outbox.id, *times).where(
-        Outbox.round_id == round_, Outbox.kind == "question", Outbox.state != "skipped"
+    posts = select(key, literal("update"), body, *same, rows.c.id, *times).where(
+        rows.c.round_id == round_, rows.c.kind == "question", rows.c.state != "skipped"
     )
     columns = ["key", "kind", "body", "workspace_id", "chat_id", "channel_id", "round_id", "edits_id"]
-    new = insert(Outbox).from_select([*columns, "due_at", "not_before", "give_up_at"], posts)
-    return new.on_conflict_do_nothing().execution_options(dml_strategy="raw")
+    return insert(rows).from_select([*columns, "due_at", "not_before", "give_up_at"], posts).on_conflict_do_nothing()
 
 
 async def delete_waiting_updates(session: AsyncSession, round_id: int) -> None:

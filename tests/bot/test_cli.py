@@ -17,7 +17,7 @@ from dailygrad import main
 ROOT = Path(__file__).parent.parent.parent
 TOKEN = "a-token-the-operator-made"
 OURS = ("DAILYGRAD_", "DISCORD_", "SLACK_", "DATABASE_URL")
-LIBRARIES = {"discord": ("discord",), "slack": ("slack_bolt", "slack_sdk", "aiohttp")}
+LIBRARIES = {"discord": ("discord",), "slack": ("slack_bolt", "slack_sdk")}
 
 
 def typed(
