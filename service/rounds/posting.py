@@ -145,8 +145,8 @@ async def _post_together(
             for schedule in schedules:
                 if schedule.id not in live:
                     # It makes no rounds. After the bot is back it catches up, as after an outage.
-                    schedule.next_at = None
-            await session.flush()
+                    schedule_rows.plan(schedule, schedule.since, None)
+            await schedule_rows.save_plans(session, schedules)
     except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
         if len(ids) == 1:
             log.error("schedule not processed", schedule=ids[0], exc_info=error)
@@ -163,10 +163,10 @@ async def _process_slots(
     found = due_slots(timetable, now, timedelta(minutes=spec.catch_up_minutes), schedule.since)
     # An admin may take a skip back, so it does not count for the next look.
     every = build_timetable(spec) if skips else timetable
-    if found or (skips and slots_between(every, schedule.since, now)):
-        schedule.since = now
+    passed = bool(found) or (bool(skips) and bool(slots_between(every, schedule.since, now)))
     following = next_slot(every, now)
-    schedule.next_at = min(now + LONGEST_PLAN, following.instant) if following else now + LONGEST_PLAN
+    next_at = min(now + LONGEST_PLAN, following.instant) if following else now + LONGEST_PLAN
+    schedule_rows.plan(schedule, now if passed else schedule.since, next_at)
     postings = []
     for due in found:
         if due.action != "skip":

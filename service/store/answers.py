@@ -11,12 +11,10 @@ from typing import Any, cast
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
-    Double,
     Executable,
     ForeignKey,
     Select,
     Table,
-    Text,
     bindparam,
     delete,
     func,
@@ -24,15 +22,13 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy import cast as cast_sql
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, aliased, mapped_column
-from sqlalchemy.types import TypeEngine
 
 from service.store.members import Caller, merged_ids
 from service.store.questions import newest_version_id
-from service.store.statements import built_once
+from service.store.statements import built_once, insert_rows
 from service.store.tables import (
     AnswerRow,
     Base,
@@ -153,19 +149,8 @@ async def save_verdicts(
     """Saves the verdicts of many answers in one statement. Leaves out answers that already have one."""
     if not graded:
         return
-    columns: Sequence[tuple[str, TypeEngine[Any], list[Any]]] = (
-        ("answer_id", BigInteger(), [answer.id for answer, _ in graded]),
-        ("version_id", BigInteger(), [version_id or answer.version_id for answer, _ in graded]),
-        ("verdict", Text(), [view.verdict for _, view in graded]),
-        ("credit", Double(), [view.credit for _, view in graded]),
-        ("detail", Text(), [view.model_dump_json() for _, view in graded]),
-    )
-    names = [name for name, _, _ in columns]
-    # Arrays of a million rows are one statement, which values are not.
-    arrays = [literal(values, ARRAY(kind)) for _, kind, values in columns]
-    given = func.unnest(*arrays).table_valued(*names, name="given").render_derived()
-    rows = select(*(given.c[name] for name in names[:-1]), cast_sql(given.c.detail, JSONB), literal(now))
-    await session.execute(insert(VerdictRow).from_select([*names, "at"], rows).on_conflict_do_nothing())
+    rows = [_verdict_row(answer.id, version_id or answer.version_id, view, now) for answer, view in graded]
+    await session.execute(insert_rows(VerdictRow, rows).on_conflict_do_nothing())
 
 
 def _verdict_row(answer_id: int, version_id: int, view: VerdictView, now: datetime) -> dict[str, Any]:

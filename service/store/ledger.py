@@ -8,27 +8,19 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
-    DateTime,
-    Double,
     Select,
-    String,
     Subquery,
     case,
-    column,
     func,
-    literal,
     or_,
     select,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.types import TypeEngine
 
 from service.domain.standings import LedgerEntry
 from service.store.members import Caller, merged_ids
-from service.store.statements import built_once
+from service.store.statements import built_once, insert_rows
 from service.store.tables import (
     AnswerRow,
     CurrentAnswer,
@@ -44,28 +36,11 @@ FULL_CREDIT_TOLERANCE = 1e-9
 """Rounding error that a sum of credits may have."""
 
 
-_COLUMNS: dict[str, TypeEngine[Any]] = {
-    "key": String(),
-    "workspace_id": BigInteger(),
-    "member_id": BigInteger(),
-    "round_id": BigInteger(),
-    "points": BigInteger(),
-    "credit": Double(),
-    "seconds": Double(),
-    "reason": String(),
-    "at": DateTime(timezone=True),
-}
-
-
 async def insert_entries(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> None:
     """Posts ledger entries, all in one statement, so that boards change once. Leaves out those whose key was posted
     before."""
-    if not rows:
-        return
-    columns = [literal([row[name] for row in rows], ARRAY(type_)) for name, type_ in _COLUMNS.items()]
-    given = func.unnest(*columns).table_valued(*[column(name, type_) for name, type_ in _COLUMNS.items()], name="given")
-    made = insert(Ledger).from_select(list(_COLUMNS), select(given.render_derived()))
-    await session.execute(made.on_conflict_do_nothing())
+    if rows:
+        await session.execute(insert_rows(Ledger, rows).on_conflict_do_nothing())
 
 
 async def sum_round(session: AsyncSession, round_id: int) -> dict[int, tuple[int, float]]:

@@ -43,7 +43,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 from sqlalchemy.orm.util import AliasedClass
 
-from service.store.statements import built_once
+from service.store.statements import built_once, insert_rows
 from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
 from service.wire import Body, Platform, Shards
 
@@ -107,7 +107,7 @@ async def enqueue_in_chat(
     """Adds many messages to one chat in one statement, each exactly once. The recipients must be known there."""
     if messages:
         rows = [_values(message, chat_id, due_at, give_up_at) for message in messages]
-        await session.execute(insert(Outbox).on_conflict_do_nothing(), rows)
+        await session.execute(insert_rows(Outbox, rows).on_conflict_do_nothing())
 
 
 async def enqueue_paced(
@@ -123,7 +123,7 @@ async def enqueue_paced(
         turns[message.chat_id] += 1
         rows.append(_values(message, message.chat_id, start, give_up_at))
     if rows:
-        await session.execute(insert(Outbox).on_conflict_do_nothing(), rows)
+        await session.execute(insert_rows(Outbox, rows).on_conflict_do_nothing())
 
 
 async def enqueue_updates(

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, Select, Table, and_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm.attributes import set_committed_value
 
 from service.store.members import Caller
-from service.store.statements import built_once
+from service.store.statements import built_once, unnest_rows
 from service.store.tables import (
     Channel,
     Chat,
@@ -64,6 +65,23 @@ async def reload(session: AsyncSession, schedule_ids: Collection[int]) -> Sequen
     """Returns these schedules as they are in the database now."""
     query = select(Schedule).where(Schedule.id.in_(schedule_ids)).order_by(Schedule.id)
     return (await session.scalars(query.execution_options(populate_existing=True))).all()
+
+
+def plan(schedule: Schedule, since: datetime, next_at: datetime | None) -> None:
+    """Sets the instants up to which the schedule's slots are processed, and at which it is looked at next.
+
+    They are saved by `save_plans`, for many schedules at once.
+    """
+    set_committed_value(schedule, "since", since)
+    set_committed_value(schedule, "next_at", next_at)
+
+
+async def save_plans(session: AsyncSession, schedules: Sequence[Schedule]) -> None:
+    """Saves what `plan` set."""
+    rows = [{"id": one.id, "since": one.since, "next_at": one.next_at} for one in schedules]
+    cells, table = unnest_rows(Schedule, rows), cast(Table, Schedule.__table__)
+    changed = update(table).where(table.c.id == cells.pop("id")).values(cells)
+    await session.execute(changed)
 
 
 async def find_channel_in_chat(session: AsyncSession, schedule: Schedule, chat_id: int | None) -> int | None:

@@ -1,13 +1,19 @@
-"""Statements that are built once. SQLAlchemy takes longer to build most of ours than to execute them."""
+"""Statements that are built once, because SQLAlchemy takes longer to build most of ours than to execute them, and
+statements for many rows at once."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar, cast
 
-from sqlalchemy import Executable, bindparam
+from sqlalchemy import ColumnElement, Executable, Float, Table, Text, bindparam, column, func, literal, select
+from sqlalchemy import cast as cast_sql
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, Insert, insert
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.types import TypeEngine
 
 P = ParamSpec("P")
 S = TypeVar("S", bound=Executable)
@@ -34,3 +40,36 @@ def built_once(build: Callable[P, S]) -> Callable[P, tuple[S, dict[str, Any]]]:
         return built(tuple(given)), given
 
     return bound
+
+
+def insert_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> Insert:
+    """Returns one statement that inserts any number of rows, at least one, which all name the same columns.
+
+    SQLAlchemy executes an INSERT with a list of rows once for each of them.
+    """
+    cells = unnest_rows(model, rows)
+    return insert(cast(Table, model.__table__)).from_select(list(cells), select(*cells.values()))
+
+
+def unnest_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> dict[str, ColumnElement[Any]]:
+    """Returns the columns of rows of a table, by name, as a table to select from: each column is sent as one array."""
+    stored = {name: model.__table__.c[name].type for name in rows[0]}
+    # psycopg has no arrays of JSON, so it is sent as text.
+    sent: dict[str, TypeEngine[Any]] = {
+        name: Text() if isinstance(kind, JSONB) else kind for name, kind in stored.items()
+    }
+    arrays = [literal([_as_sent(row[name], stored[name]) for row in rows], ARRAY(kind)) for name, kind in sent.items()]
+    columns = [column(name, kind) for name, kind in sent.items()]
+    cells = func.unnest(*arrays).table_valued(*columns, name="given").render_derived().c
+    return {
+        name: cast_sql(cells[name], kind) if isinstance(kind, JSONB) else cells[name] for name, kind in stored.items()
+    }
+
+
+def _as_sent(value: object, kind: TypeEngine[Any]) -> object:
+    if value is None:
+        return None
+    if isinstance(kind, JSONB):
+        return json.dumps(value)
+    # psycopg takes no array of whole and other numbers.
+    return float(cast(float, value)) if isinstance(kind, Float) else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,11 +13,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 @contextmanager
 def counted() -> Iterator[list[str]]:
-    """Collects the statements sent to any database."""
+    """Collects the statements sent to any database. One that is executed for each of many rows counts as so many."""
     sent: list[str] = []
 
-    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        sent.append(statement)
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, executemany: bool) -> None:
+        # One that inserts many rows by its own VALUES is also called executemany, with all of their parameters.
+        each = executemany and not isinstance(parameters, Mapping)
+        sent.extend([statement] * (len(parameters) if each else 1))
 
     event.listen(Engine, "before_cursor_execute", note)
     try:

@@ -1,18 +1,22 @@
-"""Statements that are built once, and what they read for one member of a large team."""
+"""Statements that are built once or insert many rows, and what they read for one member of a large team."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Select, select
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from service.rounds import rounds
 from service.store import calibrations
-from service.store.statements import built_once
-from service.store.tables import Member
+from service.store.statements import built_once, insert_rows
+from service.store.tables import Base, Member
 from tests.service.rounds.test_rounds_scale import answer_all
 from tests.service.scenes import Stage, question
-from tests.service.statements import blocks_of
+from tests.service.statements import blocks_of, counted
 
 
 async def test_a_statement_is_built_once_and_finds_what_each_call_asks_for(stage: Stage) -> None:
@@ -41,6 +45,51 @@ async def test_a_statement_leaves_out_the_condition_of_an_argument_that_is_none(
         assert set(await stage.session.scalars(*named(ada.workspace_id))) == {ada.member_id, bob.member_id}
         assert list(await stage.session.scalars(*named(ada.workspace_id, "Bob"))) == [bob.member_id]
         assert set(await stage.session.scalars(*named(ada.workspace_id, None))) == {ada.member_id, bob.member_id}
+
+
+class Own(DeclarativeBase):
+    """Tables of this file."""
+
+    type_annotation_map = Base.type_annotation_map
+
+
+class Row(Own):
+    """A column of each kind that is stored, in a table that exists for the connection only."""
+
+    __tablename__ = "every_kind"
+    __table_args__ = ({"prefixes": ["temporary"]},)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    share: Mapped[float | None]
+    text: Mapped[str | None]
+    steady: Mapped[bool | None]
+    day: Mapped[date | None]
+    at: Mapped[datetime | None]
+    detail: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    times: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
+
+
+async def test_many_rows_are_inserted_as_they_are_by_one_statement(stage: Stage) -> None:
+    await (await stage.session.connection()).run_sync(Row.metadata.create_all)
+    kinds = {
+        "share": (1, 0.5, None),
+        "text": ('{a,"b"}', "ünd∑\n\\", None, "null"),
+        "steady": (True, False, None),
+        "day": (stage.now.date(), None),
+        "at": (stage.now, stage.now.astimezone(ZoneInfo("Asia/Tokyo")), None),
+        "detail": ({"a": [1, "∑", None]}, {}, None),
+        "times": ([1.5, 2], [], None),
+    }
+    rows = [
+        {"id": number} | {name: values[number % len(values)] for name, values in kinds.items()} for number in range(60)
+    ]
+    with counted() as sent:
+        await stage.session.execute(insert_rows(Row, rows))
+    assert len(sent) == 1
+    found = await stage.session.execute(select(Row.__table__).order_by(Row.id))
+    assert [dict(row) for row in found.mappings()] == rows
+    unchanged = insert_rows(Row, [row | {"text": "other"} for row in rows]).on_conflict_do_nothing()
+    await stage.session.execute(unchanged)
+    assert await stage.session.scalar(select(Row.text).where(Row.id == 3)) == "null"
 
 
 async def test_the_answers_of_one_member_are_read_first_and_those_of_the_team_not_at_all(stage: Stage) -> None:
