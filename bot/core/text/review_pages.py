@@ -9,10 +9,13 @@ from bot.core.text.admin import import_fields
 from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.questions import question_blocks
 from bot.core.text.results import answer_blocks, proof_blocks
+from bot.core.text.similarity import TITLE
 from bot.core.text.suggestions import PROBLEMS as PROBLEMS
 from bot.core.text.words import day_words, joined, plural
 from service.wire import AnswerKey, EditView, OpenAnswerView, RegradeView, ReportedQuestion, ReportView, SuggestionView
 
+SIMILARITY: Final = TITLE
+"""Title of the page that compares answers."""
 MOST_SETTLED = 10
 """Settled reports in the queue."""
 LONGEST_REASON = 1000

@@ -1,51 +1,81 @@
-"""The card of answers that agree, for moderators. It states numbers and accuses nobody."""
+"""The answers that agree, for moderators: a card, and the parts that the page shows. Numbers that accuse nobody."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
 
 from bot.core.cards import Block, Card, Small, Table, Text
 from bot.core.text.words import plural
 from service.wire import SimilarAnswers
 
-
-def similarity_card(found: SimilarAnswers) -> Card:
-    """Returns the pairs whose wrong answers agree, and who answers very fast, with what the numbers mean."""
-    blocks: list[Block] = [Text(_pairs_words(found))]
-    if found.pairs:
-        rows = tuple(
-            (
-                one.first,
-                one.second,
-                str(one.shared),
-                f"{one.same} of {one.wrong}",
-                f"{one.expected:.1f}",
-                _odds(one.chance),
-            )
-            for one in found.pairs
-        )
-        columns = ("Member", "Member", "Shared", "Same when both wrong", "By chance", "Odds")
-        blocks.append(Table(columns, rows, "The most striking pairs", (2, 3, 4)))
-    if found.fits:
-        fitting = tuple(
-            (one.member, one.other, f"{one.fitting} of {one.wrong}", f"{one.expected:.1f}", _odds(one.chance))
-            for one in found.fits
-        )
-        heads = ("Member", "Other member", "Right for the other's variant", "By chance", "Odds")
-        blocks.append(Text(_fits_words(found)))
-        blocks.append(Table(heads, fitting, "Wrong answers that are right for another's variant", (2, 3)))
-    if found.quick:
-        cells = tuple((one.name, str(one.quick), str(one.right)) for one in found.quick)
-        caption = f"Right answers within {found.within_s:.0f} seconds"
-        blocks.append(Table(("Member", "Within", "All right answers"), cells, caption, (1, 2)))
-    blocks += [Text(_MEANING), Small(_method(found))]
-    stand_out, compared = found.found + found.fits_found, found.compared + found.fits_compared
-    summary = f"{plural(stand_out, 'pair')} of {compared:,} stand out."
-    return Card("Answers that agree", summary, tuple(blocks))
-
-
-_MEANING = (
+TITLE: Final = "Answers that agree"
+MEANING: Final = (
     "This proves nothing about anybody: who learns together makes the same mistakes, and a question may have been "
     "known. Talk to the members before you decide anything. Only quiz admins see this, and it is not stored."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What one way of comparing answers found. At least one of its parts is not empty."""
+
+    words: str
+    table: Table | None
+
+
+def similarity_card(found: SimilarAnswers) -> Card:
+    """Returns the pairs whose wrong answers agree, and who answers very fast, with what the numbers mean."""
+    blocks: list[Block] = []
+    for one in comparisons(found):
+        blocks += [Text(one.words)] if one.words else []
+        blocks += [one.table] if one.table else []
+    blocks += [Text(MEANING), Small(method(found))]
+    stand_out, compared = found.found + found.fits_found, found.compared + found.fits_compared
+    summary = f"{plural(stand_out, 'pair')} of {compared:,} stand out."
+    return Card(TITLE, summary, tuple(blocks))
+
+
+def comparisons(found: SimilarAnswers) -> tuple[Comparison, ...]:
+    """Returns what was found by wrong options, by members' own variants, and by time. The first always says something;
+    the others are left out if they found nothing."""
+    parts = [Comparison(_pairs_words(found), _pairs_table(found) if found.pairs else None)]
+    if found.fits:
+        parts.append(Comparison(_fits_words(found), _fits_table(found)))
+    if found.quick:
+        parts.append(Comparison("", _quick_table(found)))
+    return tuple(parts)
+
+
+def _pairs_table(found: SimilarAnswers) -> Table:
+    rows = tuple(
+        (
+            one.first,
+            one.second,
+            str(one.shared),
+            f"{one.same} of {one.wrong}",
+            f"{one.expected:.1f}",
+            _odds(one.chance),
+        )
+        for one in found.pairs
+    )
+    columns = ("Member", "Member", "Shared", "Same when both wrong", "By chance", "Odds")
+    return Table(columns, rows, "The most striking pairs", (2, 3, 4, 5), name_columns=(0, 1))
+
+
+def _fits_table(found: SimilarAnswers) -> Table:
+    rows = tuple(
+        (one.member, one.other, f"{one.fitting} of {one.wrong}", f"{one.expected:.1f}", _odds(one.chance))
+        for one in found.fits
+    )
+    columns = ("Member", "Other member", "Right for the other's variant", "By chance", "Odds")
+    return Table(columns, rows, "Wrong answers that are right for another's variant", (2, 3, 4), name_columns=(0, 1))
+
+
+def _quick_table(found: SimilarAnswers) -> Table:
+    rows = tuple((one.name, str(one.quick), str(one.right)) for one in found.quick)
+    caption = f"Right answers within {found.within_s:.0f} seconds"
+    return Table(("Member", "Within", "All right answers"), rows, caption, (1, 2), name_columns=(0,))
 
 
 def _pairs_words(found: SimilarAnswers) -> str:
@@ -76,7 +106,8 @@ def _odds(chance: float) -> str:
     return f"1 in {1 / chance:,.0f}" if chance > 1e-9 else "1 in over a billion"
 
 
-def _method(found: SimilarAnswers) -> str:
+def method(found: SimilarAnswers) -> str:
+    """Says what was compared and how, in small print."""
     return (
         f"Choice questions of the last {found.days} days. Compared are members with {found.least_shared} questions in "
         f"common, {found.least_wrong} of which both answered wrongly; chance is how often two wrong answers of the "

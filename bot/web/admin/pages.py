@@ -12,6 +12,7 @@ from bot.web.admin.overview import OverviewPage
 from bot.web.admin.review import ReviewPages
 from bot.web.admin.schedules import SchedulePages
 from bot.web.admin.seasons import SeasonsPage
+from bot.web.admin.similarity import SimilarityPage
 from bot.web.admin.sprints import SprintsPage
 from bot.web.admin.statistics import StatisticsPage
 
@@ -23,6 +24,7 @@ class AdminPages:
         pages = (
             OverviewPage(frame),
             ReviewPages(frame),
+            SimilarityPage(frame),
             SchedulePages(frame),
             BankPages(frame),
             StatisticsPage(frame),

@@ -29,7 +29,7 @@ from bot.core.cards import (
 )
 from bot.core.charts import MeasuredChart, RangeRow
 from bot.core.text import boards
-from bot.web.render import announcement, code_colors, message_html
+from bot.web.render import announcement, code_colors, environment, message_html
 from bot.web.store import Message
 from tests.bot.samples import PNG, SPEED
 
@@ -158,6 +158,17 @@ def test_a_table_labels_the_readers_row() -> None:
 </table>
 </div>"""
     )
+
+
+def test_names_are_headers_of_their_rows_and_lead_to_members_on_a_page_for_admins() -> None:
+    table = Table(("Member", "Same"), (('<A> & "b"/é', "7"),), "Pairs", (1,), name_columns=(0,))
+    name = "&lt;A&gt; &amp; &#34;b&#34;/é"
+
+    assert f'<th scope="row" dir="auto">{name}</th>' in html_of(Card("T", "", (table,)))
+    macros = environment().get_template("blocks.html").make_module({})
+    html = vars(macros)["table"](table, "/m/a1/admin/members")
+    assert f'<a href="/m/a1/admin/members?text=%3CA%3E%20%26%20%22b%22/%C3%A9">{name}</a></th>' in html
+    assert '<td class="number">7</td>' in html
 
 
 def test_a_row_of_numbers_alone_is_marked_once() -> None:

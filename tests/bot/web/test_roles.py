@@ -59,6 +59,7 @@ ROWS = {
     "POST /m/{member}/admin/review/edit": (403, 403, 403, 403, 422),
     "GET /m/{member}/admin/review/report/{number}": (403, 403, 403, 403, 409),
     "POST /m/{member}/admin/review/report/{number}": (403, 403, 403, 403, 422),
+    "GET /m/{member}/admin/review/similarity": ADMINS,
     "GET /m/{member}/admin/review/suggestion/{number}": (403, 403, 403, 403, 409),
     "POST /m/{member}/admin/review/suggestion/{number}": (403, 403, 403, 403, 422),
     "GET /m/{member}/admin/bank": ADMINS,

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
-from random import Random
+from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
 
-from questions.model import Question
 from service.competitions.similarity import view_similarity
-from service.store import variants
-from service.store.members import Caller
-from service.store.tables import QuestionVersion
-from tests.service.own_variants import chosen_family, typed_family, variant
-from tests.service.scenes import Stage, question
+from tests.service.own_variants import chosen_family, typed_family
+from tests.service.scenes import Stage
+from tests.service.similar_answers import play_alike, play_variants_alike
 
 
 @pytest.fixture
 async def played(stage: Stage) -> Stage:
-    """24 rounds: Ada and Bob choose the same wrong options, ten others their own."""
-    boss = await stage.caller("Boss", admin=True)
-    await stage.bank(question())
-    schedule = await stage.schedule(boss)
-    people = [await stage.caller(name) for name in ("Ada", "Bob", *(f"Member {n}" for n in range(10)))]
-    random = Random(5)
-    for number in range(24):
-        round_ = await stage.round(schedule, date(2026, 1, 5) + timedelta(days=number))
-        for place, who in enumerate(people):
-            option = "xyz"[number % 3] if place < 2 else random.choice("xyz")
-            await stage.answer(who, round_, credit=0.0, option=option)
-            await stage.points(who, 10, round_=round_, seconds=4.0 if who.name == "Bob" and number < 6 else 60.0)
+    await play_alike(stage)
     return stage
 
 
@@ -49,32 +33,8 @@ async def test_old_rounds_and_other_workspaces_are_not_compared(played: Stage) -
     assert (found.compared, found.quick) == (0, ())
 
 
-async def played_with_variants(stage: Stage, family: Question) -> Caller:
-    """Plays 24 rounds in which every member has their own variant and is wrong; what Ada types is right for Bob's.
-    Returns the admin."""
-    boss = await stage.caller("Boss", admin=True)
-    await stage.bank(family)
-    row = await stage.version(family.id)
-    drawn = [variant(family, number) for number in range(30)]
-    await variants.add(stage.session, row, [(one, one.id) for one in drawn], stage.now)
-    query = select(QuestionVersion).where(QuestionVersion.drawing > 0).order_by(QuestionVersion.drawing)
-    versions = (await stage.session.scalars(query)).all()
-    schedule = await stage.schedule(boss)
-    people = [await stage.caller(name) for name in ("Ada", "Bob", *(f"Member {n}" for n in range(8)))]
-    random = Random(5)
-    for number in range(24):
-        round_ = await stage.round(schedule, date(2026, 1, 5) + timedelta(days=number), family.id)
-        round_.version_id, round_.own_variants = versions[-1].id, True
-        given = random.sample(range(29), len(people))
-        for who, own in zip(people, given, strict=True):
-            text = f"({given[1]},3)" if who.name == "Ada" else f"(3, {own})"
-            wrong = next((one["id"] for one in versions[own].body["options"] if not one["right"]), "")
-            await stage.answer(who, round_, credit=0.0, text=text, option=wrong, variant=versions[own].id)
-    return boss
-
-
 async def test_wrong_answers_that_are_right_for_anothers_variant_are_listed(stage: Stage) -> None:
-    boss = await played_with_variants(stage, typed_family())
+    boss = await play_variants_alike(stage, typed_family())
     found = await view_similarity(stage.session, boss, stage.now)
     (fit,) = found.fits
     assert (fit.member, fit.other, fit.wrong, fit.fitting) == ("Ada", "Bob", 24, 24)
@@ -84,6 +44,6 @@ async def test_wrong_answers_that_are_right_for_anothers_variant_are_listed(stag
 
 
 async def test_options_of_different_variants_are_not_compared(stage: Stage) -> None:
-    boss = await played_with_variants(stage, chosen_family())
+    boss = await play_variants_alike(stage, chosen_family())
     found = await view_similarity(stage.session, boss, stage.now)
     assert (found.compared, found.pairs) == (0, ())

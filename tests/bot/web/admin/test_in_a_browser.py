@@ -10,6 +10,7 @@ from bot.core.quiz import Quiz
 from bot.web import WebChat, build
 from service.wire import Who
 from tests.bot.conftest import Room
+from tests.bot.web.admin import test_similarity
 from tests.bot.web.admin.test_review import SUGGESTION
 from tests.bot.web.chromium import Windows, axe_script, needs_chromium, opened_chromium, served
 from tests.bot.web.quiz_chat import OPERATOR, called, plays
@@ -20,6 +21,7 @@ PAGES = (
     ("/review/report/1", "Report 1"),
     ("/review/suggestion/1", "Suggestion 1"),
     ("/review/edit?question=one-right", "Edit a question"),
+    ("/review/similarity", "Answers that agree"),
     ("/schedules", "Schedules"),
     ("/schedules/new", "New schedule"),
     ("/schedules/1?day=2026-03-29", "#daily"),
@@ -52,6 +54,7 @@ async def test_every_page_is_accessible(room: Room, quiz_chat: WebChat, width: i
         await ann.join("Ann", heading="Question of the day")
         member = ann.member
         await fill(room, Who(platform="web", workspace=OPERATOR.workspace, member=member, name="Ann"))
+        await test_similarity.fill(room)
         for path, heading in PAGES:
             await ann.page.goto(f"{address}/m/{member}/admin{path}")
             await expect(ann.page.get_by_role("heading", name=heading, level=1)).to_be_visible()
