@@ -1,6 +1,6 @@
 """Statistics that help moderators to see who may have shared answers. Computed when somebody asks, and never stored.
 
-They are no proof: who learns together makes the same mistakes. So they name numbers and accuse nobody.
+They are no proof: members who learn together make the same mistakes. So they name numbers and accuse nobody.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from service.wire import SimilarAnswers
 
 TITLE: Final = "Answers that agree"
 MEANING: Final = (
-    "This proves nothing about anybody: who learns together makes the same mistakes, and a question may have been "
-    "known. Talk to the members before you decide anything. Only quiz admins see this, and it is not stored."
+    "This proves nothing about anybody: members who learn together make the same mistakes, and some may have met a "
+    "question before. Talk to them before you decide anything. Only quiz admins see this, and it is not stored."
 )
 
 
@@ -32,7 +32,7 @@ def similarity_card(found: SimilarAnswers) -> Card:
         blocks += [one.table] if one.table else []
     blocks += [Text(MEANING), Small(method(found))]
     stand_out, compared = found.found + found.fits_found, found.compared + found.fits_compared
-    summary = f"{plural(stand_out, 'pair')} of {compared:,} stand out."
+    summary = f"Of {plural(compared, 'pair')}, {stand_out:,} {'stands' if stand_out == 1 else 'stand'} out."
     return Card(TITLE, summary, tuple(blocks))
 
 
@@ -109,8 +109,8 @@ def _odds(chance: float) -> str:
 def method(found: SimilarAnswers) -> str:
     """Says what was compared and how, in small print."""
     return (
-        f"Choice questions of the last {found.days} days. Compared are members with {found.least_shared} questions in "
-        f"common, {found.least_wrong} of which both answered wrongly; chance is how often two wrong answers of the "
-        f"others are the same. If everybody answers on their own, a table lists any pair at all in at most "
-        f"{found.level:.0%} of looks."
+        f"Choice questions of the last {found.days} days. A pair is compared if both members answered "
+        f"{found.least_shared} of the same questions, and both were wrong on {found.least_wrong} of them. Chance is "
+        "how often two wrong answers of all others are the same. If everybody answers on their own, a table lists any "
+        f"pair in at most {found.level:.0%} of looks."
     )

@@ -33,8 +33,8 @@ def test_answers_that_fit_anothers_variant_are_a_table_of_their_own() -> None:
     text = words(found)
     assert "1 member gives wrong answers that are right for the variant of another member" in text
     assert "7 of 9" in text and "1 in 10,000" in text and "This proves nothing about anybody" in text
-    assert similarity_card(NOTHING.model_copy(update={"fits_compared": 90, "fits_found": 1})).summary.startswith(
-        "1 pair"
+    assert similarity_card(NOTHING.model_copy(update={"fits_compared": 90, "fits_found": 1})).summary == (
+        "Of 90 pairs, 1 stands out."
     )
     assert "variant" not in words(NOTHING)
 
