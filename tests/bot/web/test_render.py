@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.core.cards import (
@@ -282,7 +282,7 @@ OURS = {
 OURS |= {"progress", "table", "caption", "thead", "tbody", "tr", "th", "td", "label", "textarea", "fieldset", "legend"}
 OURS |= {"datalist", "option"}
 DRAWN = {"svg", "rect"}
-PROSE = {"em", "del", "ol", "blockquote", "hr", "h3", "h4", "h5", "h6", "br", "math"}
+PROSE = {"bdi", "em", "del", "ol", "blockquote", "hr", "h3", "h4", "h5", "h6", "br", "math"}
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -319,6 +319,7 @@ def test_nothing_anybody_wrote_becomes_markup(words: str) -> None:
 
 
 @given(st.from_type(Card) | st.from_type(Form))
+@example(Card("", "", (Text("ℵ א"),)))
 @settings(max_examples=50)
 def test_any_card_can_be_shown(said: Card | Form) -> None:
     html = html_of(said)
