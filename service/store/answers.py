@@ -28,7 +28,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Mapped, aliased, mapped_column
 
 from service.store.members import Caller, merged_ids
 from service.store.questions import newest_version_id
-from service.store.statements import built_once, insert_rows
+from service.store.statements import built_once, insert_batches
 from service.store.tables import (
     AnswerRow,
     Base,
@@ -146,11 +146,10 @@ async def save_verdicts(
     now: datetime,
     version_id: int | None = None,
 ) -> None:
-    """Saves the verdicts of many answers in one statement. Leaves out answers that already have one."""
-    if not graded:
-        return
+    """Saves the verdicts of many answers. Leaves out answers that already have one."""
     rows = [_verdict_row(answer.id, version_id or answer.version_id, view, now) for answer, view in graded]
-    await session.execute(insert_rows(VerdictRow, rows).on_conflict_do_nothing())
+    for made in insert_batches(VerdictRow, rows):
+        await session.execute(made.on_conflict_do_nothing())
 
 
 def _verdict_row(answer_id: int, version_id: int, view: VerdictView, now: datetime) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 from questions.model import Level
 from service.domain.calibration import Difficulty, Scale
 from service.store.members import merged_ids
-from service.store.statements import built_once, insert_rows
+from service.store.statements import built_once, insert_batches
 from service.store.tables import (
     AnswerRow,
     Base,
@@ -274,8 +274,8 @@ async def save(
         }
         for (question_id, version), (difficulty, answers) in items.items()
     ]
-    if rows:
-        await session.execute(insert_rows(ItemDifficulty, rows))
+    for made in insert_batches(ItemDifficulty, rows):
+        await session.execute(made)
 
 
 async def find(session: AsyncSession, workspace_id: int) -> Calibration | None:

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.model import Question, from_data
 from service.domain.import_plan import GENERATED_TAG, StoredQuestion
 from service.store.banks import is_visible_to
-from service.store.statements import insert_rows
+from service.store.statements import insert_batches
 from service.store.tables import BankImport, BankRow, ImportStep, QuestionAlias, QuestionVersion, Round
 from service.store.tables import QuestionRow as QuestionRow
 
@@ -156,9 +156,8 @@ async def add_import(session: AsyncSession, record: BankImport, steps: Iterable[
     """Records an import and its steps."""
     session.add(record)
     await session.flush()
-    for batch in split_batches(steps):
-        rows = [{"import_id": record.id, **asdict(step)} for step in batch]
-        await session.execute(insert_rows(ImportStep, rows))
+    for made in insert_batches(ImportStep, [{"import_id": record.id, **asdict(step)} for step in steps]):
+        await session.execute(made)
 
 
 async def list_imports(session: AsyncSession, bank_id: int) -> list[BankImport]:

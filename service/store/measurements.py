@@ -14,7 +14,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from service.store.members import merged_ids
 from service.store.schedules import posts_to
-from service.store.statements import insert_rows
+from service.store.statements import insert_batches
 from service.store.tables import AnswerRow, Base, CurrentAnswer, Member, QuestionRow, QuestionVersion, Round, Schedule
 
 
@@ -93,7 +93,8 @@ async def save(
         }
         for answer_id, used in answers.items()
     ]
-    await session.execute(insert_rows(MeasuredAnswer, rows))
+    for batch in insert_batches(MeasuredAnswer, rows):
+        await session.execute(batch)
 
 
 async def find_latest(session: AsyncSession, workspace_id: int, channel_id: int | None) -> int | None:

@@ -43,7 +43,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 from sqlalchemy.orm.util import AliasedClass
 
-from service.store.statements import built_once, insert_rows
+from service.store.statements import built_once, insert_batches
 from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
 from service.wire import Body, Platform, Shards
 
@@ -104,10 +104,10 @@ async def enqueue(
 async def enqueue_in_chat(
     session: AsyncSession, chat_id: int, messages: Sequence[NewMessage], due_at: datetime, give_up_at: datetime
 ) -> None:
-    """Adds many messages to one chat in one statement, each exactly once. The recipients must be known there."""
-    if messages:
-        rows = [_values(message, chat_id, due_at, give_up_at) for message in messages]
-        await session.execute(insert_rows(Outbox, rows).on_conflict_do_nothing())
+    """Adds many messages to one chat, each exactly once. The recipients must be known there."""
+    rows = [_values(message, chat_id, due_at, give_up_at) for message in messages]
+    for made in insert_batches(Outbox, rows):
+        await session.execute(made.on_conflict_do_nothing())
 
 
 async def enqueue_paced(
@@ -122,8 +122,8 @@ async def enqueue_paced(
         start = due_at + PACE_INTERVAL * (turns[message.chat_id] // PACE_SIZE)
         turns[message.chat_id] += 1
         rows.append(_values(message, message.chat_id, start, give_up_at))
-    if rows:
-        await session.execute(insert_rows(Outbox, rows).on_conflict_do_nothing())
+    for made in insert_batches(Outbox, rows):
+        await session.execute(made.on_conflict_do_nothing())
 
 
 async def enqueue_updates(

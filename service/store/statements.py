@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, cast
 
 from sqlalchemy import ColumnElement, Executable, Float, Table, Text, bindparam, column, func, literal, select
@@ -14,6 +14,9 @@ from sqlalchemy import cast as cast_sql
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, Insert, insert
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeEngine
+
+BATCH = 10_000
+"""Rows that one statement inserts, so that what it sends stays within some megabytes."""
 
 P = ParamSpec("P")
 S = TypeVar("S", bound=Executable)
@@ -49,6 +52,11 @@ def insert_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]])
     """
     cells = unnest_rows(model, rows)
     return insert(cast(Table, model.__table__)).from_select(list(cells), select(*cells.values()))
+
+
+def insert_batches(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> Iterator[Insert]:
+    """Returns the statements that insert the rows, `BATCH` by each: none if there are no rows."""
+    return (insert_rows(model, rows[start : start + BATCH]) for start in range(0, len(rows), BATCH))
 
 
 def unnest_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> dict[str, ColumnElement[Any]]:

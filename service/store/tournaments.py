@@ -23,7 +23,7 @@ from service.store.competition_tables import (
     TournamentTeam,
 )
 from service.store.members import Caller
-from service.store.statements import insert_rows
+from service.store.statements import insert_batches
 from service.store.tables import Chat, CurrentAnswer, Ledger, Member, Round, Schedule, VerdictRow
 
 
@@ -300,8 +300,8 @@ async def add_scores(
         }
         for team, score in scores.items()
     ]
-    if rows:
-        await session.execute(insert_rows(TournamentScore, rows))
+    for made in insert_batches(TournamentScore, rows):
+        await session.execute(made)
 
 
 async def list_scores(session: AsyncSession, tournament_id: int) -> dict[date, dict[int, list[TournamentScore]]]:
@@ -338,7 +338,8 @@ async def add_pairs(
         }
         for number, (first, second) in enumerate(pairs, 1)
     ]
-    await session.execute(insert_rows(TournamentPair, rows))
+    for made in insert_batches(TournamentPair, rows):
+        await session.execute(made)
 
 
 # A member's own data

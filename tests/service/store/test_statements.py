@@ -6,13 +6,14 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Select, select
+import pytest
+from sqlalchemy import Select, func, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from service.rounds import rounds
 from service.store import calibrations
-from service.store.statements import built_once, insert_rows
+from service.store.statements import BATCH, built_once, insert_batches, insert_rows
 from service.store.tables import Base, Member
 from tests.service.rounds.test_rounds_scale import answer_all
 from tests.service.scenes import Stage, question
@@ -90,6 +91,16 @@ async def test_many_rows_are_inserted_as_they_are_by_one_statement(stage: Stage)
     unchanged = insert_rows(Row, [row | {"text": "other"} for row in rows]).on_conflict_do_nothing()
     await stage.session.execute(unchanged)
     assert await stage.session.scalar(select(Row.text).where(Row.id == 3)) == "null"
+
+
+@pytest.mark.parametrize(("rows", "statements"), [(0, 0), (1, 1), (BATCH, 1), (BATCH + 1, 2)])
+async def test_very_many_rows_are_inserted_in_batches(stage: Stage, rows: int, statements: int) -> None:
+    await (await stage.session.connection()).run_sync(Row.metadata.create_all)
+    made = list(insert_batches(Row, [{"id": number, "share": 0.5} for number in range(rows)]))
+    assert len(made) == statements
+    for one in made:
+        await stage.session.execute(one)
+    assert await stage.session.scalar(select(func.count()).select_from(Row)) == rows
 
 
 async def test_the_answers_of_one_member_are_read_first_and_those_of_the_team_not_at_all(stage: Stage) -> None:
