@@ -56,6 +56,8 @@ Done = Literal[
     "planned",
     "stopped",
     "cancelled",
+    "captain",
+    "ended without result",
 ]
 """What was done. An address carries the word, never the sentence, so that no link can put words on a page."""
 
@@ -89,6 +91,8 @@ DONE: Final[dict[Done, str]] = {
     "planned": "Planned, and the channel is told.",
     "stopped": "Stopped. The podium follows in the channel.",
     "cancelled": "Called off. Its message in the channel says so.",
+    "captain": "This member is a captain now, and can pick a team.",
+    "ended without result": "Called off. The channel is told.",
 }
 
 

@@ -146,6 +146,15 @@ def rules_words(view: TournamentView) -> str:
     return f"{count} {form} Equal points are decided by accuracy, then by time."
 
 
+def teams_words(view: TournamentView) -> str:
+    """Returns how the teams of a tournament are made, in a sentence."""
+    return {
+        "random": "Teams are made at random when it starts, and balanced.",
+        "captains": "Captains pick the teams until it starts.",
+        "chats": "Each linked chat is a team.",
+    }[view.teams_by]
+
+
 def team_cells(view: TournamentView, team: TournamentTeam) -> tuple[str, ...]:
     """Returns a team's row in the table of standings."""
     last = str(team.table) if view.form == "table" else ("still in" if team.playing else "out")
@@ -195,15 +204,10 @@ def answered_words(team: TournamentTeam) -> str:
 
 def _announcement_card(view: TournamentView) -> Card:
     starts = moment_markdown(view.starts_at, view.zone)
-    how = {
-        "random": "Teams are made at random when it starts, and balanced.",
-        "captains": "Captains pick the teams until it starts.",
-        "chats": "Each linked chat is a team.",
-    }[view.teams_by]
     said = f"A tournament of {plural(view.days, 'day')} starts {starts}."
     late = "" if view.late else " Nobody can join later."
     text = f"Press **Join** to take part, and answer the daily question as always.{late}"
-    blocks = (Text(f"**{said}**"), Text(text), Text(how), Small(rules_words(view)))
+    blocks = (Text(f"**{said}**"), Text(text), Text(teams_words(view)), Small(rules_words(view)))
     return Card(f"Tournament: {view.title}", in_brief(said, 200), blocks, _buttons(view))
 
 

@@ -18,7 +18,9 @@ from bot.web.store import ChatStore
 from service.client import ServiceClient
 from service.wire import WebPerson, Who
 
-Section = Literal["overview", "review", "schedules", "bank", "statistics", "seasons", "sprints", "members", "audit"]
+Section = Literal[
+    "overview", "review", "schedules", "bank", "statistics", "seasons", "sprints", "tournaments", "members", "audit"
+]
 SECTIONS: tuple[tuple[Section, str], ...] = (
     ("overview", "Overview"),
     ("review", "Review"),
@@ -27,6 +29,7 @@ SECTIONS: tuple[tuple[Section, str], ...] = (
     ("statistics", "Statistics"),
     ("seasons", "Seasons"),
     ("sprints", "Sprints"),
+    ("tournaments", "Tournaments"),
     ("members", "Members"),
     ("audit", "Audit"),
 )

@@ -15,6 +15,7 @@ from bot.web.admin.seasons import SeasonsPage
 from bot.web.admin.similarity import SimilarityPage
 from bot.web.admin.sprints import SprintsPage
 from bot.web.admin.statistics import StatisticsPage
+from bot.web.admin.tournaments import TournamentsPage
 
 
 class AdminPages:
@@ -30,6 +31,7 @@ class AdminPages:
             StatisticsPage(frame),
             SeasonsPage(frame),
             SprintsPage(frame),
+            TournamentsPage(frame),
             MembersPage(frame),
             AuditPage(frame),
         )

@@ -73,6 +73,8 @@ ROWS = {
     "POST /m/{member}/admin/seasons": (403, 403, 403, 403, 422),
     "GET /m/{member}/admin/sprints": ADMINS,
     "POST /m/{member}/admin/sprints": (403, 403, 403, 403, 422),
+    "GET /m/{member}/admin/tournaments": ADMINS,
+    "POST /m/{member}/admin/tournaments": (403, 403, 403, 403, 422),
     "GET /m/{member}/admin/members": ADMINS,
     "POST /m/{member}/admin/members": (403, 403, 403, 403, 422),
     "GET /m/{member}/admin/audit": ADMINS,

@@ -55,7 +55,7 @@ async def plays_day(room: Room, *right: Who, wrong: tuple[Who, ...] = ()) -> Non
 
 async def test_without_a_tournament_the_page_says_what_one_is(member: Browser) -> None:
     page = await shown(member)
-    assert "There has been no tournament yet." in page and "/quiz-admin tournament new" in page
+    assert "There has been no tournament yet." in page and '/admin/tournaments">Plan a tournament</a>' in page
     assert (await member.opens(f"/m/{member.member}/tournament?name=nothing")).status_code == 404
     assert (await member.opens(f"/m/{member.member}/tournament?name={'x' * 61}")).status_code == 404
 

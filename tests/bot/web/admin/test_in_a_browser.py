@@ -12,6 +12,7 @@ from service.wire import Who
 from tests.bot.conftest import Room
 from tests.bot.web.admin import test_similarity
 from tests.bot.web.admin.test_review import SUGGESTION
+from tests.bot.web.admin.test_tournaments import plan_with_captains
 from tests.bot.web.chromium import Windows, axe_script, needs_chromium, opened_chromium, served
 from tests.bot.web.quiz_chat import OPERATOR, called, plays
 
@@ -30,6 +31,7 @@ PAGES = (
     ("/bank/import", "Import questions"),
     ("/statistics", "Statistics"),
     ("/seasons", "Seasons"),
+    ("/tournaments", "Tournaments"),
     ("/members", "Members"),
     ("/audit", "Audit"),
 )
@@ -41,6 +43,7 @@ async def fill(room: Room, reader: Who) -> None:
     await room.client.report(called("Grace"), room.event_id(), "one-right", "Two options are right. " * 5)
     await room.client.suggest(called("Ada"), room.event_id(), SUGGESTION)
     await room.client.season_start(OPERATOR, room.event_id(), "Autumn")
+    await plan_with_captains(room, "Ada", "W" * 60, title="M" * 60)
 
 
 @pytest.mark.browser
