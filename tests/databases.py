@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -104,13 +105,13 @@ def name_openers() -> None:
     """Makes psycopg say who opened a connection that nobody closed: it is collected much later, in another test."""
 
     def opened(self: Any, *values: Any) -> None:
-        self.opened_by = environ.get("PYTEST_CURRENT_TEST"), extract_stack(limit=20)
+        self.opened_by = environ.get("PYTEST_CURRENT_TEST"), asyncio.current_task(), extract_stack(limit=20)
         made(self, *values)
 
     def collected(self: Any, warn: Callable[..., None] = warn) -> None:
         def say(problem: str, kind: type[Warning]) -> None:
-            test, stack = self.opened_by
-            warn(f"{problem}\nIt was opened in {test} by\n{''.join(stack.format())}", kind)
+            test, task, stack = self.opened_by
+            warn(f"{problem}\nIt was opened in {test} by {task} in\n{''.join(stack.format())}", kind)
 
         dropped(self, say)
 

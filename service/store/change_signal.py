@@ -45,7 +45,8 @@ class ChangeSignal:
             if not self._users:
                 task, self._listening = self._listening, None
                 task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+                # If this call is canceled too, even again and again, the task closes its connection undisturbed.
+                await asyncio.wait({task})
 
     def next_change(self, channel: str) -> asyncio.Event:
         """Returns an event that is set at the next change of that kind. Get it before you look, to miss none."""
@@ -58,7 +59,8 @@ class ChangeSignal:
     async def _listen(self) -> None:
         while True:
             try:
-                async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
+                connection = await AsyncConnection.connect(self._url, autocommit=True)
+                try:
                     for channel in self._changes:
                         await connection.execute(SQL("listen {}").format(Identifier(channel)))
                     # Something may have changed before.
@@ -66,6 +68,9 @@ class ChangeSignal:
                         self._announce(channel)
                     async for notification in connection.notifies():
                         self._announce(notification.channel)
+                finally:
+                    # Not by `async with`, which rolls back first: closing never waits, so nothing interrupts it.
+                    await connection.close()
             except (Error, OSError) as problem:
                 log.info("database notifications lost; changes are found by looking", problem=str(problem).strip())
             await asyncio.sleep(RETRY_SECONDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import psycopg
 import pytest
@@ -62,6 +63,37 @@ async def test_it_listens_again_when_its_connection_was_lost(
         await again.wait()
         (second,) = listeners(database_url)
         assert first != second
+
+
+async def test_its_connection_is_closed_by_an_end_that_is_canceled_again_and_again(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The web server cancels the request of a page that went away in every turn of the loop until the request ends."""
+    execute = psycopg.AsyncConnection.execute
+    opened: list[psycopg.AsyncConnection] = []
+    asked = asyncio.Event()
+
+    async def observed(self: psycopg.AsyncConnection, *values: Any, **options: Any) -> Any:
+        opened.append(self)
+        asked.set()
+        return await execute(self, *values, **options)
+
+    monkeypatch.setattr(psycopg.AsyncConnection, "execute", observed)
+    signal = ChangeSignal(database_url)
+
+    async def page() -> None:
+        async with signal.listening():
+            await asyncio.Event().wait()
+
+    viewed = asyncio.create_task(page())
+    async with asyncio.timeout(60):
+        await asked.wait()
+        while not viewed.done():
+            viewed.cancel()
+            await asyncio.sleep(0)
+        (connection,) = set(opened)
+        while not connection.closed:  # noqa: ASYNC110
+            await asyncio.sleep(0)
 
 
 async def test_the_server_ends_statements_and_pauses_that_take_too_long(
