@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from functools import cache
+from bisect import bisect_right
+from functools import cache, lru_cache
+from itertools import accumulate
 
-from matplotlib.axes import Axes
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, fontManager
 from matplotlib.ft2font import FT2Font
 from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.path import Path
+from matplotlib.text import Text
+from matplotlib.transforms import Affine2D
 from PIL import Image
 from wcwidth import iter_graphemes
 
@@ -48,10 +52,8 @@ class Canvas:
     def __init__(self, height: float) -> None:
         self._figure = Figure(figsize=(WIDTH / _DPI, height / _DPI), dpi=_DPI * SCALE, facecolor=PAPER)
         self._canvas = FigureCanvasAgg(self._figure)
-        self._axes: Axes = self._figure.add_axes((0, 0, 1, 1))
-        self._axes.set_xlim(0, WIDTH)
-        self._axes.set_ylim(height, 0)
-        self._axes.set_axis_off()
+        # Artists are added to the figure: axes would take a fifth of the time, for limits that nothing here needs.
+        self._pixels = Affine2D().scale(SCALE, -SCALE).translate(0, SCALE * height)
 
     def text(
         self,
@@ -65,13 +67,12 @@ class Canvas:
         at: str = "left",
     ) -> None:
         """Draws one line of plain text with its baseline at `y`; `at` says which end of it is at `x`."""
-        self._axes.text(
-            x, y, drawable(text), fontproperties=font(size, bold), color=color, ha=at, va="baseline", parse_math=False
-        )
+        style = font(size, bold)
+        self._add(Text(x, y, drawable(text), fontproperties=style, color=color, ha=at, va="baseline", parse_math=False))
 
     def formula(self, x: float, y: float, mathtext: str, size: float) -> None:
         """Draws a formula whose baseline starts at a point."""
-        self._axes.text(x, y, f"${mathtext}$", fontproperties=formula_font(size), color=INK, va="baseline")
+        self._add(Text(x, y, f"${mathtext}$", fontproperties=formula_font(size), color=INK, va="baseline"))
 
     def bar(self, x: float, y: float, width: float, height: float, *, share: float, hatched: bool = False) -> None:
         """Draws a track and fills a share of it. Hatching distinguishes bars without color."""
@@ -83,14 +84,12 @@ class Canvas:
     def box(self, x: float, y: float, width: float, height: float, color: str, hatch: str = "") -> None:
         """Draws a filled rectangle."""
         edge = {"edgecolor": BAR, "linewidth": 1.0, "hatch": hatch} if hatch else {"edgecolor": "none"}
-        self._axes.add_patch(Rectangle((x, y), width, height, facecolor=color, **edge))
+        self._add(Rectangle((x, y), width, height, facecolor=color, **edge))
 
     def frame(self, x: float, y: float, width: float, height: float) -> None:
         """Draws a rounded frame around a highlighted row."""
         style = "round,pad=0,rounding_size=6"
-        self._axes.add_patch(
-            FancyBboxPatch((x, y), width, height, boxstyle=style, fill=False, edgecolor=BAR, linewidth=1.4)
-        )
+        self._add(FancyBboxPatch((x, y), width, height, boxstyle=style, fill=False, edgecolor=BAR, linewidth=1.4))
 
     def rule(self, y: float) -> None:
         """Draws a thin line from margin to margin."""
@@ -98,12 +97,16 @@ class Canvas:
 
     def stroke(self, points: list[tuple[float, float]], color: str = INK, width: float = 1.2) -> None:
         """Draws a line through points."""
-        self._axes.add_patch(PathPatch(Path(points), fill=False, edgecolor=color, linewidth=width))
+        self._add(PathPatch(Path(points), fill=False, edgecolor=color, linewidth=width))
 
     def curve(self, points: list[tuple[float, float]]) -> None:
         """Draws a line of Bézier curves: a start point, then three points per curve."""
         codes = [Path.MOVETO, *([Path.CURVE4] * (len(points) - 1))]
-        self._axes.add_patch(PathPatch(Path(points, codes), fill=False, edgecolor=INK, linewidth=1.2))
+        self._add(PathPatch(Path(points, codes), fill=False, edgecolor=INK, linewidth=1.2))
+
+    def _add(self, artist: Artist) -> None:
+        artist.set_transform(self._pixels)
+        self._figure.add_artist(artist)
 
     def png(self) -> bytes:
         """Returns the PNG. The same drawing gives the same bytes."""
@@ -113,7 +116,8 @@ class Canvas:
         drawn = Image.frombytes("RGBA", size, pixels).convert("RGB")
         buffer = io.BytesIO()
         # Few colors and the shades of their edges: with a palette, a picture takes a third of the bytes.
-        drawn.quantize(_SHADES, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(buffer, "png")
+        # MAXCOVERAGE takes a third of the time of MEDIANCUT, and no color is off by more than 6 of 255 instead of 56.
+        drawn.quantize(_SHADES, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(buffer, "png")
         return buffer.getvalue()
 
 
@@ -169,6 +173,7 @@ def _measuring() -> RendererAgg:
     return RendererAgg(1, 1, _DPI)  # type: ignore[no-untyped-call]
 
 
+@lru_cache(maxsize=4096)
 def width_of(text: str, size: float = 15, bold: bool = False) -> float:
     """Returns the width of a drawn text, logical pixels."""
     style = font(size, bold)
@@ -182,14 +187,16 @@ def fitted(text: str, room: float, size: float = 15, bold: bool = False) -> str:
     if width_of(line, size, bold) <= room:
         return line
     parts = list(iter_graphemes(line[:200]))
-    least, most = 0, len(parts)
-    while least < most:
-        middle = (least + most + 1) // 2
-        if width_of("".join(parts[:middle]).rstrip() + "…", size, bold) <= room:
-            least = middle
-        else:
-            most = middle - 1
-    return "".join(parts[:least]).rstrip() + "…"
+    # The sum of their widths is a little more than their width together, or the same: letters move closer.
+    ends = list(accumulate(width_of(part, size, bold) for part in parts))
+    kept = bisect_right(ends, room - width_of("…", size, bold))
+    while kept and width_of(_cut(parts, kept), size, bold) > room:
+        kept -= 1
+    return _cut(parts, kept)
+
+
+def _cut(graphemes: list[str], kept: int) -> str:
+    return "".join(graphemes[:kept]).rstrip() + "…"
 
 
 _INSIDE = WIDTH - 2 * MARGIN
