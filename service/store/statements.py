@@ -7,13 +7,13 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any, ParamSpec, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Executable, Float, Table, Text, bindparam, column, func, literal, select
+from sqlalchemy import JSON, ColumnElement, Executable, Table, Text, bindparam, column, func, literal, select
 from sqlalchemy import cast as cast_sql
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, Insert, insert
+from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.orm import DeclarativeBase
-from sqlalchemy.types import TypeEngine
 
 BATCH = 10_000
 """Rows that one statement inserts, so that what it sends stays within some megabytes."""
@@ -60,24 +60,15 @@ def insert_batches(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any
 
 
 def unnest_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> dict[str, ColumnElement[Any]]:
-    """Returns the columns of rows of a table, by name, as a table to select from: each column is sent as one array."""
-    stored = {name: model.__table__.c[name].type for name in rows[0]}
-    # psycopg has no arrays of JSON, so it is sent as text.
-    sent: dict[str, TypeEngine[Any]] = {
-        name: Text() if isinstance(kind, JSONB) else kind for name, kind in stored.items()
-    }
-    arrays = [literal([_as_sent(row[name], stored[name]) for row in rows], ARRAY(kind)) for name, kind in sent.items()]
-    columns = [column(name, kind) for name, kind in sent.items()]
-    cells = func.unnest(*arrays).table_valued(*columns, name="given").render_derived().c
-    return {
-        name: cast_sql(cells[name], kind) if isinstance(kind, JSONB) else cells[name] for name, kind in stored.items()
-    }
+    """Returns the columns of rows of a table, by name, as a table to select from."""
+    # As JSON, which takes a fifth of the time of one array for each column: psycopg quotes each item of an array.
+    sent = cast_sql(literal(json.dumps(rows, default=_as_sent), Text), JSON)
+    columns = [column(name, model.__table__.c[name].type) for name in rows[0]]
+    cells = func.json_to_recordset(sent).table_valued(*columns, name="given").render_derived(with_types=True).c
+    return {name: cells[name] for name in rows[0]}
 
 
-def _as_sent(value: object, kind: TypeEngine[Any]) -> object:
-    if value is None:
-        return None
-    if isinstance(kind, JSONB):
-        return json.dumps(value)
-    # psycopg takes no array of whole and other numbers.
-    return float(cast(float, value)) if isinstance(kind, Float) else value
+def _as_sent(value: object) -> str:
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError(f"JSON cannot hold {value!r}")
