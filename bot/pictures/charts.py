@@ -6,7 +6,7 @@ import io
 import unicodedata
 from bisect import bisect_right
 from functools import cache, lru_cache
-from itertools import accumulate
+from itertools import accumulate, combinations
 
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
@@ -17,7 +17,7 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.transforms import Affine2D
-from PIL import Image
+from PIL import Image, ImageColor
 from wcwidth import iter_graphemes
 
 from bot.core.charts import BoardChart, BoardPlace, DistributionChart, WeeksChart
@@ -35,7 +35,8 @@ MARGIN = 16
 PAPER, INK, QUIET, LINE, BAR, TRACK = "#fbfbfe", "#171a23", "#4a5064", "#c9cede", "#4157d8", "#e6e9f4"
 
 _DPI = 100
-_SHADES = 64
+_SHADE = 12
+"""Difference of two neighboring shades, of 255: the eye does not see it in an edge one pixel wide."""
 # matplotlib ships the first family; the others cover scripts it lacks, if they are installed.
 _FAMILIES = (
     *("DejaVu Sans", "Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC"),
@@ -113,12 +114,28 @@ class Canvas:
         self._canvas.draw()  # type: ignore[no-untyped-call]
         size = self._canvas.get_width_height()
         pixels = bytes(self._canvas.buffer_rgba())  # type: ignore[no-untyped-call]
-        drawn = Image.frombytes("RGBA", size, pixels).convert("RGB")
+        drawn = Image.frombytes("RGB", size, pixels, "raw", "RGBX")
         buffer = io.BytesIO()
-        # Few colors and the shades of their edges: with a palette, a picture takes a third of the bytes.
-        # MAXCOVERAGE takes a third of the time of MEDIANCUT, and no color is off by more than 6 of 255 instead of 56.
-        drawn.quantize(_SHADES, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(buffer, "png")
+        # With a palette, a picture takes a third of the bytes.
+        drawn.quantize(palette=_palette(), dither=Image.Dither.NONE).save(buffer, "png")
         return buffer.getvalue()
+
+
+@cache
+def _palette() -> Image.Image:
+    """Returns the colors, and the shades between each two of them that are at the edges of letters and boxes.
+
+    Always the same: to find the best shades for a picture would take a fifth of its time.
+    """
+    colors = [ImageColor.getrgb(color) for color in (PAPER, INK, QUIET, LINE, BAR, TRACK)]
+    shades: list[tuple[int, ...]] = [*colors]
+    for one, other in combinations(colors, 2):
+        steps = max(abs(a - b) for a, b in zip(one, other, strict=True)) // _SHADE
+        for step in range(1, steps):
+            shades.append(tuple(round(a + (b - a) * step / steps) for a, b in zip(one, other, strict=True)))
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([level for shade in shades for level in shade])
+    return palette
 
 
 @cache

@@ -20,18 +20,13 @@ def pixels_of(png: bytes) -> Pixels:
 
 
 def count(pixels: Pixels, color: tuple[int, int, int]) -> int:
-    return int(_have(pixels, color).sum())
-
-
-def _have(pixels: Pixels, color: tuple[int, int, int]) -> NDArray[np.bool_]:
-    """Returns which pixels have a color, or one that the eye cannot tell from it: a palette is not exact."""
-    return np.asarray(np.abs(pixels.astype(np.int16) - color).max(axis=2) <= 6)
+    return int((pixels == color).all(axis=2).sum())
 
 
 def longest_run(pixels: Pixels, color: tuple[int, int, int]) -> int:
     """Returns the longest run of a color in one row, which is the length of a full bar."""
     best = 0
-    for row in _have(pixels, color):
+    for row in (pixels == color).all(axis=2):
         edges = np.flatnonzero(np.diff(np.concatenate(([0], row.astype(np.int8), [0]))))
         best = max(best, int((edges[1::2] - edges[::2]).max(initial=0)))
     return best
