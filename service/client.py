@@ -444,8 +444,8 @@ class ServiceClient(WebCalls):
         """Gives a member a team to pick, before the tournament starts; audited."""
 
     @call("admin/tournament/cancel")
-    async def tournament_cancel(self, who: Who, event_id: str) -> TournamentView:
-        """Ends the workspace's tournament without a result; audited."""
+    async def tournament_cancel(self, who: Who, event_id: str, tournament: int = 0) -> TournamentView:
+        """Ends the workspace's tournament without a result, if it is the given one or none is given; audited."""
 
     @call("admin/season/start")
     async def season_start(self, who: Who, event_id: str, name: str) -> SeasonView:

@@ -121,8 +121,10 @@ async def tournament_captain(change: TheChange, member: NameBody) -> TournamentV
 
 
 @router.post("/admin/tournament/cancel")
-async def tournament_cancel(change: TheChange) -> TournamentView:
-    work = partial(tournaments.cancel, now=change.now)
+async def tournament_cancel(
+    change: TheChange, tournament: Annotated[int, Body(embed=True, ge=0, lt=2**63)] = 0
+) -> TournamentView:
+    work = partial(tournaments.cancel, now=change.now, tournament_id=tournament)
     return await _shown(change, await change.run("tournament cancel", work, int, lambda done: {"tournament": done}))
 
 

@@ -105,9 +105,11 @@ async def plan(session: AsyncSession, caller: Caller, wanted: TournamentPlan, no
     return made.id
 
 
-async def cancel(session: AsyncSession, caller: Caller, now: datetime) -> int:
-    """Ends the workspace's tournament without a result. Returns its id."""
+async def cancel(session: AsyncSession, caller: Caller, now: datetime, tournament_id: int = 0) -> int:
+    """Ends the workspace's tournament without a result, unless it is another than `tournament_id`. Returns its id."""
     tournament = await _lock_live(session, caller)
+    if tournament_id and tournament.id != tournament_id:
+        raise Refused(TournamentRefused(why="another"))
     await _end(session, tournament, "cancelled", now)
     return tournament.id
 

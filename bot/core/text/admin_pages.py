@@ -198,6 +198,9 @@ def left_out(view: ImportView) -> str:
 
 ACTIONS: Final = (
     ("schedule", "Schedules"),
+    ("ask", "Extra questions"),
+    ("close-now", "Rounds closed early"),
+    ("digest", "Digests"),
     ("bank", "Banks"),
     ("question", "Edits of questions"),
     ("report", "Reports"),
@@ -205,6 +208,9 @@ ACTIONS: Final = (
     ("answer", "Credits"),
     ("member", "Members"),
     ("season", "Seasons"),
+    ("sprint", "Sprints"),
+    ("tournament", "Tournaments"),
+    ("chat", "Linked chats"),
     ("review", "Where reports go"),
 )
 """First words of actions, and what they are called in the filter."""

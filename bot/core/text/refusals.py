@@ -625,6 +625,8 @@ def _tournament(refusal: TournamentRefused) -> Words:
         case "none":
             text = "No tournament is planned or running. An admin plans one with `/quiz-admin tournament new`."
             return "No tournament", text
+        case "another":
+            return "Nothing was canceled", "That tournament has ended, and another is planned or running."
         case "schedules":
             text = "A tournament counts the daily rounds of schedules, and there is no such schedule here."
             return (

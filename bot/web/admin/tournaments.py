@@ -13,7 +13,7 @@ from starlette.routing import Route
 from bot.core.text import tournament_pages as text
 from bot.core.text.admin_pages import Done
 from bot.core.text.refusals import refusal_words
-from bot.web.admin.frame import AdminFrame
+from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import WHERE, who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of
 from bot.web.tournament import isolate_names
@@ -63,7 +63,7 @@ class TournamentsPage:
                 await self._client.tournament_captain(who, event, name)
                 return "captain"
             case "cancel":
-                await self._client.tournament_cancel(who, event)
+                await self._client.tournament_cancel(who, event, number_of(text_of(fields, "tournament")))
                 return "ended without result"
         raise RequestProblem(422, *text.UNKNOWN_ACTION)
 

@@ -327,6 +327,10 @@ async def test_a_workspace_has_one_tournament_at_a_time_and_the_audit_has_its_pl
     # Without a first day it begins on the next Monday.
     view = await client.tournament_plan(boss, scene.event(), DAILY, TournamentPlan(title="Next"))
     assert (view.first_day, view.others) == (date(2026, 3, 9), ("Spring",))
+    with refused(TournamentRefused(why="another")):
+        await client.tournament_cancel(boss, scene.event(), ended.detail["tournament"])
+    assert (await client.tournament(boss)).state == "joining"
+    assert (await client.tournament_cancel(boss, scene.event(), view.id)).state == "cancelled"
 
 
 async def test_processes_that_tick_at_once_settle_a_day_once(scene: TournamentScene, clock: Clock) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import time
+
 import pytest
 from playwright.async_api import expect
 
 from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.web import WebChat, build
-from service.wire import Who
+from bot.web.chat import WHERE
+from service.wire import PlannedSprint, Who
 from tests.bot.conftest import Room
 from tests.bot.web.admin import test_similarity
 from tests.bot.web.admin.test_review import SUGGESTION
@@ -31,6 +34,7 @@ PAGES = (
     ("/bank/import", "Import questions"),
     ("/statistics", "Statistics"),
     ("/seasons", "Seasons"),
+    ("/sprints", "Sprints"),
     ("/tournaments", "Tournaments"),
     ("/members", "Members"),
     ("/audit", "Audit"),
@@ -43,6 +47,8 @@ async def fill(room: Room, reader: Who) -> None:
     await room.client.report(called("Grace"), room.event_id(), "one-right", "Two options are right. " * 5)
     await room.client.suggest(called("Ada"), room.event_id(), SUGGESTION)
     await room.client.season_start(OPERATOR, room.event_id(), "Autumn")
+    sprint = PlannedSprint(questions=5, seconds=30, at=time(18))
+    await room.client.sprint_plan(OPERATOR, room.event_id(), WHERE, sprint)
     await plan_with_captains(room, "Ada", "W" * 60, title="M" * 60)
 
 

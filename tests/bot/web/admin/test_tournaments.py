@@ -57,7 +57,11 @@ async def test_an_admin_plans_one_and_cancels_it(room: Room, member: Browser) ->
     view = await room.client.tournament(OPERATOR)
     assert (view.title, view.first_day, view.days, view.form) == ("Cup <1>", first_day, 5, "bracket")
     assert (view.teams_by, view.late) == ("random", True)
-    page = await posted(member, PATH, {"action": "cancel"})
+    assert "another is planned" in words(
+        (await sent(member, PATH, {"action": "cancel", "tournament": str(view.id + 1)})).text
+    )
+    assert f'name="tournament" value="{view.id}"' in page
+    page = await posted(member, PATH, {"action": "cancel", "tournament": str(view.id)})
     assert "Called off. The channel is told. Tournaments No tournament is planned or running" in words(page)
     assert "The latest one: Cup <1>" in words(page) and 'value="plan"' in page
     assert (await room.client.tournament(OPERATOR)).state == "cancelled"
