@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from questions.formats import moodle, records
 from questions.formats.draft import ImportDraft
 from questions.formats.markdown import markdown_converter
-from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
+from questions.formats.xml import INLINE, BrokenXml, RefusedXml, XmlElement, parse_xml
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -54,8 +53,8 @@ def _languages(element: XmlElement) -> set[str]:
 def data_of(element: XmlElement) -> Any:
     """Returns an element as data: its text, or a mapping of its attributes and children; children with the same name
     are a list. Of the same text in several languages, the first is kept, or the English one."""
-    inline = any(child.name in _INLINE for child in element.children) and "".join(element.pieces).strip()
-    if inline or (element.children and all(child.name in _INLINE for child in element.children)):
+    inline = any(child.name in INLINE for child in element.children) and "".join(element.pieces).strip()
+    if inline or (element.children and all(child.name in INLINE for child in element.children)):
         element = replace(element, pieces=[_shown(element)], children=[])
     text = " ".join("".join(element.pieces).split("\n")).strip()
     attributes = {_local(name): value for name, value in element.attributes.items() if not name.startswith("xmlns")}
@@ -80,26 +79,10 @@ def data_of(element: XmlElement) -> Any:
     return {**attributes, **data}
 
 
-_INLINE = frozenset(
-    ("b", "i", "u", "em", "strong", "code", "tt", "sub", "sup", "br", "span", "a", "img", "p", "div", "pre", "mark")
-)
-"""Elements of HTML in a text."""
-
-
 def _shown(element: XmlElement) -> str:
     """Returns the text of an element with HTML as Markdown."""
-    converted: str = markdown_converter("html")(_html(element))
+    converted: str = markdown_converter("html")(element.as_html())
     return converted.strip()
-
-
-def _html(element: XmlElement) -> str:
-    parts: list[str] = []
-    for text, child in element.content():
-        parts.append(html.escape(text))
-        if child is not None:
-            source = f' src="{html.escape(child.attributes.get("src", ""))}"' if child.name == "img" else ""
-            parts.append(f"<{child.name}{source}>{_html(child)}</{child.name}>")
-    return "".join(parts)
 
 
 def _local(name: str) -> str:

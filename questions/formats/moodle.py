@@ -69,7 +69,7 @@ def _words(element: XmlElement | None) -> str:
     """Returns an element's text as Markdown, converted from the format it declares."""
     if element is None:
         return ""
-    return markdown_converter(element.attributes.get("format", "moodle_auto_format"))(element.text_of())
+    return markdown_converter(element.attributes.get("format", "moodle_auto_format"))(element.markup_of())
 
 
 def _question(draft: ImportDraft, element: XmlElement, kind: str, category: str) -> None:
@@ -97,7 +97,8 @@ def _question(draft: ImportDraft, element: XmlElement, kind: str, category: str)
     item.id = element.text_of("idnumber").strip()
     tags = element.child("tags")
     item.tag([tag.text_of() for tag in tags.all("tag")] if tags else [])
-    if _PICTURE.search(element.text_of("questiontext")):
+    asked = element.child("questiontext")
+    if asked is not None and _PICTURE.search(asked.markup_of()):
         draft.add("Q609", "pictures and files are not imported", "describe the picture", lines)
     add(draft, item, element)
 

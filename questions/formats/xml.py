@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import re
 from dataclasses import dataclass, field
+from html.entities import html5
 from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
 
@@ -12,6 +15,33 @@ if TYPE_CHECKING:
 _DEEPEST = 40
 _MOST = 400_000
 """Maximum number of elements in a document."""
+
+
+INLINE = frozenset(
+    (
+        *(
+            "b",
+            "i",
+            "u",
+            "em",
+            "strong",
+            "code",
+            "tt",
+            "sub",
+            "sup",
+            "br",
+            "span",
+            "a",
+            "img",
+            "p",
+            "div",
+            "pre",
+            "mark",
+        ),
+        *("ul", "ol", "li", "table", "thead", "tbody", "tr", "td", "th", "h1", "h2", "h3", "h4", "hr", "font", "small"),
+    )
+)
+"""Elements of HTML in a text."""
 
 
 class RefusedXml(Exception):
@@ -84,6 +114,22 @@ class XmlElement:
         inner = element.child("text")
         return "".join((inner or element).pieces).strip()
 
+    def markup_of(self) -> str:
+        """Returns its text, or that of its `text` element; as HTML, if there are elements of HTML in it."""
+        element = self.child("text") or self
+        inline = element.children and all(child.name.lower() in INLINE for child in element.children)
+        return element.as_html().strip() if inline else self.text_of()
+
+    def as_html(self) -> str:
+        """Returns the text and the elements in it as HTML."""
+        parts: list[str] = []
+        for text, child in self.content():
+            parts.append(html.escape(text, quote=False))
+            if child is not None:
+                source = f' src="{html.escape(child.attributes.get("src", ""))}"' if child.name == "img" else ""
+                parts.append(f"<{child.name}{source}>{child.as_html()}</{child.name}>")
+        return "".join(parts)
+
 
 def parse_xml(text: str) -> XmlElement:
     """Returns the outermost element. Raises RefusedXml or BrokenXml."""
@@ -99,12 +145,28 @@ def parse_xml(text: str) -> XmlElement:
     parser.UnparsedEntityDeclHandler = builder.refuse
     parser.ExternalEntityRefHandler = builder.refuse
     try:
-        parser.Parse(text.encode("utf-8", "replace"), True)
+        parser.Parse(_numbered(text).encode("utf-8", "replace"), True)
     except expat.ExpatError as error:
         raise BrokenXml(expat.ErrorString(error.code), error.lineno) from None
     if builder.root is None:
         raise BrokenXml("it has no elements", 1)
     return builder.root
+
+
+_NAMED = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|$)|&(?P<name>[A-Za-z][A-Za-z0-9]{1,30};)", re.DOTALL)
+_OF_XML = ("lt;", "gt;", "amp;", "quot;", "apos;")
+
+
+def _numbered(text: str) -> str:
+    """Returns the text with the entities of HTML as numbers: programs write `&nbsp;` into XML, which has no such name."""
+
+    def number(found: re.Match[str]) -> str:
+        name = found["name"]
+        if name is None or name in _OF_XML or name not in html5:
+            return found[0]
+        return "".join(f"&#{ord(character)};" for character in html5[name])
+
+    return _NAMED.sub(number, text) if "&" in text else text
 
 
 class _Builder:
