@@ -123,7 +123,7 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 def infer_roles(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
     """Returns the role of each column of rows with the same number of cells; empty if none asks."""
     columns = list(zip(*rows[:_MOST_ROWS], strict=True))
-    filled = [index for index, cells in enumerate(columns) if any(cells)]
+    filled = [index for index, cells in enumerate(columns) if any(cells) and not _is_label(columns, index)]
     asks = _question(columns, filled)
     if asks is None:
         return ()
@@ -224,6 +224,37 @@ def find_key(rows: Sequence[Sequence[str]], among: Sequence[int], options: Seque
         if found:
             return found[0] if len(found) == 1 else None
     return None
+
+
+_LABEL = re.compile(r"[(\[]?(?:[A-Za-z]|\d)[)\].:]?|[①-⑩]")
+"""What an option is called: `A`, `(2)`."""
+
+
+def past_labels(roles: Sequence[tuple[str, int]], rows: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
+    """Returns the roles; where each column of options holds one label in all rows, such as `(1)`, the columns beside
+    them are the options."""
+    options = [at for at, (role, _) in enumerate(roles) if role == "option"]
+    columns = list(zip(*(row for row in rows if len(row) == len(roles)), strict=True))
+    if len(options) < _FEWEST_OPTIONS or not columns or not all(_is_label(columns, at) for at in options):
+        return list(roles)
+    if any(roles[at + 1][0] for at in options):
+        return list(roles)
+    moved = {at + 1: roles[at] for at in options}
+    return [moved.get(at, ("", 0) if at in options else role) for at, role in enumerate(roles)]
+
+
+def repeats_labels(cells: Sequence[str], below: Sequence[str]) -> bool:
+    """Returns whether two rows have the same labels of options in the same places, so that neither is a header."""
+    same = [one for one, other in zip(cells, below, strict=False) if one.strip() == other.strip()]
+    return sum(_LABEL.fullmatch(one.strip()) is not None for one in same) >= _FEWEST_OPTIONS
+
+
+def _is_label(columns: Sequence[Sequence[str]], at: int) -> bool:
+    """Returns whether a column holds the same label of an option in all rows, and the next one differs."""
+    labels = {cell.strip() for cell in columns[at]} - {""}
+    beside = set(columns[at + 1]) if at + 1 < len(columns) else set()
+    alike = len(labels) == 1 and all(map(_LABEL.fullmatch, labels))
+    return alike and len(columns[at]) >= _FEWEST_ROWS and len(beside) > 1
 
 
 def _is_setting(cells: Sequence[str], before: Sequence[str]) -> bool:

@@ -197,3 +197,15 @@ def option_places(names: Sequence[str]) -> dict[int, int]:
     first = min(best.values(), default=0)
     regular = sorted(best.values()) == list(range(first, first + len(best))) and first <= 1
     return {at: place - first for at, place in best.items()} if regular and len(best) >= _FEWEST_INDEXED else {}
+
+
+_MOST_NAMES = 3
+"""Most words of a name that begins with a word for questions."""
+_ABOUT = re.compile(r"id|nr|no|number|num|count|type|kind|level|category|topic|score|points|image|index|code|date")
+"""What a name such as `question type` says about a question."""
+
+
+def names_questions(name: str) -> bool:
+    """Returns whether a name begins with a word for questions, and says what they are about: `Domanda specifica`."""
+    first, *rest = name.split(" ")
+    return first in ASKING and 0 < len(rest) < _MOST_NAMES and not any(map(_ABOUT.fullmatch, rest))

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
-from questions.formats.columns import find_key, holds_texts, infer_cards, infer_columns
+from questions.formats.columns import find_key, holds_texts, infer_cards, infer_columns, past_labels, repeats_labels
 from questions.formats.draft import (
     ImportDraft,
     Item,
@@ -22,7 +22,15 @@ from questions.formats.draft import (
     add_unanswered,
     topic_of,
 )
-from questions.formats.field_names import ASKING, FIELD_NAMES, names_wrong, option_name, option_places, spelled
+from questions.formats.field_names import (
+    ASKING,
+    FIELD_NAMES,
+    names_questions,
+    names_wrong,
+    option_name,
+    option_places,
+    spelled,
+)
 from questions.formats.markdown import from_tagged
 from questions.formats.row_keys import UNKNOWN_BASE, KeyStyle, Options, is_place, key_style, right_options
 from questions.model import is_literal
@@ -141,6 +149,8 @@ def add_rows(
     base: int | None,
 ) -> None:
     """Adds the questions of all rows. `base`: the index of the first option, where the header shows it."""
+    rows = list(rows)
+    roles = [Column(*one) for one in past_labels(roles, [cells for cells, _ in rows])]
     read: list[Row] = []
     for cells, lines in rows:
         if len(cells) > len(roles):
@@ -189,7 +199,7 @@ def _holds_responses(line: str) -> bool:
 
 def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     """Reads a table whose columns are known by what is in them, or says what its header needs."""
-    named = _named_roles(draft.source.line(first))
+    named = _named_roles(draft.source, first)
     head = first if named else first - 1
     table = infer_columns(draft.source.lines[head:])
     if table is None and PurePath(draft.source.name).suffix.lower() in SHEETS:
@@ -236,8 +246,6 @@ def _only_cards(
 
 _CARD = 2
 """Number of cells of a card."""
-_MOST_NAMES = 3
-"""Most words of a name that begins with a word for questions."""
 
 
 def _only_asking(source: Source, first: int) -> tuple[str, list[Column]] | None:
@@ -250,7 +258,7 @@ def _only_asking(source: Source, first: int) -> tuple[str, list[Column]] | None:
         roles = columns(names)
         shown = [spelled(name) for name in names]
         exact = [at for at, name in enumerate(shown) if name in ASKING]
-        begun = [at for at, name in enumerate(shown) if _names_questions(name)]
+        begun = [at for at, name in enumerate(shown) if names_questions(name)]
         at = next(iter(exact or begun), None)
         rows = [header_cells(line, delimiter) for line in source.lines[first : first + _MOST_LOOKED_AT]]
         cells = [row[at] for row in rows if at is not None and len(row) == len(names)]
@@ -263,23 +271,15 @@ def _only_asking(source: Source, first: int) -> tuple[str, list[Column]] | None:
 
 _MOST_LOOKED_AT = 300
 """Rows looked at."""
-_ABOUT = re.compile(r"id|nr|no|number|num|count|type|kind|level|category|topic|score|points|image|index|code|date")
-"""What a name such as `question type` says about a question."""
-
-
-def _names_questions(name: str) -> bool:
-    first, *rest = name.split(" ")
-    return first in ASKING and 0 < len(rest) < _MOST_NAMES and not any(map(_ABOUT.fullmatch, rest))
 
 
 def _asking_column(roles: Sequence[Column]) -> str:
     return f"column {next((n for n, column in enumerate(roles, 1) if column.role == 'question'), 1)} asks"
 
 
-def _named_roles(line: str) -> list[Column]:
-    """Returns the roles of the columns that a line names, although none of them is known to hold the question; empty
-    if it names none."""
-    found = (columns(header_cells(line, mark)) for mark in DELIMITERS)
+def _named_roles(source: Source, number: int) -> list[Column]:
+    """Returns the roles of a line's columns, although none is known to hold the question; empty if it names none."""
+    found = (_header_roles(source, number, mark) for mark in DELIMITERS)
     best = max(found, key=lambda roles: sum(bool(column.role) for column in roles))
     return best if sum(bool(column.role) for column in best) > 1 else []
 
@@ -310,12 +310,6 @@ def _without_placeholder(
     return [([*cells[:at], "", *cells[at + 1 :]] if lines in same else cells, lines) for cells, lines in rows]
 
 
-def _is_header(line: str) -> bool:
-    """Returns whether a line names columns, although none of them is known to hold the question."""
-    rows = (header_cells(line, mark) for mark in DELIMITERS)
-    return any(len(row) > 1 and sum(bool(column.role) for column in columns(row)) > 1 for row in rows)
-
-
 _INDEX = re.compile(r"in(?:dex|dice)\b")
 
 
@@ -335,20 +329,20 @@ def _first(source: Source) -> int:
     if filled and _SEPARATOR.fullmatch(source.line(filled[0]).strip(" \n")):
         return (filled[1:] or [1])[0]
     most = _MOST_ADVICE if PurePath(source.name).suffix.lower() in SHEETS else 1
-    suits = (number for number in filled[:most] if _best_delimiter(source.line(number), DELIMITERS))
+    suits = (number for number in filled[:most] if _best_delimiter(source, number, DELIMITERS))
     return next(suits, filled[0] if filled else 1)
 
 
 def _delimiter(source: Source, first: int) -> str | None:
     """Returns the delimiter that gives the most known columns; None without a question or an answer column."""
     said = _SEPARATOR.fullmatch(source.line(first - 1).strip(" \n")) if first > 1 else None
-    return _best_delimiter(source.line(first), (said["mark"],) if said else DELIMITERS)
+    return _best_delimiter(source, first, (said["mark"],) if said else DELIMITERS)
 
 
-def _best_delimiter(line: str, delimiters: tuple[str, ...]) -> str | None:
+def _best_delimiter(source: Source, number: int, delimiters: tuple[str, ...]) -> str | None:
     best: tuple[int, str] | None = None
     for delimiter in delimiters:
-        roles = {column.role for column in columns(header_cells(line, delimiter))}
+        roles = {column.role for column in _header_roles(source, number, delimiter)}
         if "question" in roles and roles & {"answer", "options", "correct", "option", "wrong"}:
             best = max(best or (0, ""), (len(roles), delimiter))
     return best[1] if best else None
@@ -378,16 +372,20 @@ def _rows(draft: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequ
             start = last + 1
             continue
         last = first + reader.line_num - 1
-        if last == len(lines) and last > start and not lines[-1].strip() and _swallowed(cells):
+        to_the_end = last == len(lines) and last > start and not lines[-1].strip()
+        if to_the_end and cells and cells[-1].endswith("\n"):
             draft.add("Q601", "this quote is never closed", 'close it with `"`', (start, last))
         if any(cell.strip() for cell in cells):
             yield cells, (start, draft.source.last_filled(start, last))
         start = last + 1
 
 
-def _swallowed(cells: Sequence[str]) -> bool:
-    """Returns whether the last cell continues to the end of the document."""
-    return bool(cells) and cells[-1].endswith("\n")
+def _header_roles(source: Source, number: int, delimiter: str) -> list[Column]:
+    """Returns the roles of the columns that a line names; none if it has the same labels of options as a line next to
+    it."""
+    cells = header_cells(source.line(number), delimiter)
+    around = (header_cells(source.line(near), delimiter) for near in (number - 1, number + 1))
+    return [] if any(repeats_labels(cells, row) for row in around) else columns(cells)
 
 
 # Rows of named Markdown cells, from tables and Anki notes
