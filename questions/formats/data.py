@@ -59,7 +59,10 @@ def _yaml(text: str) -> Any:
 
 _NO_KEY = object()
 _DEEPEST_YAML = 20
-_ASKS = re.compile(r"^[ \t]*(?:-[ \t]+)?[\"']?[^\W\d][\w ]{0,30}[\"']?[ ]?:[ \t]*\S", re.MULTILINE)
+_ASKS = re.compile(
+    r"^[ \t]*(?:-[ \t]+)?[\"']?[^\W\d][\w ]{0,30}[\"']?[ ]?:[ \t]*\S|^-[ \t]*(?:\n[ \t]+)?-[ \t]+\S", re.MULTILINE
+)
+"""A field with a value, or a list in a list."""
 
 
 def _put(stack: list[Any], keys: list[Any], value: Any) -> None:

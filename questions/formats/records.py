@@ -35,6 +35,7 @@ from questions.formats.field_names import (
     spelled,
 )
 from questions.formats.markdown import from_tagged
+from questions.formats.nested import as_cards, unnested
 from questions.formats.row_keys import UNKNOWN_BASE
 from questions.formats.unknown_fields import asking_field, renamed
 from questions.labels import is_placeholder
@@ -134,7 +135,7 @@ def _lists(value: Any, depth: int, left: list[int]) -> Iterator[list[Record]]:
     if depth > _DEEPEST or left[0] < 0:
         return
     if isinstance(value, list):
-        named = (one if isinstance(one, dict) else _by_place(one) for one in value)
+        named = as_cards(value) or (one if isinstance(one, dict) else _by_place(one) for one in value)
         records = [record for one in named if one and (record := _record(one)) is not None]
         if records and len(records) * 2 >= len(value):
             yield records
@@ -171,7 +172,7 @@ def _by_place(value: Any) -> dict[str, Any]:
 def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
     values: dict[str, Any] = {}
-    fields = _in_one_language(data)
+    fields = unnested(_in_one_language(data), _ROLE_OF)
     lists = {name: value for name, value in fields.items() if name in FIELD_NAMES["options"]}
     unknown: dict[str, Any] = {}
     for name, value in fields.items():

@@ -158,7 +158,7 @@ _OF_XML = ("lt;", "gt;", "amp;", "quot;", "apos;")
 
 
 def _numbered(text: str) -> str:
-    """Returns the text with the entities of HTML as numbers: programs write `&nbsp;` into XML, which has no such name."""
+    """Returns the text with the entities of HTML as numbers: programs write `&nbsp;` into XML, which lacks it."""
 
     def number(found: re.Match[str]) -> str:
         name = found["name"]
