@@ -19,26 +19,9 @@ _MOST = 400_000
 
 INLINE = frozenset(
     (
-        *(
-            "b",
-            "i",
-            "u",
-            "em",
-            "strong",
-            "code",
-            "tt",
-            "sub",
-            "sup",
-            "br",
-            "span",
-            "a",
-            "img",
-            "p",
-            "div",
-            "pre",
-            "mark",
-        ),
-        *("ul", "ol", "li", "table", "thead", "tbody", "tr", "td", "th", "h1", "h2", "h3", "h4", "hr", "font", "small"),
+        *("b", "i", "u", "em", "strong", "code", "tt", "sub", "sup", "br", "span", "a", "img", "mark", "font", "small"),
+        *("p", "div", "pre", "ul", "ol", "li", "table", "thead", "tbody", "tr", "td", "th", "h1", "h2", "h3", "h4"),
+        "hr",
     )
 )
 """Elements of HTML in a text."""
