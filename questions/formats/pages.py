@@ -1,4 +1,4 @@
-"""Reads pages as Markdown: Jupyter notebooks and HTML. Scripts, styles and navigation are left out."""
+"""Reads pages as Markdown: notebooks, HTML, Org and reStructuredText. Scripts, styles and navigation are left out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import re
 from pathlib import PurePath
 from typing import Any
 
+from questions.formats import outlines
 from questions.formats.markdown import fence, from_html
 
-SUFFIXES = (".ipynb", ".html", ".htm")
+SUFFIXES = (".ipynb", ".html", ".htm", *outlines.SUFFIXES)
 
 _LEFT_OUT = re.compile(
     r"<(?:(?P<tag>script|style|head|nav|header|footer|noscript|template|svg|button)\b|!--)", re.IGNORECASE
@@ -18,10 +19,14 @@ _LEFT_OUT = re.compile(
 
 
 def read_page(text: str, name: str) -> str | None:
-    """Returns the Markdown of a notebook or HTML page; None if the document is neither."""
+    """Returns the Markdown of a notebook, a page or an outline; None for other documents."""
     suffix = PurePath(name).suffix.lower()
     if suffix == ".ipynb":
         return _notebook(text)
+    if suffix == ".org":
+        return outlines.markdown_of_org(text)
+    if suffix == ".rst":
+        return outlines.markdown_of_rst(text)
     if suffix in (".html", ".htm") or re.match(r"\s*(?:<!doctype html|<html)\b", text[:500], re.IGNORECASE):
         return from_html(_without_scripts(text), page=True)
     return None

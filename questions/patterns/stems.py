@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NUMBERED = re.compile(
     rf"(?P<mark>\*{{1,3}}|_{{1,3}})?(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS}|no\.|nº|№|第|[A-Z](?=\d))[ ]?)?#?"
     r"(?:(?P<nested>\d{1,4}(?:\.\d{1,4})+)[.):：]?[ ]+"
-    r"|(?P<number>\d{1,4})(?:\\?[.):：、．）](?!\d)[ ]*|[ ]*[题題問问道번][:：.]?[ ]*|[ ]+[-–—][ ]+)"
+    r"|(?P<number>\d{1,4})(?:\\?[.):：、．）。，](?!\d)[ ]*|[ ]*[题題問问道번][:：.]?[ ]*|[ ]+[-–—][ ]+)"
     r"|(?P<bare>(?<=[Qq])\d{1,3})[ ]+(?=[^\W\d_]))"
     r"(?P<rest>\S.*)",
     re.IGNORECASE | re.DOTALL,

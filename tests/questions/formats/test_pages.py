@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from questions import Question, Reading, read_bank
+from questions.formats.pages import read_page as as_markdown
 
 
 def keyed(question: Question) -> str:
@@ -196,3 +197,104 @@ def test_emphasis_in_a_word_document_is_kept() -> None:
         paragraph("Answer: B"),
     )
     assert [question.prompt for question in reading.bank.questions] == ["Which *call* copies?"]
+
+
+ORG = """#+TITLE: Interview
+#+STARTUP: overview
+# a note to myself
+
+* Memory                                                  :ml:
+** 1.What is a /view/?
+   :PROPERTIES:
+   :ID: 12
+   :END:
+It *shares* the ~storage~, see [[http://example.org/views][views]].
+*** An example
+#+BEGIN_SRC python
+* = 1  # not a headline
+x.t()
+#+END_SRC
+** 2，How is it copied?
+SCHEDULED: <2024-01-01 Mon>
+#+BEGIN_QUOTE
+With =clone()=.
+#+END_QUOTE
+** TODO 3。Why is a copy slow?
+| what | cost |
+|------+------|
+| bytes | all |
+"""
+
+
+def test_an_outline_in_org_is_read_with_its_own_lines() -> None:
+    reading = read_bank(ORG, name="interview.org")
+    assert [(one.place.line, one.number, one.prompt, one.answer) for one in reading.bank.questions] == [
+        (
+            6,
+            "1",
+            "What is a /view/?",
+            "It **shares** the `storage`, see [views](http://example.org/views).\n#### An example\n"
+            "```python\n* = 1  # not a headline\nx.t()\n```",
+        ),
+        (16, "2", "How is it copied?", "> With `clone()`."),
+        (21, "3", "Why is a copy slow?", "| what | cost |\n|------|------|\n| bytes | all |"),
+    ]
+    assert reading.bank.title == "Interview"
+
+
+RST = """==========
+Interview
+==========
+
+What is a view?
+~~~~~~~~~~~~~~~
+
+It shares the storage; :func:`torch.clone` does not. See `views <http://example.org/views>`_.
+
+How is it copied?
+~~~~~~~~~~~~~~~~~
+
+.. code-block:: python
+   :linenos:
+
+   y = x.clone()
+
+That is all.
+
+Why is a copy slow?
+~~~~~~~~~~~~~~~~~~~
+
+All bytes move.
+"""
+
+
+def test_titles_in_restructured_text_are_headings() -> None:
+    reading = read_bank(RST, name="interview.rst")
+    assert [(one.place.line, one.prompt, one.answer) for one in reading.bank.questions] == [
+        (
+            5,
+            "What is a view?",
+            "It shares the storage; `torch.clone` does not. See [views](http://example.org/views).",
+        ),
+        (10, "How is it copied?", "    y = x.clone()\n\nThat is all."),
+        (20, "Why is a copy slow?", "All bytes move."),
+    ]
+
+
+@pytest.mark.parametrize("name", ["notes.org", "notes.rst"])
+@pytest.mark.parametrize(
+    "text", [ORG, RST, "", "* a\n:X:\nno end", "#+BEGIN_SRC\nopen", ".. code::", "===\n===\n\n===", "a\n---"]
+)
+def test_an_outline_keeps_its_number_of_lines(name: str, text: str) -> None:
+    made = as_markdown(text, name)
+    assert made is not None
+    assert made.count("\n") == text.count("\n")
+
+
+def test_study_text_in_an_outline_asks_nothing() -> None:
+    text = "Tensors\n~~~~~~~\n\nA tensor has a shape.\n\nViews\n~~~~~\n\nIt shares.\n\nStrides\n~~~~~~~\n\nSteps.\n"
+    for made, name in (
+        (text, "notes.rst"),
+        ("* Tensors\nA shape.\n* Views\nShared memory.\n* Strides\nSteps.", "a.org"),
+    ):
+        assert read_bank(made, name=name).bank.questions == ()
