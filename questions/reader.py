@@ -25,6 +25,7 @@ from questions.ids import with_ids
 from questions.model import Bank, Question
 from questions.patterns import Inferred, read_patterns
 from questions.patterns.key_lists import find_key_lists
+from questions.patterns.numbering import with_spaces
 from questions.recipes import LONGEST_RECIPE, InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.source import Finding, Source, Span, open_source
 from questions.unread import unread_findings
@@ -93,6 +94,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     page = read_page("\n".join(source.lines), name)
     if page is not None:
         source, encoding = open_source(page, name)
+    source = with_spaces(source)
     document = open_document(source)
     questions, dialects, found, explanation, used = _read_questions(document, stated)
     license = scalar(document.front, "license") or scalar(document.front, "licence")

@@ -21,7 +21,7 @@ from questions.patterns.answers import (
 )
 from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
 from questions.patterns.marks import bullet_options, bullets_offer, lists_ask_to_choose, marking_signs
-from questions.patterns.options import options_in
+from questions.patterns.options import RIGHT_AFTER, options_in
 from questions.patterns.starts import Start
 from questions.patterns.stems import asks_to_choose, ends_asking, level_of, level_under, reads_as_question, unbold
 from questions.source import Finding, trim
@@ -357,6 +357,9 @@ def _belongs_to_prompt(start: Start, body: tuple[Block, ...], shown: str, *, mos
     if start.said or not body or len(lists) != len(body):
         return mostly_bare and bool(body) and not start.said and all(block.kind in ("list", "fence") for block in body)
     items = [item.children[0].text for block in lists for item in block.children if item.children]
+    if sum(RIGHT_AFTER.search(item) is not None for item in items) == 1 < len(items):
+        # A mark shows that these are options, even if all of them ask.
+        return False
     return mostly_bare or (bool(items) and sum(map(ends_asking, items)) * 2 > len(items))
 
 

@@ -10,6 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from questions.patterns.options import (
+    RIGHT_AFTER,
     FoundOption,
     OptionMark,
     OptionRun,
@@ -58,7 +59,8 @@ def marking_signs(texts: Iterable[str]) -> str:
 
 
 def bullet_options(text: str, signs: str = CHECKS) -> tuple[OptionRun, str] | None:
-    """Returns the items of a list, those in bold or behind a sign marked, and the quotes between them; None if other
+    """Returns the items of a list, those in bold, behind a sign or before a word such as `(correct)` marked, and the
+    quotes between them; None if other
     text is there, or check boxes.
 
     Whether they are options is for the caller to say: only a document in which most questions have such lists shows
@@ -115,10 +117,11 @@ def _as_bullets(html: str) -> str:
 
 
 def _option(item: re.Match[str], name: str, signs: str) -> FoundOption:
-    text = item["text"].strip()
+    text = RIGHT_AFTER.sub("", item["text"]).strip()
+    worded = text != item["text"].strip()
     bold = _IN_BOLD.fullmatch(text)
     found = item["signs"] or ""
-    marked = bold is not None or any(sign in signs for sign in found)
+    marked = worded or bold is not None or any(sign in signs for sign in found)
     return FoundOption(
         name, bold["text"].strip() if bold else text, marked, signed=bool(found) and found[0] not in _WRONG
     )

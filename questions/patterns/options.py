@@ -45,12 +45,13 @@ _TRUTH_WORDS = (
     r"|vero|juist"
     r"|верно|правильно|правда|вірно|doğru|benar|đúng|正确|正確|对|正解|○|정답|맞음"
 )
-_RIGHT = re.compile(
+RIGHT_AFTER = re.compile(
     r"[ ]*(?:[✅✔✓☑]\ufe0f?"
     rf"|[*_]{{0,3}}[(\[（](?:{_TRUTH_WORDS})(?:[ ](?:answer|option|choice|respuesta|option))?[)\]）][*_]{{0,3}}"
     r"|(?:<-+|←|-{1,2}>?|–|—)[ ]?[*_]{0,3}(?:correct|right)(?:[ ]answer)?[*_]{0,3})[ ]*$",
     re.IGNORECASE,
 )
+"""A mark or a word behind the right option."""
 _RIGHT_FIRST = re.compile(r"[✅✔✓☑]\ufe0f?[ ]*")
 _WRONG = re.compile(r"^[❌✗✘☐⬜]\ufe0f?[ ]*|[ ]*[❌✗✘]\ufe0f?[ ]*$")
 _WRONG_MARK = re.compile(r"^[❌✗✘]|[❌✗✘]\ufe0f?[ ]*$")
@@ -386,7 +387,11 @@ def found_option(name: str, text: str, marked: bool) -> FoundOption:
     """Returns an option without its check mark or cross."""
     if len(text) >= 2000:
         return FoundOption(name, text, marked or _RIGHT_FIRST.match(text) is not None)
-    less = _RIGHT_FIRST.sub("", _RIGHT.sub("", text), count=1) if _RIGHT_FIRST.match(text) else _RIGHT.sub("", text)
+    less = (
+        _RIGHT_FIRST.sub("", RIGHT_AFTER.sub("", text), count=1)
+        if _RIGHT_FIRST.match(text)
+        else RIGHT_AFTER.sub("", text)
+    )
     if less != text:
         return FoundOption(name, less.strip(" "), True)
     return FoundOption(name, _WRONG.sub("", text), marked, crossed=_WRONG_MARK.search(text) is not None)

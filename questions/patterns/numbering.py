@@ -1,0 +1,56 @@
+"""Numbers without a space behind them, `2.What is a view?`, in lists of questions that mostly have one.
+
+Markdown reads such a line as text, so that the question would belong to the answer above it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from questions.patterns.options import fence_after, fence_in
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+_NUMBER = re.compile(r"(?P<number>\d{1,3})[.)](?P<space>[ \t]+)?(?=[^\W\d_]|[\"'“«¿*`(])(?P<text>.*)")
+_FEWEST = 2
+"""Fewest lines of either kind."""
+_WORDS = 3
+"""Fewest words of a line that asks, in scripts with spaces."""
+_REGULAR = 0.8
+"""Share of numbers that go on, or begin anew with 1."""
+
+
+def with_spaces(source: Source) -> Source:
+    """Returns the document with a space behind each number at the start of a line that goes on from lines with one."""
+    found = _numbered(source)
+    tight = [at for at, _, spaced in found if not spaced]
+    if len(tight) < _FEWEST or len(found) - len(tight) < _FEWEST:
+        return source
+    steps = [(one, two) for (_, one, _), (_, two, _) in pairwise(found)]
+    mixed = any(two == one + 1 and a != b for (_, one, a), (_, two, b) in pairwise(found))
+    if not mixed or sum(two in (one + 1, 1) for one, two in steps) < _REGULAR * len(steps):
+        return source
+    lines = list(source.lines)
+    for at in tight:
+        number = _NUMBER.match(lines[at])
+        lines[at] = f"{lines[at][: number.start('text')]} {number['text']}" if number else lines[at]
+    return replace(source, lines=tuple(lines))
+
+
+def _numbered(source: Source) -> list[tuple[int, int, bool]]:
+    """Returns the lines below a blank one that begin with a number: index, number, and whether a space follows it."""
+    found: list[tuple[int, int, bool]] = []
+    fence, above = "", ""
+    for at, line in enumerate(source.lines):
+        if mark := fence_in(line):
+            fence = fence_after(fence, mark["mark"])
+        elif not fence and line[:1].isdigit() and not above.strip() and (number := _NUMBER.match(line)):
+            wordy = len(number["text"].split()) >= _WORDS or not line.isascii()
+            if number["space"] or wordy:
+                found.append((at, int(number["number"]), bool(number["space"])))
+        above = line
+    return found
