@@ -80,7 +80,7 @@ def find_choice(
         return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "", keyless)
     if labeled:
         found = _of_numbers(lines, answer) or _of_bullets(lines, answer) or _of_lines(lines, answer)
-        return found or _of_list(prompt, "", answer) or _of_answer(prompt, answer)
+        return found or _of_list(prompt, "", answer) or _of_list_below(prompt, answer) or _of_answer(prompt, answer)
     if listed := _of_list(prompt, answer, ""):
         return listed
     lines = answer.split("\n")
@@ -233,6 +233,18 @@ def _of_list(prompt: str, below: str, answer: str) -> ChoiceParts | None:
     if key is None and not answer and said:
         return None
     return _joined(shown, "", run, key, answer if key is None else "", keyless=not answer)
+
+
+def _of_list_below(prompt: str, answer: str) -> ChoiceParts | None:
+    """Returns the options that a line such as `Choices:` lists below the answer, if the answer is one of them."""
+    lines = answer.split("\n")
+    at = next((index for index, line in enumerate(lines) if _LISTED.fullmatch(line)), None)
+    said = trim("\n".join(lines[:at])) if at else ""
+    found = _of_list(f"{prompt}\n\n{lines[at]}", "", said) if at and said else None
+    if found is None or not at or not any(option.right for option in found.options):
+        return None
+    rest = trim("\n".join(line for line in lines[at + 1 :] if not _TYPE.fullmatch(line)))
+    return found._replace(why="\n\n".join(part for part in (found.why, rest) if part))
 
 
 def _parts_of(text: str) -> list[str]:

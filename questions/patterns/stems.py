@@ -25,7 +25,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ONLY_NUMBER = re.compile(
-    rf"\W{{0,9}}(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS})[ ]?[#№]?(?P<number>\d{{1,4}})"
+    rf"\W{{0,9}}(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS})[ ]?[#№]?(?P<number>\d{{1,4}}(?:\.\d{{1,3}}(?!\d))*)"
     rf"|第[ ]?(?P<cjk>\d{{1,4}})[ ]?[题題問问道])"
     r"(?:[ ]?(?:[:：.)–—-]|(?=[(（\[【])|[ ](?=[^\w\s.]))[ ]*(?P<rest>.*)|\W*)",
     re.IGNORECASE,
