@@ -146,6 +146,28 @@ def without_rules(body: tuple[Block, ...]) -> tuple[Block, ...]:
     return body[:end]
 
 
+_FIELD = re.compile(r"[A-Za-z_][\w-]{0,30}:(?:[ ]|$)")
+_FEWEST_FIELDS = 2
+_OF_FIELD = re.compile(r"[ \t]+\S|-[ ]")
+
+
+def without_front_matter(source: Source, body: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Returns a question's blocks without the fields between two rules at their end, which describe the next one."""
+    if not body or not _is_dashes(source, body[-1]):
+        return body
+    start = next((index for index in range(len(body) - 2, -1, -1) if _is_dashes(source, body[index])), None)
+    if start is None or not body[start + 1 : -1]:
+        return body
+    lines = source.text(body[start].last + 1, body[-1].first - 1).split("\n")
+    fields = sum(_FIELD.match(line) is not None for line in lines)
+    only = all(_FIELD.match(line) or _OF_FIELD.match(line) for line in lines)
+    return body[:start] if only and fields >= _FEWEST_FIELDS else body
+
+
+def _is_dashes(source: Source, block: Block) -> bool:
+    return block.kind == "rule" and source.line(block.first).rstrip() == "---"
+
+
 def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Block, ...]:
     """Returns the last question's blocks without the closing remarks after a rule.
 

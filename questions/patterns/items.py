@@ -16,6 +16,7 @@ from questions.patterns.answers import (
     last_of_text,
     only_pictures,
     without_footer,
+    without_front_matter,
     without_promotion,
     without_rules,
 )
@@ -129,7 +130,7 @@ def _parts(
         return _of_label(document, start, limit)
     if start.fold is not None:
         return _Parts(start.end, start.stem.text, start.said, labeled=False)
-    body = _body(start, limit, is_last=is_last)
+    body = _body(document, start, limit, is_last=is_last)
     last = body[-1].last if body else max(start.last, min(start.own_last, limit))
     own = (start.block, *body) if start.kind in ("line", "paragraph") and start.block else body
     answer = start.answer if start.kind == "item" else find_answer(document, own, first=start.last + 1)
@@ -234,12 +235,12 @@ def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
     return unbold(first), said[arrow.end() :] if arrow else said
 
 
-def _body(start: Start, limit: int, *, is_last: bool) -> tuple[Block, ...]:
+def _body(document: Document, start: Start, limit: int, *, is_last: bool) -> tuple[Block, ...]:
     body = start.body
     if body and body[-1].first > limit:
         body = tuple(block for block in body if block.first <= limit)
     if start.kind == "heading":
-        body = without_rules(body)
+        body = without_rules(without_front_matter(document.source, body))
         return without_footer(body) if is_last or limit == start.end else body
     return body
 
