@@ -9,7 +9,7 @@ from questions.patterns.candidates import REASONS
 from questions.patterns.contents import without_contents
 from questions.patterns.flash_cards import FLASH_CARDS, read_flash_cards
 from questions.patterns.front_matter import FRONT_MATTER, read_asking_title, read_front_matter
-from questions.patterns.inference import best_candidate
+from questions.patterns.inference import best_candidate, keyed_candidate
 from questions.patterns.items import add_candidate
 from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
 from questions.patterns.marks import with_marks_after
@@ -64,6 +64,8 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     for reason in ("bare", *REASONS) if lists_paragraphs(document) else REASONS:
         for _ in range(_MOST):
             candidate = best_candidate(document, reason, won, starts)
+            if reason == "keyed" and not won:
+                candidate = keyed_candidate(document, ([number for number, _, _ in one.keys] for one in lists), starts)
             if candidate is None:
                 break
             won.append(candidate)

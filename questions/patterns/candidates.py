@@ -7,10 +7,10 @@ from typing import Literal, get_args
 
 from questions.patterns.starts import Kind, Start
 
-Reason = Literal["labeled", "listed", "answered", "asking", "titled", "continued", "promised", "bare"]
+Reason = Literal["labeled", "listed", "answered", "asking", "titled", "continued", "promised", "bare", "keyed"]
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
-"""From the strongest to the weakest."""
+"""From the strongest to the weakest; for the last one, the keys are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +76,5 @@ _WHY: dict[Reason, str] = {
     "continued": "they have the form of the others",
     "promised": "the title announces questions",
     "bare": "the document is made of them",
+    "keyed": "a list of keys has the same numbers",
 }

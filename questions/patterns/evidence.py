@@ -529,4 +529,5 @@ JUDGES: dict[Reason, Callable[[Document, Kind, list[Start], tuple[Candidate, ...
     "continued": _continued,
     "promised": _promised,
     "bare": _bare,
+    "keyed": lambda *_: Verdict(),
 }

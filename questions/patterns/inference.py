@@ -11,6 +11,7 @@ depth. A candidate is read for the strongest reason its evidence gives:
 6. continued: they go on with the form and the numbers of questions that were read already.
 7. promised: the title announces questions, or some ask, and they are numbered and cover what is below it.
 8. bare: the document is made of paragraphs that ask, and of what stands below them.
+9. keyed: nothing else was read, and a list of keys has the same numbers.
 
 Question marks and words are evidence, not conditions. The reasons are tried in this order, and of the candidates with
 the same reason the one that covers more comes first. Its lines are then taken, and the others are judged without them.
@@ -21,7 +22,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from questions.patterns.candidates import Candidate
+from questions.patterns.candidates import Candidate, Verdict
 from questions.patterns.evidence import FEWEST, JUDGES
 from questions.patterns.paragraphs import find_paragraphs
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from questions.document import Document
-    from questions.patterns.candidates import Reason, Verdict
+    from questions.patterns.candidates import Reason
     from questions.patterns.starts import Kind, Start
 
 
@@ -52,6 +53,24 @@ def best_candidate(
                 found.setdefault((kind, depth if kind != "heading" else 0), []).append(verdict)
     candidates = [_candidate(kind, reason, verdicts) for (kind, _), verdicts in found.items()]
     return min(candidates, key=lambda candidate: candidate.rank, default=None)
+
+
+def keyed_candidate(document: Document, keys: Iterable[list[str]], starts: dict[Kind, list[Start]]) -> Candidate | None:
+    """Returns the places with the same numbers, in the same order, as the keys of a list; None if there are none.
+
+    `keys`: the numbers in each list.
+    """
+    lists = [numbers for numbers in keys if len(numbers) >= _FEWEST_KEYED]
+    for kind in ("heading", "item", "line") if lists else ():
+        free = [one for one in starts.get(kind, ()) if one.number and document.free(one.first, one.end)]
+        for _, run in _runs(free):
+            if [one.number for one in run] in lists:
+                return _candidate(kind, "keyed", [Verdict(tuple(run))])
+    return None
+
+
+_FEWEST_KEYED = 4
+"""Fewest numbers that a list of keys and the questions have in common."""
 
 
 def _runs(starts: list[Start]) -> Iterator[tuple[tuple[int, int], list[Start]]]:

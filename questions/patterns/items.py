@@ -72,7 +72,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     bulleted, chosen = bullets_offer(bullets), lists_ask_to_choose(bullets, [one.prompt for one in read])
     work = candidate.kind == "heading" and candidate.reason == "labeled" and _is_work(document, starts)
     for start, parts in zip(starts, read, strict=True):
-        if work and not parts.labeled and parts.answer:
+        if (work or candidate.reason == "keyed") and not parts.labeled and parts.answer:
             parts = parts._replace(prompt="\n\n".join((parts.prompt, parts.answer)), answer="")
         if mostly_labeled and not parts.labeled and parts.answer and _asks_in_its_text(start, parts):
             parts = parts._replace(prompt="\n\n".join((parts.prompt, parts.answer)), answer="")

@@ -62,11 +62,13 @@ def find_key_lists(document: Document) -> tuple[KeyList, ...]:
     """Returns the lists of keys under headings, in folds and in lines that announce them."""
     titles = [block for block in document.blocks if block.kind == "heading" and announces_keys(block.text)]
     found: list[KeyList] = []
+    held = {one.first: tuple(_keys(document, one.last + 1, _end(document, one))) for one in titles}
+    titles = [one for one in titles if held[one.first]]
     for heading in titles:
         if found and heading.first <= found[-1].last:
             continue
         last = _end(document, heading)
-        keys = tuple(_keys(document, heading.last + 1, last))
+        keys = held[heading.first]
         short = sum(_SHORT_KEY.fullmatch(text.partition("\n")[0]) is not None for _, text, _ in keys)
         if _mostly_ask(keys):
             continue
@@ -198,6 +200,7 @@ def with_keys(
 
 
 def _answered(question: Question, text: str) -> Question:
+    text = _without_question(question, text)
     if question.answered or is_placeholder(text):
         return question
     if not question.options:
@@ -209,6 +212,19 @@ def _answered(question: Question, text: str) -> Question:
     options = tuple(dataclasses.replace(option, right=option.id in key.ids) for option in question.options)
     why = "\n\n".join(part for part in (question.why, key.rest) if part)
     return dataclasses.replace(question, options=options, why=why)
+
+
+_ARROW = re.compile(r"\s*(?:[→➜➡⇒]\ufe0f?|[-=]>)[ ]*")
+
+
+def _without_question(question: Question, text: str) -> str:
+    """Returns a key without the question, where the list repeats it above each."""
+    first, _, below = text.partition("\n")
+    repeated = plain(question.prompt.partition("\n")[0]).strip(" .:")
+    if not below.strip() or plain(first).strip(" .:") != repeated:
+        return text
+    arrow = _ARROW.match(below)
+    return below[arrow.end() :] if arrow else below.strip()
 
 
 def _unused(document: Document, line: int, number: str, fitting: int) -> Finding:
