@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ _DEEPEST = 6
 
 # Org
 
-_HEADLINE = re.compile(r"(?P<stars>\*{1,20})[ \t]+(?:(?:TODO|DONE)[ ]+)?(?P<text>\S.*?)(?:[ \t]+:[\w@#%:]+:)?[ \t]*")
+_HEADLINE = re.compile(r"(?P<stars>\*{1,20})[ \t]+(?:(?:TODO|DONE)[ ]+)?(?P<text>\S.*)")
+_TAGS = re.compile(r"[ \t]:[\w@#%:]+:[ \t]*$")
 _TITLE = re.compile(r"#\+title:[ \t]*(?P<text>\S.*)", re.IGNORECASE)
 _BEGIN = re.compile(r"(?P<indent>[ \t]*)#\+begin_(?P<kind>\w+)[ \t]*(?P<language>[\w+-]*).*", re.IGNORECASE)
 _END = re.compile(r"[ \t]*#\+end_\w+[ \t]*", re.IGNORECASE)
@@ -41,6 +43,7 @@ def markdown_of_org(text: str) -> str:
 
 def _org_lines(lines: list[str], deeper: int) -> Iterator[str]:
     inside, drawer = "", 0
+    ends = [number for number, line in enumerate(lines) if _DRAWER_END.fullmatch(line)]
     for number, line in enumerate(lines):
         if inside:
             ended = _END.fullmatch(line) is not None
@@ -52,7 +55,7 @@ def _org_lines(lines: list[str], deeper: int) -> Iterator[str]:
         elif found := _BEGIN.fullmatch(line):
             inside = found["kind"].lower()
             yield "" if inside == "quote" else f"```{found['language'] if inside == 'src' else ''}"
-        elif _DRAWER.fullmatch(line) and (end := _drawer_end(lines, number)):
+        elif _DRAWER.fullmatch(line) and (end := _drawer_end(ends, number)):
             drawer = end
             yield ""
         elif title := _TITLE.fullmatch(line):
@@ -61,15 +64,15 @@ def _org_lines(lines: list[str], deeper: int) -> Iterator[str]:
             yield ""
         elif headline := _HEADLINE.fullmatch(line):
             level = min(len(headline["stars"]) + deeper, _DEEPEST)
-            yield f"{'#' * level} {_inline_org(headline['text'])}"
+            yield f"{'#' * level} {_inline_org(_TAGS.sub('', headline['text']).rstrip())}"
         else:
             yield line.replace("+", "|") if _RULE.fullmatch(line) else _inline_org(line)
 
 
-def _drawer_end(lines: list[str], start: int) -> int:
+def _drawer_end(ends: list[int], start: int) -> int:
     """Returns the index of the line after a drawer; 0 if it does not end soon."""
-    ahead = range(start + 1, min(start + _MOST_DRAWER, len(lines)))
-    return next((number + 1 for number in ahead if _DRAWER_END.fullmatch(lines[number])), 0)
+    at = bisect_right(ends, start)
+    return ends[at] + 1 if at < len(ends) and ends[at] - start < _MOST_DRAWER else 0
 
 
 def _inline_org(line: str) -> str:
@@ -83,7 +86,7 @@ _ADORNMENT = re.compile(r"(?P<mark>[=\-~^\"'`+#*.:_<>])(?P=mark){2,}[ \t]*")
 _DIRECTIVE = re.compile(r"(?P<indent>[ \t]*)\.\.[ ](?P<name>code-block|code|sourcecode)::.*")
 _OPTION = re.compile(r"[ \t]+:[\w-]+:.*")
 _ROLE = re.compile(r":[\w.+-]{1,40}:`(?P<text>[^`\n]+)`")
-_REFERENCE = re.compile(r"`(?P<text>[^`<>\n]+?)[ ]*<(?P<to>[^`<>\n]+)>`__?")
+_REFERENCE = re.compile(r"`(?P<text>[^`<>\n]*[^`<>\n ])[ ]*<(?P<to>[^`<>\n]+)>`__?")
 
 
 def markdown_of_rst(text: str) -> str:
