@@ -62,7 +62,7 @@ async def one_member(client: ServiceClient, ref: str, number: int, seen: Counter
     receipt = await until_done(lambda: client.answer(who, HERE, f"answer:{number}", ref, given, at), seen)
     seen[receipt.status] += 1
     result = await until_done(lambda: client.run(who, f"print({number})"), seen)
-    seen[f"run {result.status}" if result.stdout == f"{number}\n" else "run lost"] += 1
+    seen[f"run {result.status}" + ("" if result.stdout == f"{number}\n" else ", without its output")] += 1
 
 
 async def main(token: str) -> None:
