@@ -20,7 +20,7 @@ _DEEPEST = 6
 _HEADLINE = re.compile(r"(?P<stars>\*{1,20})[ \t]+(?:(?:TODO|DONE)[ ]+)?(?P<text>\S.*)")
 _TAGS = re.compile(r"[ \t]:[\w@#%:]+:[ \t]*$")
 _TITLE = re.compile(r"#\+title:[ \t]*(?P<text>\S.*)", re.IGNORECASE)
-_BEGIN = re.compile(r"(?P<indent>[ \t]*)#\+begin_(?P<kind>\w+)[ \t]*(?P<language>[\w+-]*).*", re.IGNORECASE)
+_BEGIN = re.compile(r"[ \t]*#\+begin_(?P<kind>\w+)[ \t]*(?P<language>[\w+-]*).*", re.IGNORECASE)
 _END = re.compile(r"[ \t]*#\+end_\w+[ \t]*", re.IGNORECASE)
 _DRAWER = re.compile(r"[ \t]*:(?!END:)[\w-]+:[ \t]*", re.IGNORECASE)
 _DRAWER_END = re.compile(r"[ \t]*:END:[ \t]*", re.IGNORECASE)
@@ -47,8 +47,10 @@ def _org_lines(lines: list[str], deeper: int) -> Iterator[str]:
     for number, line in enumerate(lines):
         if inside:
             ended = _END.fullmatch(line) is not None
-            quoted = inside == "quote" and not ended
-            yield f"> {_inline_org(line)}" if quoted else ("" if inside == "quote" else "```") if ended else line
+            if inside == "quote":
+                yield "" if ended else f"> {_inline_org(line)}"
+            else:
+                yield "```" if ended else line
             inside = "" if ended else inside
         elif number < drawer:
             yield ""
@@ -83,7 +85,7 @@ def _inline_org(line: str) -> str:
 # reStructuredText
 
 _ADORNMENT = re.compile(r"(?P<mark>[=\-~^\"'`+#*.:_<>])(?P=mark){2,}[ \t]*")
-_DIRECTIVE = re.compile(r"(?P<indent>[ \t]*)\.\.[ ](?P<name>code-block|code|sourcecode)::.*")
+_DIRECTIVE = re.compile(r"(?P<indent>[ \t]*)\.\.[ ](?:code-block|code|sourcecode)::.*")
 _OPTION = re.compile(r"[ \t]+:[\w-]+:.*")
 _ROLE = re.compile(r":[\w.+-]{1,40}:`(?P<text>[^`\n]+)`")
 _REFERENCE = re.compile(r"`(?P<text>[^`<>\n]*[^`<>\n ])[ ]*<(?P<to>[^`<>\n]+)>`__?")

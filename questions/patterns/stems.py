@@ -215,7 +215,7 @@ _SOURCE = re.compile(
     re.IGNORECASE,
 )
 _SOURCE_LENGTH = 600
-_LEADING_LINK = re.compile(r"\[+[^\w\[\]]{1,5}\]+\(#[^()\s]{0,100}\)[ ]*")
+_LEADING_LINK = re.compile(r"(?<!\[)\[+[^\w\[\]]{1,5}\]+\(#[^()\s]{0,100}\)[ ]*")
 """An arrow back to the contents before a heading."""
 _LABELED = re.compile(rf"[*_\W]{{0,6}}(?:{QUESTION_WORDS}|第)[ ]?#?\d{{0,4}}[ ]?[题題問问.:：)）]", re.IGNORECASE)
 _WHOLE_LINK = re.compile(r"\[(?P<text>[^\[\]]{1,400})\]\((?P<address>[^()\s]{1,500})\)")

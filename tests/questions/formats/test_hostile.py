@@ -17,6 +17,26 @@ from questions.report import reading_text, readings_json
 from tests.questions.call_count import count_calls
 
 FRAGMENTS: dict[str, list[str]] = {
+    ".org": [
+        *("* ", "** TODO ", "a?", " :tag:", "\n", "\n\n", "#+TITLE: t\n", "#+begin_src\n", "#+end_src\n", ":a:\n"),
+        *(":END:\n", "#+begin_quote\n", "#+end_quote\n", "=a=", "*b*", "[[x][y]]", "|--+--|\n", "- a\n", "# ", "\t"),
+    ],
+    ".rst": [
+        *(
+            "a?\n",
+            "===\n",
+            "---\n",
+            "b\n",
+            "\n",
+            ".. code::\n",
+            "   :x: y\n",
+            "   z\n",
+            ":func:`a`",
+            "`a <b>`_",
+            "- a\n",
+        ),
+        *("`a <b>`_", "A) a\n", "Answer: A\n", "\t", "`", "::\n", "#. "),
+    ],
     ".gift": [
         *(
             "::t::",
@@ -244,6 +264,15 @@ HOSTILE = {
     "sounds.txt": "#separator:tab\n" + "[sound:" * N + "\tb",
     "separator.txt": '#separator:"\na"b\n',
     "no-separator.txt": "#separator:\n",
+    "spaces.org": "* x" + " " * 10 * N + "y",
+    "tags.org": "* x" + " :a" * N,
+    "marks.org": "* x\n" + "=a " * N + "*b " * N + "[[" * N,
+    "drawers.org": "* x\n" + ":a:\n" * (N // 10),
+    "open.org": "#+begin_src\n" * (N // 10),
+    "spaces.rst": "x\n===\n\n`" + " " * 10 * N,
+    "roles.rst": "x\n===\n\n" + ":a:`" * N + "`a <" * N,
+    "titles.rst": "===\n" * (N // 10),
+    "programs.rst": ".. code::\n\n   x\n" * (N // 10),
 }
 
 
