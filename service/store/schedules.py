@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm.attributes import set_committed_value
 
 from service.store.members import Caller
-from service.store.statements import built_once, unnest_rows
+from service.store.statements import built_once, columns_of_rows
 from service.store.tables import (
     Channel,
     Chat,
@@ -79,7 +79,7 @@ def plan(schedule: Schedule, since: datetime, next_at: datetime | None) -> None:
 async def save_plans(session: AsyncSession, schedules: Sequence[Schedule]) -> None:
     """Saves what `plan` set."""
     rows = [{"id": one.id, "since": one.since, "next_at": one.next_at} for one in schedules]
-    cells, table = unnest_rows(Schedule, rows), cast(Table, Schedule.__table__)
+    cells, table = columns_of_rows(Schedule, rows), cast(Table, Schedule.__table__)
     changed = update(table).where(table.c.id == cells.pop("id")).values(cells)
     await session.execute(changed)
 

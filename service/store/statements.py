@@ -50,7 +50,7 @@ def insert_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]])
 
     SQLAlchemy executes an INSERT with a list of rows once for each of them.
     """
-    cells = unnest_rows(model, rows)
+    cells = columns_of_rows(model, rows)
     return insert(cast(Table, model.__table__)).from_select(list(cells), select(*cells.values()))
 
 
@@ -59,10 +59,10 @@ def insert_batches(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any
     return (insert_rows(model, rows[start : start + BATCH]) for start in range(0, len(rows), BATCH))
 
 
-def unnest_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> dict[str, ColumnElement[Any]]:
+def columns_of_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> dict[str, ColumnElement[Any]]:
     """Returns the columns of rows of a table, by name, as a table to select from."""
-    # As JSON, which takes a fifth of the time of one array for each column: psycopg quotes each item of an array.
-    sent = cast_sql(literal(json.dumps(rows, default=_as_sent), Text), JSON)
+    # As JSON and not as an array for each column, because psycopg quotes each item of an array in Python.
+    sent = cast_sql(literal(json.dumps(rows, default=_as_sent, allow_nan=False), Text), JSON)
     columns = [column(name, model.__table__.c[name].type) for name in rows[0]]
     cells = func.json_to_recordset(sent).table_valued(*columns, name="given").render_derived(with_types=True).c
     return {name: cells[name] for name in rows[0]}

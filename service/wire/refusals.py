@@ -460,7 +460,7 @@ class TournamentRefused(Model):
     `live`: one has not ended; `schedules`: no such schedule, or none in the channel; `past day`: it must start after
     today; `few days`: a bracket of so many teams needs `count`; `one chat`: only one is linked; `closed`: nobody joins
     any more; `no captains`: no captain picks teams in it; `not your turn`: another team is smaller; `not free`: the
-    member is in a team or has not joined; `another`: the one that was to be cancelled has ended, and another is live.
+    member is in a team or has not joined; `another`: the one that was to be canceled has ended, and another is live.
     """
 
     kind: Literal["tournament-refused"] = "tournament-refused"

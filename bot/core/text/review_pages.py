@@ -15,8 +15,9 @@ from bot.core.text.words import day_words, joined, plural
 from service.wire import AnswerKey, EditView, OpenAnswerView, RegradeView, ReportedQuestion, ReportView, SuggestionView
 
 SIMILARITY: Final = TITLE
-SIMILARITY_ABOUT: Final = "Pairs of members whose wrong answers agree more than chance explains, and very fast answers."
 """Title of the page that compares answers."""
+SIMILARITY_ABOUT: Final = "Pairs of members whose wrong answers agree more than chance explains, and very fast answers."
+"""What is on it."""
 MOST_SETTLED = 10
 """Settled reports in the queue."""
 LONGEST_REASON = 1000

@@ -6,11 +6,11 @@ import ast
 import re
 from pathlib import Path
 
+import service
 from bot.core.command_parser import suggest
 from bot.core.quiz import Quiz
 from bot.core.text.admin_pages import ACTIONS
 from bot.web import WebChat, build
-from service import api
 from tests.bot.conftest import Room
 from tests.bot.web.admin.desk import posted, sent, shown, words
 from tests.bot.web.http_browser import Browser, opened_browser
@@ -82,12 +82,14 @@ async def test_another_member_becomes_an_admin_and_it_is_in_the_audit(
 def test_the_audit_can_be_filtered_by_every_kind_of_action() -> None:
     """The calls are found in the source: no other list of what is audited exists."""
     recorded = set()
-    for module in Path(api.__path__[0]).glob("*.py"):
+    for module in Path(service.__path__[0]).rglob("*.py"):
         for call in ast.walk(ast.parse(module.read_text("utf-8"))):
             match call:
-                case ast.Call(ast.Attribute(attr="run"), [ast.Constant(str(action)), *_]):
+                case ast.Call(ast.Attribute(ast.Name("change"), "run"), [ast.Constant(str(action)), *_]) | ast.Call(
+                    ast.Attribute(ast.Name("audits"), "add"), [_, _, ast.Constant(str(action)), *_]
+                ):
                     recorded.add(action.partition(" ")[0])
-    assert {"schedule", "sprint", "tournament"} < recorded
+    assert {"schedule", "sprint", "tournament", "chat"} < recorded
     assert recorded <= dict(ACTIONS).keys()
 
 
