@@ -78,6 +78,7 @@ def test_requests_that_never_end_are_cut_off_and_others_are_served(whole: Whole,
             "HTTP_ADDRESS": f"127.0.0.1:{free_port()}",
         },
     )
+    whole.up()  # another file's tests may have stopped it
     proxied.compose("up", "--detach", "--no-build", "--no-deps", "caddy")
     try:
         certificate = ""
