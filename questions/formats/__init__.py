@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.formats import (
     anki,
+    directives,
     elements,
     gift,
     json,
@@ -63,6 +64,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(trivia.AIKEN, (".aiken",), trivia.sniff_aiken, trivia.read_aiken),
     ImportFormat(trivia.OPENTRIVIA, (), trivia.sniff_opentrivia, trivia.read_opentrivia),
     ImportFormat(text2qti.NAME, (), text2qti.sniff, text2qti.read),
+    ImportFormat(directives.NAME, (), directives.sniff, directives.read),
     ImportFormat(gift.NAME, (".gift",), gift.sniff, gift.read),
     ImportFormat(plus_minus.NAME, (), plus_minus.sniff, plus_minus.read),
     ImportFormat(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
@@ -89,7 +91,9 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     if isinstance(text, bytes) and len(text) <= MOST_BYTES and (what := _binary(text)):
         return _unknown(name, what)
     if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
-        return _too_large(name, "markdown") if len(text) > MOST_BYTES else None
+        if len(text) > MOST_BYTES:
+            return _too_large(name, "markdown")
+        return _directives(text, name) if suffix == ".rst" and recipe is None else None
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         if recipe is not None:
             return _no_recipe(ImportDraft(Source(name, ("",)), "anki"), recipe)
@@ -116,6 +120,16 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     draft.findings[:0] = encoding
     for sheet in unread:
         draft.add("Q603", f"{sheet} was left out", "save it as a file of its own", (1, 1), note="its columns differ")
+    return draft
+
+
+def _directives(text: str | bytes, name: str) -> ImportDraft | None:
+    """Reads a textbook whose directives ask; returns None for other reStructuredText, which is read as Markdown."""
+    source, encoding = open_source(text, name)
+    if not directives.sniff(source):
+        return None
+    draft = directives.read(source)
+    draft.findings[:0] = encoding
     return draft
 
 
