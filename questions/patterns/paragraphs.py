@@ -29,6 +29,8 @@ _SENTENCE_ENDS = re.compile(r"(?<![A-Z])[.!。！][\"'”’)]?\s+\S")
 _FEWEST = 3
 _FEWEST_TOLD = 2
 _FEWEST_LISTED = 10
+_LONGEST_LINE = 120
+"""Length from which a line without a question mark is prose, characters."""
 _TITLE = 40
 """Length from which a line is no title, characters."""
 _COVERED = 0.6
@@ -44,28 +46,59 @@ def find_paragraphs(document: Document) -> list[Start]:
     below = Counter(_kind(stretch, index + 1) for stretch, one in zip(stretches, sure, strict=True) for index, _ in one)
     kind = below.most_common(1)[0][0] if below else ""
     listed = lists_paragraphs(document)
-    return [start for stretch in stretches for start in _of_stretch(document, stretch, kind, listed=listed)]
+    words = _usual_words(stretches, sure)
+    return [start for stretch in stretches for start in _of_stretch(document, stretch, kind, words, listed=listed)]
+
+
+def _usual_words(stretches: tuple[Stretch, ...], sure: list[list[tuple[int, int]]]) -> frozenset[str]:
+    """Returns the words with which several questions of a document begin, if it has many."""
+    firsts = [
+        _first_word(stretch.blocks[at].text) for stretch, one in zip(stretches, sure, strict=True) for at, _ in one
+    ]
+    if len(firsts) < _FEWEST_LISTED:
+        return frozenset()
+    return frozenset(word for word, count in Counter(firsts).items() if count >= _FEWEST_TOLD and word.isalpha())
+
+
+def _first_word(text: str) -> str:
+    return text.split(maxsplit=1)[0] if text.strip() else ""
+
+
+def _begins_like(document: Document, block: Block, words: frozenset[str]) -> bool:
+    """Returns whether the first line of a paragraph begins like several questions, without a question mark: a line of
+    its own, and no wrapped sentence."""
+    first, _, below = block.text.partition("\n")
+    if _first_word(first) not in words or len(first.split()) < _FEWEST or len(first) > _LONGEST_LINE:
+        return False
+    ends = first.rstrip()[-1:]
+    wrapped = below[:1].isalpha() or (below and ends in ":,;")
+    return not wrapped and ends not in ".,;!" and not document.source.line(block.first - 1).strip()
 
 
 def _kind(stretch: Stretch, index: int) -> str:
     return stretch.blocks[index].kind if index < len(stretch.blocks) else ""
 
 
-def _asking(document: Document, stretch: Stretch, kind: str) -> list[tuple[int, int]]:
+def _asking(
+    document: Document, stretch: Stretch, kind: str, words: frozenset[str] = frozenset()
+) -> list[tuple[int, int]]:
     """Returns the indices of the paragraphs that ask, with the number of their lines that do. Where lists answer the
-    others, a line above a list may ask without a question mark. `kind`: what stands below the others."""
+    others, a line above a list may ask without a question mark. `kind`: what stands below the others. `words`: those
+    with which several of them begin."""
     found: list[tuple[int, int]] = []
     for index, block in enumerate(stretch.blocks):
         if block.kind == "paragraph" and document.free(block.first, block.last):
-            lines = _lines_that_ask(document, block)
+            lines = _lines_that_ask(document, block) or int(_begins_like(document, block, words))
             alike = kind == "list" == _kind(stretch, index + 1) and block.first == block.last
             if lines or (alike and reads_as_question(block.text) and not block.text.rstrip().endswith((".", ":"))):
                 found.append((index, lines or 1))
     return found
 
 
-def _of_stretch(document: Document, stretch: Stretch, kind: str, *, listed: bool) -> Iterator[Start]:
-    asking = _asking(document, stretch, kind)
+def _of_stretch(
+    document: Document, stretch: Stretch, kind: str, words: frozenset[str], *, listed: bool
+) -> Iterator[Start]:
+    asking = _asking(document, stretch, kind, words)
     if not asking:
         return
     above = [_numbered_above(document, stretch, index) for index, _ in asking]
