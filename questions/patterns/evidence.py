@@ -106,6 +106,8 @@ def _is_form(document: Document, start: Start) -> bool:
 
 
 def _listed(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    if kind == "heading":
+        return _linked(document, run)
     if kind != "item" or run[0].depth or not document.layout.contents or not _is_told(document, run):
         return Verdict()
     contents = document.layout.contents
@@ -119,6 +121,31 @@ def _listed(document: Document, kind: Kind, run: list[Start], known: tuple[Candi
     return Verdict(tuple(_with_rest(document, run, listed)))
 
 
+_ANCHOR_NAME = re.compile(r"<a[ ]+(?:id|name)[ ]*=[ ]*[\"']?(?P<name>[\w.-]+)", re.IGNORECASE)
+_LINK_TO = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<text>[^\[\]\n]+)\]\(#(?P<name>[\w.-]+)\)[ \t]*$")
+
+
+def _linked(document: Document, run: list[Start]) -> Verdict:
+    """Returns the headings with an anchor under a title that announces questions, if a table of contents with some that
+    ask links to nearly all of them, and to nothing else."""
+    anchored = {
+        found["name"]: start
+        for start in run
+        if start.block and (found := _ANCHOR_NAME.search(start.block.text)) and start.body
+    }
+    if len(anchored) < _FEWEST_LINKED or not _is_told(document, run):
+        return Verdict()
+    links = list(_LINK_TO.finditer("\n".join(document.source.lines)))
+    names = {link["name"] for link in links}
+    asking = any(reads_as_question(link["text"]) for link in links)
+    covered = len(names & anchored.keys()) * 10
+    if not asking or covered < 9 * len(names) or covered < 9 * len(anchored):
+        return Verdict()
+    return Verdict(tuple(start for name, start in anchored.items() if name in names))
+
+
+_FEWEST_LINKED = 4
+"""Fewest headings that a table of contents links to."""
 _ANCHOR = re.compile(r"<a[ ]+(?:id|name)[ ]*=", re.IGNORECASE)
 
 

@@ -137,6 +137,9 @@ def _parts(
     if answer and answer.first > last:
         answer = None
     first, meta = _meta(document, start, body)
+    if start.kind == "heading" and _END_TAG.fullmatch(document.source.line(first)):
+        # A tag around the heading ends in the next line.
+        first += 1
     before = _text(document, start, first, answer.first - 1 if answer else last)
     shown = "\n\n".join(part for part in (start.said, before) if part)
     title, stem = start.title, start.stem.text
@@ -180,6 +183,7 @@ _POINTS = re.compile(
     re.IGNORECASE,
 )
 """A paragraph that only says how many points a question earns."""
+_END_TAG = re.compile(r"[ ]*</(?:a|span|b|strong|font|center)>[ ]*", re.IGNORECASE)
 _OPEN_TAGS = re.compile(r"(?:(?:^|\n)[ ]{0,8}<(?:div|p|span|section)\b[^<>\n]{0,200}>[ \t\n]{0,8})+$")
 """HTML at the end of a prompt that only opens what is around the answer."""
 
