@@ -17,7 +17,7 @@ from questions.patterns.paragraphs import lists_paragraphs
 from questions.patterns.recipes import NAME as RECIPE
 from questions.patterns.recipes import read_recipe
 from questions.patterns.starts import find_starts
-from questions.patterns.swallowed import left_findings, swallowed_findings
+from questions.patterns.swallowed import inner_findings, left_findings, swallowed_findings
 from questions.patterns.tables import TABLES, read_named_tables, read_tables
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
         return Inferred(titled, (FRONT_MATTER,), ("1 question: the title in the front matter asks",))
     draft = _keyed(whole, draft, lists)
     draft.findings += swallowed_findings(first_starts, won, draft.questions)
+    draft.findings += inner_findings(whole, won, draft.questions)
     named = {one.span.line for one in draft.findings}
     draft.findings += left_findings(first_starts, won, draft.questions, named)
     names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-2].questions else [])

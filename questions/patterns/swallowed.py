@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from questions.patterns.contents import is_only_link
@@ -12,6 +14,7 @@ from questions.source import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from questions.document import Document
     from questions.model import Question
     from questions.patterns.candidates import Candidate
     from questions.patterns.starts import Kind, Start
@@ -42,6 +45,33 @@ def swallowed_findings(
             if place.line < start.first <= place.end_line and start.stem.text not in places[at].prompt:
                 named.add(start.first)
                 yield _swallowed(start, place.line)
+
+
+def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequence[Question]) -> Iterator[Finding]:
+    """Yields a finding for each question that a quote in an answer asks and answers, and for each line in an answer in
+    plain text that begins as the questions do."""
+    for question in questions:
+        place = question.place
+        for number in range(place.line + 1, place.end_line):
+            line = document.source.line(number)
+            found = _QUOTED.fullmatch(line) if line.startswith(">") else None
+            if found and ends_asking(found["text"]) and _DEEPER.match(document.source.line(number + 1)):
+                yield _inside(document, number, place.line)
+    for candidate in won:
+        starts = candidate.read if candidate.kind == "paragraph" else ()
+        words = Counter(start.stem.text.split(maxsplit=1)[0] for start in starts if start.stem.text.strip())
+        for start in starts:
+            for block in start.body:
+                first, _, below = block.text.partition("\n") if block.kind == "paragraph" else ("", "", "")
+                usual = len(first.split()) >= _FEWEST and words[first.split(maxsplit=1)[0]] > 1
+                if usual and len(first) <= _LONGEST and below[:1].isupper() and first.rstrip()[-1:].isalnum():
+                    yield _inside(document, block.first, start.first)
+
+
+_QUOTED = re.compile(r">[ \t]*[-*+][ \t]+(?P<text>\S.*)")
+_DEEPER = re.compile(r">[ ]?>")
+_LONGEST = 120
+"""Length from which a line without a question mark is prose, characters."""
 
 
 def left_findings(
@@ -101,11 +131,15 @@ def _most(values: list[bool]) -> bool:
 
 def _swallowed(start: Start, line: int) -> Finding:
     assert start.document is not None
+    return _inside(start.document, start.first, line, start.last)
+
+
+def _inside(document: Document, first: int, line: int, last: int = 0) -> Finding:
     return Finding(
         "Q006",
         "note",
         "this looks like a question inside the answer to another",
-        start.document.source.span(start.first, start.last),
+        document.source.span(first, last or first),
         note=f"it was read as part of the question on line {line}",
         help="write it like the other questions, if it is one",
     )
