@@ -65,21 +65,21 @@ def _end(source: Source, first: int, indent: int) -> int:
 
 def _parts(source: Source, first: int, last: int) -> tuple[dict[str, str], str]:
     """Returns the fields of a directive, and the text below them."""
-    fields: dict[str, str] = {}
+    fields: dict[str, list[str]] = {}
     number, name = first + 1, ""
     while number <= last:
         line = source.line(number)
         if found := _FIELD.fullmatch(line):
             name = found["name"]
-            fields[name] = found["value"].strip()
+            fields[name] = [found["value"].strip()]
         elif name and line.strip():
             # A value goes on in the next line.
-            fields[name] = f"{fields[name]} {line.strip()}"
+            fields[name].append(line.strip())
         else:
             break
         number += 1
     below = "\n".join(source.line(one).expandtabs() for one in range(number, last + 1))
-    return fields, trim(textwrap.dedent(below))
+    return {name: " ".join(lines) for name, lines in fields.items()}, trim(textwrap.dedent(below))
 
 
 def _add(draft: ImportDraft, first: int, last: int) -> None:
@@ -135,21 +135,21 @@ def _listed(text: str) -> tuple[str, list[OptionDraft]]:
 
 
 def _offers(lines: list[str]) -> Iterator[OptionDraft]:
-    text, right, said = "", False, ""
+    text: list[str] = []
+    said: list[str] = []
+    right = False
     for line in lines:
         item = _ITEM.fullmatch(line)
         if item and not item["indent"]:
             if text:
-                yield OptionDraft(text, right, _said(said))
-            text, right, said = item["text"].strip(), False, ""
+                yield OptionDraft(" ".join(text), right, _said(" ".join(said)))
+            text, said, right = [item["text"].strip()], [], False
         elif item:
-            right, said = item["mark"] == "+", item["text"].strip()
-        elif line.strip() and said:
-            said = f"{said} {line.strip()}"
+            said, right = [item["text"].strip()], item["mark"] == "+"
         elif line.strip():
-            text = f"{text} {line.strip()}"
+            (said or text).append(line.strip())
     if text:
-        yield OptionDraft(text, right, _said(said))
+        yield OptionDraft(" ".join(text), right, _said(" ".join(said)))
 
 
 def _add_other(draft: ImportDraft, kind: str, first: int, last: int) -> None:

@@ -31,6 +31,11 @@ FRAGMENTS: dict[str, list[str]] = {
             ".. code::\n",
             "   :x: y\n",
             "   z\n",
+            ".. mchoice:: a\n",
+            "   :answer_a: a\n",
+            "   :correct: a\n",
+            "   - a\n",
+            "     + b\n",
             ":func:`a`",
             "`a <b>`_",
             "- a\n",
@@ -273,6 +278,9 @@ HOSTILE = {
     "roles.rst": "x\n===\n\n" + ":a:`" * N + "`a <" * N,
     "titles.rst": "===\n" * (N // 10),
     "programs.rst": ".. code::\n\n   x\n" * (N // 10),
+    "directives.rst": ".. mchoice:: a\n\n" * (N // 10),
+    "long_field.rst": ".. mchoice:: a\n   :answer_a: x\n" + "   y\n" * N,
+    "long_feedback.rst": ".. mchoice:: a\n\n   a?\n\n   - a\n     + b\n" + "       y\n" * N,
 }
 
 
