@@ -606,8 +606,8 @@ class ServiceClient(WebCalls):
         """Returns the latest actions of admins, newest first; those before an id for the next page."""
 
     @call("admin/members", repeatable=True)
-    async def members(self, who: Who, text: str = "", page: int = 1) -> MemberPage:
-        """Returns a page of the members whose name has the text, the most active first."""
+    async def members(self, who: Who, text: str = "", page: int = 1, member_id: int | None = None) -> MemberPage:
+        """Returns a page of the members whose name has the text, the most active first; by id, only that member."""
 
     @call("admin/member/hide")
     async def member_hide(self, who: Who, event_id: str, member: str, hidden: bool) -> None:

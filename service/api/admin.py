@@ -570,9 +570,10 @@ async def member_list(
     who: TheCaller,
     text: TextBody = "",
     page: Annotated[int, Body(embed=True, ge=1, le=10_000)] = 1,
+    member_id: Annotated[int | None, Body(embed=True, ge=1, lt=2**63)] = None,
 ) -> MemberPage:
     async with looking(call, who) as (session, caller):
-        return await members.list_page(session, caller, text, page)
+        return await members.list_page(session, caller, text, page, member_id)
 
 
 @router.post("/member/hide")

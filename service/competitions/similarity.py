@@ -50,7 +50,9 @@ async def view_similarity(session: AsyncSession, caller: Caller, now: datetime) 
         pairs=tuple(
             SimilarPair(
                 first=names[pair.first],
+                first_id=pair.first,
                 second=names[pair.second],
+                second_id=pair.second,
                 shared=pair.shared,
                 wrong=pair.wrong,
                 same=pair.same,
@@ -64,7 +66,9 @@ async def view_similarity(session: AsyncSession, caller: Caller, now: datetime) 
         fits=tuple(
             FittingAnswers(
                 member=names[fit.member],
+                member_id=fit.member,
                 other=names[fit.other],
+                other_id=fit.other,
                 wrong=fit.wrong,
                 fitting=fit.fitting,
                 expected=fit.expected,
@@ -73,7 +77,10 @@ async def view_similarity(session: AsyncSession, caller: Caller, now: datetime) 
             for fit in fits.fits[:SHOWN]
         ),
         within_s=within_s,
-        quick=tuple(QuickAnswers(name=one.name, right=one.right, quick=one.quick) for one in quick[:SHOWN]),
+        quick=tuple(
+            QuickAnswers(name=one.name, member_id=one.member_id, right=one.right, quick=one.quick)
+            for one in quick[:SHOWN]
+        ),
     )
 
 

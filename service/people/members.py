@@ -366,9 +366,11 @@ PAGE = 25
 """Members on a page."""
 
 
-async def list_page(session: AsyncSession, caller: Caller, text: str, page: int) -> MemberPage:
-    """Returns a page of the workspace's members, the most active first."""
-    found, total = await members.list_member_rows(session, caller.workspace_id, text, page, PAGE)
+async def list_page(
+    session: AsyncSession, caller: Caller, text: str, page: int, member_id: int | None = None
+) -> MemberPage:
+    """Returns a page of the workspace's members, the most active first; with an id, only that member."""
+    found, total = await members.list_member_rows(session, caller.workspace_id, text, page, PAGE, member_id)
     return MemberPage(members=tuple(found), total=total, page=page, size=PAGE)
 
 

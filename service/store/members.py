@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import Select, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from service.errors import Refused
 from service.store import bots
@@ -296,12 +297,17 @@ PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
 
 async def list_member_rows(
-    session: AsyncSession, workspace_id: int, text: str, page: int, size: int
+    session: AsyncSession, workspace_id: int, text: str, page: int, size: int, member_id: int | None = None
 ) -> tuple[Sequence[MemberRow], int]:
-    """Returns a page of the members whose name has the text, the most active first, and how many there are."""
+    """Returns a page of the members whose name has the text, the most active first, and how many there are. With an id,
+    only that member, or the one into whom they were merged."""
     current = [Member.workspace_id == workspace_id, Member.forgotten_at.is_(None), Member.merged_into.is_(None)]
     if text.strip():
         current.append(Member.name.icontains(text.strip(), autoescape=True))
+    if member_id is not None:
+        named = aliased(Member)
+        owner = select(func.coalesce(named.merged_into, named.id)).where(named.id == member_id)
+        current.append(Member.id == owner.scalar_subquery())
     total = int(await session.scalar(select(func.count()).select_from(Member).where(*current)) or 0)
     answered = (
         select(

@@ -26,6 +26,7 @@ from service.store.tables import (
 class QuickMember:
     """A member with right answers that came very soon after the question."""
 
+    member_id: int
     name: str
     right: int
     quick: int
@@ -105,7 +106,7 @@ async def list_quick(
     """Returns the members with at least so many fully right answers within some seconds of the question, most first."""
     quick = func.count().filter(Ledger.seconds < within_s)
     query = (
-        select(Member.name, func.count(), quick)
+        select(Member.id, Member.name, func.count(), quick)
         .join(Ledger, Ledger.member_id == Member.id)
         .where(
             Ledger.workspace_id == workspace_id,
@@ -119,4 +120,4 @@ async def list_quick(
         .having(quick >= least)
         .order_by(quick.desc(), Member.id)
     )
-    return [QuickMember(name, int(right), int(count)) for name, right, count in await session.execute(query)]
+    return [QuickMember(id_, name, int(right), int(count)) for id_, name, right, count in await session.execute(query)]

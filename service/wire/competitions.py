@@ -448,7 +448,9 @@ class SimilarPair(Model):
     """Two members whose wrong answers agree more often than chance explains."""
 
     first: str
+    first_id: int
     second: str
+    second_id: int
     shared: int
     """Choice questions that both answered."""
     wrong: int
@@ -465,7 +467,9 @@ class FittingAnswers(Model):
     """A member whose wrong answers are right for the variants of another more often than chance explains."""
 
     member: str
+    member_id: int
     other: str
+    other_id: int
     wrong: int
     """Wrong answers of the member in rounds in which both had a variant of their own."""
     fitting: int
@@ -480,6 +484,7 @@ class QuickAnswers(Model):
     """A member with right answers within the thinking time."""
 
     name: str
+    member_id: int
     right: int
     quick: int
 

@@ -559,8 +559,9 @@ LADDER_ROW = LadderRow(rank=1, name="Bob <b>", rating=1043, duels=3, wins=2, dra
 
 SIMILAR = SimilarAnswers(
     days=180, compared=300, level=0.01, least_shared=20, least_wrong=6, within_s=15, found=21,
-    pairs=20 * (SimilarPair(first="*Ann*", second="W" * 60, shared=40, wrong=12, same=11, expected=4.2, chance=1e-12),),
-    quick=(QuickAnswers(name="Bob <b>", right=20, quick=6),),
+    pairs=20 * (SimilarPair(first="*Ann*", first_id=1, second="W" * 60, second_id=2, shared=40, wrong=12, same=11,
+                            expected=4.2, chance=1e-12),),
+    quick=(QuickAnswers(name="Bob <b>", member_id=3, right=20, quick=6),),
 )  # fmt: skip
 
 SPEED = MeasurementBoard(

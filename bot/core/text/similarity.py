@@ -22,6 +22,8 @@ class Comparison:
 
     words: str
     table: Table | None
+    members: tuple[tuple[int, ...], ...] = ()
+    """Ids of the members in each row of the table, in the order of its columns of names."""
 
 
 def similarity_card(found: SimilarAnswers) -> Card:
@@ -39,11 +41,13 @@ def similarity_card(found: SimilarAnswers) -> Card:
 def comparisons(found: SimilarAnswers) -> tuple[Comparison, ...]:
     """Returns what was found by wrong options, by members' own variants, and by time. The first always says something;
     the others are left out if they found nothing."""
-    parts = [Comparison(_pairs_words(found), _pairs_table(found) if found.pairs else None)]
+    pairs = tuple((one.first_id, one.second_id) for one in found.pairs)
+    parts = [Comparison(_pairs_words(found), _pairs_table(found) if found.pairs else None, pairs)]
     if found.fits:
-        parts.append(Comparison(_fits_words(found), _fits_table(found)))
+        fits = tuple((one.member_id, one.other_id) for one in found.fits)
+        parts.append(Comparison(_fits_words(found), _fits_table(found), fits))
     if found.quick:
-        parts.append(Comparison("", _quick_table(found)))
+        parts.append(Comparison("", _quick_table(found), tuple((one.member_id,) for one in found.quick)))
     return tuple(parts)
 
 

@@ -27,8 +27,9 @@ class MembersPage:
         """Shows the members that the query asks for."""
         who, query = who_of(self._frame.admin(request)), request.query_params
         wanted, page = cleaned(query.get("text", ""))[:80].strip(), number_of(query.get("page", ""))
+        one = number_of(query.get("id", ""))
         with refusals_as_pages():
-            found = await self._client.members(who, wanted, min(max(page, 1), 10_000))
+            found = await self._client.members(who, wanted, min(max(page, 1), 10_000), one or None)
         people = await self._frame.store.people(*filter(None, map(_web_id, found.members)))
         rows = [(row, people.get(_web_id(row))) for row in found.members]
         return self._frame.show(
@@ -38,6 +39,7 @@ class MembersPage:
             found=found,
             rows=rows,
             wanted=wanted,
+            narrowed=bool(wanted or one),
             reader=who.member,
             pages=text.pages(found),
             now=self._frame.clock(),

@@ -304,3 +304,14 @@ async def test_a_verdict_after_linking_is_credited_and_sent_to_the_merged_member
         (kept,) = [row for row in await chats.daily.rows(Member) if row.name == "Ada" and row.merged_into is None]
         assert (booked.member_id, answer.member_id != kept.id) == (kept.id, True)
         assert await chats.standing() == [(1, "Ada", 10, 1)]
+
+
+async def test_the_list_of_members_finds_who_was_merged_by_the_id_of_either(chats: TwoChats) -> None:
+    for platform in ("discord", "slack"):
+        await chats.daily.client.me(chats.who("Ada", platform))
+    ids = [member.id for member in await chats.daily.rows(Member) if member.name == "Ada"]
+    await chats.link("Ada")
+    for one in ids:
+        page = await chats.daily.client.members(chats.boss("discord"), member_id=one)
+        assert [len(row.identities) for row in page.members] == [2]
+    assert (await chats.daily.client.members(chats.boss("discord"), member_id=max(ids) + 100)).members == ()

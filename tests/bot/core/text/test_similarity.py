@@ -9,7 +9,10 @@ from bot.core.text.similarity import similarity_card
 from service.wire import FittingAnswers, QuickAnswers, SimilarAnswers, SimilarPair
 
 NOTHING = SimilarAnswers(days=180, compared=0, level=0.01, least_shared=20, least_wrong=6, within_s=15)
-PAIR = SimilarPair(first="*Ann*", second="Bob", shared=40, wrong=12, same=11, expected=4.2, chance=0.0005)
+PAIR = SimilarPair(
+    first="*Ann*", first_id=1, second="Bob", second_id=2, shared=40, wrong=12, same=11, expected=4.2, chance=0.0005
+)
+QUICK = QuickAnswers(name="Cy", member_id=3, right=20, quick=6)
 
 
 def words(found: SimilarAnswers) -> str:
@@ -17,9 +20,7 @@ def words(found: SimilarAnswers) -> str:
 
 
 def test_the_card_states_the_rate_and_accuses_nobody() -> None:
-    found = NOTHING.model_copy(
-        update={"compared": 66, "found": 1, "pairs": (PAIR,), "quick": (QuickAnswers(name="Cy", right=20, quick=6),)}
-    )
+    found = NOTHING.model_copy(update={"compared": 66, "found": 1, "pairs": (PAIR,), "quick": (QUICK,)})
     text = words(found)
     assert "Of 66 pairs of members, 1 agrees on wrong options more often than chance explains." in text
     assert "11 of 12" in text and "1 in 2,000" in text and "in at most 1% of looks" in text
@@ -28,7 +29,9 @@ def test_the_card_states_the_rate_and_accuses_nobody() -> None:
 
 
 def test_answers_that_fit_anothers_variant_are_a_table_of_their_own() -> None:
-    fit = FittingAnswers(member="*Ann*", other="Bob", wrong=9, fitting=7, expected=0.6, chance=0.0001)
+    fit = FittingAnswers(
+        member="*Ann*", member_id=1, other="Bob", other_id=2, wrong=9, fitting=7, expected=0.6, chance=0.0001
+    )
     found = NOTHING.model_copy(update={"fits_compared": 90, "fits_found": 1, "fits": (fit,)})
     text = words(found)
     assert "1 member gives wrong answers that are right for the variant of another member" in text

@@ -11,6 +11,7 @@ from service.wire import WEB_WORKSPACE
 from tests.bot.conftest import Room
 from tests.bot.web.admin.desk import shown, words
 from tests.bot.web.http_browser import Browser, opened_browser
+from tests.bot.web.quiz_chat import OPERATOR, called
 from tests.service.own_variants import typed_family
 from tests.service.scenes import Stage
 from tests.service.similar_answers import play_alike, play_variants_alike
@@ -49,9 +50,15 @@ async def test_the_page_has_the_numbers_and_the_words_of_the_card(room: Room, me
 async def test_the_review_queue_leads_to_the_page_and_its_names_to_the_members(room: Room, member: Browser) -> None:
     await fill(room)
     assert f'href="/m/{member.member}/admin{PATH}">Compare answers</a>' in await shown(member, "/review")
-    link = f'<th scope="row" dir="auto"><a href="/m/{member.member}/admin/members?text=Ada">Ada</a></th>'
-    assert (await shown(member, PATH)).count(link) == 2
-    assert "1 member. Ada 240 points" in words(await shown(member, "/members?text=Ada"))
+    found = await room.client.similar_answers(OPERATOR)
+    ada = found.pairs[0].first_id
+    link = f'<th scope="row" dir="auto"><a href="/m/{member.member}/admin/members?id={ada}">Ada</a></th>'
+    page = await shown(member, PATH)
+    assert page.count(link) == 2 and f'members?id={found.quick[0].member_id}">Bob</a>' in page
+    await room.client.join(called("Ada Lovelace"), WHERE)
+    page = await shown(member, f"/members?id={ada}")
+    assert "1 member. Ada 240 points" in words(page) and "Lovelace" not in page and 'href="?">Clear</a>' in page
+    assert "No member fits." in words(await shown(member, f"/members?id={10**17}"))
 
 
 async def test_members_who_are_no_admins_see_nothing_of_it(room: Room, quiz_chat: WebChat, member: Browser) -> None:
