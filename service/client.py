@@ -98,6 +98,7 @@ from service.wire import (
     Sprints,
     SprintView,
     SuggestedQuestion,
+    SuggestionPreview,
     SuggestionReceipt,
     SuggestionView,
     TodayView,
@@ -307,6 +308,10 @@ class ServiceClient(WebCalls):
     @call("suggest")
     async def suggest(self, who: Who, event_id: str, text: str) -> SuggestionReceipt:
         """Suggests a question to the moderators, or keeps it as a draft if something must be fixed."""
+
+    @call("suggest/preview", repeatable=True)
+    async def suggestion_preview(self, who: Who, text: str) -> SuggestionPreview:
+        """Returns how a suggestion is read, without submitting or keeping it."""
 
     @call("suggest/draft", repeatable=True)
     async def suggestion_draft(self, who: Who) -> str:

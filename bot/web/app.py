@@ -55,6 +55,7 @@ from bot.web.sessions import SessionPages
 from bot.web.sign_in import SignInPages
 from bot.web.sprint import SprintPage
 from bot.web.store import LAST_ID, Message
+from bot.web.suggest import SuggestPage
 from bot.web.today import TodayPage
 from bot.web.tournament import TournamentPage
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
@@ -152,6 +153,7 @@ class WebApp:
             practice = PracticePage(self.cookies, client, self._navigation, chat.clock)
             archive = ArchivePages(self.cookies, client, self._navigation)
             me = MePage(self.cookies, client, self._navigation)
+            suggestions = SuggestPage(self.cookies, client, self._navigation)
             admin = AdminPages(AdminFrame(self.cookies, client, self._navigation, chat.clock, chat.store))
             tournament = TournamentPage(self.cookies, client, self._navigation, chat.pause)
             sprint = SprintPage(self.cookies, client, answer, self._navigation, (chat.clock, chat.pause))
@@ -164,6 +166,7 @@ class WebApp:
                 *sprint.routes,
                 *archive.routes,
                 *me.routes,
+                *suggestions.routes,
                 *admin.routes,
             ]
         # Whoever must not sign in with the provider any more must not stay by a link of their own making.

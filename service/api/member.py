@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Request
 from pydantic import AwareDatetime, Field
 
-from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody, while_connected
+from service.api.http import Call, EventBody, RefBody, TheCall, TheCaller, WhereBody, while_connected
 from service.banks import archive, editing, moderation, proof_runs, suggestions
 from service.banks.documents import DOCUMENTS
 from service.competitions import sprints
@@ -66,6 +66,7 @@ from service.wire import (
     RunResult,
     SeasonView,
     Short,
+    SuggestionPreview,
     SuggestionReceipt,
     SuggestionView,
     TodayView,
@@ -73,6 +74,7 @@ from service.wire import (
     TopicsKnown,
     VerdictView,
     Where,
+    Who,
 )
 
 router = APIRouter()
@@ -239,24 +241,39 @@ async def report(
         return await run_once(session, caller, EventCall(event_id, "report", call.now), work, ReportView)
 
 
+SuggestionText = Annotated[str, Body(embed=True, max_length=LONGEST_SUGGESTION)]
+
+
+async def _read_suggestion(request: Request, call: Call, who: Who, text: str) -> editing.CheckedText:
+    """Reads a member's suggestion; beyond a limit on their suggestions, only says which one it is."""
+    async with call.transaction() as session:
+        limit = await suggestions.find_limit(session, await resolve_caller(session, who, None, call.now), call.now)
+    if limit:
+        return editing.CheckedText(text, limit)
+    # Outside any transaction, so that a slow text does not hold a database connection.
+    return await while_connected(request, editing.check(text, DOCUMENTS))
+
+
 @router.post("/suggest")
 async def suggest(
     request: Request,
     call: TheCall,
     who: TheCaller,
     event_id: EventBody,
-    text: Annotated[str, Body(embed=True, max_length=LONGEST_SUGGESTION)],
+    text: SuggestionText,
 ) -> SuggestionReceipt:
-    async with call.transaction() as session:
-        limit = await suggestions.find_limit(session, await resolve_caller(session, who, None, call.now), call.now)
-    # Outside any transaction, so that a slow text does not hold a database connection. Beyond a limit, it is only kept.
-    checked = editing.CheckedText(text, limit)
-    if not limit:
-        checked = await while_connected(request, editing.check(text, DOCUMENTS))
+    checked = await _read_suggestion(request, call, who, text)
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         work = suggestions.suggest(session, caller, checked, call.now)
         return await run_once(session, caller, EventCall(event_id, "suggest", call.now), work, SuggestionReceipt)
+
+
+@router.post("/suggest/preview")
+async def suggestion_preview(
+    request: Request, call: TheCall, who: TheCaller, text: SuggestionText
+) -> SuggestionPreview:
+    return suggestions.preview(await _read_suggestion(request, call, who, text))
 
 
 @router.post("/suggest/draft")

@@ -26,6 +26,7 @@ from service.wire import (
     QuestionSuggested,
     SuggestedQuestion,
     SuggestionDecided,
+    SuggestionPreview,
     SuggestionProblem,
     SuggestionReceipt,
     SuggestionRefused,
@@ -111,12 +112,16 @@ async def get_suggestion(session: AsyncSession, caller: Caller, suggestion_id: i
     return _view(await _find(session, caller, suggestion_id))
 
 
-def build_view(view: SuggestionView, checked: CheckedText, similar: tuple[str, ...] = ()) -> SuggestedQuestion:
-    """Returns a suggestion with its question as it was read, and the key."""
+def preview(checked: CheckedText) -> SuggestionPreview:
+    """Returns the question as it was read, with its key and what the checks found."""
     question, reading = checked.question, checked.reading
     key = preview_question(question, reading.bank)[1] if question is not None and reading is not None else None
-    problem, findings = checked.problem, checked.findings
-    return SuggestedQuestion(suggestion=view, problem=problem, findings=findings, key=key, similar=similar)
+    return SuggestionPreview(problem=checked.problem, findings=checked.findings, key=key)
+
+
+def build_view(view: SuggestionView, checked: CheckedText, similar: tuple[str, ...] = ()) -> SuggestedQuestion:
+    """Returns a suggestion with its question as it was read, and the key."""
+    return SuggestedQuestion(suggestion=view, similar=similar, **dict(preview(checked)))
 
 
 async def edit(session: AsyncSession, caller: Caller, suggestion_id: int, text: str) -> int:

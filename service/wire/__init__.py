@@ -340,6 +340,7 @@ from service.wire.review import ReportView as ReportView
 from service.wire.review import Settled as Settled
 from service.wire.review import SettledReport as SettledReport
 from service.wire.review import SuggestedQuestion as SuggestedQuestion
+from service.wire.review import SuggestionPreview as SuggestionPreview
 from service.wire.review import SuggestionProblem as SuggestionProblem
 from service.wire.review import SuggestionReceipt as SuggestionReceipt
 from service.wire.review import SuggestionView as SuggestionView

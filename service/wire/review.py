@@ -82,14 +82,19 @@ class SuggestionView(Model):
     """Id of the question that it became."""
 
 
-class SuggestedQuestion(Model):
-    """A suggestion as a moderator sees it: read like a document of the bank."""
+class SuggestionPreview(Model):
+    """The text of a suggestion, read like a document of the bank."""
 
-    suggestion: SuggestionView
     problem: SuggestionProblem
     findings: str
     key: AnswerKey | None
     """The question with its key; None if the text is not one question."""
+
+
+class SuggestedQuestion(SuggestionPreview):
+    """A suggestion as a moderator sees it."""
+
+    suggestion: SuggestionView
     similar: tuple[str, ...] = ()
     """Ids of questions that ask the same or nearly the same, most similar first."""
 

@@ -9,6 +9,7 @@ from bot.core.text.item_statistics import duration_words, liked_words
 from bot.core.text.questions import lettered
 from bot.core.text.results import CLEARED, verdict_title
 from bot.core.text.reveals import points_line, rank_line, share_line, streak_line
+from bot.core.text.suggestions import SUGGEST as SUGGEST
 from bot.core.text.words import brief_markdown, code_words, joined, percent, plural, sentence
 from service.wire import (
     Archive,
@@ -25,6 +26,7 @@ from service.wire import (
 KINDS = {"choice": "Choice", "value": "Value", "output": "Output", "code": "Code", "open": "Open"}
 OWN: dict[OwnResult, str] = {"right": "I was right", "wrong": "I was wrong", "missed": "I did not answer"}
 SHARE_LINE = share_line
+MISSING = "Is there a question that your team should know?"
 
 
 def outcome(one: ArchivedRound | RoundResult) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from bot.core.cards import Button
 from bot.core.charts import HeatmapChart, HeatWeek, Level
 from bot.core.markup import escape
 from bot.core.text.questions import lettered
+from bot.core.text.suggestions import SUGGEST as SUGGEST
 from bot.core.text.words import (
     CONFIDENCE_WORDS,
     MONTHS,

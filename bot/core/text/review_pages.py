@@ -11,6 +11,7 @@ from bot.core.text.questions import question_blocks
 from bot.core.text.results import answer_blocks, proof_blocks
 from bot.core.text.similarity import TITLE
 from bot.core.text.suggestions import PROBLEMS as PROBLEMS
+from bot.core.text.suggestions import SUGGEST as SUGGEST
 from bot.core.text.words import day_words, joined, plural
 from service.wire import AnswerKey, EditView, OpenAnswerView, RegradeView, ReportedQuestion, ReportView, SuggestionView
 
@@ -22,6 +23,7 @@ MOST_SETTLED = 10
 """Settled reports in the queue."""
 LONGEST_REASON = 1000
 """Longest answer to a member, characters."""
+NO_SUGGESTION: Final = "No suggestion waits. Members suggest questions with `/quiz suggest` or on a page of the web."
 NO_PERCENT: Final = ("Not a percentage", "A credit is a number from 0 to 100. Go back and type one.")
 NO_QUESTION: Final = ("No such question", "Open the question again, and edit it from there.")
 STATES: Final = {

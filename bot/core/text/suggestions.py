@@ -46,6 +46,10 @@ PROBLEMS: dict[SuggestionProblem, str] = {
     "too many": "Enough of your suggestions wait for a moderator. Submit this one when one of them is decided.",
 }
 """Why a text cannot become a question yet, and what to do."""
+SUGGEST = "Suggest a question"
+NOTE = "Replace the example. Moderators see the question with your name; the reveal names you."
+LABEL = "The question with its answer"
+HINT = "The bank's Markdown: a topic, a heading with kind and level, the question, its answer."
 _STATES = {
     "waiting": "It waits for a moderator.",
     "accepted": "It was accepted.",
@@ -56,10 +60,10 @@ _STATES = {
 def suggest_form(draft: str) -> Form:
     """Asks a member for a question, beginning with their draft or else with an example."""
     return Form(
-        title="Suggest a question",
+        title=SUGGEST,
         action=encode(Suggest()),
         fields=(_text_field(draft or TEMPLATE),),
-        blocks=(Small("Replace the example. Moderators see the question with your name; the reveal names you."),),
+        blocks=(Small(NOTE),),
         submit="Submit",
     )
 
@@ -71,8 +75,25 @@ def receipt_card(receipt: SuggestionReceipt) -> Card:
         blocks = (Text(said), *_findings(receipt.findings))
         edit = Button("Edit", encode(Suggest()), "primary")
         return Card("Not submitted yet", in_brief(said, 250), blocks, (edit,))
-    said = f"Thank you. Suggestion {receipt.id} is with the moderators, and you will be told what they decide."
+    said = submitted(receipt.id)
     return Card("Suggested", said, (Text(said), *_findings(receipt.findings)))
+
+
+def submitted(suggestion: int) -> str:
+    """Confirms that a question was submitted."""
+    return f"Thank you. Suggestion {suggestion} is with the moderators, and you will be told what they decide."
+
+
+def state_words(view: SuggestionView) -> str:
+    """Returns what was decided about a suggestion, with what follows. Markdown."""
+    return f"{_STATES[view.state]} {decision_words(view)}".strip()
+
+
+def decision_words(view: SuggestionView) -> str:
+    """Returns why a suggestion was declined, or which question it is now; empty while it waits. Markdown."""
+    if view.question:
+        return f"It is question {code_words(view.question)}."
+    return f"The reason was: {stopped(escape(view.reason))}" if view.reason else ""
 
 
 def suggested_notice(fact: QuestionSuggested) -> Card:
@@ -107,19 +128,14 @@ def waiting_card(views: tuple[SuggestionView, ...]) -> Card:
 
 def own_card(views: tuple[SuggestionView, ...]) -> Card:
     """Lists a member's own suggestions, the latest first, with what was decided."""
-    again = Button("Suggest a question", encode(Suggest()))
+    again = Button(SUGGEST, encode(Suggest()))
     if not views:
         said = "You have suggested nothing yet."
         return Card("Your suggestions", said, (Text(said),), (again,))
     blocks: list[Block] = []
     for view in reversed(views[-MOST_LISTED:]):
-        state = _STATES[view.state]
-        if view.reason:
-            state += f" The reason was: {stopped(escape(view.reason))}"
-        if view.question:
-            state += f" It is question {code_words(view.question)}."
         start = escape(in_brief(view.text, 120)) if view.text else ""
-        blocks.append(Text(f"**Suggestion {view.id}**, {day_words(view.at.date())}. {state}"))
+        blocks.append(Text(f"**Suggestion {view.id}**, {day_words(view.at.date())}. {state_words(view)}"))
         blocks += [Small(start)] if start else []
     return Card("Your suggestions", f"{plural(len(views), 'suggestion')}.", tuple(blocks), (again,))
 
@@ -127,11 +143,7 @@ def own_card(views: tuple[SuggestionView, ...]) -> Card:
 def suggestion_card(view: SuggestedQuestion) -> Card:
     """Shows a moderator a suggestion as it is read, with its key and the findings."""
     suggestion, key = view.suggestion, view.key
-    state = _STATES[suggestion.state]
-    if suggestion.reason:
-        state += f" The reason was: {stopped(escape(suggestion.reason))}"
-    if suggestion.question:
-        state += f" It is question {code_words(suggestion.question)}."
+    state = state_words(suggestion)
     blocks: list[Block] = [Text(_heading(suggestion)), Text(state)]
     if not suggestion.text:
         blocks.append(Text("Its author left, and what they wrote was erased."))
@@ -197,8 +209,7 @@ def decided_card(view: DecidedSuggestion) -> Card:
 
 
 def _text_field(text: str) -> TextField:
-    hint = "The bank's Markdown: a topic, a heading with kind and level, the question, its answer."
-    return TextField("text", "The question with its answer", text, hint, 16, max_length=LONGEST_SUGGESTION)
+    return TextField("text", LABEL, text, HINT, 16, max_length=LONGEST_SUGGESTION)
 
 
 def _findings(findings: str) -> tuple[Block, ...]:

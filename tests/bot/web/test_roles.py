@@ -94,6 +94,8 @@ ROWS = {
     "GET /m/{member}/me": MEMBERS,
     "GET /m/{member}/sessions": MEMBERS,
     "POST /m/{member}/sessions": (403, 403, 403, 422, 422),
+    "GET /m/{member}/suggest": MEMBERS,
+    "POST /m/{member}/suggest": (403, 403, 403, 422, 422),
     "GET /m/{member}/archive": MEMBERS,
     "GET /m/{member}/question/{ref}": (403, 403, 409, 409, 409),
     "POST /m/{member}/question/{ref}/prove": (403, 403, 403, 409, 409),

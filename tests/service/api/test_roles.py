@@ -144,6 +144,7 @@ ROWS: dict[str, Row] = {
     "POST /v1/notifications": row(OWN),
     "POST /v1/notify": row(OWN, what="reminders", on=True),
     "POST /v1/suggest": row(OWN, text="What is a zebra?"),
+    "POST /v1/suggest/preview": row(OWN, text="What is a zebra?"),
     "POST /v1/suggest/draft": row(OWN),
     "POST /v1/suggest/mine": row(OWN),
     "POST /v1/report": row(OWN, question="views", text="It is wrong."),
