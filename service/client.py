@@ -113,6 +113,7 @@ from service.wire import (
     WinnerOf,
     WinnerRoleView,
     WorkspaceCheck,
+    WorkspaceSettings,
 )
 
 NOTHING: TypeAdapter[None] = TypeAdapter(None)
@@ -621,6 +622,10 @@ class ServiceClient(WebCalls):
     @call("admin/member/role")
     async def member_role(self, who: Who, event_id: str, member: str, admin: bool) -> None:
         """Records that a chat made the member an admin, or no longer has them as one."""
+
+    @call("admin/settings", repeatable=True)
+    async def settings(self, who: Who) -> WorkspaceSettings:
+        """Returns the settings of the workspace that no other call returns."""
 
     @call("admin/doctor", repeatable=True)
     async def doctor(self, who: Who) -> tuple[WorkspaceCheck, ...]: ...

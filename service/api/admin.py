@@ -20,6 +20,7 @@ from service.banks.editing import CheckedText
 from service.errors import Refused
 from service.ops import doctor as ops_doctor
 from service.ops import overview as ops_overview
+from service.ops import workspace_settings
 from service.people import audit as people_audit
 from service.people import members
 from service.people.audit import administer, admins_only
@@ -73,6 +74,7 @@ from service.wire import (
     WinnerOf,
     WinnerRoleView,
     WorkspaceCheck,
+    WorkspaceSettings,
 )
 
 router = APIRouter(prefix="/admin")
@@ -276,7 +278,7 @@ async def winner_role_set(
 @router.post("/winner/roles")
 async def winner_roles(call: TheCall, who: TheCaller) -> tuple[WinnerRoleView, ...]:
     async with looking(call, who) as (session, caller):
-        return await leaderboard.list_winner_roles(session, caller)
+        return await leaderboard.list_winner_roles(session, [caller.chat_id])
 
 
 # Banks and reports
@@ -615,6 +617,12 @@ async def overview(call: TheCall, who: TheCaller) -> Overview:
     parts, skew = call.parts, skew_of(call.parts.clock)
     async with looking(call, who) as (session, caller):
         return await ops_overview.view(session, caller, parts.sandbox, parts.newest_revision, call.now, skew)
+
+
+@router.post("/settings")
+async def settings_view(call: TheCall, who: TheCaller) -> WorkspaceSettings:
+    async with looking(call, who) as (session, caller):
+        return await workspace_settings.view(session, caller)
 
 
 @router.post("/doctor")

@@ -247,16 +247,16 @@ async def set_winner_role(
     await boards.save_winner_role(session, wanted, now)
     await alerts.close_role_trouble(session, caller.workspace_id, caller.chat_id, now)
     none = WinnerRoleView(event=wanted.event)
-    return next((one for one in await list_winner_roles(session, caller) if one.event == wanted.event), none)
+    return next((one for one in await list_winner_roles(session, [caller.chat_id]) if one.event == wanted.event), none)
 
 
-async def list_winner_roles(session: AsyncSession, caller: Caller) -> tuple[WinnerRoleView, ...]:
-    """Returns the roles of the caller's chat."""
+async def list_winner_roles(session: AsyncSession, chat_ids: Collection[int]) -> tuple[WinnerRoleView, ...]:
+    """Returns the roles of chats."""
     return tuple(
         WinnerRoleView.model_validate(
             {"event": row.event, "role": row.role, "channel_name": channel.name or channel.external_id}
         )
-        for row, channel in await boards.list_winner_roles_of_chat(session, caller.chat_id)
+        for row, channel in await boards.list_winner_roles_of_chats(session, chat_ids)
     )
 
 

@@ -46,10 +46,12 @@ class NewWinnerRole:
     role: str
 
 
-async def list_winner_roles_of_chat(session: AsyncSession, chat_id: int) -> list[tuple[WinnerRole, Channel]]:
-    """Returns the roles of a chat, each with the channel in which its winners are announced."""
+async def list_winner_roles_of_chats(
+    session: AsyncSession, chat_ids: Collection[int]
+) -> list[tuple[WinnerRole, Channel]]:
+    """Returns the roles of chats, each with the channel in which its winners are announced."""
     query = select(WinnerRole, Channel).join(Channel, Channel.id == WinnerRole.channel_id)
-    rows = await session.execute(query.where(WinnerRole.chat_id == chat_id).order_by(WinnerRole.event))
+    rows = await session.execute(query.where(WinnerRole.chat_id.in_(chat_ids)).order_by(WinnerRole.event))
     return [(row[0], row[1]) for row in rows]
 
 

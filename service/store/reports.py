@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.store.members import Caller, merged_ids
 from service.store.review_tables import QuestionFeedback, ReportRow, ReviewPlace
-from service.store.tables import Member, QuestionRow, QuestionVersion
+from service.store.tables import Channel, Member, QuestionRow, QuestionVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,27 @@ def settled_key(report_id: int, state: str) -> str:
 async def get_place(session: AsyncSession, workspace_id: int) -> ReviewPlace | None:
     """Returns where an admin wants moderators to be notified."""
     return await session.get(ReviewPlace, workspace_id, populate_existing=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceName:
+    """The name of the channel or of the member that moderators are notified in; both are empty if nobody chose."""
+
+    channel: str = ""
+    member: str = ""
+
+
+async def find_place_name(session: AsyncSession, workspace_id: int) -> PlaceName:
+    """Returns what the place in which moderators are notified is called."""
+    query = (
+        select(Channel.name, Channel.external_id, Member.name)
+        .select_from(ReviewPlace)
+        .outerjoin(Channel, Channel.id == ReviewPlace.channel_id)
+        .outerjoin(Member, Member.id == ReviewPlace.member_id)
+        .where(ReviewPlace.workspace_id == workspace_id)
+    )
+    found = (await session.execute(query)).one_or_none()
+    return PlaceName() if found is None else PlaceName(found[0] or found[1] or "", found[2] or "")
 
 
 async def set_place(session: AsyncSession, workspace_id: int, *, channel_id: int | None, member_id: int | None) -> None:

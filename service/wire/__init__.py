@@ -49,6 +49,7 @@ from service.wire.admin import ScheduleView as ScheduleView
 from service.wire.admin import SeasonView as SeasonView
 from service.wire.admin import WinnerOf as WinnerOf
 from service.wire.admin import WinnerRoleView as WinnerRoleView
+from service.wire.admin import WorkspaceSettings as WorkspaceSettings
 from service.wire.banks import PACKED as PACKED
 from service.wire.banks import Archive as Archive
 from service.wire.banks import ArchivedRound as ArchivedRound

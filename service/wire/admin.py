@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from questions.model import Kind, Level
-from service.wire.banks import LowView
+from service.wire.banks import Generated, LowView
 from service.wire.base import Model, Platform, Short, SkipReason
 from service.wire.members import BoardRow
 from service.wire.notices import DigestView
@@ -129,6 +129,20 @@ class WinnerRoleView(Model):
     role: RoleId = ""
     channel_name: str = ""
     """Channel in which the winner is announced."""
+
+
+class WorkspaceSettings(Model):
+    """The settings of a workspace that no other view has."""
+
+    review_channel: str = ""
+    """Channel in which moderators are notified of reports and suggestions."""
+    review_member: str = ""
+    """Admin who is notified privately instead. Without a channel too, nobody has chosen."""
+    generated: Generated
+    chats: tuple[Platform, ...]
+    """The chats that share the workspace, oldest first."""
+    winner_roles: tuple[WinnerRoleView, ...] = ()
+    """Of all chats."""
 
 
 class AuditView(Model):

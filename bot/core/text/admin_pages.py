@@ -58,6 +58,10 @@ Done = Literal[
     "cancelled",
     "captain",
     "ended without result",
+    "reviews here",
+    "reviews to me",
+    "digest on",
+    "digest off",
 ]
 """What was done. An address carries the word, never the sentence, so that no link can put words on a page."""
 
@@ -93,6 +97,10 @@ DONE: Final[dict[Done, str]] = {
     "cancelled": "Called off. Its message in the channel says so.",
     "captain": "This member is a captain now, and can pick a team.",
     "ended without result": "Called off. The channel is told.",
+    "reviews here": "New reports and suggestions are shown in this channel from now on.",
+    "reviews to me": "New reports and suggestions are sent to you privately from now on.",
+    "digest on": "The digest is sent every Monday.",
+    "digest off": "No digest is sent from now on.",
 }
 
 

@@ -390,10 +390,15 @@ def role_problem_words(problem: RoleProblem) -> str:
     return _ROLE_PROBLEMS[problem]
 
 
+def winner_name(event: WinnerOf) -> str:
+    """Names the winner of such events, as the beginning of a sentence."""
+    name = _WINNERS[event][0]
+    return f"{name[:1].upper()}{name[1:]}"
+
+
 def winner_role_card(view: WinnerRoleView, problem: RoleProblem | None = None) -> Card:
     """Says what the winners of such an event get, and what keeps the bot from giving it."""
-    who, promise = _WINNERS[view.event]
-    who = f"{who[:1].upper()}{who[1:]}"
+    who, promise = winner_name(view.event), _WINNERS[view.event][1]
     if not view.role:
         text = f"{who} gets no role. Name one with `/quiz-admin {view.event} role`."
         return Card("Winner's role", f"{who} gets no role.", (Text(text),))

@@ -19,7 +19,17 @@ from service.client import ServiceClient
 from service.wire import WebPerson, Who
 
 Section = Literal[
-    "overview", "review", "schedules", "bank", "statistics", "seasons", "sprints", "tournaments", "members", "audit"
+    "overview",
+    "review",
+    "schedules",
+    "bank",
+    "statistics",
+    "seasons",
+    "sprints",
+    "tournaments",
+    "members",
+    "audit",
+    "settings",
 ]
 SECTIONS: tuple[tuple[Section, str], ...] = (
     ("overview", "Overview"),
@@ -32,6 +42,7 @@ SECTIONS: tuple[tuple[Section, str], ...] = (
     ("tournaments", "Tournaments"),
     ("members", "Members"),
     ("audit", "Audit"),
+    ("settings", "Settings"),
 )
 NOT_ADMIN = ("For admins", "These pages are for those who run the quiz. Ask one of them for what you need.")
 LONGEST_NUMBER = 18

@@ -12,6 +12,7 @@ from bot.web.admin.overview import OverviewPage
 from bot.web.admin.review import ReviewPages
 from bot.web.admin.schedules import SchedulePages
 from bot.web.admin.seasons import SeasonsPage
+from bot.web.admin.settings import SettingsPage
 from bot.web.admin.similarity import SimilarityPage
 from bot.web.admin.sprints import SprintsPage
 from bot.web.admin.statistics import StatisticsPage
@@ -34,5 +35,6 @@ class AdminPages:
             TournamentsPage(frame),
             MembersPage(frame),
             AuditPage(frame),
+            SettingsPage(frame),
         )
         self.routes: tuple[Route, ...] = tuple(route for page in pages for route in page.routes)

@@ -77,6 +77,8 @@ ROWS = {
     "POST /m/{member}/admin/tournaments": (403, 403, 403, 403, 422),
     "GET /m/{member}/admin/members": ADMINS,
     "POST /m/{member}/admin/members": (403, 403, 403, 403, 422),
+    "GET /m/{member}/admin/settings": ADMINS,
+    "POST /m/{member}/admin/settings": (403, 403, 403, 403, 422),
     "GET /m/{member}/admin/audit": ADMINS,
     "GET /m/{member}/admin/schedules": ADMINS,
     "GET /m/{member}/admin/schedules/{number}": (403, 403, 403, 403, 404),

@@ -196,6 +196,7 @@ ROWS: dict[str, Row] = {
         (OUT, OUT, UNREADABLE, ADMINS, *2 * ("tournament-refused",)), where=channel, plan={"title": "A cup"}
     ),
     "POST /v1/admin/review/similarity": row(ADMIN),
+    "POST /v1/admin/settings": row(ADMIN),
     "POST /v1/admin/tournament/cancel": row(ADMIN),
     "POST /v1/admin/schedule/add": row(ADMIN, where=channel, spec=SPEC),
     "POST /v1/admin/schedule/edit": row(ADMIN_THEIRS, schedule=schedule, changes={"speed_bonus": True}),

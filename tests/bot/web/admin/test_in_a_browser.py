@@ -38,6 +38,7 @@ PAGES = (
     ("/tournaments", "Tournaments"),
     ("/members", "Members"),
     ("/audit", "Audit"),
+    ("/settings", "Settings"),
 )
 
 
