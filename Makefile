@@ -31,7 +31,7 @@ help:
 	@echo "make run CHAT=NAME   the same, chatting on discord or slack (see docs/) or in the console"
 	@echo "make demo            look at eight weeks of a simulated team (a minute the first time)"
 	@echo "make test            run the tests (minutes)"
-	@echo "make test-slow       run the rest: whole days in real processes, faults of the wire, long attacks"
+	@echo "make test-slow       run the rest: in a browser, through every page and card, days in real processes, faults"
 	@echo "make test-gpu        run the tests that need a GPU, and torch for CUDA (a plain install from PyPI has it)"
 	@echo "make test-gpu-lean   the same with the Python on the path as it is: no network, no PostgreSQL, few packages"
 	@echo "make chaos           break every part of a running team for some minutes; SEED=N ROUNDS=N repeats it"
@@ -75,7 +75,7 @@ chaos: $(VENV)/.dev-ready
 mutation: $(VENV)/.dev-ready
 	@$(BIN)/python -m tests.tools.mutation --sample $(SAMPLE) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(PACKAGES)
 
-# `make test` runs a bounded part of it.
+# `make test-slow` runs a bounded part of it.
 fuzz: $(VENV)/.dev-ready
 	@$(BIN)/python -m tests.fuzz.fuzz_reader --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 

@@ -84,6 +84,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for file in {item.path for item in items if item.get_closest_marker("slow")}:
         if not _has_slow(file):
             raise pytest.UsageError(f"{file} has slow tests without `mark.slow`, so `make test-slow` would skip them")
+    for item in items:
+        if item.get_closest_marker("browser") and not item.get_closest_marker("slow"):
+            raise pytest.UsageError(f"{item.nodeid} drives a browser, which takes seconds: mark it as slow, too")
     if hasattr(config, "workerinput"):
         items.sort(key=rank)
 

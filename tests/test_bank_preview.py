@@ -61,6 +61,7 @@ def test_an_invalid_preview_is_rejected(words: tuple[str, ...], said: str, tmp_p
     assert said in " ".join(ended.stderr.replace("│", " ").split())
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_a_family_shows_the_requested_number_of_variants(tmp_path: Path) -> None:
     ended = preview("strides-of-a-fresh-tensor", "--count", "2", "--platform", "discord", folder=tmp_path)
@@ -69,6 +70,7 @@ def test_a_family_shows_the_requested_number_of_variants(tmp_path: Path) -> None
     assert "x = torch." in ended.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_a_family_that_cannot_be_drawn_says_why(tmp_path: Path) -> None:
     (tmp_path / "bad.md").write_text(

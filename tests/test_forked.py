@@ -58,6 +58,7 @@ def test_it_is_killed_and_waited_for_like_a_child() -> None:
         assert process.wait(60) == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_the_command_says_and_returns_the_same() -> None:
     words = [sys.executable, "-m", "dailygrad", "bank", "explain", "P999"]
     started = subprocess.run(words, cwd=forked.ROOT, capture_output=True, text=True)

@@ -104,6 +104,7 @@ def test_a_missing_setting_is_reported_in_one_sentence(
     assert error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_manifest_is_printed_for_each_way_of_reaching_slack() -> None:
     socket, http = (json.loads(typed("bot", "slack-manifest", *way).stdout) for way in ((), ("--http", "https://q.x")))
     assert socket["settings"]["socket_mode_enabled"] is True

@@ -116,6 +116,7 @@ def test_the_doubles_take_every_form() -> None:
         assert rules.wrong_in_view(view(form)) == ("", [])
 
 
+@pytest.mark.slow
 @needs_schemas
 def test_every_card_is_valid_by_the_chats_own_schema() -> None:
     for name, card in CARDS.items():

@@ -27,6 +27,7 @@ def steps(path: Path) -> list[dict[str, Any]]:
     return [step for job in read(path.name)["jobs"].values() for step in job["steps"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "files"), [("github-workflows", WORKFLOWS), ("dependabot", [ROOT / ".github/dependabot.yml"])]
 )

@@ -90,6 +90,7 @@ def test_reading_the_example_leads_to_the_finding(code: str) -> None:
     assert (code in found) is (code not in SAFEGUARDS)
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.timeout(300)
 async def test_proving_the_examples_leads_to_the_findings(sandbox: SandboxClient) -> None:

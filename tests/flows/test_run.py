@@ -160,6 +160,7 @@ def test_a_question_is_posted_and_kept_after_a_restart(data: Path) -> None:
     assert len(once) == 1
 
 
+@pytest.mark.slow
 def test_a_demo_is_played_once_and_opened_as_its_lead(data: Path) -> None:
     words = ("--weeks", "1", "--members", "4")
     with running(data, *words, command="demo") as first:

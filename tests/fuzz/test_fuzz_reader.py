@@ -13,6 +13,7 @@ from tests.fuzz.fuzz_reader import Coverage, check, mutated, search, seeds, smal
 INPUTS = 800
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_document_makes_the_reader_fail(seed: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert search(seconds=60, seed=seed, inputs=INPUTS) == 0, capsys.readouterr().out

@@ -116,6 +116,7 @@ def found_among(asked: list[Question]) -> set[frozenset[str]]:
     return {frozenset((one.id, like.key)) for one in asked for like in index.similar_to(one.id)}
 
 
+@pytest.mark.slow
 def test_the_index_finds_what_comparing_each_with_each_finds() -> None:
     asked = list(read_shipped_bank().questions)
     prints = {one.id: fingerprint_of(one) for one in asked}

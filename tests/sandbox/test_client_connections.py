@@ -168,6 +168,7 @@ def test_a_client_outlives_its_loop(tmp_path: Path, sandbox: embedded.EmbeddedSa
         assert asyncio.run(client.run(Run("r", "print(1)", limits=Limits(wall_ms=5000)))).stdout == "1\n"
 
 
+@pytest.mark.slow
 async def test_a_supervisor_that_stops_hangs_up_on_idle_callers(tmp_path: Path) -> None:
     started = embedded.start(tmp_path)
     try:

@@ -109,6 +109,7 @@ def test_a_rotation_that_is_cut_short_is_finished_by_the_next_start(folders: Fol
     assert contents(folders.service)["service_token"].endswith(f"\n{before['service_token']}")
 
 
+@pytest.mark.slow
 def test_no_secret_is_printed_and_a_wrong_platform_is_named(folders: Folders) -> None:
     words = [sys.executable, "-m", "service.keys", str(folders.store), "--service", str(folders.service)]
     words += ["--database", str(folders.database), "--monitor", str(folders.monitor)]

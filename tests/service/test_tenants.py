@@ -286,6 +286,7 @@ async def stage(daily: DailyChannel, clock: Clock, monkeypatch: pytest.MonkeyPat
         yield Stage(http, Calls(daily.service.api.openapi()), ours, theirs, protected)
 
 
+@pytest.mark.slow
 async def test_nothing_of_another_team_is_shown_changed_or_betrayed(stage: Stage) -> None:
     """Every call with each object of another team in each field that names one: as if it did not exist."""
     nothing, theirs = Names.nothing(), Names.team(stage.theirs)
@@ -330,6 +331,7 @@ def tries(draw: st.DrawFn, stage: Stage) -> list[tuple[str, Body]]:
     return made
 
 
+@pytest.mark.slow
 @settings(
     max_examples=15,
     phases=[Phase.explicit, Phase.generate],

@@ -123,6 +123,7 @@ print(json.dumps([statuses, record.tests, record.functions, path in record.impor
 """
 
 
+@pytest.mark.slow
 def test_a_run_passes_fails_hangs_or_records() -> None:
     path, tests = "questions/ids.py", "tests/questions/test_ids.py"
     source = (ROOT / path).read_text("utf-8")

@@ -28,6 +28,8 @@ from tests.bot.dialog import Dialog
 from tests.conftest import MONDAY, TOKEN, Clock, MakeWho
 from tests.tools.trace_flow import traced
 
+pytestmark = pytest.mark.slow
+
 TERM = "### What is a mutex?\n\n**Answer:** A mutex is a lock that one thread can hold at a time.\n"
 LOADED = "import sys\n[name for name in sorted(sys.modules) if name.startswith('sandbox.')]"
 

@@ -6,6 +6,8 @@ from os import environ
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.core.command_spec import COMMANDS, Spec
 from tests.bot.discord.simulated import Simulated, alone, labels, said
 
@@ -65,6 +67,7 @@ def given_to(spec: Spec) -> dict[str, Any]:
     return given
 
 
+@pytest.mark.slow
 async def test_every_command_is_answered_privately(sim: Simulated) -> None:
     transcript: list[str] = []
 
@@ -91,6 +94,7 @@ async def test_every_command_is_answered_privately(sim: Simulated) -> None:
     keep(transcript)
 
 
+@pytest.mark.slow
 async def test_every_button_of_every_card_works(sim: Simulated) -> None:
     """Clicks every button of each card, each label once."""
     transcript: list[str] = []

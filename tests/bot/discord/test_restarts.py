@@ -116,6 +116,7 @@ async def test_a_full_disk_does_not_prevent_answers(sim: Simulated) -> None:
     assert "Your answer is recorded" in said(await sim.ada.click(asked, "A"))
 
 
+@pytest.mark.slow
 async def test_dismissed_modals_and_many_posts_leave_nothing_in_memory(sim: Simulated) -> None:
     """Discord does not report a dismissed modal."""
     post = await sim.opens("the-shape")

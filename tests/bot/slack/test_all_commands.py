@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
+import pytest
+
 from bot.core import actions
 from bot.core.command_parser import read_command
 from bot.core.command_spec import COMMANDS
@@ -97,6 +99,7 @@ ADMINS = (
 )
 
 
+@pytest.mark.slow
 async def test_every_command(workspace: Workspace) -> None:
     typed = set()
     for user, lines in ((workspace.ann, MEMBERS), (workspace.boss, ADMINS)):
@@ -126,6 +129,7 @@ class Hands:
         return await self.workspace.fills(user, values, words)
 
 
+@pytest.mark.slow
 async def test_every_button(workspace: Workspace) -> None:
     ann, boss, hands = workspace.ann, workspace.boss, Hands(workspace)
     # The bot joins a channel, to be set up there.

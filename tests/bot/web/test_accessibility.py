@@ -60,6 +60,7 @@ async def fill(room: Room, chat: WebChat, who: Who) -> Mapping[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @needs_axe
@@ -96,6 +97,7 @@ async def test_axe_finds_nothing_on_any_page(room: Room, quiz_chat: WebChat, wid
         await windows.close()
 
 
+@pytest.mark.slow
 async def test_every_page_is_within_its_budget(room: Room, quiz_chat: WebChat, member: Browser) -> None:
     who = who_is(member)
     pages = await fill(room, quiz_chat, who)

@@ -161,6 +161,7 @@ async def test_every_problem_is_described_and_escaped(chat: WebChat, desk: Desk,
         assert said in page, said
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.timeout(240)

@@ -119,6 +119,7 @@ async def test_an_unknown_topic_is_named(member: Browser) -> None:
     assert not ranks(page)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1200])

@@ -69,6 +69,7 @@ async def test_what_is_no_number_shows_the_latest(chat: WebChat, ann: Browser) -
         assert numbers((await ann.opens(f"/m/{ann.member}/?before={text}")).text) == [made]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 async def test_the_message_box_and_earlier_messages_in_a_browser(chat: WebChat, desk: Desk, clock: Clock) -> None:

@@ -65,6 +65,7 @@ async def test_without_a_script_the_link_leads_to_the_message_box(member: Browse
     assert '<textarea id="text"' in (await member.opens(f"/m/{member.member}/")).text
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize("width", [1200, 390])

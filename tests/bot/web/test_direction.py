@@ -119,6 +119,7 @@ async def fill(room: Room, chat: WebChat, ann: Browser) -> list[str]:
     return [*own, *more, *(f"admin{path}" for path, _ in ADMIN_PAGES), f"admin/bank?text={TEXT}", "admin/sprints"]
 
 
+@pytest.mark.slow
 async def test_every_page_isolates_what_is_written_from_right_to_left(room: Room, quiz_chat: WebChat) -> None:
     app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
     async with opened_browser(app) as ann:

@@ -124,6 +124,7 @@ async def test_nobody_else_sees_the_page(room: Room, member: Browser) -> None:
     assert (await member.opens(f"/m/{member.member}/me")).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1200])

@@ -70,6 +70,7 @@ async def editing(windows: Windows, chat: WebChat, **window: object) -> Window:
 # Looks and words
 
 
+@pytest.mark.slow
 async def test_every_card_there_is_passes_the_audit(windows: Windows, chat: WebChat) -> None:
     await chat.post(HERE, QUESTION, "k")
     await says(chat, "Bob", "w" * 300 + " https://example.org/" + "x" * 200, "e")
@@ -101,6 +102,7 @@ async def audit_pages(ann: Window, name: str) -> int:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1200])
 async def test_the_editor_passes_the_audit(windows: Windows, chat: WebChat, width: int) -> None:
     ann = await editing(windows, chat, width=width)
@@ -111,6 +113,7 @@ async def test_the_editor_passes_the_audit(windows: Windows, chat: WebChat, widt
     await ann.shoot(f"editor-{width}")
 
 
+@pytest.mark.slow
 async def test_the_door_passes_the_audit(windows: Windows) -> None:
     window = await windows.open(width=360)
     await window.page.goto(window.address)
@@ -130,6 +133,7 @@ async def test_the_door_passes_the_audit(windows: Windows) -> None:
 # News
 
 
+@pytest.mark.slow
 async def test_news_come_by_themselves_and_leave_the_focus_where_it_is(windows: Windows, chat: WebChat) -> None:
     ann, bob = await (await windows.open()).join("Ann"), await (await windows.open()).join("Bob")
     await ann.page.get_by_label("Message or command").fill("half a thou")
@@ -144,6 +148,7 @@ async def test_news_come_by_themselves_and_leave_the_focus_where_it_is(windows: 
     await expect(bob.page.locator("#announcement")).to_have_text("")
 
 
+@pytest.mark.slow
 async def test_a_reveal_opens_at_its_beginning(windows: Windows, chat: WebChat) -> None:
     ann = await (await windows.open(width=360)).join("Ann")
     for number in range(6):
@@ -156,6 +161,7 @@ async def test_a_reveal_opens_at_its_beginning(windows: Windows, chat: WebChat) 
         await ann.page.reload()
 
 
+@pytest.mark.slow
 async def test_a_typed_command_is_announced_once_and_leaves_the_focus_in_the_box(
     windows: Windows, chat: WebChat, desk: Desk
 ) -> None:
@@ -171,6 +177,7 @@ async def test_a_typed_command_is_announced_once_and_leaves_the_focus_in_the_box
     assert await ann.page.locator(".message").count() == 1
 
 
+@pytest.mark.slow
 async def test_a_press_that_replaces_keeps_the_focus_on_the_card(windows: Windows, chat: WebChat, desk: Desk) -> None:
     desk.reply = Reply(GALLERY["recorded"], replaces=True)
     ann = await shown(windows, chat, GALLERY["ask choice"])
@@ -185,6 +192,7 @@ async def test_a_press_that_replaces_keeps_the_focus_on_the_card(windows: Window
     await expect(ann.page.locator(".message button").first).to_be_focused()
 
 
+@pytest.mark.slow
 async def test_a_late_response_takes_no_focus_from_a_reply_that_the_stream_brought(
     windows: Windows, chat: WebChat, desk: Desk
 ) -> None:
@@ -213,6 +221,7 @@ async def test_a_late_response_takes_no_focus_from_a_reply_that_the_stream_broug
     await expect(first).to_be_focused()
 
 
+@pytest.mark.slow
 async def test_what_was_missed_comes_after_a_restart(client: ServiceClient, desk: Desk, browser: Browser) -> None:
     first = WebChat(ChatStore(client), lambda: AT)
     async with served(build(first, desk.answer, suggest), first.close) as address:
@@ -236,6 +245,7 @@ async def test_what_was_missed_comes_after_a_restart(client: ServiceClient, desk
         await windows.close()
 
 
+@pytest.mark.slow
 async def test_a_deadline_is_shown_in_the_readers_zone(windows: Windows, chat: WebChat) -> None:
     away = await shown(windows, chat, QUESTION, zone="Asia/Tokyo")
     deadline = away.page.locator(".message time[data-local=dated]").first
@@ -248,6 +258,7 @@ async def test_a_deadline_is_shown_in_the_readers_zone(windows: Windows, chat: W
     await expect(without.page.locator(".message time[data-local=dated]").first).to_contain_text("17:00 (Europe/Berlin)")
 
 
+@pytest.mark.slow
 async def test_a_hidden_page_disconnects_and_catches_up(windows: Windows, chat: WebChat) -> None:
     ann = await (await windows.open()).join("Ann")
     turn = """(hidden) => {
@@ -269,6 +280,7 @@ async def test_a_hidden_page_disconnects_and_catches_up(windows: Windows, chat: 
 # The editor
 
 
+@pytest.mark.slow
 async def test_highlighted_code_aligns_with_the_text_area(windows: Windows, chat: WebChat) -> None:
     ann = await editing(windows, chat)
     area = ann.page.get_by_role("textbox")
@@ -310,6 +322,7 @@ async def test_highlighted_code_aligns_with_the_text_area(windows: Windows, chat
     }
 
 
+@pytest.mark.slow
 async def test_the_editor_opens_ready_to_type_with_numbered_lines(windows: Windows, chat: WebChat) -> None:
     ann = await editing(windows, chat, width=1200)
     area, numbers = ann.page.get_by_role("textbox"), ann.page.locator(".line-numbers")
@@ -337,6 +350,7 @@ async def test_the_editor_opens_ready_to_type_with_numbered_lines(windows: Windo
     )
 
 
+@pytest.mark.slow
 async def test_the_keyboard_indents_breaks_lines_undoes_and_leaves(windows: Windows, chat: WebChat) -> None:
     ann = await editing(windows, chat)
     area, keys = ann.page.get_by_role("textbox"), ann.page.keyboard
@@ -365,6 +379,7 @@ async def test_the_keyboard_indents_breaks_lines_undoes_and_leaves(windows: Wind
     await expect(area).to_be_focused()
 
 
+@pytest.mark.slow
 async def test_examples_and_submissions_show_their_result_below(windows: Windows, chat: WebChat, desk: Desk) -> None:
     ann = await editing(windows, chat)
     await ann.page.get_by_role("textbox").fill("def add_one(x): return x")
@@ -387,6 +402,7 @@ async def test_examples_and_submissions_show_their_result_below(windows: Windows
     assert await ann.audit() == []
 
 
+@pytest.mark.slow
 async def test_going_back_to_the_question_keeps_the_input(windows: Windows, chat: WebChat, desk: Desk) -> None:
     ann = await editing(windows, chat)
     area = ann.page.get_by_role("textbox")
@@ -404,6 +420,7 @@ async def test_going_back_to_the_question_keeps_the_input(windows: Windows, chat
     await expect(area).to_have_value("def add_one(x): return 7")
 
 
+@pytest.mark.slow
 async def test_what_was_not_yet_sent_survives_a_reload(windows: Windows, chat: WebChat) -> None:
     ann = await editing(windows, chat)
     area = ann.page.get_by_role("textbox")
@@ -419,6 +436,7 @@ async def test_what_was_not_yet_sent_survives_a_reload(windows: Windows, chat: W
 # Without scripts
 
 
+@pytest.mark.slow
 async def test_a_flood_of_output_leaves_the_rest_in_reach(windows: Windows, chat: WebChat) -> None:
     ann = await shown(windows, chat, Card("Finished", "", (Code("x\n" * 1000, ""),)))
     output = ann.page.get_by_role("group", name="Output")
@@ -433,6 +451,7 @@ async def test_a_flood_of_output_leaves_the_rest_in_reach(windows: Windows, chat
     assert await ann.audit() == []
 
 
+@pytest.mark.slow
 async def test_everything_works_without_scripts(windows: Windows, chat: WebChat, desk: Desk) -> None:
     desk.reply = Reply(EDITOR)
     await chat.post(HERE, QUESTION, "k")

@@ -171,6 +171,7 @@ async def enters(windows: Windows, *, width: int = 1200) -> Window:
     return ann
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize("width", [1200, 390])

@@ -209,6 +209,7 @@ async def visit(web: Site, route: str, role: str) -> int:
     return (await mine.http.post(path, data=said, headers=headers)).status_code
 
 
+@pytest.mark.slow
 async def test_every_page_treats_every_visitor_as_in_the_table(web: Site) -> None:
     for route, row in ROWS.items():
         if route.endswith("/events"):
@@ -238,6 +239,7 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     route=st.sampled_from([route for route in ROWS if not route.endswith("/events")]),

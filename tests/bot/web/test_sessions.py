@@ -155,6 +155,7 @@ def test_a_browser_is_named_in_words(agent: str, said: str) -> None:
     assert browser(agent) == said
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1200])

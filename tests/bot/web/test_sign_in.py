@@ -84,6 +84,7 @@ async def test_another_site_cannot_sign_a_browser_in(member: Browser, other: Bro
     assert (await other.opens(f"/m/{member.member}/me")).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1200])

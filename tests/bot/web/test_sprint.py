@@ -198,6 +198,7 @@ async def test_an_admin_plans_starts_stops_and_cancels(room: Room, member: Brows
     assert "Stopped." in await posts("stop")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 390)])

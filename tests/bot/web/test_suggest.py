@@ -149,6 +149,7 @@ async def test_beyond_the_limit_the_text_is_kept_and_the_page_says_so(room: Room
     assert await room.client.suggestion_draft(who_is(member)) == SUGGESTION
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize(("width", "scripts"), [(1240, True), (390, False)])

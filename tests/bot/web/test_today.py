@@ -183,6 +183,7 @@ async def enter(windows: Windows, *, width: int = 1000, scripts: bool = True) ->
     return await window.join("Ann", heading="Question of the day")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize(("width", "scripts"), [(1000, True), (1000, False), (360, True)])

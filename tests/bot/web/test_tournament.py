@@ -118,6 +118,7 @@ async def test_a_stream_ends_when_the_chat_closes(quiz_chat: WebChat) -> None:
     assert not await quiz_chat.pause(60)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1200), ("dark", 390)])

@@ -220,6 +220,7 @@ def test_the_specification_has_every_route_of_the_double() -> None:
 DOCUMENTED_AS_TEXT = f"{COMMANDS}: 0/default_member_permissions: text instead"
 
 
+@pytest.mark.slow
 @needs_schemas
 def test_what_the_specification_refuses_the_tables_refuse() -> None:
     """Mutates a body of every route and component: the tables reject everything that the specification rejects."""

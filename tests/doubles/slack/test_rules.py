@@ -181,6 +181,7 @@ def _checked(sample: Body) -> Check:
     raise AssertionError(kind)
 
 
+@pytest.mark.slow
 @needs_schemas
 def test_what_slacks_own_types_refuse_the_tables_refuse() -> None:
     """Mutates an object of every type: the tables reject everything that Slack's types reject."""

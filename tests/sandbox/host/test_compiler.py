@@ -37,6 +37,7 @@ def test_who_uses_it(code: str, expected: bool) -> None:
     assert uses_compiler(Run("x", "", entry="f", driver=code)) is expected
 
 
+@pytest.mark.slow
 async def test_a_compiled_program_needs_no_time_to_import_it(client: SandboxClient) -> None:
     outcome = await client.run(Run("x", COMPILED, limits=Limits(cpu_ms=450)))
     assert (outcome.status, outcome.stdout) == ("ok", "tensor([0.])\n"), outcome

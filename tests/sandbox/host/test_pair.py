@@ -108,6 +108,7 @@ async def test_a_right_pair_works_after_all_that(survivor: embedded.EmbeddedSand
     assert [values.decode(part) for part in values.split(outcome.results)] == [("ok", 2)]
 
 
+@pytest.mark.slow
 async def test_a_driver_whose_death_is_seen_at_once_does_not_look_like_tampering(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -42,6 +42,7 @@ def within(folder: Path) -> list[Path]:
     return sorted(folder.iterdir())
 
 
+@pytest.mark.slow
 async def test_stopping_leaves_no_process_and_no_socket(own: EmbeddedSandbox) -> None:
     await own.client.until_ready()
     running = asyncio.create_task(
@@ -58,6 +59,7 @@ async def test_stopping_leaves_no_process_and_no_socket(own: EmbeddedSandbox) ->
     assert own.log.read_text() == ""
 
 
+@pytest.mark.slow
 async def test_killing_it_leaves_no_process_and_another_takes_over_its_socket(own: EmbeddedSandbox) -> None:
     await own.client.until_ready()
     everyone = below(own.process.pid)
@@ -160,6 +162,7 @@ async def test_only_this_user_may_come_in(sandbox: EmbeddedSandbox, client: Sand
     assert "PermissionError" in tried.stderr
 
 
+@pytest.mark.slow
 async def test_only_a_configured_user_may_connect(tmp_path: Path) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can become another user to try")
@@ -257,6 +260,7 @@ async def test_a_program_larger_than_a_pipe_and_a_slow_reader_are_no_problem(cli
     assert outcome.stdout == "read\n"
 
 
+@pytest.mark.slow
 async def test_in_a_folder_each_names_its_socket_by_its_host_and_clears_what_dead_ones_left(tmp_path: Path) -> None:
     dead, alive = tmp_path / "dead.sock", tmp_path / "alive.sock"
     with socket.socket(socket.AF_UNIX) as left, socket.socket(socket.AF_UNIX) as other:

@@ -167,6 +167,7 @@ def test_nothing_is_taken_without_a_bound(service: Service) -> None:
     assert len(fields) > 200
 
 
+@pytest.mark.slow
 async def test_each_limit_has_the_documented_value(daily: DailyChannel, http: httpx.AsyncClient) -> None:
     await daily.bank(choice("views"))
     described = Described(daily.service.api.openapi())

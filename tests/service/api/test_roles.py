@@ -347,6 +347,7 @@ async def http(service: Service) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
+@pytest.mark.slow
 async def test_every_route_treats_every_role_as_in_the_table(teams: tuple[Team, Team], http: httpx.AsyncClient) -> None:
     team, other = teams
     callers = {"bot": None, "member": team.member, "another's admin": other.boss, "admin": team.boss}
@@ -363,6 +364,7 @@ async def test_every_route_treats_every_role_as_in_the_table(teams: tuple[Team, 
             assert outcome(response) == said, f"{route} by {role}: {response.text}"
 
 
+@pytest.mark.slow
 async def test_a_bots_token_is_valid_for_its_own_platform_only(
     teams: tuple[Team, Team], http: httpx.AsyncClient
 ) -> None:

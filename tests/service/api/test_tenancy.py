@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -194,6 +195,7 @@ async def seen(they: Theirs, who: Who) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 @settings(
     max_examples=6,
     # An example is a hundred calls: a failing one is told as it was found.

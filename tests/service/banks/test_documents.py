@@ -106,6 +106,7 @@ async def test_a_members_document_is_not_read(service: Service, client: ServiceC
     assert DOCUMENTS.pid is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "why"), [(Limits(memory=220 * 2**20, blocks=10**6), "memory"), (Limits(cpu_s=1), "time")]
 )

@@ -156,6 +156,7 @@ async def test_a_backslash_and_a_zero_are_not_a_nul_character(stage: Stage) -> N
     assert view.applied
 
 
+@pytest.mark.slow
 async def test_the_shipped_bank_is_imported_whole(stage: Stage) -> None:
     view = await import_shipped(stage.session, stage.now)
     assert view.applied

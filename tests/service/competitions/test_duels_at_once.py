@@ -10,6 +10,7 @@ from service.store.session import Sessions
 from tests.service.competitions.duel_storm import check_scores, run_storm
 
 
+@pytest.mark.slow
 async def test_concurrent_endings_score_each_duel_once(sessions: Sessions) -> None:
     report = await run_storm(sessions, count=70, members=13, connections=8)
     assert report.attempts == 210 and report.crashes

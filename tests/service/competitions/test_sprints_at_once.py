@@ -118,6 +118,7 @@ async def until_somebody_waits(url: str) -> None:
                 return
 
 
+@pytest.mark.slow
 async def test_many_leaders_take_each_step_once(scene: SprintScene) -> None:
     await scene.bank(2)
     await scene.starts(2)

@@ -22,6 +22,7 @@ def season() -> Season:
     return Season(1, every=7).play(choose_by_calibration)
 
 
+@pytest.mark.slow
 def test_true_difficulties_are_recovered(season: Season) -> None:
     asked, never = season.recovered(season.asked), season.recovered(season.never_asked)
     assert (asked.items, never.items) == (120, 180)

@@ -71,6 +71,7 @@ async def rows_of(stage: Stage, member: Caller) -> list[str]:
     return sorted(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(mine=results, theirs=results, others=results, gifts=st.tuples(*[st.integers(-5, 5)] * 3))
 async def test_sums_stay_a_round_counts_once_and_nobody_else_is_touched(

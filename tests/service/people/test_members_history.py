@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from service.people.members import LATEST
 from service.wire import AnswerInput, QuestionPost, Where
 from tests.conftest import Clock
@@ -65,6 +67,7 @@ async def test_days_and_rounds_after_the_close(daily: DailyChannel, clock: Clock
     assert (await daily.client.history(daily.who("Cy"))).days == ()
 
 
+@pytest.mark.slow
 async def test_only_the_last_weeks_and_the_latest_rounds_are_read(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(*(choice(f"views-{n}") for n in range(LATEST + 3)))
     await daily.schedule()

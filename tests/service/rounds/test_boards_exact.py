@@ -216,6 +216,7 @@ def small_blocks_url(database_url: str) -> str:
     return database_url
 
 
+@pytest.mark.slow
 @settings(max_examples=20, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(taken=st.lists(steps, min_size=4, max_size=25))
 def test_every_board_equals_the_sum_over_the_ledger(small_blocks_url: str, taken: list[tuple[Any, ...]]) -> None:

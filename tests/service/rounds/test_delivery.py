@@ -469,6 +469,7 @@ class Couriers(RuleBasedStateMachine):
         self.loop.close()
 
 
+@pytest.mark.slow
 def test_crashing_and_failing_dispatchers_post_every_message_once_and_in_order(
     database_url: str,
 ) -> None:

@@ -84,6 +84,7 @@ async def test_on_monday_at_nine_the_lead_gets_the_week_once_and_privately(
     assert (later.first, later.rounds, later.members_before, later.members) == (date(2026, 3, 9), 1, 4, 0)
 
 
+@pytest.mark.slow
 async def test_topics_are_compared_over_four_weeks_and_a_question_closes_in_one_week_only(
     daily: DailyChannel, clock: Clock, boss: Who
 ) -> None:
@@ -126,6 +127,7 @@ async def test_it_goes_where_reports_go_and_can_be_turned_off_and_on(
     assert [entry.action for entry in await daily.client.audit(boss)][:3] == ["digest", "schedule add", "digest"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("late", "sent"), [(timedelta(days=3), 1), (timedelta(days=3, seconds=1), 0)])
 async def test_a_late_digest_is_sent_for_three_days(
     daily: DailyChannel, clock: Clock, boss: Who, late: timedelta, sent: int

@@ -74,6 +74,7 @@ async def listening(database_url: str) -> int:
     return int(found[0])
 
 
+@pytest.mark.slow
 async def test_a_worker_whose_database_went_away_works_and_listens_again(
     database_url: str, jobs: Jobs, judged: Judged
 ) -> None:

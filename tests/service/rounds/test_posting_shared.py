@@ -66,6 +66,7 @@ async def made(daily: DailyChannel) -> list[int]:
     return sorted(round_.schedule_id for round_ in rounds)
 
 
+@pytest.mark.slow
 async def test_a_worker_killed_halfway_loses_no_round_and_none_is_made_twice(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(choice(), value())
     await many(daily, 300)

@@ -260,6 +260,7 @@ def typed(daily: DailyChannel, socket: Path, *words: str) -> subprocess.Complete
     )
 
 
+@pytest.mark.slow
 async def test_the_operator_repeats_verdicts_from_the_command_line(closed: DailyChannel, flaky: Flaky) -> None:
     socket = flaky.client.path
     done = await asyncio.to_thread(typed, closed, socket, "--question", "double")

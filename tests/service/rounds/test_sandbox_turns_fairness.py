@@ -176,6 +176,7 @@ async def at_work(sandboxes: list[embedded.EmbeddedSandbox], judging: asyncio.Ta
     pytest.fail("it was judged before anything was killed")
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 async def test_a_sandbox_killed_in_the_middle_costs_no_verdict_and_makes_no_second_one(
     settings: Settings, clock: Clock, pair: list[embedded.EmbeddedSandbox]
@@ -193,6 +194,7 @@ async def test_a_sandbox_killed_in_the_middle_costs_no_verdict_and_makes_no_seco
         assert list(await service.jobs.app.job_manager.list_jobs_async()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 async def test_with_every_sandbox_killed_the_answer_waits_and_is_judged_when_one_is_back(
     settings: Settings, clock: Clock, pair: list[embedded.EmbeddedSandbox]

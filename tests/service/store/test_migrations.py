@@ -118,6 +118,7 @@ def test_an_empty_database_is_upgraded_and_again_without_a_change(new_database: 
     assert schema(url) == before
 
 
+@pytest.mark.slow
 async def test_upgrading_a_database_in_use_keeps_every_row(
     daily: DailyChannel, clock: Clock, database_url: str
 ) -> None:
@@ -134,6 +135,7 @@ def test_only_revisions_of_this_version_are_known() -> None:
     assert not migrations.known("head")
 
 
+@pytest.mark.slow
 def test_processes_that_migrate_at_once_do_it_once(new_database: MakeDatabase) -> None:
     url = new_database()
     program = "import sys; from service.store.migrations import upgrade; upgrade(sys.argv[1])"

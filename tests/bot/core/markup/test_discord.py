@@ -208,6 +208,7 @@ def test_an_odd_language_is_not_written_after_a_fence() -> None:
     assert fenced("", "python") == ["```python\n\u200b\n```"]
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(ANY_MARKDOWN)
 def test_no_part_is_longer_than_its_room(text: str) -> None:

@@ -53,6 +53,7 @@ async def fill(room: Room, reader: Who) -> None:
     await plan_with_captains(room, "Ada", "W" * 60, title="M" * 60)
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize("width", [1240, 390])
@@ -77,6 +78,7 @@ async def test_every_page_is_accessible(room: Room, quiz_chat: WebChat, width: i
         await windows.close()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 async def test_a_lead_works_by_keyboard_and_without_scripts(room: Room, quiz_chat: WebChat) -> None:

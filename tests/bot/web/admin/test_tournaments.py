@@ -166,6 +166,7 @@ def test_words_of_days_and_of_refused_fields() -> None:
     assert tournament_pages.refused_field(unknown) == "**other** can be at most 3."
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @needs_chromium
 @pytest.mark.parametrize("width", [1240, 390])

@@ -68,6 +68,7 @@ def test_an_unwritable_or_unreadable_backup_is_reported_and_leaves_nothing(
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_backup_goes_through_pipes(database_url: str, new_database: MakeDatabase) -> None:
     made = piped("backup", database_url)
     assert made.returncode == 0, made.stderr
@@ -84,6 +85,7 @@ def piped(command: str, url: str, stdin: bytes = b"") -> subprocess.CompletedPro
     )
 
 
+@pytest.mark.slow
 def test_the_database_of_dailygrad_run_is_meant_where_none_is_named(folder: Path) -> None:
     data, other = folder / "data", folder / "other"
     with pytest.raises(CommandFailed, match="there is no database"):

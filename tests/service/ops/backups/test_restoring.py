@@ -89,6 +89,7 @@ def test_a_database_in_use_is_not_replaced(small: Path, database_url: str) -> No
     assert all_rows(database_url) == rows
 
 
+@pytest.mark.slow
 def test_a_damaged_backup_changes_nothing(small: Path, database_url: str, new_database: MakeDatabase) -> None:
     rows, content, empty = all_rows(database_url), small.read_bytes(), new_database()
     for part in range(20):
