@@ -55,6 +55,7 @@ async def serve_web_chat(
     app = web_chat.build(
         chat, answer, suggest, allowed, linked, client.operations, client, links.limit_concurrency, provider
     )
+    web_chat.compile_templates()
     async with dispatching(Dispatcher(client, chat)), serve_app(app, listener, chat.close):
         yield _address(listener)
 

@@ -4,6 +4,7 @@ from bot.web.app import build, build_editor
 from bot.web.chat import WebChat
 from bot.web.editor import LinkedEditor
 from bot.web.oidc import Provider
+from bot.web.render import compile_templates
 from bot.web.store import ChatStore
 
-__all__ = ["ChatStore", "LinkedEditor", "Provider", "WebChat", "build", "build_editor"]
+__all__ = ["ChatStore", "LinkedEditor", "Provider", "WebChat", "build", "build_editor", "compile_templates"]

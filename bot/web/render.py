@@ -57,6 +57,12 @@ def environment() -> Environment:
     return found
 
 
+def compile_templates() -> None:
+    """Compiles every page, so that its first reader does not wait for it."""
+    for name in environment().list_templates(extensions=["html"]):
+        environment().get_template(name)
+
+
 def page(template: str, **values: Any) -> str:
     """Renders a page or a fragment."""
     return environment().get_template(template).render(**values)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from jinja2 import Environment
 
 from bot.core.cards import (
     Bar,
@@ -29,7 +32,7 @@ from bot.core.cards import (
 )
 from bot.core.charts import MeasuredChart, RangeRow
 from bot.core.text import boards
-from bot.web.render import announcement, code_colors, environment, message_html
+from bot.web.render import HERE, announcement, code_colors, compile_templates, environment, message_html
 from bot.web.store import Message
 from tests.bot.samples import PNG, SPEED
 
@@ -166,8 +169,8 @@ def test_names_are_headers_of_their_rows_and_lead_to_members_on_a_page_for_admin
 
     assert f'<th scope="row" dir="auto">{name}</th>' in html_of(Card("T", "", (table,)))
     macros = environment().get_template("blocks.html").make_module({})
-    html = vars(macros)["table"](table, "/m/a1/admin/members")
-    assert f'<a href="/m/a1/admin/members?text=%3CA%3E%20%26%20%22b%22/%C3%A9">{name}</a></th>' in html
+    html = vars(macros)["table"](table, "/m/a1/admin/members", ids=((5,),))
+    assert f'<a href="/m/a1/admin/members?id=5">{name}</a></th>' in html
     assert '<td class="number">7</td>' in html
 
 
@@ -383,3 +386,21 @@ def test_known_values_are_offered_while_typing() -> None:
         in html
     )
     assert 'list="f7-topic-known"' in html
+
+
+@contextmanager
+def no_compiling(found: Environment) -> Iterator[None]:
+    """Fails if a template is compiled in the block."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(found, "compile", lambda *_: pytest.fail("a template was compiled"))
+        yield
+
+
+def test_no_reader_waits_for_a_page_to_be_compiled() -> None:
+    environment.cache_clear()
+    compile_templates()
+    folder = HERE / "templates"
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*.html")}
+    with no_compiling(environment()):
+        for name in files:
+            environment().get_template(name)
