@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
-from starlette.routing import BaseRoute
+from starlette.datastructures import URLPath
+from starlette.routing import BaseRoute, Match, NoMatchFound, Route
+from starlette.types import Receive, Scope, Send
 
 from service.api import admin, bots, competitions, http, member, web
 from service.api.admin import looking
@@ -17,6 +21,7 @@ from service.api.http import (
     TheCall,
     TheCaller,
     admitted,
+    call_router,
     parts_of,
     service_only,
 )
@@ -64,7 +69,7 @@ async def metrics(request: Request) -> Response:
     return Response(await exposition(request.app.state.metrics.gather), media_type=CONTENT_TYPE)
 
 
-operations_router = APIRouter(prefix="/admin")
+operations_router = call_router("/admin")
 
 
 @operations_router.post("/operations")
@@ -83,25 +88,45 @@ ROUTERS: tuple[APIRouter, ...] = (
     bots.router,
     web.router,
 )
-"""Routers by area. Paths are relative to /v1."""
+"""Routers of the calls, by area."""
 
 
-def _routes() -> list[BaseRoute]:
-    whole = APIRouter()
-    for router in ROUTERS:
-        whole.include_router(router, prefix="/v1", dependencies=[Depends(admitted)])
-    whole.include_router(health_router)
-    whole.include_router(metrics_router)
-    return whole.routes
+class RoutesByPath(BaseRoute):
+    """Many routes, found by their path. FastAPI would try one after the other, which took a fifth of a call's time.
+
+    Raises ValueError if a path has parameters or is there twice.
+    """
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self.routes: dict[str, Route] = {}
+        for route in routes:
+            if "{" in route.path or route.path in self.routes:
+                raise ValueError(f"{route.path} is not the path of one route")
+            self.routes[route.path] = route
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """See `BaseRoute`."""
+        route = self.routes.get(scope["path"]) if scope["type"] == "http" else None
+        return route.matches(scope) if route is not None else (Match.NONE, {})
+
+    def url_path_for(self, name: str, /, **path_params: object) -> URLPath:
+        """Raises NoMatchFound: the routes have no names."""
+        raise NoMatchFound(name, path_params)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See `BaseRoute`."""
+        await self.routes[scope["path"]].handle(scope, receive, send)
 
 
-ROUTES = _routes()
+ROUTES = RoutesByPath(
+    route for router in (*ROUTERS, health_router, metrics_router) for route in router.routes if isinstance(route, Route)
+)
 """Every route, shared by all applications of a process: FastAPI takes a quarter of a second to compile them."""
 
 
 def make_api(parts: ServiceParts, limit_concurrency: int = DEFAULT_LIMIT) -> FastAPI:
     """Returns the ASGI application over `parts`."""
-    app = FastAPI(title="Dailygrad question service", openapi_url=None, routes=ROUTES)
+    app = FastAPI(title="Dailygrad question service", openapi_url=None, routes=[ROUTES])
     app.state.parts = parts
     app.state.metrics = State(parts.sessions, parts.sandbox, parts.clock)
     app.add_middleware(CountedCalls)

@@ -9,11 +9,11 @@ from datetime import date, datetime
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import APIRouter, Body, Depends, Request
+from fastapi import Body, Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.recipes import LONGEST_RECIPE
-from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, while_connected
+from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, call_router, while_connected
 from service.banks import browser, editing, import_history, imports, item_statistics, moderation, suggestions
 from service.banks.documents import DOCUMENTS
 from service.banks.editing import CheckedText
@@ -77,7 +77,7 @@ from service.wire import (
     WorkspaceSettings,
 )
 
-router = APIRouter(prefix="/admin")
+router = call_router("/admin")
 
 T = TypeVar("T")
 Work = Callable[[AsyncSession, Caller], Awaitable[T]]

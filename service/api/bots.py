@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Request
+from fastapi import Body, Depends, Request
 from pydantic import Field, SecretStr, TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -20,6 +20,7 @@ from service.api.http import (
     TheCall,
     TheCaller,
     WhereBody,
+    call_router,
     disconnected,
     own_platform,
     scope_of,
@@ -52,7 +53,7 @@ from service.wire import (
     Who,
 )
 
-router = APIRouter()
+router = call_router()
 
 
 async def _platform_of(request: Request, platform: Annotated[Platform, Body(embed=True)]) -> Platform:

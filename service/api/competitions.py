@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body
+from fastapi import Body
 from pydantic import AwareDatetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import AdminChange, NameBody, TextBody, TheChange, looking
-from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody
+from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody, call_router
 from service.competitions import (
     duel_views,
     duels,
@@ -46,7 +46,7 @@ from service.wire import (
 )
 from service.wire.base import Ref
 
-router = APIRouter()
+router = call_router()
 
 
 @router.post("/admin/sprint/start")

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Annotated, TypeVar, cast
 
 import structlog
-from fastapi import Body, Depends, FastAPI, Header, Request
+from fastapi import APIRouter, Body, Depends, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
@@ -304,6 +304,11 @@ async def admitted(request: Request) -> None:
     """Refuses a request without a valid token, or from a flood. A dependency of every route behind the token."""
     authorized(request)
     refuse_flood(request)
+
+
+def call_router(prefix: str = "") -> APIRouter:
+    """Returns a router for calls, all of which need the token. `prefix` follows `/v1`."""
+    return APIRouter(prefix=f"/v1{prefix}", dependencies=[Depends(admitted)])
 
 
 def _refuse_declared(length: str) -> None:

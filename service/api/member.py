@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Request
+from fastapi import Body, Request
 from pydantic import AwareDatetime, Field
 
-from service.api.http import Call, EventBody, RefBody, TheCall, TheCaller, WhereBody, while_connected
+from service.api.http import Call, EventBody, RefBody, TheCall, TheCaller, WhereBody, call_router, while_connected
 from service.banks import archive, editing, moderation, proof_runs, suggestions
 from service.banks.documents import DOCUMENTS
 from service.competitions import sprints
@@ -77,7 +77,7 @@ from service.wire import (
     Who,
 )
 
-router = APIRouter()
+router = call_router()
 
 CodeBody = Annotated[Code, Body(embed=True)]
 

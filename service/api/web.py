@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Request
+from fastapi import Body, Depends, Request
 from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import Id
-from service.api.http import WEB_PREFIX, Call, TheCall, disconnected
+from service.api.http import WEB_PREFIX, Call, TheCall, call_router, disconnected
 from service.people import web_chat
 from service.store import web_messages, web_people
 from service.wire import LONGEST_TYPED_NAME, WebChanges, WebMessage, WebMessages, WebPerson, WebPost, WebSession
 
-router = APIRouter(prefix=WEB_PREFIX.removeprefix("/v1").rstrip("/"))
+router = call_router(WEB_PREFIX.removeprefix("/v1").rstrip("/"))
 
 Name = Annotated[str, Body(embed=True, min_length=1, max_length=200)]
 Person = Annotated[str, Field(min_length=1, max_length=200)]

@@ -67,7 +67,7 @@ async def test_a_code_answer_is_one_trace_from_the_press_to_the_verdict(
     assert roles == {"cases", "reference", "answer"}
     (call,) = [one for one in found if one.name == "call"]
     assert attributes(call)["status"] == 200
-    assert attributes(call)["route"] == "/answer"
+    assert attributes(call)["route"] == "/v1/answer"
     for one in found:
         assert one.start_time_unix_nano <= one.end_time_unix_nano
     assert SECRET.encode() not in traced.collector.received

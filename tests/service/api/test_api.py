@@ -11,6 +11,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from service import api
+from service.api import RoutesByPath
 from service.app import Service, build
 from service.client import ServiceClient, ServiceUnavailable
 from service.config import Settings
@@ -34,7 +35,7 @@ async def http(service: Service) -> AsyncIterator[httpx.AsyncClient]:
 async def test_every_call_needs_the_token(http: httpx.AsyncClient) -> None:
     for path in PATHS:
         for shown in ("", "Bearer wrong", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN} "):
-            response = await http.post(f"/v1{path}", json={}, headers={"Authorization": shown} if shown else {})
+            response = await http.post(path, json={}, headers={"Authorization": shown} if shown else {})
             assert response.status_code == 401, path
             refusal = Failure.model_validate_json(response.content).refusal
             assert isinstance(refusal, CallRejected) and refusal.code == "unauthorized"
@@ -42,7 +43,7 @@ async def test_every_call_needs_the_token(http: httpx.AsyncClient) -> None:
 
 async def test_a_body_that_cannot_be_read_is_a_failure_that_names_the_place(http: httpx.AsyncClient) -> None:
     for path in PATHS:
-        response = await http.post(f"/v1{path}", json={"who": 7, "platform": 7, "delivery": "x"}, headers=bearer())
+        response = await http.post(path, json={"who": 7, "platform": 7, "delivery": "x"}, headers=bearer())
         refusal = Failure.model_validate_json(response.content).refusal
         assert response.status_code == 422 and isinstance(refusal, InvalidInput), path
         assert refusal.field in ("Dailygrad-Caller", "who", "platform", "delivery", "key", "installation", "workspace")
@@ -51,7 +52,7 @@ async def test_a_body_that_cannot_be_read_is_a_failure_that_names_the_place(http
 def test_every_method_of_the_client_has_its_route() -> None:
     source = "".join(map(inspect.getsource, (ServiceClient, WebCalls)))
     called = set(re.findall(r'(?:@call|self\.send)\(\s*"([^"]+)"', source))
-    assert called == {path.removeprefix("/") for path in PATHS}
+    assert called == {path.removeprefix("/v1/") for path in PATHS}
 
 
 async def test_an_unknown_path_is_a_failure_too(http: httpx.AsyncClient) -> None:
@@ -101,3 +102,17 @@ async def test_refusals_reach_the_client_as_facts(daily: DailyChannel) -> None:
 
 def bearer() -> dict[str, str]:
     return {"Authorization": f"Bearer {TOKEN}"}
+
+
+def test_a_path_belongs_to_one_route_and_has_no_parameters() -> None:
+    async def call() -> None: ...
+
+    with pytest.raises(ValueError, match=r"/v1/\{name\} is not the path of one route"):
+        RoutesByPath([APIRoute("/v1/{name}", call)])
+    with pytest.raises(ValueError, match="/v1/name is not the path of one route"):
+        RoutesByPath([APIRoute("/v1/name", call), APIRoute("/v1/name", call, methods=["POST"])])
+
+
+async def test_an_unknown_path_and_another_method_are_refused(http: httpx.AsyncClient) -> None:
+    assert (await http.post("/v1/nothing", headers=bearer())).status_code == 404
+    assert (await http.get("/v1/answer", headers=bearer())).status_code == 405
