@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,9 +51,13 @@ def _languages(element: XmlElement) -> set[str]:
     return own.union(*map(_languages, element.children))
 
 
-def data_of(element: XmlElement) -> Any:
+def data_of(element: XmlElement, language: str = "") -> Any:
     """Returns an element as data: its text, or a mapping of its attributes and children; children with the same name
-    are a list. Of the same text in several languages, the first is kept, or the English one."""
+    are a list. Of the same text in several languages, the first is kept, or the English one.
+
+    `language`: the language of the element around it.
+    """
+    language = element.attributes.get("xml:lang", language)
     inline = any(child.name in INLINE for child in element.children) and "".join(element.pieces).strip()
     if inline or (element.children and all(child.name in INLINE for child in element.children)):
         element = replace(element, pieces=[_shown(element)], children=[])
@@ -67,8 +72,8 @@ def data_of(element: XmlElement) -> Any:
         inner = data_of(chosen)
         return {**attributes, "text": inner} if attributes else inner
     groups: dict[str, list[Any]] = {}
-    for child in element.children:
-        groups.setdefault(_local(child.name), []).append(data_of(child))
+    for child in _in_one_language(element.children, language):
+        groups.setdefault(_local(child.name), []).append(data_of(child, language))
     data: dict[str, Any] = {name: one[0] if len(one) == 1 else one for name, one in groups.items()}
     if text:
         data.setdefault("text", text)
@@ -77,6 +82,20 @@ def data_of(element: XmlElement) -> Any:
         # What only holds a list, such as `<options>`, is that list.
         return only
     return {**attributes, **data}
+
+
+def _in_one_language(children: list[XmlElement], language: str) -> list[XmlElement]:
+    """Returns the elements of one language, English or that around them, if there are as many in each."""
+    spoken = [child.attributes.get("xml:lang", language) for child in children]
+    known = {one for one in spoken if one}
+    times: dict[str, Counter[str]] = {}
+    for child, one in zip(children, spoken, strict=True):
+        times.setdefault(child.name, Counter())[one] += 1
+    alike = all(len(one) == len(known) and len(set(one.values())) == 1 for one in times.values())
+    if len(known) < 2 or "" in spoken or not alike:
+        return children
+    chosen = "en" if "en" in known else language if language in known else spoken[0]
+    return [child for child, one in zip(children, spoken, strict=True) if one == chosen]
 
 
 def _shown(element: XmlElement) -> str:

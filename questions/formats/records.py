@@ -67,6 +67,8 @@ class Record:
     """Letters of the options in the data; empty if they have none."""
     unknown: dict[str, Any]
     """Values of fields with other names."""
+    asks: bool = True
+    """Whether it is a question; others are named in a finding."""
 
     @property
     def has_key(self) -> bool:
@@ -114,7 +116,7 @@ def read_data(draft: ImportDraft, data: Any) -> ImportDraft:
 
 def _records(data: Any) -> list[Record]:
     found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
-    if not found and (name := asking_field(data, _ROLE_OF)):
+    if not found and (name := asking_field(data, _ROLE_OF, _offers)):
         found = [record for records in _lists(renamed(data, name), 0, [MOST_VALUES]) for record in records]
     offered = [record for record in found if record.values.get("_options") == "alternatives"]
     others = [record for record in offered if "wrong" in record.values]
@@ -129,19 +131,23 @@ def _with_others(record: Record) -> Record:
     return Record({**record.values, "wrong": list(record.options)}, (), (), record.unknown)
 
 
-def _lists(value: Any, depth: int, left: list[int]) -> Iterator[list[Record]]:
-    """Yields the lists of records that ask, wherever they are in the data."""
+def _lists(value: Any, depth: int, left: list[int], *, listed: bool = False) -> Iterator[list[Record]]:
+    """Yields the lists of records that ask, wherever they are in the data.
+
+    `listed`: whether the value is, or is in, an item of a list. Marked texts there are options.
+    """
     left[0] -= 1
     if depth > _DEEPEST or left[0] < 0:
         return
     if isinstance(value, list):
         named = as_cards(value) or (one if isinstance(one, dict) else _by_place(one) for one in value)
-        records = [record for one in named if one and (record := _record(one)) is not None]
-        if records and len(records) * 2 >= len(value):
-            yield records
+        entries = [(one, _record(one)) for one in named if one]
+        read = sum(record is not None for _, record in entries)
+        if read and read * 2 >= len(value):
+            yield [record for one, found in entries if (record := found or _unread(one))]
         else:
             for one in value:
-                yield from _lists(one, depth + 1, left)
+                yield from _lists(one, depth + 1, left, listed=True)
     elif isinstance(value, dict):
         alone = _record(value)
         if alone is not None and depth and not (alone.options and {"correct", "index"} & alone.values.keys()):
@@ -152,11 +158,41 @@ def _lists(value: Any, depth: int, left: list[int]) -> Iterator[list[Record]]:
             return
         if len(value) > 1 and all(isinstance(one, dict) for one in value.values()):
             # Questions by their numbers or ids.
-            yield from _lists(list(value.values()), depth + 1, left)
+            yield from _lists(list(value.values()), depth + 1, left, listed=listed)
             return
-        for one in value.values():
-            if isinstance(one, dict | list):
-                yield from _lists(one, depth + 1, left)
+        for name, one in value.items():
+            if isinstance(one, dict | list) and not (listed and _offers(name, one)):
+                yield from _lists(one, depth + 1, left, listed=listed)
+
+
+def _unread(entry: dict[Any, Any]) -> Record | None:
+    """Returns an entry that asks nothing, by the first text in it; None if there is none."""
+    waiting: list[Any] = [entry]
+    while waiting:
+        match waiting.pop():
+            case str(text) if text.strip():
+                return Record({"question": text}, (), (), {}, asks=False)
+            case dict(inner):
+                waiting += reversed(inner.values())
+            case list(inner):
+                waiting += reversed(inner)
+    return None
+
+
+_BESIDE_MARK = frozenset((*OPTION_TEXT, *FLAGS, *WRONG_FLAGS, "id", "letter", "key", "feedback", "reason")) - {"answer"}
+"""Names of the fields that a marked option has."""
+
+
+def _offers(name: object, value: Any) -> bool:
+    """Returns whether a field holds options, of which some are marked: texts, and mappings of a text and a mark."""
+    called = spelled(name)
+    asks = "question" in (ROLE_OF.get(called), ROLE_OF.get(called.removesuffix("s")))
+    if not isinstance(value, list) or len(value) < _FEWEST_OPTIONS or asks:
+        return False
+    marked = [one for one in value if isinstance(one, dict)]
+    if not marked or not all(isinstance(one, dict | str | int | float) for one in value):
+        return False
+    return all({spelled(key) for key in one} <= _BESIDE_MARK and _mark_of(one) is not None for one in marked)
 
 
 def _by_place(value: Any) -> dict[str, Any]:
@@ -374,15 +410,26 @@ def _places(source: Source, records: list[Record]) -> Iterator[tuple[int, int]]:
     """Yields the lines of each record: from the line with its question to the line before the next."""
     starts: list[int] = []
     at = 1
+    left = _IN_VAIN * (len(source.lines) + _NEAR)
     for record in records:
-        needle = json.dumps(record.values["question"].strip()[:40], ensure_ascii=False)[1:-1].split("\\n")[0].strip()
+        said = record.values["question"].strip()[:40].split("\n")[0].split("  ")[0]
+        needle = json.dumps(said, ensure_ascii=False)[1:-1].strip()
         needles = (needle, json.dumps(needle)[1:-1])
-        at = next((n for n in range(at, len(source.lines) + 1) if any(one in source.line(n) for one in needles)), at)
-        at = min(at, len(source.lines))
+        end = min(at + max(left, _NEAR), len(source.lines) + 1)
+        found = next((n for n in range(at, end) if any(one in source.line(n) for one in needles)), 0)
+        if not found:
+            left -= end - at
+        at = min(found or at, len(source.lines))
         starts.append(at)
         at += 1
     for start, following in zip(starts, [*starts[1:], len(source.lines) + 1], strict=True):
         yield start, max(following - 1, start)
+
+
+_IN_VAIN = 20
+"""How often a document may be searched to its end for a text that is not in it as it is."""
+_NEAR = 500
+"""Lines searched in any case."""
 
 
 # Questions
@@ -390,6 +437,10 @@ def _places(source: Source, records: list[Record]) -> Iterator[tuple[int, int]]:
 
 def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | None) -> None:
     values = record.values
+    if not record.asks:
+        cure = "give it a field `question`, or remove it"
+        draft.add_skipped("this entry between the questions has no field that asks", cure, (first, last))
+        return
     if not draft.accepts(first, last, len(str(values))):
         return
     item = Item(first, last, _text(values["question"]), why=_text(values.get("why")))

@@ -8,17 +8,17 @@ from questions.formats.data import MOST_VALUES
 from questions.formats.field_names import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 _DEEPEST = 8
 """Depth to which fields are renamed."""
 
 
-def asking_field(data: Any, roles: Mapping[str, str]) -> str:
+def asking_field(data: Any, roles: Mapping[str, str], offers: Callable[[object, Any], bool]) -> str:
     """Returns the name of the only text that all mappings with options and a key have of their own; empty if none has
     one. Where no field has a known name, it holds the questions.
 
-    `roles`: the role of a field by its name.
+    `roles`: the role of a field by its name; `offers`: whether a field, by name and value, holds marked options.
     """
     offering: list[dict[str, Any]] = []
     waiting, left = [data], MOST_VALUES
@@ -29,7 +29,8 @@ def asking_field(data: Any, roles: Mapping[str, str]) -> str:
             waiting += one.values()
             fields = {spelled(key): value for key, value in one.items()}
             known = {roles.get(name, "") for name in fields}
-            if {"options", "wrong"} & known and {"correct", "index"} & known:
+            keyed = {"options", "wrong"} & known and {"correct", "index"} & known
+            if keyed or any(isinstance(inner, list) and offers(name, inner) for name, inner in one.items()):
                 offering.append(fields)
         elif isinstance(one, list):
             waiting += one
