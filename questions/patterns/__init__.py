@@ -17,7 +17,12 @@ from questions.patterns.paragraphs import lists_paragraphs
 from questions.patterns.recipes import NAME as RECIPE
 from questions.patterns.recipes import read_recipe
 from questions.patterns.starts import find_starts
-from questions.patterns.swallowed import inner_findings, left_findings, swallowed_findings
+from questions.patterns.swallowed import (
+    answered_twice_findings,
+    inner_findings,
+    left_findings,
+    swallowed_findings,
+)
 from questions.patterns.tables import TABLES, read_named_tables, read_tables
 
 if TYPE_CHECKING:
@@ -89,6 +94,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     draft.findings += inner_findings(whole, won, draft.questions)
     named = {one.span.line for one in draft.findings}
     draft.findings += left_findings(first_starts, won, draft.questions, named)
+    draft.findings += answered_twice_findings(whole, draft.questions, {one.span.line for one in draft.findings})
     names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-2].questions else [])
     explanation = tuple(candidate.explain() for candidate in won)
     if cards.questions:

@@ -465,6 +465,7 @@ def _lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterator[S
         for index, line in found
         if (escapes and _ESCAPED.match(stretch.blocks[index].text)) or _may_ask(document, stretch, index, line)
     ]
+    kept = _with_answered(document, stretch, kept)
     ends = [index for index, _ in kept[1:]] + [len(stretch.blocks)]
     for (index, line), end in zip(kept, ends, strict=False):
         block = stretch.blocks[index]
@@ -490,6 +491,32 @@ def _lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterator[S
             own_last=block.last,
             document=document,
         )
+
+
+_FEWEST_ANSWERED = 3
+"""Fewest lines above an answer label from which another line between two answers asks."""
+
+
+def _with_answered(
+    document: Document, stretch: Stretch, kept: list[tuple[int, _AskingLine]]
+) -> list[tuple[int, _AskingLine]]:
+    """Returns the lines that ask and, if several stand right above an answer label, each other line between the answer
+    to one of them and another answer label."""
+    blocks = stretch.blocks
+    answers = [index for index, block in enumerate(blocks) if _is_answer(document, block)]
+    asking = {index for index, _ in kept}
+    sure = sum(index - 1 in asking for index in answers)
+    if sure < _FEWEST_ANSWERED or sure == len(answers):
+        return kept
+    starts = sorted(asking)
+    more: list[tuple[int, _AskingLine]] = []
+    for before, answer in pairwise(answers):
+        block = blocks[answer - 1]
+        lone = block.kind == "paragraph" and "\n" not in block.text and document.free(block.first, block.last)
+        unasked = bisect_left(starts, before) == bisect_left(starts, answer)
+        if lone and unasked and answer - before > 1:
+            more.append((answer - 1, _AskingLine(question_line(block.text))))
+    return sorted((*kept, *more), key=lambda one: one[0]) if len(more) <= sure else kept
 
 
 _ESCAPED = re.compile(r"[ ]{0,3}\d{1,4}\\[.)]")
@@ -524,6 +551,8 @@ def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLin
         run = options_in("\n\n".join(b.text for b in body).split("\n")) if stem.text.endswith((":", "：")) else None
         return run is not None and run.start == 0 and any(option.marked for option in run.options)
     if (asks or stem.number) and find_answer(document, (block, *body), first=block.first + 1) is not None:
+        return True
+    if block.first == block.last and body and _is_answer(document, body[0]):
         return True
     said = block.text.partition("\n")[2]
     shown = (said, *(document.source.text(b.first, b.last) for b in body if b.kind in ("list", "paragraph")))

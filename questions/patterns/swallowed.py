@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from questions.patterns.stems import ends_asking
 from questions.source import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from questions.document import Document
     from questions.model import Question
@@ -66,6 +66,29 @@ def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequ
                 usual = len(first.split()) >= _FEWEST and words[first.split(maxsplit=1)[0]] > 1
                 if usual and len(first) <= _LONGEST and below[:1].isupper() and first.rstrip()[-1:].isalnum():
                     yield _inside(document, block.first, start.first)
+
+
+def answered_twice_findings(
+    document: Document, questions: Sequence[Question], named: Container[int]
+) -> Iterator[Finding]:
+    """Yields a finding for each line in an answer right above a second answer label, where most questions have one.
+
+    `named`: lines of other findings.
+    """
+    known = {label.line for found in document.layout.labels.values() for label in found if label.role == "answer"}
+    labels = sorted(known)
+    inside = [
+        labels[bisect_left(labels, question.place.line) : bisect_right(labels, question.place.end_line)]
+        for question in questions
+    ]
+    once, twice = sum(len(one) == 1 for one in inside), sum(len(one) > 1 for one in inside)
+    if once < _FEWEST or once < 2 * twice:
+        return
+    for question, lines in zip(questions, inside, strict=True):
+        for label in lines[1:]:
+            above = next((n for n in range(label - 1, question.place.line, -1) if document.source.line(n).strip()), 0)
+            if above and above not in known and above not in named:
+                yield _inside(document, above, question.place.line)
 
 
 _QUOTED = re.compile(r">[ \t]*[-*+][ \t]+(?P<text>\S.*)")
