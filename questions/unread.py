@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,7 @@ def _titles(document: Document) -> set[int]:
 def _like_questions(document: Document, questions: tuple[Question, ...]) -> list[Block]:
     """Returns the headings with text below them whose level and number are those of most questions."""
     starts = {question.place.line for question in questions}
+    places = sorted(starts)
     asked: Counter[tuple[int, bool]] = Counter()
     free: list[tuple[tuple[int, bool], Block]] = []
     over = _titles(document)
@@ -85,8 +87,12 @@ def _like_questions(document: Document, questions: tuple[Question, ...]) -> list
             continue
         heading = stretch.headings[-1]
         form = (heading.level, bool(numbered(heading.text)[0]))
-        if heading.first in starts or stretch.blocks[0].first in starts:
+        first, last = stretch.blocks[0].first, stretch.blocks[-1].last
+        if heading.first in starts:
             asked[form] += 1
+        elif first in starts:
+            # A heading above several questions is the title of a section.
+            asked[form] += bisect_right(places, last) - bisect_left(places, first) == 1
         elif heading.first not in over and all(
             document.free(block.first, block.last) for block in (heading, *stretch.blocks)
         ):

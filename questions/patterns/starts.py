@@ -388,6 +388,9 @@ def _item(document: Document, stretch: Stretch, item: Block, depth: int, loose: 
     first = item.children[0]
     text = first.text if first.kind in ("paragraph", "heading") else ""
     asked, said = _parted(text) if first.kind == "paragraph" else (text, "")
+    if said and "\n" not in text and _is_marked_answer(document, (*item.children[1:2], *loose[:1])):
+        # In `What is a view? Name two.` above a quote, all of the line asks.
+        asked, said = text, ""
     if "\n" in text and not said:
         last = first.first + asked.count("\n")
     else:
@@ -408,6 +411,11 @@ def _item(document: Document, stretch: Stretch, item: Block, depth: int, loose: 
         own_last=first.last,
         document=document,
     )
+
+
+def _is_marked_answer(document: Document, below: tuple[Block, ...]) -> bool:
+    """Returns whether the first block below an item is an answer by its form: a quote, a label or a fold."""
+    return bool(below) and (below[0].kind == "quote" or _is_answer(document, below[0]))
 
 
 def _parted(text: str) -> tuple[str, str]:
