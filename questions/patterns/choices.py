@@ -105,7 +105,7 @@ def bulleted_choice(prompt: str, run: OptionRun, quotes: str) -> ChoiceParts:
     marked = {option.id for option in run.options if option.marked}
     right = marked if len(marked) < len(run.options) else set()
     options = tuple(Option(option.id, option.text, option.id in right) for option in run.options)
-    return ChoiceParts(prompt, options, quotes, ())
+    return ChoiceParts("\n\n".join(part for part in (prompt, run.lead) if part), options, quotes, ())
 
 
 def only_shows(text: str) -> bool:

@@ -20,6 +20,7 @@ from questions.patterns.options import (
     nth_letter,
 )
 from questions.patterns.stems import asks_to_choose
+from questions.source import trim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,8 +34,11 @@ _WRONG: Final = "❌✗✘"
 _ITEM = re.compile(
     rf"[ ]{{0,3}}(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<signs>(?:[{CHECKS}{_DOTS}{_WRONG}]\ufe0f?)+)?[ \t]*(?P<text>\S.*)"
 )
+_BARE_ITEM = re.compile(rf"[ ]{{0,3}}(?P<signs>(?:[{CHECKS}{_WRONG}]\ufe0f?)+)(?:[ \t]+(?P<text>\S.*)|[ \t]*$)")
+"""A line that begins with a check mark or a cross, without the mark of a list; a program may stand below it."""
+_CODE_LINE = re.compile(r"[ ]{0,3}`[^`]{1,400}`[ \t]*")
 _IN_BOLD = re.compile(r"(?P<mark>\*\*|__|<(?P<tag>b|strong)>)(?P<text>.+)(?(tag)</(?P=tag)>|(?P=mark))[.;,]?")
-_SIGNED = re.compile(rf"(?m)^[ \t]*(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<sign>[{CHECKS}{_DOTS}])")
+_SIGNED = re.compile(rf"(?m)^[ \t]*(?:(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<sign>[{CHECKS}{_DOTS}])|(?P<bare>[{CHECKS}]))")
 _MOST = 10
 _FEWEST = 5
 _FEWEST_SIGNED = 3
@@ -50,7 +54,7 @@ _SHORT = 60
 def marking_signs(texts: Iterable[str]) -> str:
     """Returns the signs that mark what is right in these texts: check marks, or else the only kind of dot, if there are
     some of them. Dots of several colors tell right and wrong apart in a way that only their author knows."""
-    signs = Counter(found["sign"] for text in texts for found in _SIGNED.finditer(text))
+    signs = Counter(found["sign"] or found["bare"] for text in texts for found in _SIGNED.finditer(text))
     if signs.total() < _FEWEST_SIGNED:
         return ""
     if any(sign in signs for sign in CHECKS):
@@ -61,32 +65,42 @@ def marking_signs(texts: Iterable[str]) -> str:
 def bullet_options(text: str, signs: str = CHECKS) -> tuple[OptionRun, str] | None:
     """Returns the items of a list, those in bold, behind a sign or before a word such as `(correct)` marked, and the
     quotes between them; None if other
-    text is there, or check boxes.
+    text is there, or check boxes. Lines that begin with check marks and crosses are a list too, also below a program.
 
     Whether they are options is for the caller to say: only a document in which most questions have such lists shows
     it. A program below an item belongs to it.
     """
     options: list[FoundOption] = []
     quotes: list[str] = []
+    lead: list[str] = []
+    bare = 0
     fence = ""
-    for line in (_as_bullets(text) if "<li" in text.lower() else text).split("\n"):
+    for line in (_as_bullets(text) if "<li" in text.lower() and "```" not in text else text).split("\n"):
         found = fence_in(line)
-        if (fence or found) and options:
-            options[-1] = options[-1]._replace(text=f"{options[-1].text}\n{line}")
+        if fence or found or (not options and _CODE_LINE.fullmatch(line)):
+            if options:
+                options[-1] = options[-1]._replace(text=f"{options[-1].text}\n{line}")
+            else:
+                lead.append(line)
             fence = fence_after(fence, found["mark"]) if found else fence
         elif begins_with_box(line):
             # Check boxes say themselves which is right.
             return None
-        elif item := _ITEM.fullmatch(line):
+        elif item := (_ITEM.fullmatch(line) or _BARE_ITEM.fullmatch(line)):
+            bare += item.re is _BARE_ITEM
             options.append(_option(item, nth_letter(len(options)), signs))
         elif line.startswith(">") and options:
             quotes.append(line)
         elif line.strip():
             return None
-    if not 2 <= len(options) <= _MOST:
+    if not 2 <= len(options) <= _MOST or bare not in (0, len(options)) or (lead and not bare):
         return None
-    kind: OptionMark = "number" if text.lstrip()[:1].isdigit() else "bullet"
+    if bare and not (any(one.marked for one in options) and all(one.text.strip() for one in options)):
+        return None
+    kind: OptionMark = "sign" if bare else "number" if text.lstrip()[:1].isdigit() else "bullet"
     run = OptionRun(kind, 0, len(text.split("\n")), tuple(one._replace(text=one.text.strip()) for one in options))
+    if lead:
+        run = replace(run, lead=trim("\n".join(lead)))
     return run, "\n".join(quotes)
 
 
@@ -117,8 +131,9 @@ def _as_bullets(html: str) -> str:
 
 
 def _option(item: re.Match[str], name: str, signs: str) -> FoundOption:
-    text = RIGHT_AFTER.sub("", item["text"]).strip()
-    worded = text != item["text"].strip()
+    said = (item["text"] or "").strip()
+    text = RIGHT_AFTER.sub("", said).strip()
+    worded = text != said
     bold = _IN_BOLD.fullmatch(text)
     found = item["signs"] or ""
     marked = worded or bold is not None or any(sign in signs for sign in found)
@@ -143,7 +158,10 @@ def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:
     if len(runs) < _FEWEST_MARKED or len(runs) < _REGULAR * len(found):
         return False
     if sum(map(_is_partly_marked, runs)) >= _REGULAR * len(runs):
-        return True
+        bare = [run.options for run in runs if run.kind == "sign"]
+        # Lists of what to do and what not to do have marks too, but rarely one among several crosses.
+        single = sum(sum(option.marked for option in options) == 1 for options in bare)
+        return single >= _REGULAR * len(bare) and sum(len(options) > 2 for options in bare) * 2 >= len(bare)
     if len(runs) < _FEWEST:
         return False
     count, times = Counter(len(run.options) for run in runs).most_common(1)[0]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Options in lines of Markdown: check boxes, letters, letters in one line, bullets
 
-OptionMark = Literal["box", "letter", "bullet", "number"]
+OptionMark = Literal["box", "letter", "bullet", "number", "sign"]
 
 _LETTERS = "A-Ja-jА-Ка-к①-⑩アイウエオカキクケコ가나다라마바사아자차Ａ-Ｊａ-ｊ"
 _BOX = re.compile(
