@@ -74,7 +74,7 @@ def key_points_of(answer: str, prompt: str = "") -> tuple[str, ...]:
         points = [(0, text) for text in usable[:1]]
     best = sorted(range(len(points)), key=lambda at: (-points[at][0], at))
     strong = [at for at in best if points[at][0] >= 2]
-    kept = [*strong, *(at for at in best if at not in strong)][: max(min(len(strong), MOST), _ROOM)]
+    kept = [*strong, *(at for at in best if points[at][0] < 2)][: max(min(len(strong), MOST), _ROOM)]
     return tuple(dict.fromkeys(points[at][1] for at in sorted(kept)))
 
 

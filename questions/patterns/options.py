@@ -164,7 +164,7 @@ def _bare_letters(lines: list[str], first: int, fence: str = "") -> OptionRun | 
     blank one, or all of a fence whose first line is `first`."""
     found: list[FoundOption] = []
     end = first
-    for line in lines[first:]:
+    for line in map(lines.__getitem__, range(first, len(lines))):
         if line.strip() == "" and not (fence and not found):
             if not fence:
                 break
