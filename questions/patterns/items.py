@@ -22,6 +22,7 @@ from questions.patterns.answers import (
 )
 from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
 from questions.patterns.marks import bullet_options, bullets_offer, lists_ask_to_choose, marking_signs
+from questions.patterns.option_tables import with_table_options
 from questions.patterns.options import RIGHT_AFTER, options_in
 from questions.patterns.starts import Start
 from questions.patterns.stems import asks_to_choose, ends_asking, level_of, level_under, reads_as_question, unbold
@@ -454,6 +455,8 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     found = replace(found, last=last_of_text(document.source, found.first, found.last))
     question = make_question(document, found)
     answer = without_promotion(found.answer)
+    if not found.labeled:
+        answer = with_table_options(answer)
     if is_placeholder(answer) or only_pictures(answer) or only_says_type(answer):
         answer = ""
     if found.offering and not found.labeled and answer and only_shows(answer) and "```" in answer:
