@@ -52,7 +52,7 @@ _KNOWN = (
     | frozenset({"tr", "td", "th"})
 )
 """Converted tags; other tags are removed and their text is kept."""
-_PAGE = frozenset({"details", "summary", "input"})
+_PAGE = frozenset({"details", "summary", "input", "label", "button"})
 """Tags that are converted in pages only."""
 _CELL_ENDS = frozenset({"td", "th", "tr"})
 _ENDED_BY = {"p": _BLOCKS, "li": {"li"}, "td": _CELL_ENDS, "th": _CELL_ENDS, "tr": {"tr"}}
@@ -62,6 +62,15 @@ _SCOPES = frozenset({"ul", "ol", "table", "div", "section", "blockquote"})
 _RIGHT_MARKS = ("data-correct", "data-is-correct", "data-right", "data-answer")
 """Attributes of a button that say whether its option is right."""
 _TRUE = ("true", "1", "yes", "correct")
+_RIGHT_CLASSES = frozenset(("correct", "true", "is-correct", "correct-answer", "right-answer", "answer-correct"))
+_WRONG_CLASSES = frozenset(("incorrect", "wrong", "false", "is-incorrect", "is-wrong", "wrong-answer"))
+"""Classes of an element of a page that say whether it is the right option."""
+_OFFERING = ("li", "a", "p", "div", "label", "button")
+_LAYOUT = frozenset(("table", "tr", "td", "th"))
+_CHOICE = "choice"
+"""Attribute added to the elements that are options."""
+_FEWEST_MARKED = 2
+"""Fewest questions of a page whose options have a class that says which is right."""
 _LETTERS = 26
 """Items of a list that can have letters."""
 _LANGUAGE = re.compile(r"\blanguage-([A-Za-z0-9+#-]+)")
@@ -119,7 +128,58 @@ def from_html(text: str, *, page: bool = False) -> str:
     """
     converter = _Converter()
     text = re.sub(r"[\0-\2]", "", text)
-    return _tidy(converter.convert_soup(_parse(text, _KNOWN | _PAGE if page else _KNOWN)), converter.programs)
+    soup = _parse(text, _KNOWN | _PAGE if page else _KNOWN)
+    if page:
+        _mark_options(soup)
+    return _tidy(converter.convert_soup(soup), converter.programs)
+
+
+def _mark_options(soup: BeautifulSoup) -> None:
+    """Adds an attribute to the options of a page whose classes or attributes say which are right. In a list, items
+    beside right ones are wrong."""
+    said = [(tag, right) for tag in soup.find_all(_OFFERING) if (right := _is_right(tag)) is not None]
+    inside = Counter(id(tag.parent) for tag, _ in said)
+    groups: dict[int, list[tuple[Tag, bool]]] = {}
+    for tag, right in said:
+        parent = tag.parent
+        # `<p><a class="true">…</a></p>` stands beside others like it.
+        holder = parent.parent if parent is not None and inside[id(parent)] == 1 and tag.name != "li" else parent
+        groups.setdefault(id(holder), []).append((tag, right))
+    for group in groups.values():
+        first = group[0][0]
+        if first.name == "li" and first.parent is not None and all(right for _, right in group):
+            known = {id(tag) for tag, _ in group}
+            others = first.parent.find_all("li", recursive=False)
+            group += [(tag, False) for tag in others if id(tag) not in known]
+    offering = [group for group in groups.values() if {right for _, right in group} == {True, False}]
+    if len(offering) >= _FEWEST_MARKED and len(offering) * 5 >= len(groups) * 4:
+        for group in offering:
+            for tag, right in group:
+                tag[_CHOICE] = "x" if right else " "
+                if tag.name != "li":
+                    tag.name = "label"
+                for parent in tag.parents:
+                    if parent.name in _LAYOUT:
+                        # A table around questions only arranges them.
+                        parent.name = "div"
+
+
+def _is_right(tag: Tag) -> bool | None:
+    """Returns whether an element is marked as a right option, or as a wrong one; None if it has no mark, or holds the
+    button that has."""
+    marks = {str(tag[name]).lower() for name in _RIGHT_MARKS if tag.get(name) is not None}
+    if tag.get("data-answer") is not None or tag.name in ("p", "div"):
+        # A number may be the place of the right option in this question.
+        marks -= {"0", "1"}
+    classes = set(str(tag.get("class", "")).lower().split())
+    if classes & _RIGHT_CLASSES or marks & set(_TRUE):
+        right = True
+    elif classes & _WRONG_CLASSES or marks & {"false", "0", "no", "wrong"}:
+        right = False
+    else:
+        return None
+    says = tag.get_text(strip=True) or tag.find("img") is not None
+    return right if says and tag.find(("input", "ul", "ol")) is None else None
 
 
 def _parse(text: str, known: frozenset[str]) -> BeautifulSoup:
@@ -256,6 +316,8 @@ class _Converter(MarkdownConverter):
 
     def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         text = text.strip()
+        if el.get(_CHOICE):
+            text = f"[{el[_CHOICE]}] {text}"
         marker = "-"
         if el.parent is not None and el.parent.name == "ol":
             self._numbers[id(el.parent)] += 1
@@ -282,6 +344,9 @@ class _Converter(MarkdownConverter):
         said = [str(el.get(name, "")).lower() for name in _RIGHT_MARKS]
         right = any(one in _TRUE for one in said) or str(el.get("value", "")).lower() in ("correct", "right")
         return f"\n- [{'x' if right else ' '}] "
+
+    def convert_label(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"\n- [{el[_CHOICE]}] {' '.join(text.split())}\n" if el.get(_CHOICE) else text
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         address = _address(str(el.get("href", "")))

@@ -17,6 +17,9 @@ _LEFT_OUT = re.compile(
 )
 """The start of what a page does not say: scripts, styles, navigation, comments."""
 
+_OPTION_BUTTON = re.compile(r"[^<>]{0,300}?\bdata-(?:is-)?(?:correct|right|answer)[ ]?=", re.IGNORECASE)
+"""Attributes of a button that is an option."""
+
 
 def read_page(text: str, name: str) -> str | None:
     """Returns the Markdown of a notebook, a page or an outline; None for other documents."""
@@ -37,6 +40,11 @@ def _without_scripts(html: str) -> str:
     kept: list[str] = []
     at = 0
     while found := _LEFT_OUT.search(html, at):
+        if found["tag"] and found["tag"].lower() == "button" and _OPTION_BUTTON.match(html, found.end()):
+            # A button that is an option, not one that sends the answers.
+            kept.append(html[at : found.end()])
+            at = found.end()
+            continue
         kept.append(html[at : found.start()])
         mark = f"</{found['tag'].lower()}" if found["tag"] else "--"
         end = low.find(mark, found.end())

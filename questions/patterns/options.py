@@ -37,7 +37,9 @@ _BULLET = re.compile(r"[ \t]*(?:[-*+])[ \t]+(?P<rest>\S.*)")
 _INLINE = re.compile(r"(?:^|(?<=\s))[(（]?(?P<letter>[A-Ja-j])(?:[).](?=\s+\S)|[）．、](?=\s*\S))")
 _STOP = re.compile(r"[ \t]*(?:#{1,6}[ \t]|</?details\b|</?summary\b|(?:[-*_][ ]*){3,}$)", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(?P<mark>```+|~~~+)")
-_PREFIX = re.compile(r"[*_]{0,3}[(\[]?(?P<letter>[A-Ja-j])(?:[)\].:][*_]{0,3}(?:[ \t]+|(?=\n)|$)|[ \t]*(?=\n|$))")
+_PREFIX = re.compile(
+    r"[*_]{0,3}[(\[]?(?P<letter>[A-Ja-j])(?:[)\].:][*_]{0,3}(?:[ \t]+|(?=\n)|$)|[ ][-–—][ ]|[ \t]*(?=\n|$))"
+)
 _LETTER_ALONE = re.compile(r"[*_`]{0,3}[A-Ja-j][.):]?[*_`]{0,3}[ ]*")
 _COMMENT = re.compile(r"[ \t]*<!--(?:(?!-->).){0,200}-->[ \t]*")
 _TRUTH_WORDS = (

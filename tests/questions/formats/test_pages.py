@@ -298,3 +298,46 @@ def test_study_text_in_an_outline_asks_nothing() -> None:
         ("* Tensors\nA shape.\n* Views\nShared memory.\n* Strides\nSteps.", "a.org"),
     ):
         assert read_bank(made, name=name).bank.questions == ()
+
+
+CLASSED = """<html><body><table>
+<tr><td><div><p>Q 1 - Which copies?</p>
+<p><a class="false" href="#"><span>A</span> - view</a></p>
+<p><a class="true" href="#"><span>B</span> - clone</a></p></div></td></tr>
+<tr><td><div><p>Q 2 - What shares memory?</p>
+<p><a class="true" href="#"><span>A</span> - view</a></p>
+<p><a class="false" href="#"><span>B</span> - clone</a></p></div><button>Send</button></td></tr>
+</table></body></html>"""
+LISTED = """<html><body>
+<h3>1. Which copies?</h3><ul><li>view</li><li class="option correct">clone</li></ul>
+<h3>2. What shares memory?</h3><ul><li class="correct">view</li><li>clone</li></ul>
+</body></html>"""
+PRESSED = """<html><body>
+<p>1. Which copies?</p><div><button data-correct="false">view</button><button data-correct="true">clone</button></div>
+<p>2. What shares memory?</p><div><button data-correct="true">view</button><button data-correct="false">clone</button>
+</div><button>Send</button></body></html>"""
+
+
+@pytest.mark.parametrize("page", [CLASSED, LISTED, PRESSED], ids=["links", "items", "buttons"])
+def test_classes_and_attributes_of_a_page_mark_the_right_options(page: str) -> None:
+    reading = read_bank(page, name="quiz.html")
+    assert [keyed(question) for question in reading.bank.questions] == [
+        "Which copies?, view, CLONE",
+        "What shares memory?, VIEW, clone",
+    ]
+
+
+def test_a_class_on_all_items_marks_nothing() -> None:
+    page = LISTED.replace("<li>", '<li class="correct">')
+    reading = read_bank(page, name="quiz.html")
+    assert not any(option.right for question in reading.bank.questions for option in question.options)
+    assert "[x]" not in (as_markdown(page, "quiz.html") or "")
+
+
+def test_a_place_in_an_attribute_of_a_question_marks_nothing() -> None:
+    page = """<html><body>
+<div class="q" data-answer="1"><p>1. Which copies?</p><p>A) view</p><p>B) clone</p></div>
+<div class="q" data-answer="0"><p>2. What shares memory?</p><p>A) view</p><p>B) clone</p></div>
+<ol><li data-correct="1">What is a leaf?<ul><li>a tensor</li></ul></li>
+<li data-correct="0">What is a hook?<ul><li>a function</li></ul></li></ol></body></html>"""
+    assert "[x]" not in (as_markdown(page, "quiz.html") or "")
