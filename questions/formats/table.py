@@ -65,14 +65,17 @@ def sniff(source: Source) -> bool:
 
 
 def _holds_cards(source: Source) -> bool:
-    """Returns whether each line is a question and an answer, with a tab, a semicolon or a bar between them."""
+    """Returns whether each line is a question and an answer, with a tab, a semicolon or a bar between them. An answer
+    may have semicolons in it, behind what asks."""
     filled = [line for line in source.lines if line.strip()]
     if len(filled) < _FEWEST_CARDS or not all(set("\t;|") & set(line) for line in filled[:_FEWEST_CARDS]):
         return False
     for mark in ("\t", ";", "|"):
-        cards = [cells for line in filled if len(cells := [*filter(str.strip, header_cells(line, mark))]) == 2]
-        asking = sum(reads_as_question(asked) for asked, _ in cards)
-        if len(cards) * 10 >= len(filled) * 9 and asking * 2 >= len(filled):
+        rows = [[*filter(str.strip, header_cells(line, mark))] for line in filled]
+        asking = [len(cells) > 1 and reads_as_question(cells[0]) for cells in rows]
+        pairs = sum(len(cells) == _CARD for cells in rows)
+        more = sum(asks and len(cells) > _CARD for cells, asks in zip(rows, asking, strict=True)) if mark != "|" else 0
+        if (pairs + more) * 10 >= len(filled) * 9 and pairs >= more and sum(asking) * 2 >= len(filled):
             return True
     return False
 
@@ -202,7 +205,7 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     named = _named_roles(draft.source, first)
     head = first if named else first - 1
     table = infer_columns(draft.source.lines[head:])
-    if table is None and PurePath(draft.source.name).suffix.lower() in SHEETS:
+    if table is None and (PurePath(draft.source.name).suffix.lower() in SHEETS or _holds_cards(draft.source)):
         if asking := _only_asking(draft.source, first):
             delimiter, found = asking
             return read_rows(draft, delimiter, first, lambda _: found)
@@ -226,19 +229,24 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     )
     rows = list(_rows(draft, table.delimiter, head + 1))[int(table.headed) :]
     if len(table.roles) == _CARD:
-        rows = _only_cards(draft, rows)
+        rows = _only_cards(draft, rows, table.delimiter)
     add_rows(draft, roles, _without_placeholder(draft, roles, rows), base=None)
     return draft
 
 
 def _only_cards(
-    draft: ImportDraft, rows: list[tuple[Sequence[str], tuple[int, int]]]
+    draft: ImportDraft, rows: list[tuple[Sequence[str], tuple[int, int]]], delimiter: str
 ) -> list[tuple[Sequence[str], tuple[int, int]]]:
     """Returns the rows with a front and a back, and names the others, such as the marks of a program around them."""
     kept = []
     for cells, lines in rows:
+        front, mark, back = draft.source.line(lines[0]).partition(delimiter)
+        whole = lines[0] == lines[1] and '"' not in front and (delimiter != "," or reads_as_question(front))
         if len(cells) == _CARD:
             kept.append((cells, lines))
+        elif len(cells) > _CARD and whole and mark and front.strip():
+            # What follows the front is its back, also with a mark in it.
+            kept.append(((front.strip(), back.strip()), lines))
         else:
             draft.add_skipped("this line is no card: it has no front and back", "remove it", lines)
     return kept
