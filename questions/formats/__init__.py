@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.formats import (
+    aiken,
     anki,
     directives,
     elements,
@@ -61,7 +62,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(records.NAME, (".json", ".jsonl", ".yaml", ".yml", ".toml"), records.sniff, records.read),
     ImportFormat(trivia.TRIVIA, (".yaml", ".yml"), trivia.sniff_trivia, trivia.read_trivia),
     ImportFormat(anki.ANKI_TEXT, (), anki.sniff_anki_text, anki.read_anki_text),
-    ImportFormat(trivia.AIKEN, (".aiken",), trivia.sniff_aiken, trivia.read_aiken),
+    ImportFormat(aiken.NAME, (".aiken",), aiken.sniff, aiken.read),
     ImportFormat(trivia.OPENTRIVIA, (), trivia.sniff_opentrivia, trivia.read_opentrivia),
     ImportFormat(text2qti.NAME, (), text2qti.sniff, text2qti.read),
     ImportFormat(directives.NAME, (), directives.sniff, directives.read),

@@ -1,4 +1,4 @@
-"""Reads trivia questions: Red-DiscordBot lists, Open Trivia Database JSON and Aiken."""
+"""Reads trivia questions: Red-DiscordBot lists, Open Trivia Database JSON and OpenTriviaQA."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import binascii
 import html
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_plus
 
@@ -268,84 +268,6 @@ def _offers(data: dict[str, Any], texts: dict[str, str], decode: Callable[[str],
     if {offer.text for offer in offers} == {"True", "False"}:
         return sorted(offers, key=lambda offer: offer.text, reverse=True)
     return sorted(offers, key=lambda offer: (offer.text.casefold(), offer.text))
-
-
-# Aiken: a question, lettered options, `ANSWER: B`; all text is plain
-
-AIKEN = "aiken"
-
-_OPTION = re.compile(r"\s*(?P<letter>[A-Z])[.)]\s+(?P<text>.*)")
-_ANSWER = re.compile(r"\s*ANSWERS?:\s*(?P<letters>[A-Z](?:\s*,\s*[A-Z])*)\s*")
-
-
-@dataclass(slots=True)
-class _Open:
-    """A question that is not complete yet."""
-
-    first: int = 0
-    prompt: list[str] = field(default_factory=list)
-    options: list[tuple[str, str]] = field(default_factory=list)
-
-
-def sniff_aiken(source: Source) -> bool:
-    """Returns whether an `ANSWER:` line follows lettered options, and there are no Markdown headings or fences."""
-    if any(re.match(r"#{1,6} |```|~~~", line) for line in source.lines):
-        return False
-    filled = [line for line in source.lines if line.strip()]
-    return any(
-        _ANSWER.fullmatch(line) and _OPTION.match(filled[index - 1]) and _OPTION.match(filled[index - 2])
-        for index, line in enumerate(filled)
-        if index > 2
-    )
-
-
-def read_aiken(source: Source) -> ImportDraft:
-    """Reads all questions of a document."""
-    draft = ImportDraft(source, AIKEN)
-    draft.title = draft.stem
-    current = _Open()
-    for number, line in enumerate(source.lines, 1):
-        answer = _ANSWER.fullmatch(line)
-        option = _OPTION.match(line)
-        if answer:
-            _close(draft, current, number, answer["letters"])
-            current = _Open()
-        elif option and (current.prompt or current.options):
-            current.options.append((option["letter"], option["text"]))
-        elif line.strip() and current.options:
-            # A line after options that is not an option starts a new question: the one before has no answer.
-            _close(draft, current, number - 1, "")
-            current = _Open(number, [line])
-        elif line.strip():
-            current.first = current.first or number
-            current.prompt.append(line)
-    if current.options:
-        _close(draft, current, len(source.lines), "")
-    elif current.prompt:
-        draft.add_skipped("this is not a question: no options follow", _CURE, (current.first, len(source.lines)))
-    elif not draft.questions and not draft.findings:
-        draft.unreadable("this is not Aiken text", _CURE)
-    return draft
-
-
-_CURE = "write options as `A. text` below the question and `ANSWER: A` after them"
-
-
-def _close(draft: ImportDraft, current: _Open, last: int, letters: str) -> None:
-    lines = (current.first or last, last)
-    size = sum(map(len, current.prompt)) + sum(len(text) for _, text in current.options)
-    if not draft.accepts(*lines, size):
-        return
-    if not current.options:
-        draft.add_skipped("there are no options before this answer", _CURE, lines)
-        return
-    right = set(re.findall("[A-Z]", letters))
-    unknown = right - {letter for letter, _ in current.options}
-    if unknown:
-        message = f"there is no option {', '.join(sorted(unknown))}"
-        draft.add("Q604", message, "use the letter of an option", (last, last))
-    offers = [OptionDraft(from_plain(text), letter in right) for letter, text in current.options]
-    add_choice(draft, Item(*lines, from_plain("\n".join(current.prompt))), offers)
 
 
 # OpenTriviaQA: `#Q question`, `^ right answer`, then lettered options
