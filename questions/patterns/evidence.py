@@ -293,6 +293,11 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
         return Verdict(tuple(start for start in bare if start.asks))
     asks = [start for start in bare if _asks_itself(document, start)]
     enough = len(asks) >= (1 if told else FEWEST["heading"])
+    worded = [start for start in bare if start.asks and _is_answered_by_text(document, start, among=bare)]
+    sure = sum(ends_asking(start.stem.text) for start in worded)
+    if sure >= FEWEST["heading"] and sure * 2 >= len(bare) and len(worded) * 10 >= len(bare) * 9:
+        # All of them ask, although some without a question mark.
+        return Verdict(tuple(worded))
     if not enough or not (told or len(asks) * 3 >= len(bare) * 2):
         return Verdict()
     asking = sum(ends_asking(start.stem.text) for start in bare)
@@ -323,7 +328,8 @@ def _is_answered_by_text(document: Document, start: Start, among: Sequence[Start
     own = [*takewhile(lambda block: block.kind != "heading" or block.first in parts, start.body)]
     if among and not start.body:
         return ends_asking(start.stem.text)
-    if start.first in parts or start.block is None or not own or _words(start.stem.text) < _SHORTEST:
+    short = _words(start.stem.text) < _SHORTEST and not (among and start.asks)
+    if start.first in parts or start.block is None or not own or short:
         return False
     advertises = is_offer(start.stem.text) if among and start is not among[-1] else is_advertisement(start.block, own)
     return not is_bold_question(own[0].text) and not advertises

@@ -58,6 +58,12 @@ _ASKS = re.compile(
     r"|nenne?n?|definiere?n?|vergleiche?n?|berechne?n?|erzähle?|erläutere?n?|schreibe?n?|zeige?n?|bestimme?n?"
     r"|[^\W\d_]{2,30}e[rl]?n sie"
     r"|che|cosa|quali|come|perché|dove|chi|quanto|spiega(?:re)?|descrivi|definisci|calcola|elenca"
+    r"|quale|(?:a|da|di|in|per|su|con) (?:che|cosa|chi|qual[ei])"
+    r"|si (?:descriva|spieghi|illustri|definisca|dimostri|enunci|confronti|calcoli)(?:no)?"
+    r"|(?:a|con|de|en|para|por) (?:qué|cuál(?:es)?|quién(?:es)?)|indica|señala|justifica"
+    r"|(?:a|com|de|em|para) (?:que|qual|quais|quem)|indique|identifique|justifique|caracterize|comente|apresente"
+    r"|(?:à|de|en|par|avec|dans|sur) (?:quoi|quel(?:le)?s?)|indiquez|justifiez|comparez|présentez"
+    r"|(?:an|auf|aus|bei|in|mit|unter|von|zu) (?:welche[rmns]?|wem|was)|wodurch|woran|woraus|worauf"
     r"|wat|hoe|waarom|wanneer|waar|wie|leg|beschrijf|noem|co|czym|jak|dlaczego|kiedy|gdzie|kto|jaki[ea]?|opisz"
     r"|wyjaśnij|podaj"
     r"|что|как(?:ой|ая|ие|ое|им|ую|их)?|почему|зачем|когда|где|кто|сколько|чем|чего|опишите|объясните|назовите"
@@ -80,6 +86,10 @@ _ASKS_ENDING = re.compile(
 """Endings that ask in languages which need no question mark."""
 _ASKS_WITHIN = re.compile(r"[，,。：]\s*(?:求|试求|试证|证明|计算|写出|说明|推导)")
 """What Chinese asks for after what is given."""
+_ASKS_SHORTLY = re.compile(r"\w.*(?:是什么|是什麼|有什么|有哪些|为什么|為什麼)$")
+"""A Chinese line that asks, however short."""
+_ASKS_INSIDE = re.compile(r"[^，。；,;]{1,30}?(?:哪些|哪种|哪几|哪个|什么|怎么|如何|多少)[^，。；,;]{0,30}")
+"""Chinese words that ask in the middle of a short line."""
 _CHOOSE = re.compile(
     r"which (?:one )?of (?:the (?:following|\w+ below)|these|those)\b"
     r"|(?:check|select|choose|tick|mark) (?:all|any|one|two|three)\b"
@@ -91,6 +101,7 @@ _CHOOSE = re.compile(
 _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _IMPERATIVE = 4
 """Minimum number of words from which a line with an asking word is a question, not a title."""
+_SHORT_LINE = 60
 _LEVELS: dict[str, Level] = {
     **dict.fromkeys(
         (
@@ -341,18 +352,21 @@ def reads_as_question(markdown: str) -> bool:
         return True
     words = len(text.split()) if text.isascii() else len(text.split()) + len(_WIDE.findall(text)) // 2
     if words < _IMPERATIVE:
-        return False
+        return len(text) < _SHORT_LINE and _ASKS_SHORTLY.match(text) is not None
     if _DEMANDS.match(text):
         return True
     if _ASKS.match(text.lstrip("\"'“‘(¿¡ ")):
         return True
-    return not text.isascii() and bool(_ASKS_ENDING.search(text) or _ASKS_WITHIN.search(text))
+    if text.isascii():
+        return False
+    return bool(_ASKS_ENDING.search(text) or _ASKS_WITHIN.search(text) or _ASKS_INSIDE.fullmatch(text))
 
 
 _DEMANDS = re.compile(
     r"(?:please[ ])?(?:explain|describe|discuss|demonstrate|outline|differentiate|distinguish|compare and contrast"
     r"|explica|describe|explique|descreva|expliquez|décrivez|erklär(?:e|en)|beschreib(?:e|en)|erläuter[en]|nenn(?:e|en)"
-    r"|spiega|spiegare|descrivi|descrivere|illustra|beschrijf|bespreek|wyjaśnij|opisz|omów|wymień|proszę"
+    r"|spiega|spiegare|descrivi|descrivere|illustra|si (?:descriva|spieghi|illustri)(?:no)?"
+    r"|beschrijf|bespreek|wyjaśnij|opisz|omów|wymień|proszę"
     r"|vysvětlete|popište|objasněte|vyjmenujte|объясните|опишите|назовите|перечислите|расскажите|поясните|опишіть"
     r"|jelaskan|sebutkan|uraikan|förklara|beskriv|forklar)(?!\w)",
     re.IGNORECASE,
