@@ -47,6 +47,10 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
     named = {span.line for span in spans}
     alike = [heading for heading in _like_questions(document, questions) if heading.first not in named]
     spans += [document.source.span(heading.first, heading.last) for heading in alike]
+    named = {span.line for span in spans}
+    sentences = [] if questions else [block for block in free if _is_numbered_sentence(block)]
+    if len(sentences) >= _FEWEST_DEMANDING:
+        spans += [document.source.span(block.first) for block in sentences if block.first not in named]
     spans.sort(key=lambda span: span.line)
     return [_unread(span) for span in spans] if questions else [_no_questions(document.source, spans)]
 
@@ -145,6 +149,18 @@ def _demands(block: Block) -> bool:
         text = found["text"]
     text = numbered(text)[1]
     return demands(text) or (len(text.split()) >= _FEWEST_WORDS and _PLEASE.match(text) is not None)
+
+
+def _is_numbered_sentence(block: Block) -> bool:
+    """Returns whether a block is a heading with a number or a letter and a sentence, as in an exam."""
+    number, text = numbered(block.text) if block.kind == "heading" else ("", "")
+    counted = number or _LETTERED.match(plain(text))
+    return bool(counted) and len(text.split()) >= _SENTENCE
+
+
+_LETTERED = re.compile(r"\(?[A-Ha-h][.)][ \t]")
+_SENTENCE = 8
+"""Fewest words of a heading that is a sentence, not a title."""
 
 
 def _cells_ask(line: str, known: set[str]) -> bool:

@@ -13,7 +13,7 @@ from questions.labels import announces_only_questions, is_answer_heading
 from questions.patterns.candidates import Verdict
 from questions.patterns.contents import is_only_link
 from questions.patterns.marks import marks_one
-from questions.patterns.paragraphs import made_of
+from questions.patterns.paragraphs import made_of, up_to_gaps
 from questions.patterns.stems import (
     asks_for_questions,
     demands,
@@ -546,7 +546,8 @@ def _is_counted(run: list[Start]) -> bool:
 
 
 def _bare(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
-    return Verdict(tuple(run)) if made_of(document, run, told=_is_told(document, run)) else Verdict()
+    made = made_of(document, run, told=_is_told(document, run))
+    return Verdict(tuple(up_to_gaps(document, run))) if made else Verdict()
 
 
 def _holds_headings(body: tuple[Block, ...]) -> bool:

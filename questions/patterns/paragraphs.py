@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.patterns.answers import without_footer, without_rules
@@ -48,6 +49,36 @@ def find_paragraphs(document: Document) -> list[Start]:
     listed = lists_paragraphs(document)
     words = _usual_words(stretches, sure)
     return [start for stretch in stretches for start in _of_stretch(document, stretch, kind, words, listed=listed)]
+
+
+_RARELY = 5
+"""One answer in so many may have a gap in it where gaps stand between questions."""
+
+
+def up_to_gaps(document: Document, starts: list[Start]) -> list[Start]:
+    """Returns the questions without what stands behind a gap of two lines, where gaps stand between questions and
+    rarely in answers."""
+    gaps = [
+        next((i for i, b in enumerate(start.body) if i and _stands_apart(document, b.first)), 0) for start in starts
+    ]
+    apart = sum(_stands_apart(document, start.first) for start in starts)
+    if apart * _RARELY < len(starts) * (_RARELY - 1) or sum(map(bool, gaps)) * _RARELY > len(starts):
+        return starts
+    return [
+        replace(start, body=start.body[:gap], end=start.body[gap - 1].last) if gap else start
+        for start, gap in zip(starts, gaps, strict=True)
+    ]
+
+
+def _stands_apart(document: Document, line: int) -> bool:
+    """Returns whether two blank lines stand above a line, or one and a title that stands apart."""
+    if line < 3 or document.source.line(line - 1).strip():
+        return False
+    above = document.source.line(line - 2).strip()
+    if not above:
+        return True
+    blank = not any(document.source.line(n).strip() for n in (line - 3, line - 4) if n > 0)
+    return blank and len(above) < _TITLE and above[-1:].isalnum() and above[:1] not in "-*+>#"
 
 
 def _usual_words(stretches: tuple[Stretch, ...], sure: list[list[tuple[int, int]]]) -> frozenset[str]:
@@ -153,7 +184,7 @@ def _lines_that_ask(document: Document, block: Block) -> int:
         return 1
     if len(lines) <= _MOST_LINES and ends_asking(lines[-1]) and _is_sentence(" ".join(lines)):
         return len(lines)
-    alone = not document.source.line(block.first - 1).strip() and not document.source.line(block.first - 2).strip()
+    alone = _stands_apart(document, block.first)
     return int(block.first > 2 and alone and len(lines[0]) <= _LONGEST and reads_as_question(lines[0]))
 
 

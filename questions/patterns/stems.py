@@ -102,6 +102,11 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _IMPERATIVE = 4
 """Minimum number of words from which a line with an asking word is a question, not a title."""
 _SHORT_LINE = 60
+"""Length from which a line has more than a short question, characters."""
+_LONGEST_END = 400
+"""Length of the end of a line that may ask, characters."""
+_ASIDE = re.compile(r"[ ]?[(（][^()（）]{1,60}[)）][.。]?$")
+"""A hint in brackets behind a question."""
 _LEVELS: dict[str, Level] = {
     **dict.fromkeys(
         (
@@ -359,6 +364,7 @@ def reads_as_question(markdown: str) -> bool:
         return True
     if text.isascii():
         return False
+    text = _ASIDE.sub("", text[-_LONGEST_END:]) if text.endswith((")", "）", ").", "）。")) else text
     return bool(_ASKS_ENDING.search(text) or _ASKS_WITHIN.search(text) or _ASKS_INSIDE.fullmatch(text))
 
 
