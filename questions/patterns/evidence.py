@@ -328,11 +328,16 @@ def _is_answered_by_text(document: Document, start: Start, among: Sequence[Start
     own = [*takewhile(lambda block: block.kind != "heading" or block.first in parts, start.body)]
     if among and not start.body:
         return ends_asking(start.stem.text)
-    short = _words(start.stem.text) < _SHORTEST and not (among and start.asks)
+    dense = bool(among) and start.asks and _DENSE.search(start.stem.text) is not None
+    short = _words(start.stem.text) < _SHORTEST and not dense
     if start.first in parts or start.block is None or not own or short:
         return False
     advertises = is_offer(start.stem.text) if among and start is not among[-1] else is_advertisement(start.block, own)
     return not is_bold_question(own[0].text) and not advertises
+
+
+_DENSE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+"""Scripts in which few characters ask."""
 
 
 def _words(text: str) -> int:
