@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
-from questions.labels import announces_keys, is_placeholder
+from questions.labels import announces_keys, is_placeholder, label_of
 from questions.patterns.keys import key_of
 from questions.patterns.options import FoundOption
 from questions.patterns.stems import ends_asking, question_line
@@ -91,9 +91,15 @@ def find_key_lists(document: Document) -> tuple[KeyList, ...]:
 
 def _mostly_ask(keys: tuple[tuple[str, str, int], ...]) -> bool:
     """Returns whether these are the questions themselves, under a heading such as `Questions and Answers`: most of them
-    ask, or are headings in a list."""
-    firsts = [text.partition("\n")[0] for _, text, _ in keys]
-    return sum(ends_asking(first) or first.startswith("#") for first in firsts) * 2 > len(keys)
+    ask, are headings in a list, or have an answer with a label below them."""
+    lines = [text.split("\n", 3) for _, text, _ in keys]
+    asking = sum(ends_asking(one[0]) or one[0].startswith("#") or any(map(_is_answer, one[1:3])) for one in lines)
+    return asking * 2 > len(keys)
+
+
+def _is_answer(line: str) -> bool:
+    label = label_of(line)
+    return label is not None and label.role == "answer"
 
 
 def _innermost(folds: tuple[Fold, ...]) -> Iterator[Fold]:
