@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from questions.patterns.answers import without_footer, without_rules
 from questions.patterns.starts import Start
-from questions.patterns.stems import ends_asking, numbered, question_line, reads_as_question
+from questions.patterns.stems import demands, ends_asking, numbered, question_line, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +36,8 @@ _TITLE = 40
 """Length from which a line is no title, characters."""
 _COVERED = 0.6
 """Share of lines that such questions and their answers cover in a document that is made of them."""
+_REGULAR = 0.95
+"""Share of lines that only ask from which a document is a list of questions."""
 _MOST_BLOCKS = 8
 """Mean number of blocks of an answer from which the paragraphs are study text."""
 
@@ -48,7 +50,10 @@ def find_paragraphs(document: Document) -> list[Start]:
     kind = below.most_common(1)[0][0] if below else ""
     listed = lists_paragraphs(document)
     words = _usual_words(stretches, sure)
-    return [start for stretch in stretches for start in _of_stretch(document, stretch, kind, words, listed=listed)]
+    firsts = Counter(block.text.partition("\n")[0].strip() for block in document.blocks if block.kind == "paragraph")
+    return [
+        start for stretch in stretches for start in _of_stretch(document, stretch, kind, words, firsts, listed=listed)
+    ]
 
 
 _RARELY = 5
@@ -99,6 +104,8 @@ def _begins_like(document: Document, block: Block, words: frozenset[str]) -> boo
     """Returns whether the first line of a paragraph begins like several questions, without a question mark: a line of
     its own, and no wrapped sentence."""
     first, _, below = block.text.partition("\n")
+    if words and below and demands(first) and first.rstrip().endswith(".") and len(first) <= _LONGEST_LINE:
+        return not document.source.line(block.first - 1).strip()
     if _first_word(first) not in words or len(first.split()) < _FEWEST or len(first) > _LONGEST_LINE:
         return False
     ends = first.rstrip()[-1:]
@@ -118,7 +125,9 @@ def _asking(
     with which several of them begin."""
     found: list[tuple[int, int]] = []
     for index, block in enumerate(stretch.blocks):
-        if block.kind == "paragraph" and document.free(block.first, block.last):
+        if lists_questions(block) and document.free(block.first, block.last):
+            found.append((index, 0))
+        elif block.kind == "paragraph" and document.free(block.first, block.last):
             lines = _lines_that_ask(document, block) or int(_begins_like(document, block, words))
             alike = kind == "list" == _kind(stretch, index + 1) and block.first == block.last
             if lines or (alike and reads_as_question(block.text) and not block.text.rstrip().endswith((".", ":"))):
@@ -127,7 +136,13 @@ def _asking(
 
 
 def _of_stretch(
-    document: Document, stretch: Stretch, kind: str, words: frozenset[str], *, listed: bool
+    document: Document,
+    stretch: Stretch,
+    kind: str,
+    words: frozenset[str],
+    firsts: Counter[str],
+    *,
+    listed: bool,
 ) -> Iterator[Start]:
     asking = _asking(document, stretch, kind, words)
     if not asking:
@@ -136,6 +151,9 @@ def _of_stretch(
     ends = [index - (number is not None) for (index, _), number in zip(asking[1:], above[1:], strict=True)]
     for (index, lines), number, end in zip(asking, above, [*ends, len(stretch.blocks)], strict=True):
         block = stretch.blocks[index]
+        if not lines:
+            yield from _of_lines(document, stretch, block, firsts)
+            continue
         below = stretch.blocks[index + 1 : end]
         if listed and all(map(_is_title, below)):
             below = ()
@@ -158,6 +176,42 @@ def _of_stretch(
             block=block,
             above_first=index > (number is not None),
             own_last=block.last,
+            document=document,
+        )
+
+
+_FEWEST_LINES = 4
+"""Fewest lines of a paragraph that is a list of questions."""
+
+
+def lists_questions(block: Block) -> bool:
+    """Returns whether a paragraph is a list of questions, one in each line."""
+    lines = block.text.split("\n") if block.kind == "paragraph" else []
+    if len(lines) < _FEWEST_LINES or sum(map(ends_asking, lines)) * 2 < len(lines):
+        return False
+    return all(ends_asking(line) or demands(line) or reads_as_question(line) for line in lines)
+
+
+def _of_lines(document: Document, stretch: Stretch, block: Block, firsts: Counter[str]) -> Iterator[Start]:
+    """Yields each line of a list of questions, unless most of them begin a paragraph of their own further down."""
+    lines = block.text.split("\n")
+    # Its own first line is one of those that begin a paragraph.
+    repeated = sum(firsts[line.strip()] > (at == 0) for at, line in enumerate(lines))
+    if repeated * 2 >= len(lines):
+        return
+    for at, line in enumerate(lines, block.first):
+        yield Start(
+            "paragraph",
+            0,
+            stretch.first,
+            at,
+            at,
+            question_line(line),
+            at,
+            stretch.headings,
+            block=block,
+            above_first=True,
+            own_last=at,
             document=document,
         )
 
@@ -213,12 +267,16 @@ def made_of(document: Document, run: list[Start], *, told: bool) -> bool:
     announces questions."""
     if len(run) < (_FEWEST_TOLD if told else _FEWEST):
         return len(run) == 1 and _is_only_question(document, run[0])
+    headings = {block.first for block in document.blocks if block.kind in ("heading", "front_matter", "rule")}
+    filled = [n for n, line in enumerate(document.source.lines, 1) if line.strip() and n not in headings]
+    if len(run) >= _FEWEST_LISTED // 2 and sum(ends_asking(start.stem.text) for start in run) * 2 > len(run):
+        listed = {start.first for start in run if not start.body and start.first == start.end}
+        if sum(n in listed for n in filled) >= _REGULAR * len(filled):
+            return True
     answered = sum(bool(start.text) for start in run)
     if not told and not lists_paragraphs(document) and answered * 2 < len(run):
         return False
     if sum(len(start.body) for start in run) > _MOST_BLOCKS * len(run):
         return False
-    headings = {block.first for block in document.blocks if block.kind in ("heading", "front_matter", "rule")}
-    filled = [n for n, line in enumerate(document.source.lines, 1) if line.strip() and n not in headings]
     inside = {n for start in run for n in range(start.first, start.end + 1)}
     return sum(n in inside for n in filled) >= _COVERED * len(filled)
