@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.formats.draft import (
@@ -32,6 +33,7 @@ RECIPE = "// recipe: "
 
 _CATEGORY = re.compile(r"\s*\$CATEGORY:\s*(?P<path>.*)")
 _NOTE = re.compile(r"\[(?P<name>id|tag):(?P<value>(?:[^\]\[\\]|\\.){0,200})\]")
+_NOTE_ESCAPE = re.compile(r"\\(\W)")
 _TITLE = re.compile(r"\s*::(?P<title>(?:[^:\\]|\\.|:(?!:))*)::", re.DOTALL)
 _FORMAT = re.compile(r"\s*\[(?P<format>html|markdown|plain|moodle)\]")
 _ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
@@ -56,8 +58,9 @@ def sniff(source: Source) -> bool:
     if any(_CATEGORY.match(line) for line in source.lines):
         return True
     return any(
-        (line.startswith("::") or line.rstrip().endswith(("}", "?", "{"))) and _ANSWER.search(line)
-        for line in source.lines
+        ((line.startswith("::") or line.rstrip().endswith(("}", "?"))) and _ANSWER.search(line))
+        or (line.rstrip().endswith("{") and below.lstrip().startswith(("=", "~")))
+        for line, below in pairwise((*source.lines, ""))
     )
 
 
@@ -89,7 +92,7 @@ def _chunks(draft: ImportDraft) -> Iterator[_Chunk]:
     for number, line in enumerate((*draft.source.lines, ""), 1):
         comment = line.lstrip().startswith("//")
         if comment and not line.startswith(RECIPE):
-            chunk.notes += [(found["name"], unescape(found["value"])) for found in _NOTE.finditer(line)]
+            chunk.notes += [(found["name"], _NOTE_ESCAPE.sub(r"\1", found["value"])) for found in _NOTE.finditer(line)]
         starts = line.startswith("::") or _CATEGORY.match(line) is not None
         if depth and starts and chunk.lines and not chunk.lines[-1].strip():
             # The brace above was never closed: do not let it swallow the following text.
