@@ -18,6 +18,7 @@ from questions.document import Document, Draft, open_document, scalar
 from questions.formats import IMPORT_FORMATS, ImportDraft, read_import, text_of
 from questions.formats import SUFFIXES as FOREIGN_SUFFIXES
 from questions.formats.anki import MOST_PACKAGE
+from questions.formats.json import NAME as JSON
 from questions.formats.pages import read_page
 from questions.formats.records import NAME as RECORDS
 from questions.formats.table import NAME as CSV
@@ -160,6 +161,9 @@ def _foreign_reading(sheet: ImportDraft, recipe: Recipe | None) -> Reading:
     questions = with_ids(
         dataclasses.replace(question, license=question.license or sheet.license) for question in sheet.questions
     )
+    if sheet.dialect != JSON:
+        # Parts of one question have numbers so that their ids differ; the document does not contain these numbers.
+        questions = tuple(dataclasses.replace(question, number="") for question in questions)
     used = recipe.text if recipe else sheet.recipe
     bank = Bank(sheet.name or sheet.stem, sheet.title or sheet.stem, questions, sheet.license, (sheet.dialect,), used)
     findings = sorted(
