@@ -228,8 +228,10 @@ def _add_text(soup: BeautifulSoup, text: str) -> None:
 
 
 def _add_tag(soup: BeautifulSoup, name: str, closes: bool, attributes: str, known: frozenset[str]) -> None:
-    if name in _VOID:
-        closes = False
+    if name in _VOID and closes:
+        if name != "br":
+            return
+        closes = False  # as in browsers
     if soup.open_tag_counter["pre"] and not (name == "pre" and closes):
         _add_tag_in_pre(soup, name, closes, attributes)
     elif closes:

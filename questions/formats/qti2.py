@@ -20,6 +20,7 @@ from questions.formats.draft import (
     add_unanswered,
 )
 from questions.formats.markdown import markdown_converter
+from questions.formats.xml import VOID
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,7 +143,8 @@ def _html(element: XmlElement, *, gaps: bool, without: tuple[str, ...]) -> str:
             inner = _html(child, gaps=gaps, without=without)
             tag = child.name.rpartition(":")[2]
             source = f' src="{html.escape(child.attributes.get("src", ""))}"' if tag == "img" else ""
-            parts.append(f"<{tag}{source}>{inner}</{tag}>" if name in _HTML else inner)
+            end = "" if tag in VOID else f"</{tag}>"
+            parts.append(f"<{tag}{source}>{inner}{end}" if name in _HTML else inner)
     return "".join(parts)
 
 

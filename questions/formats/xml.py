@@ -25,6 +25,8 @@ INLINE = frozenset(
     )
 )
 """Elements of HTML in a text."""
+VOID = ("hr", "img")
+"""Elements of HTML that have no end tag."""
 
 
 class RefusedXml(Exception):
@@ -110,7 +112,8 @@ class XmlElement:
             parts.append(html.escape(text, quote=False))
             if child is not None:
                 source = f' src="{html.escape(child.attributes.get("src", ""))}"' if child.name == "img" else ""
-                parts.append(f"<{child.name}{source}>{child.as_html()}</{child.name}>")
+                end = "" if child.name in VOID else f"</{child.name}>"
+                parts.append(f"<{child.name}{source}>{child.as_html()}{end}")
         return "".join(parts)
 
 
