@@ -60,8 +60,10 @@ def data_of(element: XmlElement, language: str = "") -> Any:
     language = element.attributes.get("xml:lang", language)
     inline = any(child.name in INLINE for child in element.children) and "".join(element.pieces).strip()
     if inline or (element.children and all(child.name in INLINE for child in element.children)):
-        element = replace(element, pieces=[_shown(element)], children=[])
-    text = " ".join("".join(element.pieces).split("\n")).strip()
+        text = _shown(element)
+        element = replace(element, pieces=[], children=[])
+    else:
+        text = " ".join("".join(element.pieces).split("\n")).strip()
     attributes = {_local(name): value for name, value in element.attributes.items() if not name.startswith("xmlns")}
     if not element.children:
         attributes.pop("lang", None)
