@@ -95,7 +95,11 @@ def _item(draft: ImportDraft, element: XmlElement) -> None:
         draft.add_skipped(f"unsupported question type `{kind or 'several responses'}`", note, lines)
     else:
         answers = _values(element)
-        add_short(draft, item, answers) if answers else add_open(draft, item, item.why)
+        if answers:
+            add_short(draft, item, answers)
+        else:
+            answer, item.why = item.why, ""
+            add_open(draft, item, answer)
 
 
 def _kind(element: XmlElement) -> str:
