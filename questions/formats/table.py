@@ -309,7 +309,8 @@ def _without_placeholder(
             ([*cells[:at], "", *cells[at + 1 :]] if len(cells) > at and cells[at].strip() in dashed else cells, lines)
             for cells, lines in rows
         ]
-    said, count = Counter(cells[at].strip() for cells, _ in rows if len(cells) > at).most_common(1)[0]
+    given = (cells[at].strip() for cells, _ in rows if len(cells) > at)
+    said, count = next(iter(Counter(filter(None, given)).most_common(1)), ("", 0))
     if count * 2 <= len(rows) or any(map(str.islower, said)) or said.casefold() in ("true", "false", "yes", "no"):
         return rows
     same = [lines for cells, lines in rows if len(cells) > at and cells[at].strip() == said]
