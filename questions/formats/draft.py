@@ -372,7 +372,8 @@ _MOST = 26
 def add_pairs(draft: ImportDraft, item: Item, pairs: Sequence[tuple[str, str]]) -> None:
     """Adds one choice among all right sides per pair with a left side; texts are Markdown."""
     asked = [(left, right) for left, right in pairs if left.strip() and right.strip()][:_MOST]
-    offered = sorted(dict.fromkeys(right for _, right in pairs if right.strip()), key=lambda text: text.casefold())
+    rights = (right for _, right in (*asked, *pairs) if right.strip())
+    offered = sorted([*dict.fromkeys(rights)][:_MOST], key=lambda text: text.casefold())
     if not asked:
         add_unanswered(draft, item, [left or right for left, right in pairs])
         return
