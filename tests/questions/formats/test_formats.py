@@ -22,10 +22,10 @@ class Case(NamedTuple):
     expected: str
 
 
-def cases() -> list[Case]:
+def cases(folder: Path = FIXTURES) -> list[Case]:
     """Parses a file of cases: `# file: name`, the document, `....`, the expected reading; `----` between cases."""
     found: list[Case] = []
-    for path in sorted(FIXTURES.glob("*.txt")):
+    for path in sorted(folder.glob("*.txt")):
         for text in path.read_text("utf-8").split("\n----\n"):
             head, _, rest = text.partition("\n")
             file, _, name = head.removeprefix("# ").partition(": ")

@@ -75,6 +75,8 @@ def test_a_code_span_holds_any_word(text: str) -> None:
         ("<ol start=²><li>a</ol>", "1. a"),
         ('<a href="https://a.org/x y">z</a> <a>w</a>', "[z](https://a.org/x%20y) w"),
         ('<img src="a.png" alt="b">', "![b](a.png)"),
+        ('<img src="a.png"></img>b<hr></hr>c', "![](a.png)b\n\nc"),
+        ("a<br></br>b", "a\n\nb"),  # as browsers show it
         ('<pre><code class="language-python">a\n  b &lt; c\n</code></pre>', "```python\na\n  b < c\n```"),
         ("<pre>a<br>b", "```\na\nb\n```"),
         ("<pre><div>if a:</div><div>  <b>b</b>*c*</div></pre>", "```\nif a:\n  b*c*\n```"),
