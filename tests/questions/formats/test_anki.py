@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from questions import Reading, read_bank
 from questions.formats import anki
+from tests.questions.formats.readings import found
 
 SCHEMA = """
 CREATE TABLE col (id integer primary key, models text, decks text);
@@ -211,3 +212,125 @@ def test_a_damaged_package_is_read_or_refused(changes: list[tuple[int, int]]) ->
         data[place] = value
     reading = read(bytes(data))
     assert reading.bank.questions or reading.findings
+
+
+# Notes of each schema
+
+
+def notes(*rows: str, models: str = "", decks: str = "", cards: str = "", tags: str = "") -> bytes:
+    """Returns a package of the older schema; `|` separates the fields of a note."""
+    script = f"""
+    CREATE TABLE col (id integer, models text, decks text);
+    CREATE TABLE notes (id integer, mid integer, tags text, flds text);
+    CREATE TABLE cards (id integer, nid integer, did integer);
+    INSERT INTO col VALUES (1, '{models}', '{decks}');
+    {f"INSERT INTO cards VALUES {cards};" if cards else ""}
+    """
+    for number, row in enumerate(rows, 1):
+        script += f"INSERT INTO notes VALUES ({number}, 7, '{tags}', replace('{row}', '|', char(31)));"
+    return package(collection(script))
+
+
+@pytest.mark.parametrize(
+    ("models", "why"),
+    [
+        ('{"7": {"flds": [{"name": "Front"}, {"name": "Back"}, {"name": "Extra"}]}}', "because"),
+        ('{"7": {"flds": [{"name": "Front"}, {"name": "Back"}]}}', ""),
+        ('{"8": {"flds": [{"name": "Front"}, {"name": "Back"}, {"name": "Extra"}]}}', ""),
+        ('{"7": {"flds": 3}}', ""),
+        ('{"7": 3}', ""),
+        ("[7]", ""),
+        ("broken", ""),
+        ("", ""),
+    ],
+)
+def test_fields_have_the_names_of_their_note_type(models: str, why: str) -> None:
+    reading = read(notes("What?|it|because", models=models))
+    (question,) = reading.bank.questions
+    assert (question.prompt, question.answer, question.why) == ("What?", "it", why)
+    unnamed = "1-1 Q610 fields not imported: a field without a name |  | merge them into other fields"
+    assert found(reading) == ([] if why else [unnamed])
+
+
+@pytest.mark.parametrize(
+    ("decks", "cards", "topic"),
+    [
+        ('{"5": {"name": "A::B"}}', "(1, 1, 5)", "a/b"),
+        ('{"5": {"name": "A::B"}, "6": {"name": "C"}}', "(1, 1, 5), (2, 1, 6)", "a/b"),  # that of the first card
+        ('{"5": {"name": "Default"}}', "(1, 1, 5)", ""),
+        ('{"5": 3}', "(1, 1, 5)", ""),
+        ('{"5": {"name": "A"}}', "(1, 2, 5)", ""),
+        ('{"5": {"name": "A"}}', "(1, 1, 6)", ""),
+        ("[]", "(1, 1, 5)", ""),
+    ],
+)
+def test_the_deck_of_the_first_card_is_the_topic(decks: str, cards: str, topic: str) -> None:
+    (question,) = read(notes("What?|it", decks=decks, cards=cards)).bank.questions
+    assert question.topic == topic
+
+
+def test_the_newer_schema_names_fields_in_their_order() -> None:
+    script = """
+    CREATE TABLE notes (id integer, mid integer, tags text, flds text);
+    CREATE TABLE cards (id integer, nid integer, did integer);
+    CREATE TABLE fields (ntid integer, ord integer, name text);
+    CREATE TABLE decks (id integer, name text);
+    INSERT INTO fields VALUES (7, 2, 'Question'), (8, 0, 'X'), (7, 0, 'Extra'), (7, 1, 'Answer');
+    INSERT INTO decks VALUES (5, 'A' || char(31) || 'B');
+    INSERT INTO notes VALUES (1, 7, ' x ', replace('because|it|What?', '|', char(31))), (2, 7, NULL, NULL);
+    INSERT INTO cards VALUES (1, 1, 5);
+    """
+    reading = read(package(collection(script)))
+    (question,) = reading.bank.questions
+    assert (question.prompt, question.answer, question.why) == ("What?", "it", "because")
+    assert (question.topic, question.section, question.tags) == ("a/b", ("A::B",), ("x",))
+    assert reading.bank.title == "deck"
+    assert found(reading) == [
+        "2-2 Q603 this note has fewer than two fields | it was left out | add a question and an answer"
+    ]
+
+
+def test_the_first_filled_fields_ask_and_answer() -> None:
+    reading = read(notes("|What?||it|", "one||", tags="leech x marked"))
+    (question,) = reading.bank.questions
+    assert (question.prompt, question.answer, question.tags) == ("What?", "it", ("x",))
+    assert [finding.span.line for finding in reading.findings] == [2]
+
+
+def test_a_line_of_a_package_shows_the_fields_of_a_note() -> None:
+    reading = read(notes("What  is\nit?|a <b>view</b>"))
+    assert reading.source.lines == ("What is it?\ta <b>view</b>",)
+
+
+@pytest.mark.parametrize(("count", "read_whole"), [(3, True), (4, False)])
+def test_a_collection_has_a_limited_number_of_notes(
+    count: int, read_whole: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(anki, "_MOST_NOTES", 3)
+    reading = read(notes(*(f"What is {number}?|it" for number in range(count))))
+    assert len(reading.bank.questions) == (3 if read_whole else 0)
+    many = "1-1 Q601 the collection has more than 3 notes |  | export the deck again as .apkg"
+    assert found(reading) == ([] if read_whole else [many])
+
+
+@pytest.mark.parametrize(("gaps", "asked"), [(40, 40), (41, 0)])
+def test_a_note_has_at_most_40_gaps(gaps: int, asked: int) -> None:
+    reading = read(notes(" ".join(f"{{{{c{number}::w{number}}}}}" for number in range(1, gaps + 1))))
+    assert len(reading.bank.questions) == asked
+    many = "1-1 Q603 this note has more than 40 gaps | it was left out | split it"
+    assert found(reading) == ([] if asked else [many])
+
+
+def test_the_limits_of_packages_are_those_of_the_documentation() -> None:
+    assert (anki.MOST_PACKAGE, anki.MOST_COLLECTION, anki.MOST_RATIO) == (256 << 20, 128 << 20, 400)
+
+
+def test_a_package_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = notes("What?|it")
+    monkeypatch.setattr(anki, "MOST_PACKAGE", len(data))
+    assert len(read(data).bank.questions) == 1
+    monkeypatch.setattr(anki, "MOST_PACKAGE", len(data) - 1)
+    assert found(read(data)) == [
+        "1-1 Q602 the package is larger than 0 MiB | nothing was imported "
+        "| export the deck again without media, or in smaller parts"
+    ]
