@@ -123,3 +123,42 @@ def test_very_long_code_stays_plain() -> None:
 )
 def test_no_letter_is_lost_or_added(source: str, language: str) -> None:
     assert text_of(highlighted(source, language)) == source
+
+
+LOOKS = {
+    # class of a token: style, color on light and on dark ground
+    "c1": ("font-style: italic", "#57606a", "#9aa4b2"),
+    "k": ("font-weight: 600", "#8a2252", "#ff9bce"),
+    "kn": ("font-weight: 600", "#8a2252", "#ff9bce"),
+    "ow": ("font-weight: 600", "#8a2252", "#ff9bce"),
+    "kc": ("font-weight: 600", "#9a3b00", "#ffbd80"),
+    "s2": ("", "#0a5c36", "#8fdca8"),
+    "mi": ("", "#9a3b00", "#ffbd80"),
+    "nf": ("", "#0b4f9e", "#8ec5ff"),
+    "nc": ("font-weight: 600", "#0b4f9e", "#8ec5ff"),
+    "nd": ("", "#5b3aa6", "#cdb4ff"),
+    "nb": ("", "#5b3aa6", "#cdb4ff"),
+    "ne": ("", "#5b3aa6", "#cdb4ff"),
+}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", LOOKS)
+def test_each_kind_of_token_has_its_own_look(theme: Theme, name: str) -> None:
+    style, *colors = LOOKS[name]
+    rules = [line.partition(" { ") for line in highlight_css(theme).splitlines()]
+    looks = [look for selectors, _, look in rules if f".code .{name}" in selectors.split(", ")]
+    # A browser applies the last rule.
+    assert looks[-1] == f"color: {colors[THEMES.index(theme)]};" + (f" {style};" if style else "") + " }"
+
+
+@pytest.mark.parametrize("name", ["n", "nn", "nv", "o", "p", "x", "w"])
+def test_other_tokens_have_the_color_of_the_text(name: str) -> None:
+    selectors = [line.partition(" { ")[0].split(", ") for line in highlight_css("light").splitlines()]
+    assert not any(f".code .{name}" in names for names in selectors)
+
+
+@pytest.mark.parametrize(("theme", "ground", "ink"), [("light", "#f6f8fa", "#1f2328"), ("dark", "#161b22", "#e6edf3")])
+def test_a_block_has_a_ground_and_an_ink(theme: Theme, ground: str, ink: str) -> None:
+    css = highlight_css(theme)
+    assert css.startswith(f".code {{ background: {ground}; color: {ink}; }}\n") and css.endswith(" }\n")

@@ -167,3 +167,77 @@ def test_output_is_well_formed_and_inert(source: str) -> None:
         assert element.tag[0] == "m" or element.tag == "none"
         assert not {"href", "style", "class", "id"} & set(element.attrib)
         assert not any(name.startswith("on") for name in element.attrib)
+
+
+def written(monkeypatch: pytest.MonkeyPatch, inside: str) -> str:
+    """Returns what is written of an element, whatever source the converter read."""
+
+    class Converted:
+        def __init__(self, display: str) -> None:
+            assert display == "inline"
+
+        def convert_to_element(self, source: str) -> ElementTree.Element:
+            return ElementTree.fromstring(f"<math>{inside}</math>")
+
+    monkeypatch.setattr("bot.core.markup.math.Converter", Converted)
+    found = to_mathml("x")
+    return "" if found is None else str(found).partition(">")[2].removesuffix("</math>")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("accent", "accentunder", "align", "columnalign", "columnlines", "columnspacing", "depth", "displaystyle"),
+        *("fence", "form", "height", "largeop", "linethickness", "lspace", "mathvariant", "maxsize", "minsize"),
+        *("movablelimits", "notation", "rowlines", "rowspacing", "rspace", "scriptlevel", "separator", "stretchy"),
+        *("symmetric", "voffset", "width"),
+    ],
+)
+def test_attributes_of_the_layout_are_kept_and_escaped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    html = written(monkeypatch, f'<mo {name}="a&quot;b" onclick="x" style="y" href="z" class="c" id="i">+</mo>')
+    assert html == f'<mo {name}="a&#34;b">+</mo>'
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("mrow", "mi", "mn", "mo", "mtext", "mspace", "msqrt", "mtable", "mtr", "mtd", "mstyle", "mpadded"),
+        *("mphantom", "menclose", "mmultiscripts", "mprescripts", "none"),
+    ],
+)
+@pytest.mark.parametrize("children", [0, 1, 3])
+def test_elements_with_any_number_of_parts(name: str, children: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = f"<{name}>{'<mi>a</mi>' * children}</{name}>"
+    assert written(monkeypatch, inside) == inside
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        *((name, 2) for name in ("mfrac", "msup", "msub", "mover", "munder", "mroot")),
+        *((name, 3) for name in ("msubsup", "munderover")),
+    ],
+)
+def test_an_element_with_a_part_missing_is_not_written(name: str, parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for children in range(5):
+        inside = f"<{name}>{'<mi>a</mi>' * children}</{name}>"
+        assert written(monkeypatch, inside) == (inside if children == parts else "")
+
+
+@pytest.mark.parametrize("inside", ["<script>x</script>", "<mi>\\unknown</mi>", "<mrow><a>x</a></mrow>", "<maction/>"])
+def test_an_unknown_element_or_command_is_not_written(inside: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert written(monkeypatch, inside) == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["gather*", "multline", "eqnarray*", "gathered", "gather", "multline*", "eqnarray", "split", "aligned"]
+)
+def test_rows_of_an_environment_stay_rows(name: str) -> None:
+    html = str(to_mathml(rf"\begin{{{name}}} a \\ b \end{{{name}}}", display=True))
+    assert html.count("<mtr>") == 2
+    assert "<mi>a</mi>" in html and "<mi>b</mi>" in html and "(1)" not in html
+
+
+@pytest.mark.parametrize("name", ["align", "equation", "flalign"])
+def test_equations_have_no_numbers(name: str) -> None:
+    assert "(1)" not in str(to_mathml(rf"\begin{{{name}}} a \end{{{name}}}", display=True))
