@@ -179,3 +179,336 @@ def test_the_caret_of_an_id_twice_is_under_the_id() -> None:
     line = reading.source.line(finding.span.line)
     start, end = finding.columns(line)
     assert line[start:end] == "same-id"
+
+
+# Texts of findings: what is wrong, what to write, and what the caret points at
+
+LIMIT = (
+    "write a name and a number, such as `rtol: 1e-4`; the names are rtol, atol, wall_ms, memory_mb; "
+    "or `device:` and one of cpu, cuda, both"
+)
+SAID = {
+    "Q200 nothing asked": (
+        "the question has no prompt",
+        "write the prompt below the heading",
+        "## why-leaf · open · mid",
+    ),
+    "Q201 one option": (
+        "a `choice` needs at least two options, it has 1",
+        "write each as `- [ ] text — reason`, the correct one with `[x]`",
+        "## transpose-strides · choice · mid",
+    ),
+    "Q202 none right": (
+        "no option is marked as correct",
+        "mark it with `[x]`",
+        "## transpose-strides · choice · mid",
+    ),
+    "Q203 no reason": (
+        "wrong option `a` has no reason",
+        "add ` — ` and the misconception behind it",
+        "`(4, 1)`",
+    ),
+    "Q204 an id twice": (
+        "two options have the id `b`",
+        "use a different id for each",
+        "`(16, 4)`",
+    ),
+    "Q205 a text twice": (
+        "two options are the same",
+        "change or remove one",
+        "`(4, 1)`",
+    ),
+    "Q206 an empty option": (
+        "option `b` is empty",
+        "write its text after the check box",
+        "## transpose-strides · choice · mid",
+    ),
+    "Q209 no value": (
+        "a `value` question needs an answer",
+        "write it under `### Answer` in backticks",
+        "## shape-of-sum · value · senior",
+    ),
+    "Q210 no literal": (
+        "`shape` is not a Python literal",
+        "write a number, a string, a tuple, a list, a dict, True, False or None",
+        "### Answer",
+    ),
+    "Q211 no program": (
+        "an `output` question needs a program",
+        "put it in a fence under `### Program`",
+        "## prints-sum · output",
+    ),
+    "Q212 no output": (
+        "an `output` question needs its output",
+        "put it in a fence under `### Output`",
+        "## prints-sum · output",
+    ),
+    "Q220 a program": (
+        "the program is not valid Python",
+        "fix the syntax error",
+        "for n in range(2:",
+    ),
+    "Q220 a proof": (
+        "the proof is not valid Python",
+        "fix the syntax error",
+        "assert (tuple(torch.ones(2, 3).sum(0).shape) == (3,)",
+    ),
+    "Q221 no reference": (
+        "the reference is missing",
+        "put it in a fence under `### Reference`",
+        "## square · code · principal",
+    ),
+    "Q222 another entry": (
+        "`square` is not defined in the reference",
+        "add `def square(…)`",
+        "def cube(x):",
+    ),
+    "Q222 no hidden cases": (
+        "`cases` is not defined in the cases",
+        "add `def cases(…)`",
+        "def examples():",
+    ),
+    "Q223 two wrong ones": (
+        "a `code` question needs 3 wrong solutions, it has 2",
+        "add plausible ones under `### Wrong: name of the mistake`",
+        "## square · code · principal",
+    ),
+    "Q224 a name twice": (
+        "a wrong solution needs a unique name, not `doubles`",
+        "name it",
+        "## square · code · principal",
+    ),
+    "Q230 no proof": (
+        "nothing proves the key",
+        "add a program under `### Proof` that fails when the key is false",
+        "## why-leaf · open · mid",
+    ),
+    "Q231 no key points": (
+        "an `open` question needs key points",
+        "list them under `### Key points`",
+        "## why-leaf · open · mid",
+    ),
+    "Q232 no model answer": (
+        "an `open` question needs an answer",
+        "write it under `### Answer`",
+        "## why-leaf · open · mid",
+    ),
+    "Q301 an id twice": (
+        "the id `square` is taken",
+        "change one of the two",
+        "square",
+    ),
+    "Q115 two fences": (
+        "`Proof` needs exactly one fenced block, it has 2",
+        "put the program in a ```python fence below the heading",
+        "Proof",
+    ),
+    "Q117 a limit of another kind": (
+        "this is not a limit",
+        LIMIT,
+        "- `wall: 2000`",
+    ),
+    "Q117 a device there is not": (
+        "this is not a limit",
+        LIMIT,
+        "- `device: tpu`",
+    ),
+    "Q120 no address": (
+        "this link has no URL",
+        "write the full URL, starting with https://",
+        "- pytorch.org",
+    ),
+    "Q121 two entries": (
+        "the starter defines 2 functions or classes at module level, it must define one",
+        "keep only the one to be written",
+        "### Starter",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_finding_names_the_fault_and_the_cure_and_points_at_it(name: str) -> None:
+    old, new, _ = BROKEN[name]
+    reading = read_bank(NATIVE.replace(old, new, 1), name="native.md")
+    (finding,) = reading.findings
+    line = reading.source.line(finding.span.line)
+    start, end = finding.columns(line)
+    assert (finding.message, finding.help, line[start:end]) == SAID[name]
+    assert finding.severity == ("warning" if finding.code == "Q230" else "error")
+
+
+def test_invalid_python_is_labeled_with_what_python_says() -> None:
+    old, new, _ = BROKEN["Q220 a program"]
+    (finding,) = read_bank(NATIVE.replace(old, new, 1), name="native.md").findings
+    assert finding.label == "invalid syntax"
+
+
+def found_in(question: Question) -> list[tuple[str, str, str, str]]:
+    """Returns severity, code, message and help of the findings on a question that no document could produce."""
+    source = read_bank(NATIVE, name="native.md").source
+    bank = Bank("small", "Small", (question,), dialects=("native",))
+    return [(one.severity, one.code, one.message, one.help) for one in check_bank(bank, source)]
+
+
+DRIVER = 'FACTS = {"result": "value"}\ndef drive(answer, x):\n    return {"result": answer(x)}\n'
+
+
+@pytest.mark.parametrize(
+    ("driver", "changes", "findings"),
+    [
+        (DRIVER, {}, []),
+        (
+            "x = 1",
+            {},
+            [
+                ("error", "Q222", "`drive` is not defined in the driver", "add `def drive(…)`"),
+                ("error", "Q225", "the driver declares no FACTS", "declare each as `value`, `effect` or `unprotected`"),
+            ],
+        ),
+        (
+            "x = (",
+            {},
+            [
+                ("error", "Q220", "the driver is not valid Python", "fix the syntax error"),
+                ("error", "Q225", "the driver is not Python", "declare each as `value`, `effect` or `unprotected`"),
+            ],
+        ),
+        (
+            DRIVER,
+            {"device": "cuda"},
+            [("error", "Q227", "a driver with its own process is for the CPU", "remove `device`")],
+        ),
+        (DRIVER.replace('"value"', '"unprotected"'), {"device": "cuda", "prompt": "It scores no points."}, []),
+        (
+            DRIVER.replace('"value"', '"unprotected"'),
+            {},
+            [
+                (
+                    "error",
+                    "Q228",
+                    "an answer can forge `result`, so the question scores no points",
+                    "say in the prompt that it scores no points, or ask for a value",
+                )
+            ],
+        ),
+        (
+            DRIVER.replace('"result": answer', '"other": answer'),
+            {},
+            [("error", "Q226", None, "measure it outside, or call it what it is")],
+        ),
+    ],
+)
+def test_a_driver_declares_facts_that_it_protects(
+    driver: str, changes: dict[str, str], findings: list[tuple[str, str, str | None, str]]
+) -> None:
+    square = read_bank(NATIVE, name="native.md").bank.questions[3]
+    assert square.task is not None
+    task = dataclasses.replace(square.task, driver=driver, device=changes.get("device", "cpu"))
+    question = dataclasses.replace(square, task=task, prompt=changes.get("prompt", square.prompt))
+    got = found_in(question)
+    assert [(one[0], one[1], two[2] and one[2], one[3]) for one, two in zip(got, findings, strict=True)] == findings
+
+
+def test_an_oracle_is_valid_python() -> None:
+    square = read_bank(NATIVE, name="native.md").bank.questions[3]
+    assert square.task is not None
+    question = dataclasses.replace(square, task=dataclasses.replace(square.task, oracle="x = ("))
+    assert found_in(question) == [("error", "Q220", "the oracle is not valid Python", "fix the syntax error")]
+    assert found_in(dataclasses.replace(square, task=dataclasses.replace(square.task, oracle="x = 1"))) == []
+
+
+def test_a_wrong_solution_has_a_name_and_defines_the_entry() -> None:
+    square = read_bank(NATIVE, name="native.md").bank.questions[3]
+    assert square.task is not None
+    first, *others = square.task.wrong
+    for wrong, finding in (
+        (dataclasses.replace(first, name=""), ("Q224", "a wrong solution needs a unique name, not ``", "name it")),
+        (
+            dataclasses.replace(first, code="def cube(x): ..."),
+            ("Q222", "`square` is not defined in the wrong solution `doubles`", "add `def square(…)`"),
+        ),
+        (
+            dataclasses.replace(first, code=""),
+            (
+                "Q221",
+                "the wrong solution `doubles` is missing",
+                "put it in a fence under `### Wrong solution `doubles``",
+            ),
+        ),
+    ):
+        task = dataclasses.replace(square.task, wrong=(wrong, *others))
+        assert found_in(dataclasses.replace(square, task=task)) == [("error", *finding)]
+
+
+FAMILY = "def draw(rng):\n    return {}\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "changes", "parts"),
+    [
+        (0, {"options": ()}, []),
+        (0, {}, ["options"]),
+        (1, {"answer": None}, []),
+        (1, {}, ["Answer"]),
+        (1, {"program": "x = 1"}, ["Answer", "Program"]),
+    ],
+)
+def test_a_family_generates_its_parts_itself(place: int, changes: dict[str, object], parts: list[str]) -> None:
+    question = read_bank(NATIVE, name="native.md").bank.questions[place]
+    family = dataclasses.replace(question, draw=FAMILY, **changes)  # type: ignore[arg-type]
+    expected = [
+        ("error", "Q240", f"a family generates its {part}", f"remove {part}: `draw(rng)` returns it") for part in parts
+    ]
+    assert [one for one in found_in(family) if one[1] != "Q203"] == expected
+    undrawn = dataclasses.replace(family, draw="x = 1")
+    assert ("error", "Q222", "`draw` is not defined in the draw", "add `def draw(…)`") in found_in(undrawn)
+
+
+def test_what_no_database_stores_is_named() -> None:
+    question = read_bank(NATIVE, name="native.md").bank.questions[4]
+    for changed_one in (
+        dataclasses.replace(question, prompt="a\0"),
+        dataclasses.replace(question, key_points=("a", "\0b")),
+        dataclasses.replace(question, code_blocks=(dataclasses.replace(CODE, text="\0"),)),
+    ):
+        assert found_in(changed_one) == [
+            (
+                "error",
+                "Q010",
+                "a text of the question contains U+0000, which is no character",
+                "remove it from the data",
+            )
+        ]
+
+
+CODE = read_bank(NATIVE, name="native.md").bank.questions[0].code_blocks[0]
+
+TWICE = "## 1. What is a view?\nA.\n\n## 2. What is a view?\n{}.\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "message"),
+    [
+        ("A", "Q302", "duplicate question"),
+        ("B", "Q306", "the same question has a different answer"),
+    ],
+)
+def test_a_question_twice_refers_to_the_first(answer: str, code: str, message: str) -> None:
+    (finding,) = read_bank(TWICE.format(answer), name="a.md").findings
+    assert (finding.severity, finding.code, finding.message) == ("warning", code, message)
+    assert (finding.span.line, finding.note, finding.help) == (4, "the first is on line 1", "change one of the two")
+
+
+def test_the_promise_of_a_title_is_marked() -> None:
+    reading = read_bank("# The 50 most asked questions\n\n## 1. What is it?\na\n\n## 2. Who?\nb\n", name="a.md")
+    (finding,) = reading.findings
+    start, end = finding.columns(reading.source.line(1))
+    assert reading.source.line(1)[start:end] == "50 most asked questions"
+    assert (finding.severity, finding.message) == ("warning", "the title says 50 questions, the document has 2")
+    assert finding.help == "correct the title, or look for questions that were not recognized"
+
+
+def test_a_missing_number_is_a_note_with_a_cure() -> None:
+    (finding,) = read_bank(numbered(1, 3), name="a.md").findings
+    assert (finding.severity, finding.span.line) == ("note", 5)
+    assert finding.help == "if it is in the document, write it like the others"
