@@ -403,7 +403,8 @@ def test_a_driver_declares_facts_that_it_protects(
 ) -> None:
     square = read_bank(NATIVE, name="native.md").bank.questions[3]
     assert square.task is not None
-    task = dataclasses.replace(square.task, driver=driver, device=changes.get("device", "cpu"))
+    device = changes.get("device", "cpu")
+    task = dataclasses.replace(square.task, driver=driver, device=device)  # type: ignore[arg-type]
     question = dataclasses.replace(square, task=task, prompt=changes.get("prompt", square.prompt))
     got = found_in(question)
     assert [(one[0], one[1], two[2] and one[2], one[3]) for one, two in zip(got, findings, strict=True)] == findings

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from questions import Reading, as_data, from_data, read_bank, read_path, shipped_bank
+from questions import Finding, Reading, as_data, from_data, read_bank, read_path, shipped_bank
+from questions.export import export_bank
+from questions.reader import takes_recipe
 from questions.report import finding_github, reading_text, readings_json
 from tests.questions.call_count import count_calls
 
@@ -300,3 +302,163 @@ def test_demands_that_were_not_read_are_named_if_there_are_three(lines: list[str
     assert finding.note == "the whole document was read as study text" + (
         f"; these lines look like questions: {named}" if named else ""
     )
+
+
+# Findings about broken markup
+
+
+def one_finding(text: str) -> tuple[Finding, str]:
+    """Returns the only finding of a document, and the text that it points at in its first line."""
+    reading = read_bank(text, name="a.md")
+    (finding,) = reading.findings
+    line = reading.source.line(finding.span.line)
+    start, end = finding.columns(line)
+    return finding, line[start:end]
+
+
+def test_front_matter_that_is_not_yaml_is_ignored_and_named() -> None:
+    finding, _ = one_finding("---\na: b: c\n---\n\n## 1. What is it?\nA.\n\n## 2. And?\nB.\n")
+    assert (finding.code, finding.severity, finding.message) == (
+        "Q007",
+        "warning",
+        "the front matter is not valid YAML",
+    )
+    assert (finding.span.line, finding.span.end_line, finding.note) == (1, 3, "it was ignored")
+    assert finding.help == "quote values that contain a colon, and indent with spaces"
+
+
+def test_a_fence_that_is_never_closed_is_named_where_it_opens() -> None:
+    finding, marked = one_finding("## 1. What?\n\n```py\nx = 1\n\n## 2. Who?\n")
+    assert (finding.code, finding.severity, finding.message) == ("Q003", "warning", "the fence is never closed")
+    assert (finding.span.line, marked, finding.label) == (3, "```py", "opened here")
+    assert finding.note == "everything to line 6 was read as code"
+    assert finding.help == "add a line with the same marks to close it"
+
+
+def test_text_behind_the_end_of_a_fence_is_named_where_it_stands() -> None:
+    finding, marked = one_finding("## 1. What?\n\n```py\nx = 1\n``` and more\n")
+    assert (finding.code, finding.severity) == ("Q003", "warning")
+    assert finding.message == "text follows the closing marks of the fence"
+    assert (finding.span.line, marked) == (5, "``` and more")
+    assert finding.note == "it was read as closed, but other programs may read everything below as code"
+    assert finding.help == "put the closing marks on a line of their own"
+
+
+def test_an_open_fence_is_an_error_only_in_our_own_format() -> None:
+    native = "---\nbank: b\n---\n\n# t\n\n## one · value · mid\n\nWhat?\n\n### Answer\n\n```\n1\n"
+    assert [(one.code, one.severity) for one in read_bank(native, name="a.md").findings] == [("Q003", "error")]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message", "cure", "place"),
+    [
+        ("A `b and\nmore.", "Q004", "the backtick is never closed", "add the closing backtick", (3, 3)),
+        ("A b\nand `more.", "Q004", "the backtick is never closed", "add the closing backtick", (4, 5)),
+        (
+            "A $\\text{b and\nmore$ and \\text{c}.",
+            "Q008",
+            "the brace of `\\text{` is never closed",
+            "close it, or use backticks",
+            (3, 4),
+        ),
+        (
+            "A text{b {c} d} and\ntext{x",
+            "Q008",
+            "the brace of `text{` is never closed",
+            "close it, or use backticks",
+            (4, 1),
+        ),
+    ],
+)
+def test_marks_that_are_never_closed_are_named_where_they_open(
+    text: str, code: str, message: str, cure: str, place: tuple[int, int]
+) -> None:
+    finding, marked = one_finding(f"## 1. What?\n\n{text}\n")
+    assert (finding.code, finding.severity, finding.message, finding.help) == (code, "warning", message, cure)
+    assert (finding.span.line, finding.span.column) == place
+    assert (len(marked), finding.label) == (1, "opened here")
+
+
+def test_an_open_backtick_in_a_heading_is_named_too() -> None:
+    finding, _ = one_finding("## 1. What `is?\n\nA.\n")
+    assert (finding.code, finding.span.line, finding.span.column) == ("Q004", 1, 12)
+
+
+def test_only_the_first_open_brace_of_a_paragraph_is_named() -> None:
+    finding, _ = one_finding("## 1. What?\n\ntext{a and text{b\n")
+    assert (finding.code, finding.span.column) == ("Q008", 1)
+
+
+# Banks
+
+
+def test_text_around_the_questions_is_study_text() -> None:
+    reading = read_bank("# T\n\nIntro.\n\n## 1. What?\nA.\n\n# End\n\nMore.\n\nLast.\n", name="a.md")
+    assert reading.study == ((1, 3), (8, 12))
+    assert (reading.answered, reading.unanswered, reading.has_errors) == (1, 0, False)
+    assert reading.explanation == ("1 heading `##` with numbers: most of them ask",)
+
+
+def test_questions_without_an_answer_are_counted() -> None:
+    reading = read_bank("question,answer\nWhat?,a\nWho?,\nWhy?,\n", name="a.csv")
+    assert (reading.answered, reading.unanswered) == (1, 2)
+
+
+def test_an_error_forbids_the_import() -> None:
+    assert read_bank("", name="a.gift").has_errors
+    assert not read_bank("What? {}", name="a.gift").has_errors
+
+
+@pytest.mark.parametrize(("name", "bank"), [("", "bank"), ("dir/a.b.md", "a.b"), ("x", "x")])
+def test_a_document_is_named_after_its_file(name: str, bank: str) -> None:
+    reading = read_bank("## 1. What?\nA.\n", name=name)
+    assert (reading.bank.name, reading.bank.title) == (bank, bank)
+
+
+def test_a_recipe_that_cannot_be_read_leaves_an_empty_bank() -> None:
+    reading = read_bank("text", name="dir/a.md", recipe="nonsense")
+    assert (reading.bank.name, reading.bank.title, reading.bank.questions) == ("a", "a", ())
+    (finding,) = reading.findings
+    assert (finding.code, finding.severity, finding.span.line) == ("Q009", "error", 1)
+    assert finding.message == "the recipe cannot be used: `nonsense` has no name and colon"
+    assert "or the columns of a table" in finding.help
+
+
+def test_a_recipe_of_the_front_matter_is_marked_there() -> None:
+    reading = read_bank("---\ntitle: T\nrecipe: nonsense\n---\n\ntext\n", name="a.md")
+    assert [(one.code, one.span.line) for one in reading.findings if one.severity == "error"] == [("Q009", 3)]
+
+
+def test_a_recipe_for_our_own_format_is_an_error_at_the_first_question() -> None:
+    text = "---\nbank: b\n---\n\n# t\n\n## one · value · mid\n\nWhat?\n\n### Answer\n\n`1`\n"
+    reading = read_bank(text, name="a.md", recipe='question: "{prompt}"\nanswer: "= {answer}"')
+    (finding,) = [one for one in reading.findings if one.code == "Q009"]
+    assert finding.span.line == 7 and finding.help == "leave out the recipe"
+    assert "Dailygrad's own format, which says itself where the questions are" in finding.message
+    assert len(reading.bank.questions) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "takes"),
+    [
+        ("a.md", "## 1. What?\nA.\n", True),
+        ("a.csv", "question,answer\nWhat?,a\n", True),
+        ("a.json", '[{"question": "What?", "answer": "a"}]', True),
+        ("a.gift", "What? {=a ~b}", False),
+        ("a.md", "---\nbank: b\n---\n\n# t\n\n## one · value · mid\n\nWhat?\n\n### Answer\n\n`1`\n", False),
+    ],
+)
+def test_only_text_tables_and_data_take_a_recipe(name: str, text: str, takes: bool) -> None:
+    assert takes_recipe(read_bank(text, name=name)) is takes
+
+
+def test_findings_stand_in_the_order_of_their_lines() -> None:
+    text = "## 1. What?\n\nA `b\n\n## 2. What?\n\nA text{b\n\n## 2. Who?\n\nA `b\n"
+    lines = [finding.span.line for finding in read_bank(text, name="a.md").findings]
+    assert lines == sorted(lines) and len(lines) > 3
+
+
+def test_our_own_json_keeps_the_numbers_of_the_document() -> None:
+    reading = read_bank("## 7. What?\nA.\n", name="a.md")
+    again = read_bank(export_bank(reading.bank, "json"), name="a.json")
+    assert [question.number for question in again.bank.questions] == ["7"]
