@@ -211,3 +211,62 @@ def test_all_options_in_one_cell_need_a_key() -> None:
     rows = [["Which copies?", "A. view\nB. clone", "B"], ["Which shares?", "A. view\nB. clone", "A"]]
     assert infer_roles(rows) == (("question", 0), ("options", 0), ("correct", 0))
     assert infer_roles([[*row[:2], "x"] for row in rows]) == ()
+
+
+ASKS = ["What is one?", "What is two?", "What is three?", "What is four?", "What is five?"]
+ONE, TWO = ["a1", "b1", "c1", "d1", "e1"], ["f1", "g1", "h1", "i1", "j1"]
+KEYS = ["B", "A", "A", "B", "B"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "roles"),
+    [
+        ([ONE[:4], TWO[:4], ["x"] * 4], "question option option -"),  # a category
+        ([ONE[:4], TWO[:4], ["", "", "", "x"]], "question option option -"),  # most cells are empty
+        ([ONE[:4], TWO[:4], ["", "", "y", "x"]], "question option option option"),
+        ([["yes", "no", "yes", "yes"]], "question answer"),  # the only other column, whatever is in it
+        ([["7"] * 4], "question answer"),
+        ([ONE[:4], TWO[:4], KEYS[:4], ["s", "s", "t", "t"]], "question option option correct topic"),
+        ([ONE[:4], TWO[:4], KEYS[:4], ["s", "u", "t", "t"]], "question option option correct -"),
+        ([ONE[:4], TWO[:4], KEYS[:4], ["1", "1", "2", "2"]], "question option option correct -"),
+        ([ONE[:3], TWO[:3], KEYS[:3], ["s", "s", "t"]], "question option option correct -"),
+        ([ONE[:4], TWO[:4], ["30", "20", "10", "40"], KEYS[:4]], "question option option - correct"),  # seconds
+        ([ONE[:3], TWO[:3], ["s1", "s2", "x"], KEYS[:3]], "question option option option correct"),
+        ([list("1234"), list("5678"), ["30"] * 4, KEYS[:4]], "question option option - correct"),
+        ([list("123"), list("567"), ["30"] * 3, KEYS[:3]], "question option option option correct"),
+        ([list("1234"), list("5678"), ["30", "30", "31", "31"], KEYS[:4]], "question option option option correct"),
+    ],
+)
+def test_other_columns_are_topics_settings_or_nothing(columns: list[list[str]], roles: str) -> None:
+    rows = list(zip(ASKS[: len(columns[0])], *columns, strict=True))
+    assert " ".join(role or "-" for role, _ in infer_roles(rows)) == roles
+
+
+@pytest.mark.parametrize(
+    ("rows", "roles"),
+    [
+        (["one,a1", "Which two?,b1", "three,c1"], "question answer"),  # a third asks
+        (["one,a1", "Which two?,b1", "three,c1", "four,d1"], ""),
+        (["a1,What is one?,b1", "c1,What is two?,d1"], "- question answer"),
+        (["1,What is one?", "2,What is two?"], ""),
+        (["What is one?,"], ""),
+        (["What is one?,7"], "question answer"),
+        (["What is one?,7,8"], ""),  # numbers of one row are no options
+        (["What is one?,x,y"], "question option option"),
+    ],
+)
+def test_the_question_is_the_column_that_asks(rows: list[str], roles: str) -> None:
+    assert " ".join(role or "-" for role, _ in infer_roles([row.split(",") for row in rows])) == roles
+
+
+@pytest.mark.parametrize(("unlike", "key"), [(0, "correct"), (1, "correct"), (2, "topic")])
+def test_a_key_names_an_option_in_nine_of_ten_rows(unlike: int, key: str) -> None:
+    rows = [(f"What is {n}?", f"a{n}", f"b{n}", "x" if n < unlike else "A") for n in range(10)]
+    assert infer_roles(rows)[-1] == (key, 0)
+
+
+def test_only_the_first_300_rows_are_looked_at() -> None:
+    rows = [f"What is {n}?,a{n}" for n in range(300)]
+    assert infer_columns([*rows, *["x"] * 100]) is not None
+    assert infer_columns([*rows[:299], *["x"] * 100]) is not None
+    assert infer_columns([*["x"] * 100, *rows]) is None
