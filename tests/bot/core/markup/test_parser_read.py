@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.core.markup.parser import MAX_SOURCE, parse
+from bot.core.markup.parser import MAX_SOURCE, link_allowed, parse
 from bot.core.markup.tree import (
     Align,
     Block,
@@ -232,6 +232,73 @@ def test_twelve_marks_within_one_another_are_kept_and_no_more() -> None:
 
 def test_marks_nested_beyond_the_limit_keep_their_words() -> None:
     assert "TextNode(text='deep')" in repr(parse("*" * 5000 + "deep" + "*" * 5000))
+
+
+def test_the_longest_text_has_40000_characters() -> None:
+    assert MAX_SOURCE == 40_000
+    note = Paragraph((Emphasis((TextNode("… 1 more characters are not shown"),)),))
+    assert parse("x" * 40_001).blocks[-1] == note
+    assert parse("x" * 41_000).blocks[-1] != note and "1,000 more" in repr(parse("x" * 41_000).blocks[-1])
+
+
+@pytest.mark.parametrize(("length", "allowed"), [(2000, True), (2001, False)])
+def test_a_link_has_at_most_2000_characters(length: int, allowed: bool) -> None:
+    url = "https://a.example/"
+    assert link_allowed(url + "x" * (length - len(url))) is allowed
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://a.example", True),
+        ("HTTP://a", True),
+        ("mailto:a@b", True),
+        ("https://", False),
+        ("https:///x", False),
+        ("https://?x", False),
+        ("https://#x", False),
+        ("https://a b", False),
+        ('https://a"b', False),
+        ("https://a<b", False),
+        ("mailto:a", False),
+        ("mailto:@b", False),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("//a.example", False),
+        ("/x", False),
+        ("ftp://a.example", False),
+    ],
+)
+def test_only_complete_links_to_the_web_and_to_mail_are_links(url: str, allowed: bool) -> None:
+    assert link_allowed(url) is allowed
+
+
+@pytest.mark.parametrize(("count", "formulas"), [(50, 50), (51, 0)])
+def test_at_most_50_environments_are_formulas(count: int, formulas: int) -> None:
+    source = "\n\n".join(["\\begin{align}\nx\n\\end{align}"] * count)
+    assert repr(parse(source)).count("Math(") == formulas
+
+
+@pytest.mark.parametrize("marks", [("$", "$"), ("$$", "$$"), ("\\(", "\\)"), ("\\[", "\\]")])
+def test_a_formula_in_a_text_has_at_most_1000_characters(marks: tuple[str, str]) -> None:
+    for length, formulas in ((1000, 1), (1001, 0)):
+        source = f"a {marks[0]}{'x' * length}{marks[1]} b"
+        assert repr(parse(source)).count("Math(") == formulas
+
+
+@pytest.mark.parametrize(
+    ("info", "language"),
+    [
+        ("PY", "py"),
+        ("python title=x", "python"),
+        ("{.python}", ".python"),
+        ("c++", "c++"),
+        ("l" * 31, "l" * 30),
+        ("", ""),
+    ],
+)
+def test_the_language_of_code_is_its_first_word(info: str, language: str) -> None:
+    assert parse(f"```{info}\nx\n```").blocks == (CodeBlockNode("x", language),)
 
 
 def test_a_text_too_long_says_so() -> None:
