@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from bot.core.markup import channel_markdown, escape, instant_markdown, member_markdown, parse
-from bot.core.markup.discord import ROOM, escaped, fenced, join_parts, linked, to_discord
+from bot.core.markup.discord import ROOM, escaped, fenced, framed, join_parts, linked, to_discord
 from bot.core.markup.runs import units
+from bot.core.markup.tree import Align
 from tests.bot.hostile import ANY_MARKDOWN
 
 TIME = instant_markdown("17:00 (Europe/Berlin)", 1772726400, dated=False)
@@ -220,3 +221,69 @@ def test_no_part_is_longer_than_its_room(text: str) -> None:
 def test_a_fence_uses_the_room_it_has(language: str, longest: int) -> None:
     assert fenced("x" * longest, language, 100) == [f"```{language}\n{'x' * longest}\n```"]
     assert len(fenced("x" * (longest + 1), language, 100)) == 2
+
+
+@pytest.mark.parametrize(
+    ("markdown", "shown"),
+    [
+        ("## Two", "### Two"),
+        ("### Three", "**Three**"),
+        ("> a\\\n> b", "> a\n> b"),
+        ("[a\\\nb](https://a.example)", "[a](<https://a.example>)\n[b](<https://a.example>)"),
+        ("[https://a.**example**](https://a.example)", "<https://a.example>"),
+        ("**a *b***", "**a *b***"),
+        ("**a** *b*", "**a** *b*"),
+        ("**a** ~~b~~c", "**a** ~~b~~c"),
+        ("|a  b|\n|-|\n|c|", "```\na b\n───\nc\n```"),
+    ],
+)
+def test_how_marks_lines_and_cells_are_written(markdown: str, shown: str) -> None:
+    assert said(markdown) == shown
+
+
+def test_only_the_first_part_of_a_long_heading_is_a_heading() -> None:
+    parts = to_discord(parse("# " + "word " * 600))
+    assert len(parts) > 1
+    assert [part.startswith("### ") for part in parts] == [True] + [False] * (len(parts) - 1)
+    assert all(units(part) <= ROOM for part in parts)
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "**a** b " * 150,
+        "`a` b " * 150,
+        "`` a`b `` c " * 150,
+        "*~~a~~* b " * 150,
+        "[a](https://a.example/x) " * 60,
+        "[a](https://a.example/(((x) " * 60,
+        "@everyone " * 90,
+        f"{TIME} " * 40,
+        f"{CHANNEL} " * 90,
+        "> " + "a\\\n> " * 150,
+        "- a\n  - b\n    - c\n      - d\n        - e\n          - " + "f\\\n            " * 90 + "g",
+        "|a|b|\n|-|-|\n" + "|`x`|yy|\n" * 90,
+        "```py\n" + "x = 1\n" * 150 + "```",
+        "# " + "**a** " * 120,
+    ],
+    ids=itertools.count(),
+)
+def test_the_room_of_a_part_counts_marks_addresses_and_indents(markdown: str) -> None:
+    parts = to_discord(parse(markdown), 400)
+    assert len(parts) > 1
+    assert all(units(part) <= 400 for part in parts)
+
+
+def test_a_part_is_not_left_half_empty() -> None:
+    parts = to_discord(parse("word " * 1000))
+    assert all(units(part) > ROOM // 2 for part in parts[:-1])
+    quoted = to_discord(parse("> " + "word " * 1000))
+    assert all(ROOM // 4 < units(part) <= ROOM for part in quoted[:-1])
+
+
+def test_a_framed_table_fits_its_room_with_a_header_in_each_part() -> None:
+    rows = [["name", "points"], *([f"player {number}", str(number)] for number in range(60))]
+    parts = framed(rows, [Align.LEFT, Align.RIGHT], 500)
+    assert len(parts) > 2
+    assert all(part.startswith("```\nname") and part.endswith("\n```") and units(part) <= 500 for part in parts)
+    assert sum(part.count("player") for part in parts) == 60

@@ -206,3 +206,40 @@ def test_a_short_run_is_moved_to_the_next_part_as_a_whole() -> None:
     runs = [StyledRun("x" * 15), StyledRun("of two", Style.BOLD)]
     parts = split_runs(runs, lambda run: len(run.text), 20)
     assert [[run.text for run in part] for part in parts] == [["x" * 15], ["of two"]]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "width", "shown"),
+    [
+        ("|abcdefg|\n|:-:|\n|x|", 80, "abcdefg\n───────\n   x"),
+        ("|ab|c|\n|-|-:|\n|x|123|", 80, "ab │   c\n───┼────\nx  │ 123"),
+        ("> " + "word " * 8, 22, "> word word word word\n> word word word word"),
+        ("> > " + "word " * 8, 24, "> > word word word word\n> > word word word word"),
+        ("- a\n  - b\n    - c\n      - d", 80, "• a\n  ◦ b\n    ‣ c\n      • d"),
+        ("9. a\n10. b\n    c", 80, "9. a\n10. b c"),
+        ("$$\n\\begin{align}a\\\\b\\end{align}\n$$", 80, "a\nb"),
+        ("x \\(\\begin{align}a\\\\b\\end{align}\\) y", 80, "x a; b y"),
+        ("# One\n\n## Two three\n\n### Four", 80, "One\n═══\n\nTwo three\n─────────\n\nFour"),
+        ("```\n\ta\n```", 80, "  │     a"),
+        ("~~a~~", 80, "[struck out: a]"),
+        ("[a](https://a.example) <https://b.example>", 80, "a (https://a.example) https://b.example"),
+        ("---", 20, "─" * 20),
+        ("---", 5, "─" * 20),  # never narrower
+    ],
+)
+def test_how_each_part_looks_in_a_terminal(markdown: str, width: int, shown: str) -> None:
+    assert to_plain(parse(markdown), width) == shown
+
+
+def test_a_table_too_wide_for_columns_is_a_list_of_rows_with_bold_names() -> None:
+    header = "|" + "|".join(f"name {number}" for number in range(6)) + "|"
+    row = "|" + "|".join(f"value {number}" for number in range(6)) + "|"
+    text = f"{header}\n{'|-' * 6}|\n{row}\n{row}"
+    rows = "\n".join(f"name {number}: value {number}" for number in range(6))
+    assert to_plain(parse(text), 30) == f"{rows}\n\n{rows}"
+    assert to_ansi(parse(text), 30).startswith("\x1b[1mname 0\x1b[0m: value 0\n")
+
+
+def test_lines_with_styles_are_lines() -> None:
+    assert to_ansi(parse("**a** b\\\nc"), 80) == "\x1b[1ma\x1b[0m b\nc"
+    assert to_ansi(parse("word " * 10), 60) == "word word word word word word word word word word"
