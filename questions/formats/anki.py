@@ -35,7 +35,6 @@ _GAP = re.compile(
 _MEDIA = re.compile(r"\[sound:[^\]]*\]|<(?:img|audio|video|object)\b", re.IGNORECASE)
 _ITEM = re.compile(r"<li\b[^<>]*>", re.IGNORECASE)
 _GAPS = 40
-_EXACT = (("kind", "value"), ("kind", "output"))
 _TEMPLATE_TAGS = frozenset({"leech", "marked"})
 
 
@@ -124,10 +123,6 @@ def _add_fields(draft: ImportDraft, note: Note) -> None:
     add_row(draft, row)
 
 
-def _said(roles: list[Column], note: Note) -> list[tuple[str, str]]:
-    return [(column.role, text.strip()) for column, (_, text) in zip(roles, note.fields, strict=True)]
-
-
 def _bare(text: str) -> str:
     return re.sub(r"<[^<>]*>", " ", text).replace("&nbsp;", " ").replace("&amp;", "&").strip()
 
@@ -191,7 +186,7 @@ class UnreadableCollection(Exception):
 
 
 def read_notes(data: bytes) -> list[Note]:
-    """Returns the notes of a collection in order; the line of each is its number. Raises Unreadable."""
+    """Returns the notes of a collection in order; the line of each is its number. Raises UnreadableCollection."""
     if not data.startswith(b"SQLite format 3\0"):
         raise UnreadableCollection("the collection is not an SQLite file")
     with tempfile.TemporaryDirectory(prefix="dailygrad-anki-") as folder:
@@ -356,7 +351,7 @@ def _line(fields: list[tuple[str, str]]) -> str:
 
 
 def _collection(data: bytes) -> bytes:
-    """Returns the SQLite file of a package. Raises _Refused or Unreadable."""
+    """Returns the SQLite file of a package. Raises _PackageTooLarge or UnreadableCollection."""
     if len(data) > MOST_PACKAGE:
         raise _PackageTooLarge(f"the package is larger than {MOST_PACKAGE >> 20} MiB")
     try:

@@ -168,8 +168,6 @@ def _joined(before: str, after: str) -> str:
 
 # Answers in braces
 
-_MOST = 201
-"""Maximum number of answers parsed: one more than any question type accepts."""
 _ESCAPE = re.compile(r"\\([~=#{}:\\n])")
 _TRUE_FALSE = re.compile(r"(?P<key>T|TRUE|F|FALSE)", re.IGNORECASE)
 _WEIGHT = re.compile(r"\s*%(?P<weight>-?\d{1,3}(?:\.\d{1,9})?)%")
