@@ -181,7 +181,8 @@ def table_parts(
 ) -> list[str]:
     """Renders a table as monospaced texts of at most `room`, each with the header."""
     text = table_text(rows, aligns)
-    if size(text) <= room or len(rows) <= 2:
+    # Splitting counts the end of the last line too.
+    if size(text) < room or len(rows) <= 2:
         return code_parts(text, size, room)
     middle = (len(rows) + 1) // 2
     halves = (rows[:middle], [rows[0], *rows[middle:]])

@@ -151,6 +151,7 @@ def test_a_table_is_set_in_lines_with_a_rule_below_its_header() -> None:
 def test_a_table_that_fits_is_one_part_and_each_part_of_a_longer_one_has_the_header() -> None:
     whole = table_text(ROWS, ALIGNS)
     assert table_parts(ROWS, ALIGNS, len, len(whole) + 1) == [whole]
+    assert all(part.startswith("n │ w") for room in range(20, 50) for part in table_parts(ROWS, ALIGNS, len, room))
     assert table_parts(ROWS, ALIGNS, len, len(whole) - 1) == [
         table_text(ROWS[:3], ALIGNS),
         table_text([ROWS[0], *ROWS[3:]], ALIGNS),
