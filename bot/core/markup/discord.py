@@ -188,7 +188,7 @@ def _link(url: str, runs: list[StyledRun]) -> str:
         return _marked(runs) if url == f"mailto:{shown}" else f"{_marked(runs)} ({_escaped(url[7:])})"
     if not visible(shown) or shown.strip() == url:
         return f"<{safe}>"
-    return f"[{_marked([run._replace(text=run.text.replace(chr(10), ' ')) for run in runs])}](<{safe}>)"
+    return f"[{_marked(runs)}](<{safe}>)"
 
 
 def _marked(runs: Iterable[StyledRun]) -> str:
