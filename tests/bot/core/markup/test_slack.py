@@ -208,3 +208,37 @@ def test_elements_are_of_a_size_and_never_empty(text: str) -> None:
             assert '"text": ""' not in json.dumps(part)
             if part["type"] != "rich_text_list":
                 assert text_bytes(part) <= ROOM + 400
+
+
+def sizes(markdown: str) -> list[int]:
+    """Returns the bytes of texts and addresses in each element."""
+    parts = [part for part in to_slack(parse(markdown)) if isinstance(part, dict)]
+    return [sum(len(run.get("url", "") + run.get("text", "")) for run in _leaves(part)) for part in parts]
+
+
+def _leaves(element: dict[str, Any]) -> list[dict[str, Any]]:
+    inner = element.get("elements")
+    return [element] if inner is None else [leaf for one in inner for leaf in _leaves(one)]
+
+
+@pytest.mark.parametrize("prefix", ["", "- "], ids=["text", "list"])
+def test_the_size_of_an_element_counts_addresses(prefix: str) -> None:
+    one = f"{prefix}[a](https://a.example/{'x' * 400})"
+    found = sizes((" " if not prefix else "\n").join([one] * 30))
+    assert len(found) > 4
+    assert all(size <= ROOM for size in found)
+    assert all(size > ROOM // 2 for size in found[:-1])
+
+
+def test_the_size_of_a_list_counts_instants_too() -> None:
+    items = "\n".join(f"- {MOMENT}" for _ in range(60))
+    parts = [part for part in to_slack(parse(items)) if isinstance(part, dict)]
+    assert len(parts) > 1 and sum(len(part["elements"]) for part in parts) == 60
+
+
+def test_the_number_of_an_item_that_begins_with_code_stands_before_it() -> None:
+    assert to_slack(parse("2. ```\n   x\n   ```\n3. b")) == [
+        section_of(text("2. ")),
+        {"type": "rich_text_preformatted", "elements": [text("x")]},
+        section_of(text("3. b")),
+    ]
