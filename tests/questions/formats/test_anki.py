@@ -334,3 +334,9 @@ def test_a_package_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) ->
         "1-1 Q602 the package is larger than 0 MiB | nothing was imported "
         "| export the deck again without media, or in smaller parts"
     ]
+
+
+def test_a_line_break_in_a_topic_or_a_level_separates_words() -> None:
+    models = '{"7": {"flds": [{"name": "Question"}, {"name": "Answer"}, {"name": "Topic"}, {"name": "Level"}]}}'
+    (question,) = read(notes("What?|it|A<br>B &amp; C|&nbsp;<b>senior</b>", models=models)).bank.questions
+    assert (question.topic, question.level) == ("a-b-c", "senior")

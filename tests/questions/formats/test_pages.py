@@ -279,6 +279,7 @@ def test_titles_in_restructured_text_are_headings() -> None:
         (10, "How is it copied?", "    y = x.clone()\n\nThat is all."),
         (20, "Why is a copy slow?", "All bytes move."),
     ]
+    assert reading.bank.title == "Interview"
 
 
 @pytest.mark.parametrize("name", ["notes.org", "notes.rst"])
