@@ -340,3 +340,12 @@ def test_a_line_break_in_a_topic_or_a_level_separates_words() -> None:
     models = '{"7": {"flds": [{"name": "Question"}, {"name": "Answer"}, {"name": "Topic"}, {"name": "Level"}]}}'
     (question,) = read(notes("What?|it|A<br>B &amp; C|&nbsp;<b>senior</b>", models=models)).bank.questions
     assert (question.topic, question.level) == ("a-b-c", "senior")
+
+
+def test_a_package_takes_no_recipe() -> None:
+    reading = read_bank(notes("What?|it"), name="deck.apkg", recipe="prompt: a\nanswer: b")
+    assert reading.bank.questions == () and reading.bank.title == "deck"
+    assert found(reading) == [
+        "1-1 Q009 the recipe cannot be used: this document is in the format anki, "
+        "which says itself where the questions are |  | leave out the recipe"
+    ]

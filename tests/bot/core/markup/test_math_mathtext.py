@@ -80,6 +80,11 @@ def test_nested_fractions_show_what_is_divided_by_what(source: str, expected: st
     assert to_unicode(source) == expected
 
 
+@pytest.mark.parametrize("name", ["frac", "dfrac", "tfrac", "cfrac"])
+def test_every_kind_of_fraction_is_a_fraction(name: str) -> None:
+    assert to_unicode(rf"\{name}{{a+b}}{{2}}") == "(a+b)/2"
+
+
 @pytest.mark.parametrize("depth", [2, 8, 15])
 def test_a_fraction_in_a_fraction_has_brackets_at_every_depth(depth: int) -> None:
     source, expected = "x", "x"
