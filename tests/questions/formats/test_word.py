@@ -71,6 +71,11 @@ def test_paragraphs_also_stand_in_containers() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["sdt", "sdtContent", "ins", "hyperlink", "smartTag"])
+def test_runs_in_a_container_are_read(name: str) -> None:
+    assert markdown(paragraph(run("a"), f"<w:{name}>{run('b')}</w:{name}>")) == "ab"
+
+
 def test_styles_with_english_names_are_headings() -> None:
     names = {"T": "Title", "H3": "Heading 3", "H7": "heading 7", "N": "Normal"}
     styles = "".join(f'<w:style w:styleId="{id}"><w:name w:val="{name}"/></w:style>' for id, name in names.items())
