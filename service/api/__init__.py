@@ -92,7 +92,8 @@ ROUTERS: tuple[APIRouter, ...] = (
 
 
 class RoutesByPath(BaseRoute):
-    """Many routes, found by their path. FastAPI would try one after the other, which took a fifth of a call's time.
+    """Many routes, found by their path. FastAPI would build them again at the first call, which took 0.6 s of the event
+    loop, and try one after the other at each.
 
     Raises ValueError if a path has parameters or is there twice.
     """
