@@ -64,8 +64,8 @@ def marking_signs(texts: Iterable[str]) -> str:
 
 def bullet_options(text: str, signs: str = CHECKS) -> tuple[OptionRun, str] | None:
     """Returns the items of a list, those in bold, behind a sign or before a word such as `(correct)` marked, and the
-    quotes between them; None if other
-    text is there, or check boxes. Lines that begin with check marks and crosses are a list too, also below a program.
+    quotes between them; None if other text is there, or check boxes. Lines that begin with check marks and crosses are
+    a list too, also below a program.
 
     Whether they are options is for the caller to say: only a document in which most questions have such lists shows
     it. A program below an item belongs to it.
