@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
-from starlette.datastructures import URLPath
-from starlette.routing import BaseRoute, Match, NoMatchFound, Route
-from starlette.types import Receive, Scope, Send
+from starlette.routing import Route
 
 from service.api import admin, bots, competitions, http, member, web
 from service.api.admin import looking
 from service.api.http import (
     BodyLimit,
     CorrelationId,
+    RoutesByPath,
     ServiceParts,
     TheCall,
     TheCaller,
@@ -89,34 +86,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     web.router,
 )
 """Routers of the calls, by area."""
-
-
-class RoutesByPath(BaseRoute):
-    """Many routes, found by their path. FastAPI would build them again at the first call, which took 0.6 s of the event
-    loop, and try one after the other at each.
-
-    Raises ValueError if a path has parameters or is there twice.
-    """
-
-    def __init__(self, routes: Iterable[Route]) -> None:
-        self.routes: dict[str, Route] = {}
-        for route in routes:
-            if "{" in route.path or route.path in self.routes:
-                raise ValueError(f"{route.path} is not the path of one route")
-            self.routes[route.path] = route
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """See `BaseRoute`."""
-        route = self.routes.get(scope["path"]) if scope["type"] == "http" else None
-        return route.matches(scope) if route is not None else (Match.NONE, {})
-
-    def url_path_for(self, name: str, /, **path_params: object) -> URLPath:
-        """Raises NoMatchFound: the routes have no names."""
-        raise NoMatchFound(name, path_params)
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See `BaseRoute`."""
-        await self.routes[scope["path"]].handle(scope, receive, send)
 
 
 ROUTES = RoutesByPath(

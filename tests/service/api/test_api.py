@@ -11,7 +11,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from service import api
-from service.api import RoutesByPath
+from service.api.http import RoutesByPath
 from service.app import Service, build
 from service.client import ServiceClient, ServiceUnavailable
 from service.config import Settings
