@@ -13,16 +13,20 @@ import httpx
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bot.cli import serve_web_chat
 from bot.core.cards import Card
 from bot.core.command_parser import suggest
 from bot.core.dispatcher import Target
+from bot.settings import LinkSettings
 from bot.web.app import build
 from bot.web.chat import CHANNEL, WebChat
+from bot.web.render import environment
 from bot.web.store import ChatStore
 from service.app import Service
 from service.client import ServiceClient
 from service.people import web_chat
 from service.people.web_chat import Limit
+from service.process import listen
 from tests.bot.web.conftest import AT
 from tests.bot.web.http_browser import Browser, Desk, Stream
 from tests.bot.web.writers import contents, says
@@ -235,3 +239,10 @@ async def test_pages_go_on_after_changes_that_cannot_be_read(site: Site, client:
         arrived.append(await stream.next())
     assert ("", "open") in arrived
     await stream.leave()
+
+
+async def test_the_web_chat_compiles_its_pages_before_it_answers(client: ServiceClient) -> None:
+    environment.cache_clear()
+    with listen("127.0.0.1", 0, tries=1) as listener:
+        async with serve_web_chat(client, listener, LinkSettings()):
+            assert len(environment().cache or ()) == len(environment().list_templates(extensions=["html"]))
