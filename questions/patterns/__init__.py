@@ -26,7 +26,10 @@ from questions.patterns.swallowed import (
 from questions.patterns.tables import TABLES, read_named_tables, read_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from questions.patterns.candidates import Candidate
+    from questions.patterns.starts import Kind, Start
     from questions.recipes import Recipe
 
 
@@ -90,16 +93,21 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     if not draft.questions and (titled := read_asking_title(whole)).questions:
         return Inferred(titled, (FRONT_MATTER,), ("1 question: the title in the front matter asks",))
     draft = _keyed(whole, draft, lists)
-    draft.findings += swallowed_findings(first_starts, won, draft.questions)
-    draft.findings += inner_findings(whole, won, draft.questions)
-    named = {one.span.line for one in draft.findings}
-    draft.findings += left_findings(first_starts, won, draft.questions, named)
-    draft.findings += answered_twice_findings(whole, draft.questions, {one.span.line for one in draft.findings})
+    _name_unread(whole, draft, first_starts, won)
     names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-2].questions else [])
     explanation = tuple(candidate.explain() for candidate in won)
     if cards.questions:
         explanation = (f"{len(cards.questions)} flash cards with `::` or `?`", *explanation)
     return Inferred(draft, tuple(dict.fromkeys(names)), explanation)
+
+
+def _name_unread(document: Document, draft: Draft, starts: dict[Kind, list[Start]], won: Sequence[Candidate]) -> None:
+    """Adds findings about what looks like a question and was not read as one."""
+    draft.findings += swallowed_findings(starts, won, draft.questions)
+    draft.findings += inner_findings(document, won, draft.questions)
+    named = {one.span.line for one in draft.findings}
+    draft.findings += left_findings(starts, won, draft.questions, named)
+    draft.findings += answered_twice_findings(document, draft.questions, {one.span.line for one in draft.findings})
 
 
 def _keyed(document: Document, draft: Draft, lists: tuple[KeyList, ...]) -> Draft:
