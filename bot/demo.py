@@ -41,7 +41,7 @@ from service.rounds.submissions import submit_answer
 from service.store import migrations, questions, sprints
 from service.store.answers import Submission
 from service.store.competition_tables import Sprint, SprintQuestion
-from service.store.members import resolve_caller
+from service.store.members import lock_caller, resolve_caller
 from service.store.session import libpq_url, start_postgres
 from service.store.tables import Base, Outbox, Round
 from service.wire import AnswerInput, Confidence, QuestionRef, ScheduleSpec, TournamentPlan, WebPerson, Who
@@ -248,7 +248,7 @@ class Team:
         jobs, now_ = self._service.jobs, self._clock()
         async with self._service.sessions.begin() as session:
             for who, submitted in list(self._submissions(players, ref, question, slot, closes)):
-                caller = await resolve_caller(session, who, WHERE, now_)
+                caller = await lock_caller(session, await resolve_caller(session, who, WHERE, now_))
                 await submit_answer(session, caller, submitted, now_, jobs)
 
     def _submissions(

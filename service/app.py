@@ -35,6 +35,7 @@ from service.rounds.board_keys import drop_old_boards
 from service.rounds.calibration import Calibrations, calibrate_workspace
 from service.rounds.contestant import Contestant, ModelEndpoint, ask_model
 from service.rounds.digests import Digests
+from service.rounds.fast_path import FastPath
 from service.rounds.grading import Examples
 from service.rounds.jobs import DRAW_TASK, Jobs, Work, make_jobs
 from service.rounds.notifications import Reminders
@@ -217,6 +218,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         clock,
         tokens,
         settings.bots,
+        FastPath(engine, sessions),
         fair,
         examples,
         jobs,

@@ -31,6 +31,7 @@ from service.concurrency import RETRY_HEADER
 from service.credentials import BotTokens, ServiceTokens, TokenCipher
 from service.errors import Refused
 from service.reference_clock import Clock
+from service.rounds.fast_path import FastPath
 from service.rounds.grading import Examples
 from service.rounds.jobs import Jobs
 from service.rounds.sandbox_turns import FairSandbox
@@ -77,6 +78,7 @@ class ServiceParts:
     clock: Clock
     tokens: ServiceTokens
     bots: BotTokens
+    fast_path: FastPath
     sandbox: FairSandbox | None
     examples: Examples
     jobs: Jobs

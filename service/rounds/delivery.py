@@ -22,6 +22,7 @@ from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
 from service.store import answers, bots, ledger, notifications, outbox
 from service.store.change_signal import OUTBOX, ChangeSignal
+from service.store.outbox import PlannedEdits
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
 from service.wire import (
@@ -133,14 +134,19 @@ async def claim_messages(
 
 
 async def enqueue_answer_count(session: AsyncSession, round_id: int, now: datetime) -> None:
-    """Has the question's messages show the new number of answers, together with all answers of the same interval.
+    """Has the question's messages show the new number of answers: see `plan_answer_count`."""
+    await outbox.enqueue_updates(session, plan_answer_count(round_id, now))
 
-    The edit is made after the interval has ended, so that no answer of it is left out.
+
+def plan_answer_count(round_id: int, now: datetime) -> PlannedEdits:
+    """Returns the edits that show the number of answers, together with all answers of the same interval.
+
+    They are made after the interval has ended, so that no answer of it is left out.
     """
     seconds = UPDATE_INTERVAL.total_seconds()
     interval = int(now.timestamp() // seconds)
     due_at = datetime.fromtimestamp((interval + 1) * seconds, UTC)
-    await outbox.enqueue_updates(session, round_id, str(interval), due_at, due_at + UPDATE_TIMEOUT)
+    return PlannedEdits(round_id, str(interval), due_at, due_at + UPDATE_TIMEOUT)
 
 
 async def mark_sent(session: AsyncSession, delivery: int, message_ref: str, now: datetime) -> None:

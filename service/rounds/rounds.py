@@ -24,6 +24,7 @@ from service.store import answers, locks, outbox, questions, rounds, suggestions
 from service.store import calibrations as calibration_rows
 from service.store.answers import RoundEntry
 from service.store.members import Caller, list_ids_on
+from service.store.outbox import PlannedEdits
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
@@ -163,7 +164,7 @@ async def _enqueue_outcome(
         )
         await outbox.enqueue(session, message, now, now + outbox.PRIVATE_TIMEOUT)
     await outbox.delete_waiting_updates(session, round_.id)
-    await outbox.enqueue_updates(session, round_.id, "closed", now, now + outbox.PRIVATE_TIMEOUT)
+    await outbox.enqueue_updates(session, PlannedEdits(round_.id, "closed", now, now + outbox.PRIVATE_TIMEOUT))
 
 
 async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -> RoundView:

@@ -18,7 +18,7 @@ from service.rounds.jobs import Jobs
 from service.rounds.ledger import find_problem, grade_answer
 from service.rounds.schedules import next_posting
 from service.rounds.views import build_answer_key, build_question_view, has_hint
-from service.store import answers, cards, members, questions, rounds, variants
+from service.store import answers, cards, questions, rounds, variants
 from service.store import schedules as schedule_rows
 from service.store.answers import Submission
 from service.store.members import Caller
@@ -117,12 +117,12 @@ async def get_code_task(session: AsyncSession, caller: Caller, ref: str) -> Code
 async def submit_answer(
     session: AsyncSession, caller: Caller, submitted: Submission, now: datetime, jobs: Jobs
 ) -> AnswerResult:
-    """Records an answer: in an open round the newest one counts; otherwise it is practice and judged at once.
+    """Records an answer: in an open round the newest one counts; otherwise it is practice and judged at once. Call with
+    the caller's member row locked.
 
     It counts if it was submitted before the closing time and the round is not closed yet. Raises a Refused, changing
     nothing, if it does not fit this kind of question.
     """
-    caller = await members.lock_caller(session, caller)
     opened = await _open_to_answer(session, caller, submitted.ref)
     confidence = submitted.given.confidence if opened.asks_confidence else None
     practicing = submitted.given.practicing

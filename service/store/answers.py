@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,22 +10,21 @@ from typing import Any, cast
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
-    Executable,
     ForeignKey,
     Select,
-    Table,
-    bindparam,
     delete,
     func,
     literal,
     select,
+    text,
     update,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, insert
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, aliased, mapped_column
 
 from service.store.members import Caller, merged_ids
+from service.store.outbox import PlannedEdits
 from service.store.questions import newest_version_id
 from service.store.statements import built_once, insert_batches
 from service.store.tables import (
@@ -41,7 +39,7 @@ from service.store.tables import (
     Schedule,
     VerdictRow,
 )
-from service.wire import AnswerInput, VerdictView
+from service.wire import AnswerInput, VerdictView, Where, Who
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,44 +76,82 @@ async def append(
     its id. Call with the caller's member row locked."""
     values = {
         "member": caller.member_id,
-        "round_": round_id,
+        "round": round_id,
         "version": version_id,
         "event": submitted.event_id,
-        "answer": submitted.given.model_dump(mode="json", exclude={"cleared"}),
-        "called": caller.name,
-        "given_at": submitted.at,
+        "given": _stored(submitted.given),
+        "name": caller.name,
+        "at": submitted.at,
         "chat": caller.chat_id,
+        "current": current,
     }
-    return cast(int, (await session.scalars(_insert_answer(round_id is not None, current), values)).one())
+    return cast(int, await session.scalar(_APPEND, values))
 
 
-@functools.cache
-def _insert_answer(in_round: bool, current: bool) -> Executable:
-    # Of tables, not of the ORM, which takes as long again.
-    rows, currents = cast(Table, AnswerRow.__table__), cast(Table, CurrentAnswer.__table__)
-    member, round_ = bindparam("member", type_=BigInteger), bindparam("round_", type_=BigInteger)
-    mine = select(func.count() + 1).where(rows.c.round_id == round_, rows.c.member_id == member)
-    made = insert(rows).values(
-        member_id=member,
-        round_id=round_,
-        version_id=bindparam("version"),
-        number=mine.scalar_subquery() if in_round else 0,
-        event_id=bindparam("event"),
-        given=bindparam("answer"),
-        name=bindparam("called"),
-        at=bindparam("given_at"),
-        chat_id=bindparam("chat"),
+_APPEND = text(
+    "select append_answer("
+    ":member, :round, :version, :event, cast(:given as jsonb), :name, :at, :chat, cast(:current as boolean))"
+)
+
+
+def _stored(given: AnswerInput) -> str:
+    return given.model_dump_json(exclude={"cleared"})
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedRound:
+    """An open round, as it must still be when an answer is recorded."""
+
+    id: int
+    version_id: int
+    opens_at: datetime
+    closes_at: datetime
+    spec: str
+    """Specification of its schedule, JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """An answer that `record_in_one_statement` recorded, or the reply to an event that was processed before."""
+
+    answer_id: int | None
+    member_id: int
+    is_first: bool
+    """Whether it is the member's first answer in the round."""
+    reply: dict[str, Any] | None
+
+
+async def record_in_one_statement(
+    connection: AsyncConnection,
+    who: Who,
+    where: Where,
+    expected: ExpectedRound,
+    submitted: Submission,
+    now: datetime,
+    replies: tuple[str, str],
+    edits: PlannedEdits,
+) -> RecordedAnswer | None:
+    """Records an answer, with its event and the edits of the question's messages.
+
+    `replies` are stored for the event, as JSON: to a first answer and to a changed one. Returns None, having changed
+    nothing, if the caller must be registered, renamed or merged first, if the round is no longer as expected, or if
+    the member gave a later answer.
+    """
+    values = (
+        *(who.platform, who.workspace, who.member, who.name, who.application, where.channel, where.name),
+        *(expected.id, expected.version_id, expected.spec, expected.opens_at, expected.closes_at),
+        *(submitted.event_id, submitted.at, now, _stored(submitted.given), *replies),
+        *(edits.prefix, edits.due_at, edits.give_up_at),
     )
-    if not current:
-        return made.returning(rows.c.id)
-    new = made.returning(rows.c.id, rows.c.round_id, rows.c.member_id).cte("new")
-    counts = insert(currents).from_select(
-        ["round_id", "member_id", "answer_id"], select(new.c.round_id, new.c.member_id, new.c.id)
-    )
-    changed = counts.on_conflict_do_update(
-        index_elements=["round_id", "member_id"], set_={"answer_id": counts.excluded.answer_id}
-    )
-    return select(new.c.id).add_cte(changed.cte("counts"))
+    row = (await connection.exec_driver_sql(_RECORD, values)).one_or_none()
+    return None if row is None else RecordedAnswer(row.answer_id, row.member_id, row.is_first, row.reply)
+
+
+_RECORD = (
+    "select * from record_answer("
+    "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, %s::jsonb, %s, %s, %s)"
+)
+"""Sent as it is: building it with SQLAlchemy would take as long as executing it."""
 
 
 async def get_current(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:

@@ -14,20 +14,16 @@ from typing import Any, cast
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
-    DateTime,
     FromClause,
     Integer,
     Select,
     String,
     Subquery,
-    Table,
-    Text,
     and_,
     bindparam,
     case,
     delete,
     func,
-    literal,
     literal_column,
     or_,
     select,
@@ -38,7 +34,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy import cast as cast_sql
-from sqlalchemy.dialects.postgresql import JSONB, Insert, distinct_on, insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 from sqlalchemy.orm.util import AliasedClass
@@ -126,25 +122,28 @@ async def enqueue_paced(
         await session.execute(made.on_conflict_do_nothing())
 
 
-async def enqueue_updates(
-    session: AsyncSession, round_id: int, label: str, due_at: datetime, give_up_at: datetime
-) -> None:
+@dataclass(frozen=True, slots=True)
+class PlannedEdits:
+    """Edits of the messages that post a round's question, at most one of each message with this label."""
+
+    round_id: int
+    label: str
+    due_at: datetime
+    give_up_at: datetime
+
+    @property
+    def prefix(self) -> str:
+        """What the keys of these edits begin with."""
+        return f"round:{self.round_id}:update:{self.label}:"
+
+
+async def enqueue_updates(session: AsyncSession, edits: PlannedEdits) -> None:
     """Adds an edit of each message that posts the round's question, unless it has one with this label."""
-    await session.execute(*_insert_updates(round_id, f"round:{round_id}:update:{label}:", due_at, give_up_at))
+    values = {"round": edits.round_id, "prefix": edits.prefix, "due": edits.due_at, "give_up": edits.give_up_at}
+    await session.execute(_ENQUEUE_UPDATES, values)
 
 
-@built_once
-def _insert_updates(round_: int, prefix: str, due: datetime, give_up: datetime) -> Insert:
-    # Of the table, not of the ORM, because most answers execute it.
-    rows = cast(Table, Outbox.__table__)
-    key, body = func.concat(cast_sql(prefix, Text), rows.c.id), literal({}, JSONB)
-    same = (rows.c.workspace_id, rows.c.chat_id, rows.c.channel_id, rows.c.round_id)
-    times = [cast_sql(at, DateTime(timezone=True)) for at in (due, due, give_up)]
-    posts = select(key, literal("update"), body, *same, rows.c.id, *times).where(
-        rows.c.round_id == round_, rows.c.kind == "question", rows.c.state != "skipped"
-    )
-    columns = ["key", "kind", "body", "workspace_id", "chat_id", "channel_id", "round_id", "edits_id"]
-    return insert(rows).from_select([*columns, "due_at", "not_before", "give_up_at"], posts).on_conflict_do_nothing()
+_ENQUEUE_UPDATES = text("select enqueue_updates(:round, :prefix, :due, :give_up)")
 
 
 async def delete_waiting_updates(session: AsyncSession, round_id: int) -> None:

@@ -113,6 +113,12 @@ async def find_in_workspace(
     return None if row is None else (row[0], row[1])
 
 
+async def find_asked(session: AsyncSession, round_id: int) -> tuple[Round, Schedule] | None:
+    """Returns a posted round of any workspace and its schedule."""
+    row = (await session.execute(_asked().where(Round.id == round_id))).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
 @dataclass(frozen=True, slots=True)
 class Answered:
     """A round that a member answers."""

