@@ -29,6 +29,10 @@ SAME_PLACE_SIMILARITY = 0.7
 """Similarity from which a question in the place of a missing one is that question with an edited prompt."""
 
 
+_ID_SUFFIX = re.compile(r"(-[0-9a-f]{6})?(-\d+)?")
+"""Matches what the reader adds to an id that is taken."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredQuestion:
     """A question of a bank in the database."""
@@ -218,7 +222,8 @@ def _content_digest(question: Question) -> str:
 
 def is_derived_id(id_: str, prompt: str) -> bool:
     """Returns whether the reader derives `id_` from that prompt, so that the author probably wrote none."""
-    return re.fullmatch(re.escape(slug(prompt)) + r"(-[0-9a-f]{6})?(-\d+)?", id_) is not None
+    made = slug(prompt)
+    return id_.startswith(made) and _ID_SUFFIX.fullmatch(id_, len(made)) is not None
 
 
 def _has_derived_id(old: StoredQuestion, text: Question) -> bool:

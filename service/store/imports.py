@@ -8,14 +8,14 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, func, insert, select, text, tuple_, update
+from sqlalchemy import ColumnElement, func, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Question, from_data
 from service.domain.import_plan import GENERATED_TAG, StoredQuestion
 from service.store.banks import is_visible_to
-from service.store.statements import insert_batches
+from service.store.statements import insert_batches, insert_rows
 from service.store.tables import BankImport, BankRow, ImportStep, QuestionAlias, QuestionVersion, Round
 from service.store.tables import QuestionRow as QuestionRow
 
@@ -123,14 +123,24 @@ async def stream_other_questions(
 
 async def add_questions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> list[int]:
     """Inserts rows of `question`. Returns their ids in the same order."""
-    made = insert(QuestionRow).returning(QuestionRow.id, sort_by_parameter_order=True)
-    return list(await session.scalars(made, rows)) if rows else []
+    ids: dict[tuple[Any, ...], int] = {}
+    for batch in split_batches(rows):
+        made = insert_rows(QuestionRow, batch).returning(QuestionRow.id, QuestionRow.bank_id, QuestionRow.key)
+        found = await session.execute(made)
+        ids |= {(bank_id, key): id_ for id_, bank_id, key in found}
+    return [ids[row["bank_id"], row["key"]] for row in rows]
 
 
 async def add_versions(session: AsyncSession, rows: Sequence[dict[str, Any]]) -> list[int]:
-    """Inserts rows of `question_version`. Returns their ids in the same order."""
-    made = insert(QuestionVersion).returning(QuestionVersion.id, sort_by_parameter_order=True)
-    return list(await session.scalars(made, rows)) if rows else []
+    """Inserts rows of `question_version`, not of variants. Returns their ids in the same order."""
+    ids: dict[tuple[Any, ...], int] = {}
+    for batch in split_batches(rows):
+        made = insert_rows(QuestionVersion, batch).returning(
+            QuestionVersion.id, QuestionVersion.question_id, QuestionVersion.version
+        )
+        found = await session.execute(made)
+        ids |= {(question_id, version): id_ for id_, question_id, version in found}
+    return [ids[row["question_id"], row["version"]] for row in rows]
 
 
 async def add_aliases(session: AsyncSession, bank_id: int, aliases: dict[str, int]) -> None:
