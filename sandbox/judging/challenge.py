@@ -29,8 +29,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from sandbox.causes import TooSlow
-from sandbox.judging.comparison import NumberTolerance, brief
 from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, shown_result, system_error
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Caps, Value, decode, encode, join, split
 from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
 
@@ -310,8 +310,12 @@ async def run_examples(client: Runs, challenge: Challenge, *, id: str = "example
     outcome = await _run(client, _on_gpu(run) if challenge.device == "cuda" else run)
     if fault := _reference_fault(outcome, len(arguments)):
         raise NotJudgeable(fault)
+    return await asyncio.to_thread(_describe_examples, challenge, arguments, outcome.results)
+
+
+def _describe_examples(challenge: Challenge, arguments: Sequence[Value], data: bytes) -> tuple[Example, ...]:
     try:
-        results = [shown_result(data) for data in split(outcome.results)]
+        results = [shown_result(one) for one in split(data)]
     except ValueError as problem:
         raise NotJudgeable(f"the reference's results cannot be read: {problem}") from None
     return tuple(Example(_call(challenge, one), result) for one, result in zip(arguments, results, strict=True))
@@ -319,6 +323,8 @@ async def run_examples(client: Runs, challenge: Challenge, *, id: str = "example
 
 def _call(challenge: Challenge, arguments: Value) -> str:
     """Returns a call as text."""
+    from sandbox.judging.comparison import brief  # in a thread, for numpy
+
     function = "case " if challenge.driver else challenge.entry
     texts = [brief(one, _MAX_ARGUMENT_TEXT) for one in arguments] if isinstance(arguments, tuple) else []
     return f"{function}({', '.join(texts)})"

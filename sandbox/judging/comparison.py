@@ -5,6 +5,8 @@ tolerance, NaN equals only NaN, and an infinity only itself. Whether a gradient 
 
 If the expected value is a dict with the single key `draws`, its numbers are random and their distributions are
 compared. Only the expected value decides this, so an answer cannot ask for it.
+
+This module needs numpy, 9 MB, so the judge imports it where it compares.
 """
 
 from __future__ import annotations
@@ -31,28 +33,12 @@ from sandbox.differences import (
     ValueDiffers,
     ValueType,
 )
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Array, Tensor, Value, shortened
 
 _MAX_WHERE = 200
 _MAX_KEY = 60
 _MOST_KEYS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class NumberTolerance:
-    """Allowed deviation of a number: |got - expected| <= atol + rtol * |expected| + scale * (largest |expected|)."""
-
-    rtol: float = 1e-5
-    atol: float = 1e-7
-    scale: float = 0.0
-    """Part of an array's largest number by which each of its numbers may deviate."""
-
-    def for_second_device(self) -> NumberTolerance:
-        """Returns the tolerance for results of another device than the expected ones.
-
-        It adds in another order. Where terms cancel out, the rounding error is relative to the terms, not to the sum.
-        """
-        return replace(self, scale=self.rtol)
 
 
 def compare(expected: Value, got: Value, tolerance: NumberTolerance) -> Difference | None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from sandbox.causes import Cause, GpuNote
 from sandbox.differences import Difference, HiddenDiffers, NotComparable, NotRaised, Raised, aspect_of
-from sandbox.judging.comparison import NumberTolerance, brief, compare, draws_fault
 from sandbox.judging.decoding import ResultReader
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Caps, Value, decode, sanitized, shortened, split
 from sandbox.wire import MAX_BODY, Outcome, Status, Verdict
 
@@ -111,6 +111,8 @@ def judge_outcome(
 
     `order[k]` is the index of the case that was run as number k. The first `examples` indices are visible.
     """
+    from sandbox.judging.comparison import draws_fault  # in a thread, for numpy
+
     indices = list(order) if order is not None else list(range(cases))
     if outcome.status == "internal":
         return system_error(outcome.detail)
@@ -190,6 +192,8 @@ def shown_result(data: bytes) -> str:
 
 def _shown(result: _CaseResult) -> str:
     if result.raised is None:
+        from sandbox.judging.comparison import brief
+
         return brief(result.value, MAX_SHOWN)
     if not result.supported:
         return ""
@@ -227,6 +231,8 @@ def _difference(expected: _CaseResult, got: _CaseResult, tolerance: NumberTolera
     if expected.raised is None and got.raised is not None:
         return Raised(_displayable(got.raised), got.message)
     if expected.raised is None:
+        from sandbox.judging.comparison import compare
+
         return compare(expected.value, got.value, tolerance)
     if expected.raised == got.raised:
         return None

@@ -22,9 +22,10 @@ from questions.proof_report import Mutant, MutantState
 from questions.proofs import Part, gpu_fingerprint
 from sandbox.differences import in_symbols
 from sandbox.judging.challenge import NotJudgeable, Prepared, Runs, judge_at_once, prepare_judgement
-from sandbox.judging.comparison import DRAWS_KEY, NumberTolerance, brief, compare
+from sandbox.judging.comparison import DRAWS_KEY, brief, compare
 from sandbox.judging.judge import Judgement
 from sandbox.judging.reference_cache import ReferenceCache
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Caps, Value, decode, encode, split
 from sandbox.wire import MAX_BODY, Driving, Limits, Outcome, Run
 from service.banks.key_proofs import survivors

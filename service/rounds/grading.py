@@ -17,9 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.drivers import read_facts
 from questions.model import CodeTask
 from sandbox.judging.challenge import Challenge, NotJudgeable, Runs, judge_code, run_examples
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.judging.reference_cache import ReferenceCache
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits, Outcome, Priority, Run
 from service.domain.answer_matching import undo_smart_text
 from service.domain.scoring import credit_for_cases

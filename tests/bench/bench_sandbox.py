@@ -27,8 +27,8 @@ from sandbox import embedded
 from sandbox.client import SandboxClient
 from sandbox.host.jail import find_bubblewrap
 from sandbox.judging.challenge import Challenge, judge_code, prepare_judgement
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.reference_cache import ReferenceCache
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits, Run
 from tests.container.conftest import missing, running
 from tests.sandbox.attacks.worlds import EMBEDDED, become, opened

@@ -11,8 +11,8 @@ import pytest
 
 from sandbox.client import SandboxClient
 from sandbox.judging.challenge import Challenge, judge_code
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits, Run
 from tests.sandbox.attacks import cheating
 from tests.sandbox.attacks.forging import FORGERIES, FRAMES

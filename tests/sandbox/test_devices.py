@@ -16,8 +16,8 @@ from sandbox.devices import CPU, ChildDevice
 from sandbox.embedded import EmbeddedSandbox
 from sandbox.inside.gpu_child import POISONS
 from sandbox.judging.challenge import Challenge, judge_code
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.load_balancer import SandboxPool
 from sandbox.wire import Limits, Outcome, Run
 from tests.sandbox.case_text import told

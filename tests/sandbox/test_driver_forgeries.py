@@ -12,8 +12,8 @@ import pytest
 
 from sandbox.client import SandboxClient
 from sandbox.judging.challenge import Challenge, judge_code
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]

@@ -9,8 +9,8 @@ import pytest
 from sandbox.causes import TooSlow
 from sandbox.client import SandboxClient
 from sandbox.judging.challenge import Challenge, judge_code
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits, Outcome, Run
 from tests.sandbox.case_text import told
 

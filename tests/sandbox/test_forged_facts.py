@@ -14,8 +14,8 @@ from questions.drivers import scores_points
 from questions.model import CodeTask
 from sandbox.client import SandboxClient
 from sandbox.judging.challenge import Challenge, judge_code
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits
 from tests.questions.shipped import read_shipped_bank
 

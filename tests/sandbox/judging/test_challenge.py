@@ -6,8 +6,8 @@ import pytest
 
 from sandbox.client import SandboxClient
 from sandbox.judging.challenge import Challenge, Example, NotJudgeable, judge_code, run_examples
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits
 from tests.sandbox.case_text import told
 

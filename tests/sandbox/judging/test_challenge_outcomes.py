@@ -15,8 +15,8 @@ import pytest
 
 from sandbox.causes import TimeExceeded, TooSlow
 from sandbox.judging.challenge import Challenge, Example, NotJudgeable, judge_code, run_examples
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Value, decode, encode, join
 from sandbox.wire import Driving, Limits, Outcome, Run, Status
 from tests.sandbox.case_text import told

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.text.code_results import difference_words
-from sandbox.judging.comparison import NumberTolerance, as_numpy, brief, compare
+from sandbox.judging.comparison import as_numpy, brief, compare
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Array, Tensor, Value
 
 EXACT = NumberTolerance(0.0, 0.0)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from bot.core.text.code_results import difference_words
 from sandbox.differences import aspect_of
-from sandbox.judging.comparison import NumberTolerance, compare, draws_fault, first_difference
+from sandbox.judging.comparison import compare, draws_fault, first_difference
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Array, Tensor, Value
 
 pytestmark = pytest.mark.slow

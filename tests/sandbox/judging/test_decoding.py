@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.judging.comparison import NumberTolerance, compare
+from sandbox.judging.comparison import compare
 from sandbox.judging.decoding import ResultReader
 from sandbox.judging.judge import Judgement, judge_outcome
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Array, Tensor, Value, decode, encode, join
 from sandbox.wire import Outcome
 from tests.calls import calls_of

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import MAX_SHOWN, Judgement, judge_outcome
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Array, Tensor, Value, encode, join
 from sandbox.wire import Outcome, Reached, Status
 from tests.sandbox.case_text import told

@@ -6,8 +6,8 @@ import pytest
 
 from sandbox.client import SandboxClient
 from sandbox.judging.challenge import Challenge, NotJudgeable
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.measuring import measure_answers
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits, Outcome, Run
 
 pytestmark = pytest.mark.sandbox

@@ -9,9 +9,9 @@ import pytest
 
 from sandbox.client import SandboxClient
 from sandbox.judging.challenge import Prepared, judge_at_once, judge_code, judge_prepared, prepare_judgement
-from sandbox.judging.comparison import NumberTolerance
 from sandbox.judging.judge import Judgement
 from sandbox.judging.reference_cache import ReferenceCache
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits, Outcome, Run
 from tests.sandbox.judging import test_challenge_outcomes as outcomes
 from tests.sandbox.judging.test_challenge import RIGHT, challenge

@@ -14,7 +14,8 @@ import pytest
 from questions.model import CodeTask
 from sandbox.client import SandboxClient
 from sandbox.judging.challenge import Challenge, judge_code
-from sandbox.judging.comparison import NumberTolerance, compare
+from sandbox.judging.comparison import compare
+from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Tensor
 from sandbox.wire import Limits
 from tests.questions.shipped import read_shipped_bank
