@@ -52,7 +52,7 @@ COMMANDS = {
     "bank": Entry(
         "questions.cli:bank_command",
         "Read, check, prove, import and export banks of questions.",
-        also=("service.cli", "bot.preview.command"),
+        also=("service.bank_cli", "bot.preview.command"),
     ),
     "sandbox": Entry("sandbox.cli:sandbox_command", "Run PyTorch code, isolated."),
 }
@@ -117,6 +117,8 @@ def options(
 
 def main() -> None:
     """Runs the `dailygrad` command. An operator's mistake is explained in one sentence, with exit status 2."""
+    # httpx would import its own command line, with rich and pygments, 6 MB that only `httpx URL` needs.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     try:
         command()
     except Exception as problem:

@@ -28,8 +28,8 @@ from sandbox import embedded as sandboxes
 from sandbox.client import SandboxClient, SandboxUnreachable
 from service import tracing
 from service.app import Service, build
+from service.bank_cli import import_text
 from service.banks.imports import ImportOptions, import_path
-from service.cli import import_text
 from service.client import ServiceClient
 from service.config import Settings, read_settings
 from service.logs import hide_settings, log_to

@@ -7,10 +7,10 @@ import inspect
 
 from questions.generated_choices import SUFFIX
 from questions.reader import Reading, read_bank
+from service.bank_cli import bank_import
 from service.banks import moderation
 from service.banks.import_history import undo_import
 from service.banks.imports import ImportOptions, import_bank
-from service.cli import bank_import
 from service.rounds.views import build_question_view
 from service.store import banks, candidates
 from service.store.questions import get_version

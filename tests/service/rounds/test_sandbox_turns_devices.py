@@ -10,8 +10,8 @@ import pytest
 from questions.model import Question
 from sandbox.client import Health, SandboxUnreachable
 from sandbox.wire import Device, Outcome, Run
+from service.bank_cli import import_text
 from service.banks.imports import import_bank
-from service.cli import import_text
 from service.rounds import practice
 from service.rounds.sandbox_turns import DEVICE_EXPIRY, FairSandbox, record_devices
 from service.store.members import resolve_caller
