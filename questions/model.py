@@ -20,6 +20,8 @@ Device = Literal["cpu", "cuda", "both"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LEVELS: tuple[Level, ...] = get_args(Level)
 DEVICES: tuple[Device, ...] = get_args(Device)
+LONGEST_RECIPE = 2000
+"""Maximum length of a recipe, characters."""
 
 _NO_OTHERS = ConfigDict(extra="forbid")
 """Refuses unknown fields."""

@@ -23,11 +23,11 @@ from questions.formats.pages import read_page
 from questions.formats.records import NAME as RECORDS
 from questions.formats.table import NAME as CSV
 from questions.ids import with_ids
-from questions.model import Bank, Question
+from questions.model import LONGEST_RECIPE, Bank, Question
 from questions.patterns import Inferred, read_patterns
 from questions.patterns.key_lists import find_key_lists
 from questions.patterns.numbering import with_spaces
-from questions.recipes import LONGEST_RECIPE, InvalidRecipe, Recipe, parse_recipe, recipe_of
+from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.source import Finding, Source, Span, open_source
 from questions.unread import unread_findings
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from questions.document import entries, scalar
+from questions.model import LONGEST_RECIPE
 from questions.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
     import yaml
 
-LONGEST_RECIPE = 2000
-"""Maximum length of a recipe, characters."""
 COLUMNS = ("prompt", "options", "key", "answer", "why", "level", "topic", "tags", "id", "number", "title")
 """What a column can hold."""
 ASKING = ("prompt", "n", "title", "level")

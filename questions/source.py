@@ -7,9 +7,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-import ftfy
-from ftfy.badness import is_bad
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -141,6 +138,12 @@ def _old_encoding(data: bytes) -> tuple[str, str]:
 
 def _garbled(source: Source) -> Iterator[Finding]:
     """Yields a finding for each line that was decoded with the wrong encoding earlier."""
+    # Imported here: `Finding` alone is needed without ftfy and its tables, 2 MB.
+    if all(line.isascii() for line in source.lines):
+        return
+    import ftfy
+    from ftfy.badness import is_bad
+
     for number, line in enumerate(source.lines, 1):
         if line.isascii() or not is_bad(line):
             continue

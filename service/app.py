@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Event
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import structlog
-from fastapi import FastAPI
 from prometheus_client.metrics_core import Metric
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from sandbox.wire import Priority
 from service import metrics
-from service.api import make_api
-from service.api.http import CallLimiter, ServiceParts
 from service.background import in_background
-from service.banks import proving
 from service.competitions import duels, sprints, tournaments
 from service.config import Settings
 from service.credentials import TokenCipher
+from service.deferred import load_module
 from service.leader import Leader, run_ticks
 from service.ops.deployment import MOST_SKEW
 from service.ops.metrics_collect import CountedRuns, State
@@ -46,6 +45,9 @@ from service.store import migrations, monitoring, variants
 from service.store.change_signal import ChangeSignal
 from service.store.session import Sessions, close_engine, make_engine, make_sessions
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
 log = structlog.get_logger(__name__)
 
 MEASURE_SECONDS = 5.0
@@ -66,15 +68,21 @@ class Service:
     reminders: Reminders
     digests: Digests
     retention: Retention
+    measures: State
     jobs: Jobs
     calibrations: Calibrations
     contestant: Contestant
     cipher: TokenCipher
-    api: FastAPI
+    make_api: Callable[[], FastAPI]
     stopping: Event
     """Set this before stopping: calls that wait for new messages then return."""
     workers: Workers | None = None
     """The workers that relay to the sandbox; None if the sandbox is reached directly."""
+
+    @cached_property
+    def api(self) -> FastAPI:
+        """The ASGI application. A worker answers no calls, so it does without its routes, 20 MB."""
+        return self.make_api()
 
     @asynccontextmanager
     async def running(self, *, work: bool = False) -> AsyncIterator[Service]:
@@ -99,8 +107,7 @@ class Service:
 
     async def gather(self) -> Iterable[Metric]:
         """Returns the metrics that are looked up when the metrics page is requested."""
-        state: State = self.api.state.metrics
-        return await state.gather()
+        return await self.measures.gather()
 
     async def tick(self) -> None:
         """Does everything that is due now. Several processes may do so at once."""
@@ -194,6 +201,10 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         await grading.judge_answer(sessions, fair, answer_id, clock, last=last, priority=priority)
 
     async def draw(version_id: int) -> None:
+        # Proving imports most of `questions`, which a process that draws no family does without.
+        await load_module("service.banks.proving")
+        from service.banks import proving
+
         await proving.store_variants(sessions, fair, version_id, clock())
 
     async def regrade(version_id: int, last: bool) -> None:
@@ -212,23 +223,30 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     cipher = TokenCipher(settings.token_keys)
     metrics.record_build(migrations.newest())
     examples = Examples(fair)
-    parts = ServiceParts(
-        sessions,
-        ChangeSignal(settings.database_url),
-        clock,
-        tokens,
-        settings.bots,
-        FastPath(engine, sessions),
-        fair,
-        examples,
-        jobs,
-        migrations.newest(),
-        cipher,
-        Event(),
-        CallLimiter(monotonic),
-    )
+    stopping = Event()
+
+    def open_api() -> FastAPI:
+        from service.api import make_api
+        from service.api.http import CallLimiter, ServiceParts
+
+        parts = ServiceParts(
+            sessions,
+            ChangeSignal(settings.database_url),
+            clock,
+            tokens,
+            settings.bots,
+            FastPath(engine, sessions),
+            fair,
+            examples,
+            jobs,
+            migrations.newest(),
+            cipher,
+            stopping,
+            CallLimiter(monotonic),
+        )
+        return make_api(parts, settings.limit_concurrency)
+
     alerts = Alerts(sessions, fair)
-    api = make_api(parts, settings.limit_concurrency)
     return Service(
         settings,
         clock,
@@ -240,12 +258,13 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         Reminders(sessions),
         Digests(sessions),
         Retention(sessions, settings.retention_days),
+        State(sessions, fair, clock),
         jobs,
         Calibrations(sessions, jobs),
         Contestant(sessions, jobs, endpoint),
         cipher,
-        api,
-        parts.stopping,
+        open_api,
+        stopping,
         workers,
     )
 

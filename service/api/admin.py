@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from fastapi import Body, Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.recipes import LONGEST_RECIPE
+from questions.model import LONGEST_RECIPE
 from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, call_router, while_connected
 from service.banks import browser, editing, import_history, imports, item_statistics, moderation, suggestions
 from service.banks.documents import DOCUMENTS

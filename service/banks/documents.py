@@ -11,13 +11,15 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from questions.model import Question
-from questions.reader import Reading
-from questions.worker import QUESTIONS, READING, REQUEST, TOO_MUCH, Limits, Request, TooMuch
 from service.errors import Refused
 from service.wire import PACKED, DocumentRefused
+
+if TYPE_CHECKING:
+    from questions.reader import Reading
+    from questions.worker import Limits, TooMuch
 
 _INHERITED_VARIABLES = ("PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV")
 
@@ -26,7 +28,7 @@ class DocumentReader:
     """Reads one document at a time in a child process, which starts with the first one and is used again."""
 
     def __init__(self, limits: Limits | None = None, wall_s: float = 120.0) -> None:
-        self._limits = limits or Limits()
+        self._limits = limits
         self._wall_s = wall_s
         # A thread of its own, which mostly waits: the others stay free for other calls.
         self._thread = ThreadPoolExecutor(1, "documents")
@@ -37,8 +39,7 @@ class DocumentReader:
 
         Raises Refused if that takes too much; cancelling ends the child process.
         """
-        packed = text.startswith(PACKED)
-        job = _Job(Request(text.removeprefix(PACKED), name, self._limits, recipe, packed))
+        job = _Job(text, name, recipe, self._limits)
         waiting = self._thread.submit(self._run, job)
         try:
             return await asyncio.wrap_future(waiting)
@@ -66,6 +67,9 @@ class DocumentReader:
         timer = threading.Timer(self._wall_s, process.kill)
         timer.daemon = True
         timer.start()
+        from questions.reader import Reading
+        from questions.worker import TooMuch
+
         found: Reading | TooMuch | None = None
         try:
             found = job.run(process)
@@ -83,8 +87,11 @@ class DocumentReader:
 class _Job:
     """One document, and the process that reads it."""
 
-    def __init__(self, request: Request) -> None:
-        self._request = request
+    def __init__(self, text: str, name: str, recipe: str, limits: Limits | None) -> None:
+        self._text = text
+        self._name = name
+        self._recipe = recipe
+        self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self.cancelled = False
@@ -98,6 +105,8 @@ class _Job:
 
     def run(self, process: subprocess.Popen[bytes]) -> Reading | TooMuch:
         """Has the process read the document. Raises OSError or EOFError if it ends before the answer does."""
+        from questions.worker import TooMuch
+
         with self._lock:
             if self.cancelled:
                 return TooMuch("time")
@@ -109,7 +118,13 @@ class _Job:
                 self._process = None
 
     def _exchange(self, requests: IO[bytes], answers: IO[bytes]) -> Reading | TooMuch:
-        requests.write(REQUEST.dump_json(self._request) + b"\n")
+        # Imported in this thread with the first document: the types of its results load the reader.
+        from questions.worker import QUESTIONS, READING, REQUEST, TOO_MUCH, Limits, Request
+
+        packed = self._text.startswith(PACKED)
+        plain = self._text.removeprefix(PACKED)
+        request = Request(plain, self._name, self._limits or Limits(), self._recipe, packed)
+        requests.write(REQUEST.dump_json(request) + b"\n")
         requests.flush()
         questions: list[Question] = []
         while True:
@@ -141,6 +156,8 @@ def _start_process() -> subprocess.Popen[bytes]:
 
 def _why_ended(process: subprocess.Popen[bytes]) -> TooMuch:
     """Returns which limit a process exceeded that ended while it read a document."""
+    from questions.worker import TooMuch
+
     process.kill()
     status = process.wait()
     if status in (-signal.SIGXCPU, -signal.SIGKILL):

@@ -7,17 +7,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.checks import check_question
-from questions.export import export_bank
 from questions.model import Bank, Question
-from questions.reader import Reading
-from questions.report import reading_text
 from service.banks import imports
 from service.banks.documents import DocumentReader
 from service.banks.moderation import find_named
+from service.deferred import load_module
 from service.errors import Refused
 from service.rounds.views import preview_question
 from service.store import answers, banks
@@ -25,6 +23,9 @@ from service.store import imports as import_rows
 from service.store.members import Caller
 from service.store.tables import BankRow, QuestionRow
 from service.wire import PACKED, EditRefused, EditView, ImportView, QuestionSource, RegradeView, SuggestionProblem
+
+if TYPE_CHECKING:
+    from questions.reader import Reading
 
 _NATIVE_RULES = frozenset(("Q203", "Q231", "Q232"))
 """Rules of the native format: reasons of wrong options, key points, and answers of open questions."""
@@ -55,6 +56,8 @@ async def check(text: str, reader: DocumentReader) -> CheckedText:
         reading = await reader.read(text, "suggestion.md")
     except Refused:
         return CheckedText(text, "unreadable")
+    from questions.report import reading_text
+
     return CheckedText(text, _problem(reading), reading_text(reading).plain.strip(), reading)
 
 
@@ -80,6 +83,9 @@ async def view_source(session: AsyncSession, caller: Caller, question: str) -> Q
     target = await _find(session, caller, question)
     current = (await import_rows.load_questions(session, [target.row.id]))[target.row.id]
     alone = dataclasses.replace(current, id=target.row.key)
+    await load_module("questions.export")
+    from questions.export import export_bank
+
     text = export_bank(Bank(target.bank.name, "", (alone,)), "markdown").decode()
     # What precedes the question is about its bank, which an edit does not change.
     text = _FRONT_MATTER.sub("", text)
@@ -126,6 +132,9 @@ def _waive(checked: CheckedText, current: Question) -> CheckedText:
     reading, question = checked.reading, checked.question
     if reading is None or question is None or not reading.has_errors:
         return checked
+    from questions.checks import check_question
+    from questions.report import reading_text
+
     before = dataclasses.replace(current, place=question.place)
     native = dataclasses.replace(reading.bank, dialects=("native",))
     lacks = _NATIVE_RULES & {finding.code for finding in check_question(before, native, reading.source)}

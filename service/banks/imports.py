@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from questions.model import Bank, Question, as_data
-from questions.reader import Reading, read_path, shipped_bank, takes_recipe
-from questions.report import reading_text
 from service.banks.import_preview import Item, Plan, find_duplicates, list_changes, summarize_questions
+from service.deferred import load_module
 from service.domain.import_plan import (
     QuestionMatcher,
     add_generated_choices,
@@ -27,6 +26,9 @@ from service.rounds.regrading import regrade_question
 from service.store import imports, monitoring, tables
 from service.store.imports import Step, split_batches
 from service.wire import Generated, ImportView
+
+if TYPE_CHECKING:
+    from questions.reader import Reading
 
 FORGET = "none"
 """What is stated instead of a recipe to forget the one that is saved with the bank."""
@@ -75,6 +77,9 @@ async def import_path(
     ValueError for a folder without documents.
     """
     options.progress("reading", 0, 0)
+    await load_module("questions.reader")
+    from questions.reader import read_path
+
     if path is None:
         async with sessions.begin() as session:
             return (await import_shipped(session, now, apply, options),)
@@ -98,6 +103,8 @@ async def import_path(
 async def saved_recipe(session: AsyncSession, workspace_id: int | None, reading: Reading, stated: str = "") -> str:
     """Returns the recipe saved with the bank of a document that was read without one; empty if there is none, or if
     the document or the caller states how to read it."""
+    from questions.reader import takes_recipe  # it has read the document
+
     if stated.strip() or reading.bank.recipe or not takes_recipe(reading):
         return ""
     row = await imports.find_bank(session, workspace_id, reading.bank.name)
@@ -108,6 +115,9 @@ async def import_shipped(
     session: AsyncSession, now: datetime, apply: bool = True, options: ImportOptions = DEFAULT
 ) -> ImportView:
     """Imports the shipped bank as a shared bank. Raises ValueError if one of its documents has an error."""
+    await load_module("questions.reader")
+    from questions.reader import shipped_bank
+
     bank = await asyncio.to_thread(shipped_bank)
     return await _Import(session, None, now, apply, options).run(bank, None)
 
@@ -151,6 +161,8 @@ class _Import:
     async def _view(self, plan: Plan, bank: Bank, reading: Reading | None) -> ImportView:
         def progress(done: int, total: int) -> None:
             self.options.progress("comparing", done, total)
+
+        from questions.report import reading_text
 
         findings = reading.findings if reading else ()
         errors = _storage_errors(bank)

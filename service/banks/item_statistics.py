@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.banks.moderation import find_named
-from service.domain.calibration import Difficulty, expected_shares
+from service.deferred import load_module
+from service.domain.difficulty import Difficulty
 from service.domain.item_statistics import (
     Z_95,
     Expected,
@@ -98,6 +99,9 @@ async def _list_expected(session: AsyncSession, workspace_id: int) -> dict[int, 
     if found is None:
         return {}
     items = await calibrations.list_current_difficulties(session, workspace_id)
+    await load_module("service.domain.calibration")
+    from service.domain.calibration import expected_shares
+
     everybody = found.audience(None)
     bounds = [[Difficulty(one.value + z * one.error, 0.0) for one in items.values()] for z in (Z_95, -Z_95)]
     shares = expected_shares(everybody, list(items.values()))

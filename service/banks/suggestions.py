@@ -6,12 +6,11 @@ import asyncio
 import dataclasses
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import Question
-from questions.reader import Reading
-from questions.similarity import Index, fingerprint_of
 from service.banks.editing import CheckedText, put_question
 from service.errors import Refused
 from service.rounds.review import notify_member, notify_moderators
@@ -34,6 +33,9 @@ from service.wire import (
     TextNeeded,
     digest_of,
 )
+
+if TYPE_CHECKING:
+    from questions.reader import Reading
 
 BANK = "suggestions"
 """Name of the workspace's bank that accepted suggestions go to."""
@@ -79,6 +81,8 @@ async def find_similar(session: AsyncSession, caller: Caller, checked: CheckedTe
 
 def _similar_to(question: Question, others: Iterable[tuple[str, Question]]) -> tuple[str, ...]:
     mine = ("", "")
+    from questions.similarity import Index, fingerprint_of
+
     prints = [((bank, one.id), fingerprint_of(one)) for bank, one in others]
     index = Index([(mine, fingerprint_of(question)), *prints])
     return tuple(like.key[1] for like in index.similar_to(mine))

@@ -6,30 +6,38 @@ Difficulties are normal around a mean of their level and topic. Questions with f
 questions without answers are predicted by it. A missing answer says nothing.
 
 Fitted by marginal maximum likelihood: abilities are integrated out over a fixed grid, and none is kept.
+
+This module needs numpy, 9 MB, so others import it where they compute.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from questions.model import Level
-from service.domain.selection import EXPECTED_SHARES
+from service.domain.difficulty import (
+    BASE_ERROR,
+    GRID,
+    ITEM_SPREAD,
+    LEVEL_ERROR,
+    SPREAD,
+    TOPIC_ERROR,
+    Difficulty,
+    Scale,
+    level_prior,
+)
 
 Floats = NDArray[np.float64]
 
-GRID: tuple[float, ...] = tuple(round(-4.5 + 0.3 * step, 1) for step in range(31))
-"""Abilities over which an audience is described."""
-SPREAD, LEAST_SPREAD, MOST_SPREAD = 0.9, 0.3, 2.0
-"""Standard deviation of abilities before there are answers, and its bounds."""
-ITEM_SPREAD, LEAST_ITEM_SPREAD, MOST_ITEM_SPREAD = 0.8, 0.3, 1.5
-"""Standard deviation of difficulties around the mean of their level and topic: before answers, and its bounds."""
-BASE_ERROR, LEVEL_ERROR, TOPIC_ERROR = 1.0, 0.4, 0.4
-"""Standard deviations of the workspace's, a level's and a topic's difficulty before there are answers."""
+LEAST_SPREAD, MOST_SPREAD = 0.3, 2.0
+"""Bounds of the standard deviation of abilities."""
+LEAST_ITEM_SPREAD, MOST_ITEM_SPREAD = 0.3, 1.5
+"""Bounds of the standard deviation of difficulties around the mean of their level and topic."""
 PRIOR_WEIGHT = 8.0
 """Number of members, and of questions, that the spreads before answers count as."""
 MAX_ITERATIONS = 200
@@ -57,40 +65,6 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Difficulty:
-    """A difficulty on the scale of abilities."""
-
-    value: float
-    error: float
-    """Standard error."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """What the answers of a workspace say about questions that were not asked."""
-
-    spread: float = SPREAD
-    """Standard deviation of the members' abilities."""
-    item_spread: float = ITEM_SPREAD
-    base: float = 0.0
-    """How much harder questions are for this workspace than their levels say."""
-    base_error: float = BASE_ERROR
-    levels: Mapping[str, Difficulty] | None = None
-    """Mean difficulty of each level that was asked, without the topics. An empty name is no level."""
-    topics: Mapping[str, Difficulty] | None = None
-    """How much harder the questions of each topic that was asked are."""
-
-    def predict(self, level: Level | None, topic: str) -> Difficulty:
-        """Returns the difficulty to expect of a question without answers."""
-        by_level = (self.levels or {}).get(level or "")
-        if by_level is None:
-            unknown = math.hypot(self.base_error, LEVEL_ERROR)
-            by_level = Difficulty(self.base + level_prior(level), unknown)
-        by_topic = (self.topics or {}).get(topic, Difficulty(0.0, TOPIC_ERROR))
-        return Difficulty(by_level.value + by_topic.value, math.hypot(self.item_spread, by_level.error, by_topic.error))
-
-
-@dataclass(frozen=True, slots=True)
 class Fit:
     """The result of a calibration."""
 
@@ -112,12 +86,6 @@ class _State:
     coefficients: Floats
     spread: float = SPREAD
     item_spread: float = ITEM_SPREAD
-
-
-def level_prior(level: Level | None) -> float:
-    """Returns the mean difficulty of a level before there are answers."""
-    share = EXPECTED_SHARES[level]
-    return -math.log(share / (1 - share)) * math.sqrt(1 + SPREAD * SPREAD * math.pi / 8)
 
 
 def calibrate(items: Sequence[Item], responses: Sequence[Response]) -> Fit:

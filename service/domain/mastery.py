@@ -1,4 +1,7 @@
-"""How well a member, or a team, knows each topic: a range that is wide where there are few answers."""
+"""How well a member, or a team, knows each topic: a range that is wide where there are few answers.
+
+This module needs numpy, 9 MB, so others import it where they compute.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from service.domain.calibration import GRID, Difficulty, Scale, even_audience, expected_shares
+from service.domain.calibration import even_audience, expected_shares
+from service.domain.difficulty import GRID, Difficulty, Scale
 
 Floats = NDArray[np.float64]
 
@@ -23,12 +27,6 @@ WEAK = 0.6
 """Middle of a range below which a topic is weak."""
 _Z_80 = 1.281552
 _STEPS = 12
-
-
-def area_of(topic: str) -> str:
-    """Returns the first step of a topic's path. Nobody answers enough questions of `autograd/hooks` to be known by it
-    soon; of `autograd` they do."""
-    return topic.partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)

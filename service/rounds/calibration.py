@@ -9,14 +9,16 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from service.domain.calibration import Fit, Item, Response, calibrate
+from service.deferred import load_module
 from service.rounds.jobs import Jobs
 from service.store import calibrations
 from service.store.calibrations import EVERYBODY, Calibration, FirstAnswer
 from service.store.session import Sessions
+
+if TYPE_CHECKING:
+    from service.domain.calibration import Fit
 
 CHECK_INTERVAL = timedelta(seconds=60)
 """Interval between checks."""
@@ -59,6 +61,9 @@ async def calibrate_workspace(sessions: Sessions, workspace_id: int, now: dateti
     answers = _limit_members(answers)
     if not answers:
         return
+    await load_module("service.domain.calibration")
+    from service.domain.calibration import Item, Response, calibrate
+
     places = {key: place for place, key in enumerate(dict.fromkeys(map(_key, answers)))}
     about = {_key(one): Item(one.level, one.topic) for one in answers}
     responses = [Response(one.member_id, places[_key(one)], one.credit) for one in answers]
@@ -81,6 +86,8 @@ def _limit_members(answers: Sequence[FirstAnswer]) -> list[FirstAnswer]:
 
 def _audiences(fit: Fit, answers: Sequence[FirstAnswer]) -> dict[str, list[float]]:
     """Returns the mean distribution of abilities by schedule, each member weighted by the rounds answered lately."""
+    import numpy as np  # the calibration loaded it
+
     rows = {member: row for row, member in enumerate(fit.members)}
     weights = {EVERYBODY: np.zeros(len(rows))}
     latest: dict[int, datetime] = defaultdict(lambda: answers[-1].at)

@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import get_zone
-from service.domain.mastery import area_of
+from service.domain.topics import area_of
 from service.rounds import mastery
 from service.rounds.review import notify_moderators
 from service.store import digests as rows

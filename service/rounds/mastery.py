@@ -6,16 +6,22 @@ A member's mastery is shown to that member only; a team's has no names, and need
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.domain.calibration import Difficulty, Scale
-from service.domain.mastery import Floats, Mastery, TopicAnswer, area_of, estimate_team, estimate_topics, weigh_ability
+from service.deferred import load_module
+from service.domain.difficulty import Difficulty, Scale
+from service.domain.topics import area_of
 from service.rounds.calibration import MAX_ANSWERS, PERIOD
 from service.store import calibrations
 from service.store.members import Caller
 from service.wire import TopicMastery, TopicsKnown
+
+if TYPE_CHECKING:
+    from service.domain.mastery import Mastery
 
 LEAST_MEMBERS = 3
 """Members whose answers a team's mastery needs: fewer would be about somebody."""
@@ -25,13 +31,16 @@ LEAST_QUESTIONS = 2
 
 async def estimate_member(
     session: AsyncSession, caller: Caller, now: datetime
-) -> tuple[tuple[Mastery, ...], Floats | None]:
+) -> tuple[tuple[Mastery, ...], Sequence[float] | None]:
     """Returns what the caller knows of each topic that they answered in the last year, weakest first; and how able
     they are, as an audience of one, if they answered anything."""
     since, own = now - PERIOD, caller.member_id
     answers = await calibrations.list_first_answers(session, caller.workspace_id, since, MAX_ANSWERS, own)
     if not answers:
         return (), None
+    await load_module("service.domain.mastery")
+    from service.domain.mastery import TopicAnswer, estimate_topics, weigh_ability
+
     calibration = await calibrations.find(session, caller.workspace_id)
     scale = calibration.scale if calibration else Scale()
     known = await calibrations.list_difficulties(session, caller.workspace_id)
@@ -45,7 +54,7 @@ async def estimate_member(
         )
         for one in answers
     ]
-    return estimate_topics(found, scale.spread), weigh_ability(found, scale.spread)
+    return estimate_topics(found, scale.spread), weigh_ability(found, scale.spread).tolist()
 
 
 async def view_member(session: AsyncSession, caller: Caller, now: datetime) -> tuple[TopicMastery, ...]:
@@ -65,6 +74,9 @@ async def view_team(session: AsyncSession, workspace_id: int) -> dict[str, Topic
     calibration = await calibrations.find(session, workspace_id)
     if calibration is None or calibration.members < LEAST_MEMBERS:
         return {}
+    await load_module("service.domain.mastery")
+    from service.domain.mastery import Mastery, estimate_team
+
     topics: dict[str, list[tuple[Difficulty, int]]] = defaultdict(list)
     for topic, difficulty, answers in await calibrations.list_topic_difficulties(session, workspace_id, LEAST_MEMBERS):
         topics[area_of(topic)].append((difficulty, answers))

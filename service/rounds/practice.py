@@ -16,8 +16,8 @@ from sqlalchemy import Select, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import KINDS, LEVELS
-from service.domain.mastery import area_of
 from service.domain.selection import ScheduleFilter, choose_from_groups, matches_filter
+from service.domain.topics import area_of
 from service.errors import Refused
 from service.rounds import mastery
 from service.rounds.schedules import resolve_topics

@@ -29,7 +29,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 from questions.model import Level
-from service.domain.calibration import Difficulty, Scale
+from service.domain.difficulty import Difficulty, Scale
 from service.store.members import merged_ids
 from service.store.statements import built_once, insert_batches
 from service.store.tables import (
@@ -58,7 +58,7 @@ class CalibrationRow(Base):
     answers: Mapped[int] = mapped_column(server_default="0")
     members: Mapped[int] = mapped_column(server_default="0")
     scale: Mapped[dict[str, Any] | None]
-    """A `service.domain.calibration.Scale`."""
+    """A `service.domain.difficulty.Scale`."""
     audiences: Mapped[dict[str, Any] | None]
     """Distribution of abilities, by the id of the schedule that the members answer; "" is the whole workspace."""
 

@@ -17,7 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from questions.model import Kind, Level
-from service.domain.calibration import Difficulty, Floats, expected_shares
+from service.deferred import load_module
+from service.domain.difficulty import Difficulty
 from service.domain.selection import Candidate, CandidateGroup, PastRound
 from service.store import calibrations
 from service.store.banks import has_variants, is_current
@@ -81,7 +82,7 @@ class Candidates:
         workspace_id: int,
         schedule_id: int | None = None,
         history: Sequence[PastRound] = (),
-        audience: Sequence[float] | Floats | None = None,
+        audience: Sequence[float] | None = None,
     ) -> list[CandidateGroup]:
         """Returns the workspace's candidates. `id` is the id of the question version.
 
@@ -101,6 +102,8 @@ class Candidates:
             calibration.scale.predict(group.like.level, group.like.topic) if measured is None else measured
             for group, measured in zip(found, difficulties, strict=True)
         ]
+        from service.domain.calibration import expected_shares  # loaded by `load`
+
         shares = expected_shares(calibration.audience(schedule_id) if audience is None else audience, known)
         return [
             CandidateGroup(replace(group.like, expected=share), group.ids)
@@ -163,10 +166,13 @@ async def load(
     for workspace_id, question_id in await session.execute(query, values):
         left_out[workspace_id].add(question_id)
     pools, gpu = await _load_pools(session, workspace_ids)
+    found = await calibrations.find_each(session, workspace_ids)
+    if found:
+        await load_module("service.domain.calibration")
     return Candidates(
         pools,
         left_out,
-        await calibrations.find_each(session, workspace_ids),
+        found,
         await _list_measured(session, workspace_ids),
         anywhere or gpu,
     )
@@ -179,7 +185,7 @@ async def list_candidates(
     schedule_id: int | None,
     anywhere: bool = False,
     secret: bool = False,
-    audience: Sequence[float] | Floats | None = None,
+    audience: Sequence[float] | None = None,
 ) -> list[Candidate]:
     """Returns the questions that may be asked in this workspace now, each by itself.
 

@@ -12,19 +12,16 @@ import pytest
 
 from questions.model import Level
 from service.domain.calibration import (
-    GRID,
     LEAST_SPREAD,
     MOST_SPREAD,
-    Difficulty,
     Fit,
     Item,
     Response,
-    Scale,
     calibrate,
     even_audience,
     expected_shares,
-    level_prior,
 )
+from service.domain.difficulty import GRID, Difficulty, Scale, level_prior
 
 LEVELS: tuple[Level, ...] = ("mid", "senior", "principal")
 

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from service.domain.calibration import GRID, Difficulty, Scale
+from service.domain.difficulty import GRID, Difficulty, Scale
 from service.domain.mastery import (
     LEAST_ANSWERS,
     TOPIC_SPREAD,

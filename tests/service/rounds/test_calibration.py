@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from service.domain.calendar import next_slot
-from service.domain.calibration import Scale
+from service.domain.difficulty import Scale
 from service.domain.selection import Candidate
 from service.rounds import planning
 from service.rounds.calibration import LEAST_AGE, calibrate_workspace
