@@ -311,7 +311,8 @@ end $$
 COUNT_BETTER = """
 create function count_better(
     of_board bigint, of_contest text, than_deficit bigint, than_ms bigint, than_member bigint
-) returns bigint language plpgsql stable set enable_seqscan = off as $$
+) returns bigint language plpgsql stable set enable_seqscan = off
+set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
     own board_block;
 begin
@@ -357,7 +358,8 @@ create function view_board(of_board bigint, of_contest text, me bigint, most int
 returns table (
     near boolean, place bigint, member_id bigint, name varchar, points bigint, answered bigint, accuracy bigint,
     gain bigint, total bigint
-) language plpgsql stable set enable_seqscan = off as $$
+) language plpgsql stable set enable_seqscan = off
+set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
     members bigint;
     own board_entry;
