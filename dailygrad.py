@@ -117,8 +117,6 @@ def options(
 
 def main() -> None:
     """Runs the `dailygrad` command. An operator's mistake is explained in one sentence, with exit status 2."""
-    # httpx would import its own command line, with rich and pygments, 6 MB that only `httpx URL` needs.
-    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     try:
         command()
     except Exception as problem:

@@ -81,7 +81,7 @@ class Service:
 
     @cached_property
     def api(self) -> FastAPI:
-        """The ASGI application. A worker answers no calls, so it does without its routes, 20 MB."""
+        """The ASGI application. A worker answers no calls, so it does without its routes, 18 MB."""
         return self.make_api()
 
     @asynccontextmanager
