@@ -199,6 +199,15 @@ def option_places(names: Sequence[str]) -> dict[int, int]:
     return {at: place - first for at, place in best.items()} if regular and len(best) >= _FEWEST_INDEXED else {}
 
 
+_INDEX_WORD = re.compile(r"ind(?:ex|eks|ic|iz)\w{0,4}|idx|inx")
+
+
+def names_index(name: str) -> bool:
+    """Returns whether a name is one for the right answer with a word for an index: `dogru cevap indeksi`."""
+    said, _, last = name.rpartition(" ")
+    return ROLE_OF.get(said) in ("correct", "answer") and _INDEX_WORD.fullmatch(last) is not None
+
+
 _MOST_NAMES = 3
 """Most words of a name that begins with a word for questions."""
 _ABOUT = re.compile(r"id|nr|no|number|num|count|type|kind|level|category|topic|score|points|image|index|code|date")

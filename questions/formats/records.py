@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
@@ -30,6 +30,7 @@ from questions.formats.field_names import (
     OPTION_TEXT,
     ROLE_OF,
     WRONG_FLAGS,
+    names_index,
     option_name,
     option_places,
     spelled,
@@ -37,7 +38,7 @@ from questions.formats.field_names import (
 from questions.formats.markdown import from_tagged
 from questions.formats.nested import as_cards, unnested
 from questions.formats.row_keys import UNKNOWN_BASE
-from questions.formats.unknown_fields import asking_field, renamed
+from questions.formats.unknown_fields import asking_field, naming_field, renamed
 from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
 
@@ -100,6 +101,7 @@ def read_data(draft: ImportDraft, data: Any) -> ImportDraft:
         return draft.unreadable(
             "this data has no list of questions", "give each question a field `question`, and `options` or `answer`"
         )
+    found = _with_named_key(draft, found)
     base = _base(found)
     left_out = sorted(name for name in found[0].unknown if _LANGUAGE.search(name))
     if left_out:
@@ -122,6 +124,25 @@ def _records(data: Any) -> list[Record]:
     others = [record for record in offered if "wrong" in record.values]
     # Where `alternatives` are the other options, they are that in all questions, also beside a number.
     return [_with_others(record) if record in offered else record for record in found] if others else found
+
+
+def _with_named_key(draft: ImportDraft, records: list[Record]) -> list[Record]:
+    """Returns the records; where none has a key, the field that names options in each has it."""
+    marked = any(flag is not None for record in records for flag in _flags(record.options))
+    if marked or any({"correct", "index", "wrong"} & record.values.keys() for record in records):
+        return records
+    name = naming_field([([*map(_option_text, record.options)], record.unknown) for record in records])
+    if not name:
+        return records
+    message = f"the field `{name[:40]}` was read as the key: it names options of each question"
+    cure = "if this is wrong, remove the field, or call the key `correct`"
+    draft.add("Q613", message, cure, (1, 1), severity="note")
+    return [
+        replace(record, values={**record.values, "correct": record.unknown[name], "_correct": name})
+        if name in record.unknown
+        else record
+        for record in records
+    ]
 
 
 def _with_others(record: Record) -> Record:
@@ -312,7 +333,7 @@ def _role(name: str, lists: dict[str, Any]) -> str:
             return "right" if isinstance(offered, list | dict) else "options"
         if isinstance(lists.get("answers"), list) and len(lists) == 2 and not _overlap(offered, lists[name]):
             return "wrong"
-    return _ROLE_OF.get(name, "")
+    return _ROLE_OF.get(name, "index" if names_index(name) else "")
 
 
 _NAMES = {**FIELD_NAMES, "correct": (*FIELD_NAMES["correct"], *FIELD_NAMES["answer"])}

@@ -1,14 +1,16 @@
-"""Finds the field that asks in data whose fields have no known name for questions, by what is in them."""
+"""Finds the fields that ask and answer in data whose fields have no known names for these, by what is in them."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from questions.blocks import plain
 from questions.formats.data import MOST_VALUES
 from questions.formats.field_names import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _DEEPEST = 8
 """Depth to which fields are renamed."""
@@ -65,3 +67,37 @@ def renamed(data: Any, name: str, depth: int = 0) -> Any:
     if not isinstance(data, dict):
         return data
     return {"question" if spelled(key) == name else key: renamed(value, name, depth + 1) for key, value in data.items()}
+
+
+_GIVEN = re.compile(r"\b(?:your|user|my|given|selected|chosen|student|player|respondent)\b")
+"""Words in the name of a field that holds what somebody answered."""
+_REGULAR = 0.9
+"""Share of the questions with options in which a key must name some of them."""
+
+
+def naming_field(questions: Sequence[tuple[Sequence[str], Mapping[str, Any]]]) -> str:
+    """Returns the only field that names options by their texts in nearly every question, but never all of them; empty
+    if there is none. It holds the right ones where no field has a known name for that.
+
+    `questions`: the options of each question, and its fields with unknown names.
+    """
+    offered = [({_words(text) for text in texts}, fields) for texts, fields in questions if texts]
+    if len(offered) < _FEWEST_OFFERING:
+        return ""
+    names = [name for name in offered[0][1] if not _GIVEN.search(name)]
+    found = [
+        name
+        for name in names
+        if sum(_names_some(fields.get(name), texts) for texts, fields in offered) >= _REGULAR * len(offered)
+    ]
+    return found[0] if len(found) == 1 else ""
+
+
+def _names_some(value: object, texts: set[str]) -> bool:
+    said = value if isinstance(value, list) else [value]
+    named = {_words(one) for one in said if isinstance(one, str)}
+    return bool(named) and len(named) == len(said) and named < texts
+
+
+def _words(text: str) -> str:
+    return plain(text).casefold().strip(" .")

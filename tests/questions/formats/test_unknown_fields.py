@@ -50,3 +50,55 @@ def test_in_scripts_without_spaces_four_characters_are_a_word() -> None:
     assert len(read([{"clue": one, "choices": ["view", "clone"], "answerIndex": 1} for one in asked])) == 3
     short = [f"どれ{number}" for number in "一二三"]
     assert read([{"clue": one, "choices": ["view", "clone"], "answerIndex": 1} for one in short]) == []
+
+
+def keyed(*keys: Any, name: str = "loesungstext", **more: Any) -> list[str]:
+    """Returns what is read of questions with the options view, clone and slice, and these keys."""
+    options = ["view", "clone", "slice"]
+    return read(
+        [
+            {"question": f"{asked}?", "options": options, name: key, **more}
+            for asked, key in zip(ASKED, keys, strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "options"),
+    [
+        (["clone", "view", "slice"], ["- view | + clone | - slice", "+ view | - clone | - slice"]),
+        ([["clone", "view"], ["slice"], ["view"]], ["+ view | + clone | - slice", "- view | - clone | + slice"]),
+    ],
+)
+def test_the_only_field_that_names_options_is_the_key(keys: list[Any], options: list[str]) -> None:
+    found = keyed(*keys)
+    assert found[:2] == [f"{asked}? | {one}" for asked, one in zip(ASKED, options, strict=False)]
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "more"),
+    [
+        ("loesungstext", ["clone", "view", "roll"], {}),  # one names none
+        ("loesungstext", ["clone", "view", "slice"], {"zweitens": "view"}),  # two name options
+        ("my choice", ["clone", "view", "slice"], {}),  # what somebody answered
+        ("stichworte", [["view", "clone", "slice"]] * 3, {}),  # all options
+        ("punkte", [1, 2, 3], {}),  # a number could be anything
+    ],
+)
+def test_other_fields_are_no_key(name: str, keys: list[Any], more: dict[str, Any]) -> None:
+    assert not any("+ " in one for one in keyed(*keys, name=name, **more))
+
+
+@pytest.mark.parametrize("name", ["dogru_cevap_indeksi", "correctAnswerIdx", "resposta_correta_indice"])
+def test_a_word_for_the_right_answer_with_one_for_an_index_is_an_index(name: str) -> None:
+    assert keyed(0, 1, 1, name=name)[0] == f"{ASKED[0]}? | + view | - clone | - slice"
+
+
+@pytest.mark.parametrize("name", ["seite_index", "kapitel_indeksi", "question index"])
+def test_an_index_of_something_else_is_no_key(name: str) -> None:
+    assert not any("+ " in one for one in keyed(0, 1, 1, name=name))
+
+
+def test_two_questions_do_not_show_which_field_is_the_key() -> None:
+    found = read([{"question": f"{asked}?", "options": ["view", "clone"], "x": "clone"} for asked in ASKED[:2]])
+    assert not any("+ " in one for one in found)
