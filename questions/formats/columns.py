@@ -15,6 +15,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
+from questions.formats.option_cells import parts_of
 from questions.patterns.stems import reads_as_question
 
 if TYPE_CHECKING:
@@ -140,6 +141,9 @@ def infer_roles(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
         if key is None:
             return ()
         roles[key] = ("correct", 0)
+    elif key is None and (parted := _parted(columns, asks, others)):
+        listed, key = parted
+        roles[listed], roles[key], options = ("options", 0), ("correct", 0), []
     elif key is None:
         options = [index for index in others if index > asks and _is_text(columns[index])]
         if len(filled) == 2:
@@ -273,6 +277,28 @@ _LETTERED_LINE = re.compile(r"(?m)^[ \t]*\(?[A-Ha-h][).][ \t]+\S")
 def _lists_options(cells: Sequence[str]) -> bool:
     """Returns whether nearly every cell has all options, each in a line with its letter."""
     return sum(len(_LETTERED_LINE.findall(cell)) > 1 for cell in cells) >= len(cells) * _REGULAR
+
+
+def _parted(columns: list[tuple[str, ...]], asks: int, others: list[int]) -> tuple[int, int] | None:
+    """Returns the column whose cells have all options, with bars or semicolons between them, and the only column that
+    repeats one of them in nearly every row."""
+    for listed in others:
+        cells = [[plain(part).casefold() for part in parts_of(cell)] for cell in columns[listed]]
+        clear = sum(
+            len(parts) > 1 and ("|" in cell or ";" in cell) for parts, cell in zip(cells, columns[listed], strict=True)
+        )
+        if listed < asks or len(cells) < _FEWEST_ROWS or clear < len(cells) * _REGULAR:
+            continue
+        named = [
+            at
+            for at in others
+            if at != listed
+            and sum(parts.count(plain(said).casefold()) == 1 for parts, said in zip(cells, columns[at], strict=True))
+            >= len(cells) * _REGULAR
+        ]
+        if len(named) == 1:
+            return listed, named[0]
+    return None
 
 
 def _are_letters(cells: Sequence[str]) -> bool:

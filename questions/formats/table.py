@@ -32,6 +32,7 @@ from questions.formats.field_names import (
     spelled,
 )
 from questions.formats.markdown import from_tagged
+from questions.formats.option_cells import parts_of, without_labels, without_placeholders
 from questions.formats.row_keys import UNKNOWN_BASE, KeyStyle, Options, is_place, key_style, right_options
 from questions.model import is_literal
 from questions.patterns.stems import reads_as_question
@@ -170,6 +171,8 @@ def add_rows(
             # Templates number the rows that nobody filled in.
             read.append(row)
     style = key_style(((_options(row), row.key) for row in read), base)
+    for row, options in zip(read, without_placeholders([(row.options, row.key) for row in read]), strict=True):
+        row.options = options
     most_have_options = sum(map(_has_options, read)) * 2 > len(read)
     for row in read:
         if most_have_options and set(row.cells) <= {"question"} and not _has_options(row) and not _asks(row):
@@ -215,14 +218,13 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
         return draft.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
     roles = [Column(role, place) for role, place in table.roles]
     if len(named) == len(roles):
-        roles = [
-            known if known.role else one if one.role == "question" else known
-            for known, one in zip(named, roles, strict=True)
-        ]
-    what = "column for the question" if named else "header with known names" if table.headed else "header"
+        roles = _with_inferred(named, roles)
+    asks = any(column.role == "question" for column in named)
+    named_for = "the options and the key" if asks else "the question"
+    what = f"column for {named_for}" if named else "header with known names" if table.headed else "header"
     draft.add(
         "Q613",
-        f"the table has no {what}: {table.explain() if not named else _asking_column(roles)}",
+        f"the table has no {what}: {table.explain() if not named else _inferred_columns(named, roles)}",
         f"if this is wrong, add a header with {_NEEDED}",
         (first, first),
         severity="note",
@@ -281,8 +283,28 @@ _MOST_LOOKED_AT = 300
 """Rows looked at."""
 
 
-def _asking_column(roles: Sequence[Column]) -> str:
-    return f"column {next((n for n, column in enumerate(roles, 1) if column.role == 'question'), 1)} asks"
+def _with_inferred(named: Sequence[Column], inferred: Sequence[Column]) -> list[Column]:
+    """Returns the roles that the header names, with the column that asks, and those of options and the key where no
+    column is named for them."""
+    roles = {column.role for column in named}
+    lacking = {"question"} - roles
+    if {"options", "correct"} <= {column.role for column in inferred} and not roles & _ANSWERING:
+        lacking |= {"options", "correct"}
+    return [
+        known if known.role else one if one.role in lacking else known
+        for known, one in zip(named, inferred, strict=True)
+    ]
+
+
+_ANSWERING = {"option", "options", "wrong", "correct", "answer"}
+
+
+def _inferred_columns(named: Sequence[Column], roles: Sequence[Column]) -> str:
+    """Returns what the columns are that the header does not name, in words."""
+    words = {"question": "asks", "options": "has the options", "correct": "is the key"}
+    known = {n for n, one in enumerate(named, 1) if one.role} if len(named) == len(roles) else set()
+    added = [(n, one.role) for n, one in enumerate(roles, 1) if n not in known]
+    return ", ".join(f"column {n} {words[role]}" for n, role in added if role in words)
 
 
 def _named_roles(source: Source, number: int) -> list[Column]:
@@ -423,7 +445,6 @@ _ADVICE = re.compile(r"^(?:html|text|wording)[ ]of[ ](?:the[ ])?|[ ]*(?:[-–—
 """What templates add to the name of a column: `Question - max 120 characters`, `HTML of the question`."""
 _TRUE_FALSE = re.compile(r"(?:true|boolean|tf)\b.*|true.?false")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_MARKER = re.compile(r"(?:[-*•]|\(?[A-Za-z0-9]{1,2}[.)])\s+")
 _URL = re.compile(r"https?://[^\s<>)\]]+")
 
 
@@ -554,11 +575,7 @@ def _options(row: Row) -> Options:
     listed = row.cells.get("options", "")
     if named or not listed:
         return named
-    mark = next((mark for mark in ("\n", "|", ";", ",") if mark in listed.strip()), "\n")
-    texts = [text.strip() for text in listed.strip().split(mark) if text.strip()]
-    if all(_MARKER.match(text) for text in texts):
-        texts = [_MARKER.sub("", text, count=1) for text in texts]
-    return list(enumerate(texts))
+    return list(enumerate(without_labels(parts_of(listed))))
 
 
 def _offers(draft: ImportDraft, item: Item, row: Row, options: Options, style: KeyStyle) -> list[OptionDraft]:

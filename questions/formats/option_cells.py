@@ -1,0 +1,79 @@
+"""Reads the cells of a table that hold options: several in one cell, and words that stand for no option."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_MARKS = ("\n", "|", ";", ",")
+"""Marks between options, the clearest first."""
+_MARKER = re.compile(r"(?:[-*•]|\(?[A-Za-z0-9]{1,2}[.)])\s+")
+_LABEL = re.compile(r"(?P<letter>[A-Za-z])[ ]?:[ ]+(?=\S)")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_PLACEHOLDER = re.compile(r"n[/.]a\.?|[-–—]{1,3}", re.IGNORECASE)
+_FEWEST_ROWS = 2
+"""Fewest rows in which a word can stand for no option."""
+_FEWEST_OPTIONS = 2
+
+
+def parts_of(cell: str) -> list[str]:
+    """Returns the options in a cell, between the clearest mark that parts it: line breaks, bars, semicolons or
+    commas."""
+    parts: list[str] = []
+    for mark in _MARKS:
+        parts = [text.strip() for text in cell.strip().split(mark) if text.strip()]
+        if len(parts) > 1:
+            return parts
+    return parts
+
+
+def without_labels(texts: list[str]) -> list[str]:
+    """Returns options without the markers before them, and without letters before colons where these go on from A."""
+    if all(_MARKER.match(text) for text in texts):
+        return [_MARKER.sub("", text, count=1) for text in texts]
+    labels = [_LABEL.match(text) for text in texts]
+    said = "".join(label["letter"].lower() for label in labels if label)
+    if len(texts) >= _FEWEST_OPTIONS and len(said) == len(texts) and _LETTERS.startswith(said):
+        return [_LABEL.sub("", text, count=1) for text in texts]
+    return texts
+
+
+def without_placeholders(rows: Sequence[tuple[Mapping[int, str], str]]) -> list[dict[int, str]]:
+    """Returns the options of each row without those that stand for no option, such as `N/A`. `rows`: the options of a
+    row by their places, and its key.
+
+    They stand after all others, in several rows, and no key names one.
+    """
+    ends = [_first_placeholder(options) for options, _ in rows]
+    filled = [(end, key) for end, (_, key) in zip(ends, rows, strict=True) if end is not None]
+    if len(filled) < _FEWEST_ROWS or any(_may_name(key, end) for end, key in filled):
+        return [dict(options) for options, _ in rows]
+    return [
+        {place: text for place, text in options.items() if end is None or place < end}
+        for end, (options, _) in zip(ends, rows, strict=True)
+    ]
+
+
+def _first_placeholder(options: Mapping[int, str]) -> int | None:
+    """Returns the place of the first of the placeholders at the end; None if there is none, or fewer than two other
+    options."""
+    places = [place for place, text in sorted(options.items()) if text.strip()]
+    kept = len(places)
+    while kept and _PLACEHOLDER.fullmatch(options[places[kept - 1]].strip()):
+        kept -= 1
+    return places[kept] if _FEWEST_OPTIONS <= kept < len(places) else None
+
+
+def _may_name(key: str, end: int) -> bool:
+    """Returns whether a key may name an option from this place on: by its letter, its number or its text."""
+    if _PLACEHOLDER.fullmatch(key.strip()):
+        return True
+    named = re.findall(r"\b(?:[A-Za-z]|\d{1,2})\b", key) if len(key) <= _LONGEST_KEY else []
+    return any(int(one) > end if one.isdecimal() else _LETTERS.index(one.lower()) >= end for one in named)
+
+
+_LONGEST_KEY = 12
+"""Longest key made of letters or numbers, characters."""
