@@ -20,6 +20,7 @@ from questions.formats.draft import (
     topic_of,
 )
 from questions.formats.markdown import markdown_converter
+from questions.patterns.stems import reads_as_question
 from questions.recipes import valid_recipe
 
 if TYPE_CHECKING:
@@ -140,7 +141,11 @@ def _question(draft: ImportDraft, chunk: _Chunk, text: str, category: str) -> No
     title, style, before = _head(text[:opens])
     read_words = markdown_converter(style)
     prompt = _joined(unescape(before), unescape(text[closes + 1 :]))
-    item = Item(*lines, read_words(prompt), title=" ".join(unescape(title).split()), topic=topic_of(category))
+    name = " ".join(unescape(title).split())
+    if not prompt and reads_as_question(name):
+        # Without a text, a title that asks is the question.
+        prompt, name = name, ""
+    item = Item(*lines, read_words(prompt), title=name, topic=topic_of(category))
     item.section = tuple(part.strip() for part in category.split("/") if part.strip())
     item.tag([value for name, value in chunk.notes if name == "tag"])
     item.id = next((value for name, value in chunk.notes if name == "id"), "")
