@@ -106,7 +106,7 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
         except packages.UnreadablePackage as error:
             return _unknown(name, "", str(error))
         if suffix in _MARKDOWN:
-            return None
+            return _aiken_in_word(text, name) if recipe is None else None
     named = [foreign for foreign in IMPORT_FORMATS if suffix in foreign.suffixes]
     if len(text) > MOST_BYTES:
         return _too_large(name, named[0].name if named else "markdown")
@@ -122,6 +122,13 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     for sheet in unread:
         draft.add("Q603", f"{sheet} was left out", "save it as a file of its own", (1, 1), note="its columns differ")
     return draft
+
+
+def _aiken_in_word(text: str, name: str) -> ImportDraft | None:
+    """Reads Aiken in the text of a Word document; returns None for any other document."""
+    plain = aiken.plain_word(text)
+    source = open_source(plain, name)[0] if plain else None
+    return aiken.read(source) if source and aiken.sniff(source) else None
 
 
 def _directives(text: str | bytes, name: str) -> ImportDraft | None:

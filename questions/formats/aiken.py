@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 NAME = "aiken"
 
 _OPTION = re.compile(r"\s*(?P<letter>[A-Z])[.)]\s+(?P<text>.*)")
-_ANSWER = re.compile(r"\s*ANSWERS?:\s*(?P<letters>[A-Z](?:\s*,\s*[A-Z])*)\s*")
+_FEWEST_IN_WORD = 3
+"""Fewest keys that show that the text of a Word document is Aiken."""
+_ANSWER = re.compile(r"\s*ANSWERS?:\s*(?P<letters>[A-ZАВСЕ](?:\s*,\s*[A-ZАВСЕ])*)\s*")
+_UNCLEAR = re.compile(r"\s*ANSWERS?:\s")
+"""Start of a key that may go on in words, so that it names no option."""
+_LATIN = str.maketrans("АВСЕ", "ABCE")
+"""Cyrillic letters that look like letters of options, which are always Latin."""
 _NUMBER = re.compile(r"\s*(?:Q(?:uestion)?[ ]?)?(?P<number>\d{1,4})[.):][ \t]*(?P<text>\S.*)", re.IGNORECASE)
 _FEWEST_NUMBERED = 3
 _GAP = 2
@@ -60,6 +66,17 @@ def sniff(source: Source) -> bool:
     )
 
 
+_ITEM = re.compile(r"(?m)^[ ]*-[ ](?=[A-Z]\)[ ])")
+_BOLD = re.compile(r"\*\*(?P<text>[^*\n]+)\*\*")
+
+
+def plain_word(markdown: str) -> str | None:
+    """Returns the text of a Word document without Markdown if it is Aiken with several keys; None for any other."""
+    if sum(_ANSWER.fullmatch(line) is not None for line in markdown.split("\n")) < _FEWEST_IN_WORD:
+        return None
+    return _BOLD.sub(r"\g<text>", _ITEM.sub("", markdown)).replace("\\<", "<")
+
+
 def read(source: Source) -> ImportDraft:
     """Reads all questions of a document."""
     draft = ImportDraft(source, NAME)
@@ -95,7 +112,10 @@ def _questions(source: Source) -> tuple[list[_Open], _Open]:
             elif current.rest:
                 current.take_rest()
             current.first = current.first or number
-            close(number, answer["letters"])
+            close(number, answer["letters"].translate(_LATIN))
+            current = _Open()
+        elif current.options and not current.rest and _UNCLEAR.match(line):
+            close(number, "")
             current = _Open()
         elif option and current.rest and not _goes_on(current, option["letter"]):
             # The lines after the options were the next question: this one has no answer.
