@@ -269,13 +269,15 @@ def is_answer_heading(block: Block) -> bool:
 
 def answer_in_heading(heading: str) -> str | None:
     """Returns the text after the label in an answer heading; empty if there is none, None for other headings."""
-    if len(heading) > 200 or not _MAY_ANSWER.match(heading):
+    if len(heading) > _LONGEST_HEADING or not _MAY_ANSWER.match(heading):
         return None
     if (found := _ANSWER_HEADING.fullmatch(_EDGES.sub("", plain(heading)))) is None:
         return None
     return found["rest"] or found["letter"] or ""
 
 
+_LONGEST_HEADING = 4000
+"""Length of a heading with an answer in it, characters: some write the whole answer as a heading."""
 _QUESTION_HEADING = re.compile(
     rf"\W*(?:{QUESTION_WORDS}|prompt|statement)(?:[ ](?:text|statement)|描述|内容)?\W*", re.IGNORECASE
 )
