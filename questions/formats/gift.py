@@ -39,7 +39,8 @@ _TITLE = re.compile(r"\s*::(?P<title>(?:[^:\\]|\\.|:(?!:))*)::", re.DOTALL)
 _FORMAT = re.compile(r"\s*\[(?P<format>html|markdown|plain|moodle)\]")
 _ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
 _ANSWER = re.compile(r"(?<!\\)\{\s*(?:[=~#}]|(?:T|TRUE|F|FALSE)\s*[#}])")
-_MARKDOWN = re.compile(r"#{1,6} |```|~~~|---\s*$")
+_MARKDOWN = re.compile(r"#{1,6} |```|~~~|---\s*$|[ \t]*\\(?:documentclass|begin\{document\})")
+"""What GIFT does not have: Markdown, and the start of LaTeX, whose braces are no answers."""
 
 
 @dataclass(slots=True)

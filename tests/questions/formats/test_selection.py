@@ -135,3 +135,12 @@ def test_a_table_takes_no_patterns_of_text() -> None:
         "1-1 Q009 the recipe cannot be used: this document has columns, and the recipe has patterns of text |  "
         "| name its columns: `prompt: name of the column`"
     ]
+
+
+def test_latex_is_no_gift() -> None:
+    exam = (
+        "\\documentclass{article}\n\\newcommand{\\pts}[1]{#1}\n\\begin{document}\n\n"
+        "\\item What is {= a view ~ a copy}\n\n\\end{document}\n"
+    )
+    assert read_bank(exam, name="exam.tex").bank.questions == ()
+    assert read_bank("What is a view? {=x ~y}\n", name="exam.txt").bank.dialects == ("gift",)
