@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING
@@ -431,12 +432,23 @@ def _asking_lines(run: list[Start], told: bool) -> Verdict:
     lines = [line for _, below in groupby(run, key=lambda start: start.run) for line in _not_in_an_answer(list(below))]
     numbered = [start for start in lines if start.number]
     bare = [start for start in lines if not start.number and start.bold and start.asks]
+    bare = _without_recurring(bare)
     read: list[Start] = []
     if len(numbered) >= (1 if told else FEWEST["line"]) and sum(start.asks for start in numbered) * 2 > len(numbered):
         read += numbered
     if len(bare) >= FEWEST["line"]:
         read += bare
     return Verdict(tuple(sorted(read, key=lambda start: start.first)))
+
+
+def _without_recurring(starts: list[Start]) -> list[Start]:
+    """Returns the starts without lines such as `Why does it matter?` that recur as parts of several answers."""
+    counts = Counter(start.stem.text for start in starts)
+    return [start for start in starts if counts[start.stem.text] < _FEWEST_RECURRING]
+
+
+_FEWEST_RECURRING = 3
+"""How often the same line recurs that is a part of answers."""
 
 
 def _not_in_an_answer(lines: list[Start]) -> list[Start]:
@@ -552,7 +564,7 @@ def _is_counted(run: list[Start]) -> bool:
 
 def _bare(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
     made = made_of(document, run, told=_is_told(document, run))
-    return Verdict(tuple(up_to_gaps(document, run))) if made else Verdict()
+    return Verdict(tuple(_without_recurring(up_to_gaps(document, run)))) if made else Verdict()
 
 
 def _holds_headings(body: tuple[Block, ...]) -> bool:

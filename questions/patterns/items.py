@@ -25,10 +25,20 @@ from questions.patterns.marks import bullet_options, bullets_offer, lists_ask_to
 from questions.patterns.option_tables import with_table_options
 from questions.patterns.options import RIGHT_AFTER, options_in
 from questions.patterns.starts import Start
-from questions.patterns.stems import asks_to_choose, ends_asking, level_of, level_under, reads_as_question, unbold
+from questions.patterns.stems import (
+    POINTS,
+    asks_to_choose,
+    ends_asking,
+    level_of,
+    level_under,
+    reads_as_question,
+    unbold,
+)
 from questions.source import Finding, trim
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from questions.blocks import Block
     from questions.document import Document, Draft
     from questions.model import Level
@@ -56,7 +66,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     offering = _mostly_offers(starts)
     labeled = candidate.reason == "answered" and any(start.answer for start in starts)
     mostly_labeled = candidate.kind == "heading" and _mostly_labeled(starts)
-    mostly_bare = len(starts) > 4 and sum(not start.text for start in starts) * 10 >= len(starts) * 7
+    mostly_bare = _are_mostly_bare(starts)
     read = [
         _parts(
             document,
@@ -123,6 +133,13 @@ def _mostly_offers(starts: tuple[Start, ...]) -> bool:
     return sum(start.offers for start in starts) * 2 > len(starts) > 1
 
 
+def _are_mostly_bare(starts: Sequence[Start]) -> bool:
+    """Returns whether most questions of a list have no text below them, so that what others have may go on asking."""
+    said = [start.said for start in starts if start.said]
+    asks = sum(map(reads_as_question, said)) * 3 >= len(said)
+    return len(starts) > 4 and sum(not start.text for start in starts) * 10 >= len(starts) * 7 and asks
+
+
 def _parts(
     document: Document, start: Start, limit: int, candidate: Candidate, *, is_last: bool, mostly_bare: bool
 ) -> _Parts:
@@ -160,6 +177,8 @@ def _parts(
         end = asked.last if asked else first - 1
         stem = _unbold_first(_text(document, start, first, end))
         shown = _text(document, start, end + 1, last)
+    if mostly_bare and not is_last and start.kind == "item" and _is_section_title(document, start, last):
+        return _Parts(start.last, stem, "", False, title, meta.level, meta.tags)
     if _belongs_to_prompt(start, body, shown, mostly_bare=mostly_bare):
         return _Parts(last, "\n\n".join((stem, shown)), "", False, title, meta.level, meta.tags)
     return _Parts(last, stem, shown, False, title, meta.level, meta.tags)
@@ -177,12 +196,16 @@ def _asked_after(given: Block, body: tuple[Block, ...]) -> Block:
     return given
 
 
-_POINTS = re.compile(
-    r"[*_(\[]{0,4}\d{1,3}(?:[.,]\d{1,2})?[ ]?"
-    r"(?:points?|pts?|marks?|puntos?|pontos?|punt[oi]|punkte?|балл(?:а|ов)?|点|分)"
-    r"[.*_)\]]{0,4}",
-    re.IGNORECASE,
-)
+def _is_section_title(document: Document, start: Start, last: int) -> bool:
+    """Returns whether all that stands below an item is a line of its own, at the margin and without an end of a
+    sentence, that names the items below it."""
+    below = [line for number in range(start.last + 1, last + 1) if (line := document.source.line(number)).strip()]
+    if start.said or len(below) != 1:
+        return False
+    return below[0][:1].isalpha() and not below[0].rstrip().endswith((".", "?", "!", ":", ";", ",", "。"))
+
+
+_POINTS = re.compile(rf"[*_(\[]{{0,4}}{POINTS}[.*_)\]]{{0,4}}", re.IGNORECASE)
 """A paragraph that only says how many points a question earns."""
 _END_TAG = re.compile(r"[ ]*</(?:a|span|b|strong|font|center)>[ ]*", re.IGNORECASE)
 _OPEN_TAGS = re.compile(r"(?:(?:^|\n)[ ]{0,8}<(?:div|p|span|section)\b[^<>\n]{0,200}>[ \t\n]{0,8})+$")
@@ -360,6 +383,8 @@ def _belongs_to_prompt(start: Start, body: tuple[Block, ...], shown: str, *, mos
     if start.bold and start.kind == "item":
         # A list below an item in bold, in another form, says something about it.
         mostly_bare = False
+    if start.said and not body and mostly_bare and start.kind == "item":
+        return True
     if start.said or not body or len(lists) != len(body):
         return mostly_bare and bool(body) and not start.said and all(block.kind in ("list", "fence") for block in body)
     items = [item.children[0].text for block in lists for item in block.children if item.children]

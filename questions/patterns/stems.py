@@ -266,6 +266,14 @@ _FEW = 4
 _WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
 
 
+POINTS = r"\d{1,3}(?:[.,]\d{1,2})?[ ]?(?:points?|pts?|marks?|puntos?|pontos?|punt[oi]|punkte?|балл(?:а|ов)?|点|分)"
+"""How many points a question earns."""
+_POINTS_AT_END = re.compile(rf"[(\[（【]{POINTS}\.?[)\]）】]$", re.IGNORECASE)
+"""Points in brackets behind a question."""
+_LONGEST_POINTS = 40
+"""Length of the end of a line in which points are searched, characters."""
+
+
 def numbered(heading: str) -> tuple[str, str]:
     """Returns the number at the start of a heading, or an empty string, and the rest: `12. What …`, `Q3) …`, `**4.
     …**`."""
@@ -303,6 +311,8 @@ def question_line(line: str) -> QuestionLine:
     if "<" in text:
         text = _ANCHOR.sub("", text).strip()
     text = _LEADING_LINK.sub("", text, count=1)
+    if text.endswith((")", "]", "）", "】")) and (found := _POINTS_AT_END.search(text[-_LONGEST_POINTS:])):
+        text = text[: len(text) - len(found[0])].rstrip()
     level, text = _level_at_end(text)
     labeled = _LABELED.match(text) is not None
     if found := _ONLY_NUMBER.fullmatch(_bare(text)):
@@ -328,10 +338,10 @@ def _level_at_end(text: str) -> tuple[Level | None, str]:
         level = _LEVEL_SIGNS.get(found["sign"])
         if level:
             return level, plain_signs[: found.start()].rstrip()
-    if bare.endswith((")", "）", "]")) and (found := _LEVEL_WORD.search(bare)):
+    if bare.endswith((")", "）", "]")) and (found := _LEVEL_WORD.search(bare[-_LONGEST_POINTS:])):
         level = _LEVELS.get(found["word"].lower())
         if level:
-            return level, bare[: found.start()].rstrip()
+            return level, bare[: len(bare) - len(found[0])].rstrip()
     return None, text
 
 

@@ -1,0 +1,109 @@
+"""Lists of questions without answers, points behind questions, and lines that recur in answers."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from questions import read_bank
+from questions.patterns.stems import question_line
+
+BARE = [
+    "What is a view?",
+    "What is a stride?",
+    "What is a storage?",
+    "How does `cat` join tensors?",
+    "Why is a copy slow?",
+    "When is a tensor contiguous?",
+    "What is a leaf?",
+]
+
+
+def items(texts: list[str]) -> str:
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1)) + "\n"
+
+
+def read(text: str) -> list[tuple[str, str | None]]:
+    return [(one.prompt, one.answer) for one in read_bank(text, name="a.md").bank.questions]
+
+
+def test_what_a_few_items_add_to_their_question_is_no_answer() -> None:
+    more = [f"{BARE[0]} Compare it with a copy!", f"{BARE[1]} Explain how it is used in a view."]
+    found = read(items([*more, *BARE[2:]]))
+    assert found == [(one, None) for one in (*more, *BARE[2:])] or [answer for _, answer in found] == [None] * 7
+    assert "Explain how it is used" in found[1][0]
+
+
+def test_statements_behind_questions_stay_answers() -> None:
+    said = [f"{BARE[0]} It shares the memory.", f"{BARE[1]} A step in memory, counted in elements."]
+    assert [answer for _, answer in read(items([*said, *BARE[2:]]))][:2] == [
+        "It shares the memory.",
+        "A step in memory, counted in elements.",
+    ]
+
+
+def test_in_a_list_with_answers_a_rest_that_asks_is_an_answer() -> None:
+    found = read(items([f"{one} It depends on the memory, as the text says." for one in BARE]))
+    assert all(answer and answer.startswith("It depends") for _, answer in found)
+
+
+def test_a_line_between_items_without_answers_is_a_title() -> None:
+    text = items(BARE[:4]) + "Memory and copies\n" + "\n".join(f"{n}. {one}" for n, one in enumerate(BARE[4:], 5))
+    found = read(text + "\n")
+    assert found == [(one, None) for one in BARE]
+
+
+def test_a_sentence_below_an_item_is_still_its_answer() -> None:
+    text = items(BARE[:4]) + "It copies them.\n" + "\n".join(f"{n}. {one}" for n, one in enumerate(BARE[4:], 5))
+    assert ("How does `cat` join tensors?", "It copies them.") in read(text + "\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("What is a view? (2 points)", "What is a view?"),
+        ("3. What is a view? [1.5 pts]", "What is a view?"),
+        ("(1 point)", ""),
+        ("Was ist das? (3 Punkte)", "Was ist das?"),
+        ("什么是视图？（5分）", "什么是视图？"),
+        ("How many (2 points) are there?", "How many (2 points) are there?"),
+        ("Which are (x, y)", "Which are (x, y)"),
+        ("What is (2 pointers)", "What is (2 pointers)"),
+    ],
+)
+def test_points_behind_a_question_are_no_part_of_it(line: str, text: str) -> None:
+    assert question_line(line).text == text
+
+
+def test_headings_that_are_a_number_and_points_ask_below() -> None:
+    parts = [
+        f"### {n} ({n} points)\n\n{one}\n\n- A. it copies\n- B. it shares\n- C. neither\n"
+        for n, one in enumerate(BARE, 1)
+    ]
+    found = read_bank("# Test on tensors\n\n" + "\n".join(parts), name="a.md").bank.questions
+    assert [one.prompt for one in found] == BARE
+    assert all(len(one.options) == 3 and not one.answered for one in found)
+
+
+def test_the_same_bold_line_in_several_answers_asks_nothing() -> None:
+    parts = [
+        f"## Part {one}\n\nSome text.\n\n**Why does it matter?**\n\nIt is faster.\n\n- one\n- two\n" for one in "abc"
+    ]
+    assert read("# Guide\n\n" + "\n".join(parts)) == []
+
+
+def test_bold_lines_that_differ_still_ask() -> None:
+    parts = [f"## Part {n}\n\n**{one}**\n\nIt is faster.\n" for n, one in enumerate(BARE)]
+    assert len(read("# Guide\n\n" + "\n".join(parts))) == len(BARE)
+
+
+def test_many_brackets_take_linear_time() -> None:
+    def cost(size: int) -> float:
+        start = time.process_time()
+        question_line("What? " + "(2 " * size + "(2 points)")
+        question_line("What? " + " " * size + "(2 points)")
+        return time.process_time() - start
+
+    cost(10)
+    assert cost(100_000) < 40 * max(cost(10_000), 0.005)
