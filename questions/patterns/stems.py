@@ -303,7 +303,7 @@ class QuestionLine(NamedTuple):
 @lru_cache(maxsize=4096)
 def question_line(line: str) -> QuestionLine:
     """Returns number, text and sources of a line that may ask: `#### 4) **Why?** [[src](…)]` without markup."""
-    text = line.strip()
+    text = _DASH_FIRST.sub("", line.strip(), count=1)
     links: list[str] = []
     while text.endswith((")", "]")) and (found := _source_at_end(text)):
         links.insert(0, found["a"] or found["b"] or found["c"])
@@ -328,6 +328,10 @@ def question_line(line: str) -> QuestionLine:
     if not number:
         number, text = numbered(text)
     return QuestionLine(number, text, tuple(link for link in links if not link.startswith("#")), level, labeled)
+
+
+_DASH_FIRST = re.compile(r"[-–—•][ ]{1,3}(?=\d{1,3}[.)][ ])")
+"""A dash before the number of a heading."""
 
 
 def _level_at_end(text: str) -> tuple[Level | None, str]:

@@ -69,10 +69,13 @@ def test_a_sentence_below_an_item_is_still_its_answer() -> None:
         ("什么是视图？（5分）", "什么是视图？"),
         ("How many (2 points) are there?", "How many (2 points) are there?"),
         ("Which are (x, y)", "Which are (x, y)"),
+        ("- 4. What is a view?", "What is a view?"),
+        ("- 4 views", "- 4 views"),
+        ("-4. What is left?", "-4. What is left?"),
         ("What is (2 pointers)", "What is (2 pointers)"),
     ],
 )
-def test_points_behind_a_question_are_no_part_of_it(line: str, text: str) -> None:
+def test_points_behind_and_a_dash_before_a_question_are_no_part_of_it(line: str, text: str) -> None:
     assert question_line(line).text == text
 
 
