@@ -169,9 +169,11 @@ def clock() -> Clock:
 async def service(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
     """The service without a sandbox. Nothing ticks by itself: call `service.tick()` and `jobs.run_pending()`."""
     from service.app import build
+    from tests.databases import keep_connections
 
     async with build(settings, clock).running() as running:
         yield running
+        keep_connections(running.engine)
 
 
 @pytest.fixture

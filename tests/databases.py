@@ -10,14 +10,22 @@ from itertools import count
 from os import environ, getpid
 from pathlib import Path
 from traceback import extract_stack
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 from warnings import warn
 
 import psycopg
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGconn, PGresult
 from psycopg.sql import SQL, Identifier
 from sqlalchemy.dialects import registry
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg, PGDialectAsync_psycopg
+from sqlalchemy.dialects.postgresql.psycopg import (
+    AsyncAdapt_psycopg_connection,
+    PGDialect_psycopg,
+    PGDialectAsync_psycopg,
+)
 from sqlalchemy.engine import URL, Engine, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.store import migrations
 from service.store.session import libpq_url, start_postgres
@@ -42,14 +50,23 @@ _FIRST_OBJECT = 16384
 """Lower ids belong to PostgreSQL itself."""
 
 _TERMINATE = (
-    "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
-    "where datname = current_database() and pid <> pg_backend_pid()"
+    b"select pg_terminate_backend(pid, 5000) from pg_stat_activity "
+    b"where datname = current_database() and pid <> pg_backend_pid()"
 )
 _TABLES = "select schemaname, tablename from pg_tables where schemaname not in ('pg_catalog', 'information_schema')"
 _RESTART_SEQUENCES = (
-    "select setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) "
-    "from pg_sequences where last_value is not null"
+    b"select setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) "
+    b"from pg_sequences where last_value is not null"
 )
+_RESET = (
+    b"select pg_advisory_unlock_all()",
+    b"unlisten *",
+    b"close all",
+    b"discard temp",
+    b"reset session authorization",
+    b"reset all",
+)
+"""What `discard all` does, except that prepared statements stay: psycopg remembers which it has prepared."""
 
 
 @contextmanager
@@ -120,6 +137,44 @@ def name_openers() -> None:
     connection.__init__, connection.__del__ = opened, collected
 
 
+_kept: dict[str, psycopg.AsyncConnection] = {}
+"""Open connections that no test uses, by their database. The server has read the catalogs for them, which takes it most
+of the time of a short test."""
+
+
+def _keep(connection: psycopg.AsyncConnection) -> bool:
+    """Keeps the connection open for the next test, unless it is broken, or its database has one already."""
+    database = connection.info.dbname
+    if connection.info.transaction_status != TransactionStatus.IDLE or database in _kept:
+        return False
+    _kept[database] = connection
+    return True
+
+
+def _reuse(database: str) -> psycopg.AsyncConnection | None:
+    """Returns the connection that was kept for this database, if the server has not ended it."""
+    connection = _kept.pop(database, None)
+    if connection is not None:
+        # It may have been waited for in the event loop of another test.
+        connection.lock = asyncio.Lock()
+    return connection
+
+
+def _forget(database: str) -> None:
+    """Closes the connection that was kept for this database."""
+    connection = _kept.pop(database, None)
+    if connection is not None:
+        connection.pgconn.finish()
+
+
+def keep_connections(engine: AsyncEngine) -> None:
+    """Has the engine, which the caller is about to close, leave a connection to the next test.
+
+    For fixtures only: what tests close themselves is closed.
+    """
+    cast(SharedStatements, engine.sync_engine.dialect).keeps_connections = True
+
+
 class SharedStatements(PGDialectAsync_psycopg):
     """The asynchronous dialect, whose engines share their compiled statements.
 
@@ -128,6 +183,8 @@ class SharedStatements(PGDialectAsync_psycopg):
 
     supports_statement_cache = True
     compiled: ClassVar[dict[Any, Any]] = {}
+    keeps_connections = False
+    """Whether connections that are closed now are kept open for the next test of their database."""
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)  # compiled statements are found by their dialect
@@ -138,6 +195,19 @@ class SharedStatements(PGDialectAsync_psycopg):
     @classmethod
     def engine_created(cls, engine: Engine) -> None:
         engine.update_execution_options(compiled_cache=cls.compiled)
+
+    def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
+        """Connects, or returns a connection to the same database that an earlier test has left."""
+
+        async def open_or_reuse(*args: Any, **values: Any) -> psycopg.AsyncConnection:
+            return _reuse(values.get("dbname", "")) or await psycopg.AsyncConnection.connect(*args, **values)
+
+        return super().connect(*cargs, async_creator_fn=open_or_reuse, **cparams)
+
+    def do_close(self, dbapi_connection: DBAPIConnection) -> None:
+        driver = cast(AsyncAdapt_psycopg_connection, dbapi_connection).driver_connection
+        if not (self.keeps_connections and _keep(driver)):
+            super().do_close(dbapi_connection)  # type: ignore[no-untyped-call]
 
 
 class Dialect(PGDialect_psycopg):
@@ -168,7 +238,7 @@ class Databases:
         self._template_made = False
         self._schema = ""
         self._wipe: list[bytes] = []
-        self._kept: list[bytes] = []
+        self._migrated: list[bytes] = []
 
     def url(self, name: str) -> str:
         """Returns the URL of a database."""
@@ -182,6 +252,7 @@ class Databases:
 
     def drop(self, name: str) -> None:
         """Drops a database and closes its connections."""
+        _forget(name)
         with connected(self._server_url) as connection:
             connection.execute(SQL("drop database if exists {} with (force)").format(Identifier(name)))
 
@@ -224,15 +295,15 @@ class Databases:
                 filled = connection.execute(SQL("select exists (select from {})").format(named)).fetchone()
                 if filled == (True,):
                     rows = SQL("select coalesce(string_agg(t::text, ',' order by t::text), '') from {} t")
-                    self._kept.append(rows.format(named).as_bytes(connection))
+                    self._migrated.append(rows.format(named).as_bytes(connection))
                 else:
                     self._wipe.append(SQL("delete from {}").format(named).as_bytes(connection))
-            self._schema = self._state(connection)
+            self._schema = self._state(connection.pgconn)
             superuser = connection.execute("select rolsuper from pg_roles where rolname = current_user").fetchone()
         if superuser != (True,):
             self._wipe.clear()
 
-    def _state(self, connection: psycopg.Connection) -> str:
+    def _state(self, connection: PGconn) -> str:
         """Returns the versions of the schema's objects, and the rows inserted by migrations."""
         versions = " union all ".join(
             f"select concat_ws(' ', '{catalog}', {number}, ctid, xmin) from {catalog} where {number} >= {_FIRST_OBJECT}"
@@ -243,17 +314,35 @@ class Databases:
             "where datname = current_database()"
         )
         asked = [f"select sum(hashtextextended(version, 0))::text from ({versions}) as _ (version)".encode()]
-        found = [connection.execute(query).fetchone() for query in [*asked, settings.encode(), *self._kept]]
+        found = [_execute(connection, query).get_value(0, 0) for query in [*asked, settings.encode(), *self._migrated]]
         return repr(found)
 
     def _wiped(self, name: str) -> bool:
         if not self._wipe:
             return False
+        if name in _kept:
+            with suppress(psycopg.OperationalError):
+                return self._wiped_by(_kept[name].pgconn)
+            _forget(name)  # a test can end every connection
         with connected(self.url(name)) as connection:
-            connection.execute(_TERMINATE)
-            if self._state(connection) != self._schema:
-                return False
-            # Append-only tables have triggers, which are not fired on a replica.
-            connection.execute(b"set session_replication_role = replica;" + b";".join(self._wipe))
-            connection.execute(_RESTART_SEQUENCES)
+            return self._wiped_by(connection.pgconn)
+
+    def _wiped_by(self, connection: PGconn) -> bool:
+        for query in _RESET:
+            _execute(connection, query)
+        _execute(connection, _TERMINATE)
+        if self._state(connection) != self._schema:
+            return False
+        # Append-only tables have triggers, which are not fired on a replica.
+        _execute(connection, b"set session_replication_role = replica;" + b";".join(self._wipe))
+        _execute(connection, _RESTART_SEQUENCES)
+        _execute(connection, b"reset all")
         return True
+
+
+def _execute(connection: PGconn, query: bytes) -> PGresult:
+    """Executes the query, also on a connection of another event loop. Raises psycopg.Error."""
+    result = connection.exec_(query)
+    if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+        raise psycopg.OperationalError(connection.get_error_message())
+    return result

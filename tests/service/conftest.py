@@ -9,6 +9,7 @@ import pytest
 from service.app import Service
 from service.client import ServiceClient
 from service.store.session import Sessions, make_engine, make_sessions
+from tests.databases import keep_connections
 from tests.service.daily_channel import DailyChannel
 from tests.service.scenes import Stage
 
@@ -18,6 +19,7 @@ async def sessions(database_url: str) -> AsyncIterator[Sessions]:
     """Sessions on this test's own database."""
     engine = make_engine(database_url)
     yield make_sessions(engine)
+    keep_connections(engine)
     await engine.dispose()
 
 
