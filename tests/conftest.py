@@ -60,12 +60,17 @@ hypothesis.settings.load_profile("fixed")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collects without the garbage collector: nothing collected is garbage, and later collections need not visit it."""
+    """Collects without the garbage collector: nothing collected is garbage, and later collections need not visit it.
+
+    Tests make many objects and few cycles, so the collector also runs less often than by default. What a test leaves
+    open is still found.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(10_000, 20, 10)
         gc.enable()
 
 
