@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import importlib
 import secrets
+import ssl
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -283,6 +285,12 @@ def is_safe(url: str) -> bool:
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1"))
 
 
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Returns the certificates that are trusted. Reading them takes tens of milliseconds, so it happens once."""
+    return httpx.create_ssl_context()
+
+
 async def _fetched(
     method: str,
     url: str,
@@ -294,7 +302,7 @@ async def _fetched(
     """Returns the JSON of an answer. Raises ProviderRefused for an error of the standard, and ProviderUnreachable."""
     headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {bearer}"} if bearer else {})
     try:
-        async with httpx.AsyncClient(timeout=TIMEOUT_S) as http:
+        async with httpx.AsyncClient(verify=_trusted(), timeout=TIMEOUT_S) as http:
             answer = await http.request(method, url, data=form, auth=auth, headers=headers)
         found: object = answer.json()
     except (httpx.HTTPError, httpx.InvalidURL) as problem:
