@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 from urllib.parse import unquote, urlencode
 
@@ -50,6 +51,12 @@ def new_key(kid: str) -> RSAKey:
     return RSAKey.generate_key(2048, {"kid": kid, "use": "sig"}, private=True)
 
 
+@cache
+def first_key() -> RSAKey:
+    """Returns the key that every provider starts with: making one takes longer than most tests."""
+    return new_key("first")
+
+
 @dataclass
 class OpenIdProvider:
     """The provider, with one registered application."""
@@ -60,7 +67,7 @@ class OpenIdProvider:
     secret: str = "hush: of the client"
     url: str = ""
     user: dict[str, Any] = field(default_factory=lambda: {"sub": "u-1", "name": "Ann"})
-    key: RSAKey = field(default_factory=lambda: new_key("first"))
+    key: RSAKey = field(default_factory=first_key)
     published: list[RSAKey] = field(default_factory=list)
     codes: dict[str, Code] = field(default_factory=dict)
     access: dict[str, dict[str, Any]] = field(default_factory=dict)
