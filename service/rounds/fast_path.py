@@ -49,7 +49,7 @@ class FastPath:
         """Returns the result, stored once per event. None if the answer needs `submit_answer`; nothing is changed
         then."""
         reference = QuestionRef.parse(submitted.ref)
-        if reference.kind != "round" or where.thread:
+        if reference.kind != "round":
             return None
         known = await self._find(reference.id)
         if known is None:

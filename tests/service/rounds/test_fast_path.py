@@ -13,9 +13,21 @@ from sqlalchemy import text, update
 
 from service.api.http import Call
 from service.api.member import answer_step_by_step
+from service.client import ServiceRefused
 from service.store import rounds
 from service.store.answers import Submission
-from service.store.tables import AnswerRow, Channel, CurrentAnswer, InboxRow, Member, Outbox, Round, Schedule
+from service.store.tables import (
+    AnswerRow,
+    Channel,
+    Chat,
+    CurrentAnswer,
+    Identity,
+    InboxRow,
+    Member,
+    Outbox,
+    Round,
+    Schedule,
+)
 from service.wire import AnswerInput, AnswerResult, EventReused, QuestionGone, QuestionPost, Where, WrongKindOfAnswer
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, value
@@ -153,6 +165,7 @@ async def test_a_renamed_member_is_renamed(daily: DailyChannel, clock: Clock, re
     renamed = daily.who("Ada").model_copy(update={"name": "Ada L."})
     await daily.client.answer(renamed, DAILY, "renamed", ref, AnswerInput(options=("b",)), clock.now)
     assert [row.name for row in await daily.rows(AnswerRow)] == ["Eve", "Ada", "Ada L."]
+    assert "Ada L." in [row.name for row in await daily.rows(Identity)]
     renamed_channel = Where(channel="daily", name="#every-day")
     await daily.client.answer(renamed, renamed_channel, "moved", ref, AnswerInput(options=("b",)), clock.now)
     channels = await daily.rows(Channel)
@@ -237,7 +250,37 @@ async def test_a_merged_member_answers_as_the_one_they_are_now(daily: DailyChann
     assert (await daily.rows(AnswerRow))[-1].member_id == members["Bob"]
 
 
-async def test_an_answer_in_a_thread_finds_its_channel(daily: DailyChannel, clock: Clock, ref: str) -> None:
-    thread = Where(channel="thread", name="a thread", thread="daily")
-    receipt = await daily.client.answer(daily.who(), thread, "e", ref, AnswerInput(options=("a",)), clock.now)
-    assert receipt.status == "recorded"
+async def test_an_answer_in_a_thread_takes_it(daily: DailyChannel, clock: Clock, ref: str) -> None:
+    thread = Where(channel="daily", name="#daily", thread="t1")
+    with counted() as sent:
+        await daily.client.answer(daily.who(), thread, "e", ref, AnswerInput(options=("a",)), clock.now)
+    assert len(sent) == 1
+
+
+async def test_a_channel_and_an_application_that_are_new_are_registered(
+    daily: DailyChannel, clock: Clock, ref: str
+) -> None:
+    given, new = AnswerInput(options=("a",)), daily.who()
+    daily.client.application = "A1"
+    await daily.client.answer(new, DAILY, "application", ref, given, clock.now)
+    assert [row.application for row in await daily.rows(Chat)] == ["A1"]
+    await daily.client.answer(new, Where(channel="elsewhere"), "channel", ref, given, clock.now)
+    assert [row.external_id for row in await daily.rows(Channel)] == ["daily", "elsewhere"]
+
+
+async def test_a_platform_whose_clock_is_ahead_does_not_answer_in_the_future(
+    daily: DailyChannel, clock: Clock, ref: str
+) -> None:
+    assert await is_fast(daily, ref, at=clock.now + timedelta(minutes=5))
+    assert (await daily.rows(AnswerRow))[-1].at == clock.now
+
+
+async def test_of_two_members_with_one_event_at_once_one_is_refused(daily: DailyChannel, ref: str) -> None:
+    for number in range(8):
+        event = f"press {number}"
+        replies = await asyncio.gather(
+            *(daily.answer(ref, "a", name, event=event) for name in ("Ada", "Bob")), return_exceptions=True
+        )
+        (error,) = [reply for reply in replies if isinstance(reply, BaseException)]
+        assert isinstance(error, ServiceRefused)
+        assert error.refusal == EventReused(event_id=event)
