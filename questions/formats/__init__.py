@@ -12,6 +12,7 @@ from questions.formats import (
     elements,
     gift,
     json,
+    latex,
     line_blocks,
     moodle,
     packages,
@@ -61,6 +62,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(trivia.OPENTDB, (".json",), trivia.sniff_opentdb, trivia.read_opentdb),
     ImportFormat(records.NAME, (".json", ".jsonl", ".yaml", ".yml", ".toml"), records.sniff, records.read),
     ImportFormat(trivia.TRIVIA, (".yaml", ".yml"), trivia.sniff_trivia, trivia.read_trivia),
+    ImportFormat(latex.NAME, (), latex.sniff, latex.read),
     ImportFormat(anki.ANKI_TEXT, (), anki.sniff_anki_text, anki.read_anki_text),
     ImportFormat(aiken.NAME, (".aiken",), aiken.sniff, aiken.read),
     ImportFormat(trivia.OPENTRIVIA, (), trivia.sniff_opentrivia, trivia.read_opentrivia),
@@ -73,12 +75,15 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
 )
 
 _PACKAGES = (".xlsx", ".zip", ".docx")
+_LATEX = ".tex"
+"""Recognized by content: what is no exam is read as Markdown, to name what looks like questions."""
 
 SUFFIXES: tuple[str, ...] = (
     *dict.fromkeys(suffix for foreign in IMPORT_FORMATS for suffix in foreign.suffixes),
     *anki.SUFFIXES,
     *pages.SUFFIXES,
     *_PACKAGES,
+    _LATEX,
 )
 """Suffixes of all formats; `.txt` files are recognized by content."""
 

@@ -230,6 +230,7 @@ def test_the_errors_of_a_choice_are_never_a_readers_doing(document: tuple[str, s
 
 
 N = 40_000
+TEX = "\\documentclass{exam}\n\\begin{document}\n"
 HOSTILE = {
     "braces.gift": "::a::" + "{" * N,
     "answers.gift": "::a:: q {" + "=a ~b " * N + "}",
@@ -280,6 +281,19 @@ HOSTILE = {
     "programs.rst": ".. code::\n\n   x\n" * (N // 10),
     "directives.rst": ".. mchoice:: a\n\n" * (N // 10),
     "long_field.rst": ".. mchoice:: a\n   :answer_a: x\n" + "   y\n" * N,
+    "environments.tex": TEX + "\\begin{exercise}" * N,
+    "nested.tex": TEX + "\\begin{enumerate}\\item What? " * N,
+    "closed.tex": TEX + "\\begin{center}\\end{enumerate}" * N,
+    "braces.tex": TEX + "\\question a" + "\\textbf{" * N,
+    "closed_braces.tex": TEX + "\\question a" + "\\textbf{" * N + "}" * N,
+    "formulas.tex": TEX + "\\question a" + "\\(" * N + "$" * (N + 1) + "\\$" * N + "\\[" * N,
+    "code.tex": TEX + "\\question a" + "\\verb|a" * N + "\\verb!" * N + "\\lstinline[" * N,
+    "listings.tex": TEX + "\\question a\n" + "\\begin{lstlisting}\n" * N,
+    "tables.tex": TEX + "\\question a " + "\\begin{tabular}" * N + "\\end{tabular}" * N,
+    "spaces.tex": TEX + "\\question" + " " * 10 * N + "a\\foo" + "\n" * N,
+    "choices.tex": TEX + "\\question a\\begin{choices}" + "\\choice b" * N,
+    "questions.tex": TEX + "\\question a? \\newpage b\n" * (N // 4),
+    "parts.tex": TEX + "\\question " + "a " * N + "\\begin{parts}" + "\\part b? \n" * (N // 4),
     "long_feedback.rst": ".. mchoice:: a\n\n   a?\n\n   - a\n     + b\n" + "       y\n" * N,
 }
 
@@ -355,8 +369,9 @@ ONE = {
     "a.csv": "What is number {n}?,a{n}\n",
     "a.aiken": "What is number {n}?\nA. a\nB. b\nANSWER: A\n\n",
     "a.txt": "What is number {n}?\ta{n}\n",
+    "a.tex": "\\question What is {n}? \\begin{choices}\\choice a\\CorrectChoice $b$\\end{choices}\n",
 }
-BEFORE = {"a.csv": "question,answer\n", "a.txt": "#separator:tab\n"}
+BEFORE = {"a.tex": TEX, "a.csv": "question,answer\n", "a.txt": "#separator:tab\n"}
 
 
 @pytest.mark.parametrize("name", ONE)
