@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from questions.blocks import plain
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_open, add_short, add_unanswered
 from questions.formats.latex_text import BLANK, LISTS, MARK, POINTS, Tex
-from questions.patterns.stems import asks_to_choose, demands, ends_asking
+from questions.patterns.stems import asks_to_choose, demands, ends_asking, reads_as_question
 from questions.source import Finding
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _ASKING = re.compile(
     rf"|ejercicio|exercicio|esercizio|task)\*?\}}|\\(?:sub){{0,2}}section\*?\{{{_TITLE}",
     re.IGNORECASE,
 )
+_ASKING_TITLE = re.compile(r"\\(?:chapter|(?:sub){0,2}section)\*?\{[^?]{0,300}\?")
 _TOKEN = re.compile(
     r"\\(?:(?P<do>begin|end)[ ]?\{(?P<env>[A-Za-z]{1,40}\*?)\}"
     r"|(?P<item>question|titledquestion|bonusquestion|part|bonuspart|subpart|subsubpart|choice|CorrectChoice"
@@ -101,7 +102,10 @@ _LAST_BLANK = re.compile(r"(?<=[?.:])\s*____\.?$|\n\n____$")
 _ANSWERED = re.compile(
     r"\\(?:(?:answer|ans|soln?|solution)[a-z]*\{|correct[a-z]*\{|begin\{(?:solution|answer|choices|checkboxes|oneparc))"
 )
-_SECTIONS = frozenset(("chapter", "section", "subsection", "subsubsection"))
+_LEVELS = ("chapter", "section", "subsection", "subsubsection")
+_SECTIONS = frozenset(_LEVELS)
+_FEWEST_TITLES = 3
+"""Fewest sections of which most ask."""
 _LONGEST_START = 2_000
 """Length of an item's beginning that shows whether it asks, characters."""
 _LABELED = re.compile(
@@ -139,8 +143,11 @@ class _Node:
 
 
 def sniff(source: Source) -> bool:
-    """Returns whether a text is a LaTeX document with lists, exercises or questions."""
-    return any(map(_DOCUMENT.match, source.lines)) and any(map(_ASKING.search, source.lines))
+    """Returns whether a text is a LaTeX document with lists, exercises, questions or titles that ask."""
+    if not any(map(_DOCUMENT.match, source.lines)):
+        return False
+    asking = sum(map(bool, map(_ASKING_TITLE.search, source.lines)))
+    return asking >= _FEWEST_TITLES or any(map(_ASKING.search, source.lines))
 
 
 def read(source: Source) -> ImportDraft:
@@ -150,6 +157,17 @@ def read(source: Source) -> ImportDraft:
     reader = _Reader(draft, Tex(source.lines))
     reader.read()
     return draft
+
+
+def _walk(node: _Node) -> Iterator[_Node]:
+    """Yields all nodes in a node, in order."""
+    for one in node.nodes:
+        yield one
+        yield from _walk(one)
+
+
+def _is_question(node: _Node) -> bool:
+    return node.name in _EXERCISES or (node.command and node.name in _QUESTIONS)
 
 
 @dataclass(slots=True)
@@ -290,9 +308,43 @@ class _Reader:
 
     def read(self) -> None:
         """Adds all questions to the draft."""
-        self._container(_tree(self.tex))
+        root = _tree(self.tex)
+        nodes = list(_walk(root))
+        sections = [one for one in nodes if one.name in _LEVELS]
+        level = "" if any(map(_is_question, nodes)) else self._asking_level(sections)
+        if level:
+            self._titles(sections, level, root.end)
+        else:
+            self._container(root)
         self._finish()
         self._name_asked()
+
+    def _asking_level(self, sections: list[_Node]) -> str:
+        """Returns the level of sections of which most titles ask; empty if there is none."""
+        for level in _LEVELS:
+            titles = [self._title(one) for one in sections if one.name == level]
+            if len(titles) >= _FEWEST_TITLES and sum("?" in one for one in titles) * 2 >= len(titles):
+                return level
+        return ""
+
+    def _titles(self, sections: list[_Node], level: str, end: int) -> None:
+        """Reads the sections whose titles ask, with the text below as the answer; the others are named."""
+        rank = _LEVELS.index(level)
+        above = [one for one in sections if _LEVELS.index(one.name) <= rank]
+        for node, after in zip(above, [*(one.start for one in above[1:]), end], strict=True):
+            title = self._title(node)
+            self._finish()
+            if node.name != level:
+                self.section = (plain(title),)
+            elif "?" in title or reads_as_question(title) or demands(title):
+                self.last = _Ask(node, "", self.section, texts=[title], last=after)
+                answer = self._text((node.end, after), self.last)
+                self.last.solutions += [answer] if answer else []
+            else:
+                self.asked.append(self.tex.line(node.start))
+
+    def _title(self, node: _Node) -> str:
+        return self.tex.convert(*self._label(node)).text
 
     def _container(self, node: _Node) -> None:
         """Reads what is not part of a question."""
@@ -307,7 +359,7 @@ class _Reader:
                 self.section = (plain(self.tex.convert(*self._label(inner)).text),)
             elif inner.name in _SOLUTIONS and not inner.command:
                 self._solution(inner)
-            elif inner.name in _EXERCISES or (inner.command and inner.name in _QUESTIONS):
+            elif _is_question(inner):
                 self._ask(inner, "", solved)
             elif inner.name in _PARTS or (inner.name in LISTS and self._list_asks(inner, listed=True)):
                 for item in inner.nodes:
@@ -498,6 +550,9 @@ class _Reader:
 def _add(draft: ImportDraft, ask: _Ask, item: Item) -> None:
     """Adds a question by what is known of it."""
     answer = "\n\n".join(ask.solutions)
+    if not item.prompt.strip():
+        draft.add_skipped("the question has no prompt", "write the question", item.lines)
+        return
     offers = ask.options or _offers(item)
     if offers and (key := _KEY.fullmatch(answer.strip())) and not any(right for _, right in offers):
         at = ord(key[1].lower()) - ord("a")

@@ -353,7 +353,9 @@ class Tex:
 
     def _with_argument(self, found: re.Match[str], place: tuple[int, int], end: int, out: _Output, depth: int) -> int:
         name, after = found["name"], place[1] + 1
-        if POINTS.fullmatch(name):
+        if name in ("section", "subsection", "subsubsection", "paragraph"):
+            out.prose(f"\n\n**{self._inner(place, out, depth)}**\n\n")
+        elif POINTS.fullmatch(name):
             pass
         elif _ANSWER.fullmatch(name) and name not in _NO_ANSWER:
             answer = self._inner(place, out, depth)

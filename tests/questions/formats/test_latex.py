@@ -114,6 +114,19 @@ def test_sections_with_the_number_of_a_question_are_read() -> None:
     assert (question.place.line, question.place.end_line) == (3, 6)
 
 
+def test_sections_whose_titles_ask_are_answered_by_their_text() -> None:
+    reading = read(
+        "\\section{What is a view?}\nIt shares.\n\\subsection{Note}\nAlways.\n\\section{What is $x^2$?}\nA square.\n"
+        "\\section{Why copy at all?}\nTo change it.\n\\section{End}\nx"
+    )
+    assert [(one.prompt, one.answer) for one in reading.bank.questions] == [
+        ("What is a view?", "It shares.\n\n**Note**\n\nAlways."),
+        ("What is $x^2$?", "A square."),
+        ("Why copy at all?", "To change it."),
+    ]
+    assert [(one.code, one.span.line) for one in reading.findings] == [("Q006", 11)]
+
+
 def test_code_and_formulas_stay_as_they_are() -> None:
     question = one(
         "\\question What is printed?\n\\begin{lstlisting}[language=Python]\n  x = 7 % 4  # \\question\n  print(x)\n"
