@@ -113,7 +113,9 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     findings = [*_told_of_fences(findings, dialects), *_without_consequences(check_bank(bank, source), findings, bank)]
     if "native" not in dialects:
         keys = ((one.first, one.last) for one in find_key_lists(document))
-        findings += unread_findings(document.without(questions).without_lists(keys), questions)
+        named = {one.span.line for one in findings if one.code == "Q006"}
+        unread = unread_findings(document.without(questions).without_lists(keys), questions)
+        findings += [one for one in unread if one.span.line not in named]
     findings.sort(key=lambda finding: (finding.span, finding.code))
     return Reading(bank, tuple(findings), _study(source, questions, found), source, explanation)
 

@@ -21,6 +21,7 @@ from questions.patterns.swallowed import (
     answered_twice_findings,
     inner_findings,
     left_findings,
+    missing_findings,
     swallowed_findings,
 )
 from questions.patterns.tables import TABLES, read_named_tables, read_tables
@@ -107,6 +108,8 @@ def _name_unread(document: Document, draft: Draft, starts: dict[Kind, list[Start
     draft.findings += inner_findings(document, won, draft.questions)
     named = {one.span.line for one in draft.findings}
     draft.findings += left_findings(starts, won, draft.questions, named)
+    alike = {one.span.line for one in draft.findings if one.code == "Q006"}
+    draft.findings += missing_findings(document, won, draft.questions, alike)
     draft.findings += answered_twice_findings(document, draft.questions, {one.span.line for one in draft.findings})
 
 

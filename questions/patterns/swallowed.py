@@ -101,7 +101,7 @@ def left_findings(
     starts: dict[Kind, list[Start]], won: Sequence[Candidate], questions: Sequence[Question], named: set[int]
 ) -> Iterator[Finding]:
     """Yields a finding for each place outside questions that has the form of those that were read, and asks or has a
-    number next to theirs. `named`: lines of other findings.
+    number that is missing among theirs. `named`: lines of other findings.
 
     `starts`: the places where a question may start, before questions were read.
     """
@@ -110,10 +110,10 @@ def left_findings(
         if candidate.kind not in ("item", "line", "heading"):
             continue
         numbered = _most([bool(start.number) for start in candidate.read])
-        numbers = {start.number for start in candidate.read}
+        numbers = _numbers(candidate)
         for start in starts[candidate.kind]:
             # Headings that ask are named as such, unless they offer more.
-            asks = (candidate.kind != "heading" and ends_asking(start.stem.text)) or _goes_on(start.number, numbers)
+            asks = (candidate.kind != "heading" and ends_asking(start.stem.text)) or _goes_on(start, numbers)
             alike = start.depth == candidate.depth and asks and bool(start.number) == numbered
             at = bisect_right(places, (start.first, len(places))) - 1
             inside = at >= 0 and places[at][0] <= start.first <= places[at][1]
@@ -123,10 +123,57 @@ def left_findings(
                 yield _left(start)
 
 
-def _goes_on(number: str, numbers: set[str]) -> bool:
-    """Returns whether a number is missing between, before or behind others."""
-    near = {str(int(number) - 1), str(int(number) + 1)} if number.isdecimal() and len(number) < _LONG else set()
-    return len(numbers) >= _FEWEST and number not in numbers and bool(near & numbers)
+def missing_findings(
+    document: Document, won: Sequence[Candidate], questions: Sequence[Question], named: Container[int]
+) -> Iterator[Finding]:
+    """Yields a finding for each line with a number that is missing among those of the questions, at its start or
+    behind a sentence. `named`: lines that are named as that already."""
+    places = sorted((question.place.line, question.place.end_line) for question in questions)
+    counted = [numbers for candidate in won if candidate.kind in ("item", "line") and (numbers := _numbers(candidate))]
+    if len(counted) != 1:
+        return
+    (numbers,) = counted
+    known = {number for _, number in numbers}
+    lines = [line for line, _ in numbers]
+    for line, text in enumerate(document.source.lines[: lines[-1]], 1):
+        at = bisect_right(lines, line)
+        if not at or line in named:
+            continue
+        low, high = numbers[at - 1][1], numbers[min(at, len(numbers) - 1)][1]
+        found = [int(one["number"]) for one in _NUMBER.finditer(text)]
+        if not any(low < number < high and number not in known for number in found):
+            continue
+        inside = bisect_right(places, (line, len(document.source.lines))) - 1
+        if inside >= 0 and places[inside][0] <= line <= places[inside][1]:
+            yield _inside(document, line, places[inside][0])
+        else:
+            yield _left_at(document, line, line)
+
+
+_NUMBER = re.compile(r"(?:^[ ]{0,3}|(?<=[.?!…:][ ]))(?P<number>\d{1,4})[.)][ ](?=[^\W\d])")
+
+
+def _numbers(candidate: Candidate) -> list[tuple[int, int]]:
+    """Returns the line and the number of each question with one; empty if there are few."""
+    counted = [(start.first, int(start.number)) for start in candidate.read if _counts(start)]
+    return sorted(counted) if len({number for _, number in counted}) >= _FEWEST else []
+
+
+def _counts(start: Start) -> bool:
+    return start.number.isdecimal() and len(start.number) < _LONG
+
+
+def _goes_on(start: Start, numbers: list[tuple[int, int]]) -> bool:
+    """Returns whether a number is missing where it stands: between the numbers of the questions before and after it,
+    right before the first, or right behind the last."""
+    if not numbers or not _counts(start):
+        return False
+    at, number = bisect_left(numbers, (start.first, 0)), int(start.number)
+    if at == 0:
+        return numbers[0][1] - number == 1
+    if at == len(numbers):
+        return number - numbers[-1][1] == 1
+    return numbers[at - 1][1] < number < numbers[at][1]
 
 
 _FEWEST = 3
@@ -137,11 +184,15 @@ _LONG = 5
 
 def _left(start: Start) -> Finding:
     assert start.document is not None
+    return _left_at(start.document, start.first, start.last)
+
+
+def _left_at(document: Document, first: int, last: int) -> Finding:
     return Finding(
         "Q006",
         "warning",
         "this looks like a question but was not read as one",
-        start.document.source.span(start.first, start.last),
+        document.source.span(first, last),
         note="it has the form of the questions of this document",
         help="write it like them in all: with its options, its answer or a question mark",
         skipped=True,

@@ -110,3 +110,29 @@ def test_many_brackets_take_linear_time() -> None:
 
     cost(10)
     assert cost(100_000) < 40 * max(cost(10_000), 0.005)
+
+
+MISSING = """Topics
+1. What is a view?
+2. What is a copy? Say why. 3. How is it made?
+4. What is a leaf?
+
+Models
+5. The model of a layer, with its equation
+6. The model of a loss, with its equation
+
+7. What is a stride?
+8. What is a hook?
+"""
+
+
+def test_lines_with_numbers_that_are_missing_among_the_questions_are_named() -> None:
+    reading = read_bank(MISSING, name="a.txt")
+    assert [one.place.line for one in reading.bank.questions] == [2, 3, 4, 10, 11]
+    named = [(one.span.line, one.severity, one.skipped) for one in reading.findings if one.code == "Q006"]
+    assert named == [(3, "note", False), (7, "warning", True), (8, "warning", True)]
+
+
+def test_numbers_that_the_questions_have_are_not_named() -> None:
+    text = MISSING.replace("3. How", "How").replace("5. The", "2. The").replace("6. The", "8. The")
+    assert "Q006" not in {one.code for one in read_bank(text, name="a.txt").findings}
