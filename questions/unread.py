@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
+from questions.patterns.starts import find_starts
 from questions.patterns.stems import demands, ends_asking, is_advertisement, numbered
 from questions.source import Finding, Span
 
@@ -51,6 +53,9 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
     sentences = [] if questions else [block for block in free if _is_numbered_sentence(block)]
     if len(sentences) >= _FEWEST_DEMANDING:
         spans += [document.source.span(block.first) for block in sentences if block.first not in named]
+    if not questions:
+        named = {span.line for span in spans}
+        spans += [document.source.span(line) for line in _counted_lines(document) if line not in named]
     spans.sort(key=lambda span: span.line)
     return [_unread(span) for span in spans] if questions else [_no_questions(document.source, spans)]
 
@@ -158,6 +163,26 @@ def _is_numbered_sentence(block: Block) -> bool:
     return bool(counted) and len(text.split()) >= _SENTENCE
 
 
+def _counted_lines(document: Document) -> list[int]:
+    """Returns the lines of places that a document counts: items whose numbers go on through all its lists if some of
+    them ask, and headings with different letters and numbers in brackets, such as `(P1) Models`."""
+    starts = find_starts(document)
+    items = [start for start in starts["item"] if start.depth == 0 and start.number.isdecimal()]
+    asking = sum(ends_asking(start.stem.text) for start in items)
+    numbers = [int(start.number) for start in items]
+    goes_on = numbers[:1] == [1] and all(before < after for before, after in pairwise(numbers))
+    counted = goes_on and asking >= max(_FEWEST_ITEMS, len(items) // 10)
+    coded: dict[int, dict[str, int]] = {}
+    for start in starts["heading"]:
+        if found := _CODED.match(start.stem.text):
+            coded.setdefault(start.depth, {}).setdefault(found[0], start.first)
+    groups = (group for group in coded.values() if len(group) >= _FEWEST_ASKED)
+    return [start.first for start in items if counted] + [line for group in groups for line in group.values()]
+
+
+_CODED = re.compile(r"[(\[][A-Z]{1,3}[-. ]?\d{1,3}[)\]]")
+_FEWEST_ITEMS = 2
+"""Fewest items that ask in a list that goes on through a document."""
 _LETTERED = re.compile(r"\(?[A-Ha-h][.)][ \t]")
 _SENTENCE = 8
 """Fewest words of a heading that is a sentence, not a title."""

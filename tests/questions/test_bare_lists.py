@@ -136,3 +136,23 @@ def test_lines_with_numbers_that_are_missing_among_the_questions_are_named() -> 
 def test_numbers_that_the_questions_have_are_not_named() -> None:
     text = MISSING.replace("3. How", "How").replace("5. The", "2. The").replace("6. The", "8. The")
     assert "Q006" not in {one.code for one in read_bank(text, name="a.txt").findings}
+
+
+COUNTED = "".join(
+    f"## Part {part}\n\n{2 * part - 1}. What is {part}?\n{2 * part}. Uses of {part}\n\n" for part in (1, 2, 3)
+)
+CODED = "".join(f"## (P{number}) Models of kind {number}\n\nThe text.\n\n" for number in range(1, 5))
+
+
+@pytest.mark.parametrize(("text", "lines"), [(COUNTED, "3, 4, 8, 9, 13, 14"), (CODED, "1, 5, 9, 13")])
+def test_what_a_document_counts_is_named_where_nothing_was_read(text: str, lines: str) -> None:
+    reading = read_bank(text, name="a.md")
+    assert reading.bank.questions == ()
+    (finding,) = reading.findings
+    assert finding.note.endswith(f"these lines look like questions: {lines}")
+
+
+@pytest.mark.parametrize("text", [COUNTED.replace("?", ""), CODED.replace("(P", "(see ")])
+def test_steps_and_chapters_are_not_named(text: str) -> None:
+    (finding,) = read_bank(text, name="a.md").findings
+    assert "look like questions" not in finding.note
