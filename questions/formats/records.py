@@ -38,7 +38,7 @@ from questions.formats.field_names import (
 from questions.formats.markdown import from_tagged
 from questions.formats.nested import as_cards, unnested
 from questions.formats.row_keys import UNKNOWN_BASE
-from questions.formats.unknown_fields import asking_field, naming_field, renamed
+from questions.formats.unknown_fields import asking_field, completing_field, naming_field, renamed
 from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
 
@@ -102,6 +102,7 @@ def read_data(draft: ImportDraft, data: Any) -> ImportDraft:
             "this data has no list of questions", "give each question a field `question`, and `options` or `answer`"
         )
     found = _with_named_key(draft, found)
+    found = _with_completing(draft, found)
     base = _base(found)
     left_out = sorted(name for name in found[0].unknown if _LANGUAGE.search(name))
     if left_out:
@@ -140,6 +141,31 @@ def _with_named_key(draft: ImportDraft, records: list[Record]) -> list[Record]:
     return [
         replace(record, values={**record.values, "correct": record.unknown[name], "_correct": name})
         if name in record.unknown
+        else record
+        for record in records
+    ]
+
+
+def _with_completing(draft: ImportDraft, records: list[Record]) -> list[Record]:
+    """Returns the records; where questions repeat, the field that tells them apart is part of them."""
+    asking = [record for record in records if record.asks]
+    if any("correct" not in record.values for record in asking):
+        return records
+    name = completing_field(
+        [(str(one.values["question"]), one.unknown, _right_texts(one.values["correct"])) for one in asking]
+    )
+    if not name:
+        return records
+    message = f"the field `{name[:40]}` was read as part of the question: it tells apart questions that repeat"
+    cure = "if this is wrong, remove the field, or write each question in one field"
+    draft.add("Q613", message, cure, (1, 1), severity="note")
+    return [
+        replace(
+            record,
+            values={**record.values, "question": f"{record.values['question']}\n\n{record.unknown[name]}"},
+            unknown={key: value for key, value in record.unknown.items() if key != name},
+        )
+        if isinstance(record.unknown.get(name), str)
         else record
         for record in records
     ]
@@ -223,6 +249,13 @@ def _by_place(value: Any) -> dict[str, Any]:
         case [str(asked), [str(), str(), *_] as options, *rest] if all(isinstance(one, str) for one in options):
             numbers = rest[0] if rest and isinstance(rest[0], int | list) else []
             return {"question": asked, "options": options, "correct": numbers}
+        case [str(asked), dict(options), int() | str() | [_, *_] as key] if len(options) >= _FEWEST_OPTIONS and all(
+            isinstance(one, str) for one in options.values()
+        ):
+            named = {str(one) for one in (key if isinstance(key, list) else [key])}
+            if named <= options.keys():
+                marked = [{"text": text, "correct": name in named} for name, text in options.items()]
+                return {"question": asked, "options": marked}
     return {}
 
 

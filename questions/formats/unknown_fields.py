@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
@@ -69,6 +70,35 @@ def renamed(data: Any, name: str, depth: int = 0) -> Any:
     return {"question" if spelled(key) == name else key: renamed(value, name, depth + 1) for key, value in data.items()}
 
 
+def completing_field(questions: Sequence[tuple[str, Mapping[str, Any], Sequence[str]]]) -> str:
+    """Returns the only field whose texts tell apart most questions that are the same in words, and do not answer them;
+    empty if the questions differ, or none or several do.
+
+    `questions`: the text of each, its fields with unknown names, and the right answers.
+    """
+    asked = Counter(_words(text) for text, _, _ in questions)
+    repeated = sum(count for count in asked.values() if count > 1)
+    if len(questions) < _FEWEST_OFFERING or repeated * 2 <= len(questions):
+        return ""
+    names = []
+    for name in questions[0][1]:
+        texts = [(_words(text), fields[name], right) for text, fields, right in questions if _is_text(fields.get(name))]
+        different = len({(text, value) for text, value, _ in texts})
+        answers = any(_words(one) in _words(value) for _, value, right in texts for one in right if one.strip())
+        regular = len(texts) >= _REGULAR * len(questions) and different >= _REGULAR * len(texts)
+        if regular and not answers and not _NAMES.search(name):
+            names.append(name)
+    return names[0] if len(names) == 1 else ""
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+_NAMES = re.compile(
+    r"\b(?:ids?|uuid|guid|hint|slug|url|date|created|updated|image|img|file|author|hash|podpowiedz|indice)\b"
+)
+"""Words in the name of a field that is no part of a question."""
 _GIVEN = re.compile(r"\b(?:your|user|my|given|selected|chosen|student|player|respondent)\b")
 """Words in the name of a field that holds what somebody answered."""
 _REGULAR = 0.9

@@ -102,3 +102,45 @@ def test_an_index_of_something_else_is_no_key(name: str) -> None:
 def test_two_questions_do_not_show_which_field_is_the_key() -> None:
     found = read([{"question": f"{asked}?", "options": ["view", "clone"], "x": "clone"} for asked in ASKED[:2]])
     assert not any("+ " in one for one in found)
+
+
+CODES = ("uryyb", "ivrj", "pbcl", "fgevqr")
+
+
+def coded(**fields: str) -> list[dict[str, Any]]:
+    return [
+        {"question": "Decode this.", "code": code, "answer": f"word {number}", **fields}
+        for number, code in enumerate(CODES)
+    ]
+
+
+def test_a_field_that_tells_apart_questions_that_repeat_is_part_of_them() -> None:
+    found = read(coded(place="here"))
+    assert [one.replace("\n", " ").split(" | ")[0] for one in found] == [f"Decode this.  {code}" for code in CODES]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{**one, "question": f"Decode number {number}."} for number, one in enumerate(coded())],  # they differ
+        [{**one, "code": "uryyb"} for one in coded()],  # it repeats too
+        [{**one, "code": f"It is {one['answer']}."} for one in coded()],  # it answers
+        [{**one, "other": one["code"]} for one in coded()],  # two
+        [{"question": one["question"], "answer": one["answer"], "id": one["code"]} for one in coded()],  # a name
+    ],
+)
+def test_other_fields_are_no_part_of_a_question(records: list[dict[str, Any]]) -> None:
+    assert not any("\n" in one.split(" | ")[0] for one in read(records))
+
+
+def test_questions_by_place_may_have_options_by_label() -> None:
+    options = {"1": "2", "2": "a view", "3": "1"}
+    found = read([[asked, options, [1, 3]] for asked in ASKED])  # type: ignore[misc]
+    assert found == [f"{asked} | + 2 | - a view | + 1" for asked in ASKED]
+
+
+@pytest.mark.parametrize(
+    "record", [["a", {"1": "x", "2": "y"}, [3]], ["a", {"1": "x"}, [1]], ["a", {"1": 2, "2": 3}, 1]]
+)
+def test_other_lists_with_mappings_are_no_questions(record: list[Any]) -> None:
+    assert read_as("a.json", json.dumps([record] * 3)) == []
