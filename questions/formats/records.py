@@ -35,15 +35,15 @@ from questions.formats.field_names import (
     option_places,
     spelled,
 )
-from questions.formats.markdown import from_tagged
 from questions.formats.nested import as_cards, unnested
+from questions.formats.record_options import feedback_of, flags_of, mark_of, option_text, options_of, shown_text
 from questions.formats.row_keys import UNKNOWN_BASE
 from questions.formats.unknown_fields import asking_field, completing_field, naming_field, renamed
 from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from questions.source import Source
 
@@ -129,10 +129,10 @@ def _records(data: Any) -> list[Record]:
 
 def _with_named_key(draft: ImportDraft, records: list[Record]) -> list[Record]:
     """Returns the records; where none has a key, the field that names options in each has it."""
-    marked = any(flag is not None for record in records for flag in _flags(record.options))
+    marked = any(flag is not None for record in records for flag in flags_of(record.options))
     if marked or any({"correct", "index", "wrong"} & record.values.keys() for record in records):
         return records
-    name = naming_field([([*map(_option_text, record.options)], record.unknown) for record in records])
+    name = naming_field([([*map(option_text, record.options)], record.unknown) for record in records])
     if not name:
         return records
     message = f"the field `{name[:40]}` was read as the key: it names options of each question"
@@ -172,7 +172,7 @@ def _with_completing(draft: ImportDraft, records: list[Record]) -> list[Record]:
 
 
 def _with_others(record: Record) -> Record:
-    texts = {_option_text(option) for option in record.options}
+    texts = {option_text(option) for option in record.options}
     if "wrong" in record.values or not record.options or texts & set(_right_texts(record.values.get("correct"))):
         return record
     return Record({**record.values, "wrong": list(record.options)}, (), (), record.unknown)
@@ -239,7 +239,7 @@ def _offers(name: object, value: Any) -> bool:
     marked = [one for one in value if isinstance(one, dict)]
     if not marked or not all(isinstance(one, dict | str | int | float) for one in value):
         return False
-    return all({spelled(key) for key in one} <= _BESIDE_MARK and _mark_of(one) is not None for one in marked)
+    return all({spelled(key) for key in one} <= _BESIDE_MARK and mark_of(one) is not None for one in marked)
 
 
 def _by_place(value: Any) -> dict[str, Any]:
@@ -282,7 +282,7 @@ def _record(data: dict[Any, Any]) -> Record | None:
     asked = values.get("question")
     if not isinstance(asked, str) or not asked.strip():
         return None
-    options, letters = _options_of(values.get("options"))
+    options, letters = options_of(values.get("options"))
     if "correct" not in values and (right := values.pop("right", None)) is not None:
         values["correct"] = right
     if not options:
@@ -335,14 +335,14 @@ def _place_of(name: str) -> int | None:
 def _listed(values: dict[str, Any], unknown: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]] | None:
     """Returns the options in a list with another name, if marks or the key show that it holds them."""
     said = values.get("correct")
-    if isinstance(said, list) and any(flag is not None for flag in _flags(_options_of(said)[0])):
-        return _options_of(values.pop("correct"))
+    if isinstance(said, list) and any(flag is not None for flag in flags_of(options_of(said)[0])):
+        return options_of(values.pop("correct"))
     right = {plain(text).casefold() for text in _right_texts(said)} if said is not None else set()
     found = []
     for value in unknown.values():
-        options, letters = _options_of(value)
-        texts = {plain(_option_text(option)).casefold() for option in options}
-        marked = any(flag is not None for flag in _flags(options))
+        options, letters = options_of(value)
+        texts = {plain(option_text(option)).casefold() for option in options}
+        marked = any(flag is not None for flag in flags_of(options))
         if len(options) >= _FEWEST_OPTIONS and all(texts) and (marked or (right and right <= texts)):
             found.append((options, letters))
     return found[0] if len(found) == 1 else None
@@ -352,7 +352,7 @@ def _are_wrong(values: dict[str, Any], options: tuple[Any, ...]) -> bool:
     """Returns whether `alternatives` are the other options: the right one, given in words, is not among them."""
     if values.get("_options") != "alternatives" or "wrong" in values or not options:
         return False
-    said, texts = values.get("correct"), {plain(_option_text(option)).casefold() for option in options}
+    said, texts = values.get("correct"), {plain(option_text(option)).casefold() for option in options}
     right = _right_texts(said) if isinstance(said, list | str) else []
     worded = right and not any(_LETTER.fullmatch(one) or one.isdecimal() for one in right)
     return bool(worded) and not any(plain(one).casefold() in texts for one in right)
@@ -382,61 +382,13 @@ def role_of(name: str) -> str:
 
 def _overlap(one: Any, two: Any) -> bool:
     """Returns whether two lists share a text."""
-    texts = [{_option_text(option) for option in value} if isinstance(value, list) else set() for value in (one, two)]
+    texts = [{option_text(option) for option in value} if isinstance(value, list) else set() for value in (one, two)]
     return bool(texts[0] & texts[1])
 
 
 def _rank(role: str, name: str) -> int:
     words = _NAMES.get(role, ())
     return words.index(name) if name in words else len(words) + (not name)
-
-
-def _options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    if isinstance(value, dict) and len(value) > 1 and all(isinstance(one, bool) for one in value.values()):
-        return tuple({"text": str(text), "correct": right} for text, right in value.items()), ()
-    if isinstance(value, dict):
-        letters = tuple(str(key).strip().lower() for key in value)
-        return tuple(value.values()), letters if all(len(letter) == 1 for letter in letters) else ()
-    if isinstance(value, list) and len(value) > 1:
-        return _with_texts([_unfolded(one) for one in value])
-    return (), ()
-
-
-def _unfolded(option: Any) -> Any:
-    """Returns an option such as `correct: a view` with the mark and the text in fields of their own."""
-    if isinstance(option, dict) and len(option) == 1:
-        ((key, text),) = option.items()
-        name = spelled(key)
-        marks = name in WRONG_FLAGS or (name in FLAGS and name not in OPTION_TEXT)
-        if marks and isinstance(text, str | int | float) and not isinstance(text, bool):
-            return {"text": text, "correct": name not in WRONG_FLAGS}
-    return option
-
-
-def _with_texts(options: list[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """Returns options and their letters. A field whose values are letters in all options has their letters; where no
-    field has a known name, the only other field with a text of its own in each has their texts."""
-    if not all(isinstance(option, dict) for option in options):
-        return tuple(options), ()
-    fields = {
-        key: [str(option.get(key, "")).strip() for option in options]
-        for key in options[0]
-        if all(isinstance(option.get(key), str | int) and not isinstance(option[key], bool) for option in options)
-    }
-    lettered = next(
-        (key for key, values in fields.items() if len(set(values)) == len(values) and all(map(_is_letter, values))),
-        None,
-    )
-    letters = tuple(value.lower() for value in fields[lettered]) if lettered is not None else ()
-    unread = [option for option in options if not _option_text(option)]
-    named = [key for key, values in fields.items() if key != lettered and len(set(values)) == len(values)]
-    if unread and len(named) == 1:
-        return tuple({**option, "text": option[named[0]]} for option in options), letters
-    return tuple(options), letters
-
-
-def _is_letter(value: str) -> bool:
-    return len(value) == 1 and value.isalpha() and value.isascii()
 
 
 def _base(records: list[Record]) -> int | None:
@@ -452,7 +404,7 @@ def _base(records: list[Record]) -> int | None:
 def _indices(record: Record) -> Iterator[int]:
     """Yields the numbers in the key of a record with options."""
     said = record.values.get("index", record.values.get("correct"))
-    texts = {_option_text(option) for option in record.options}
+    texts = {option_text(option) for option in record.options}
     for one in said if isinstance(said, list) else [said]:
         if isinstance(one, str) and one.strip().isdecimal() and one.strip() not in texts:
             one = int(one)
@@ -497,18 +449,18 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
         return
     if not draft.accepts(first, last, len(str(values))):
         return
-    item = Item(first, last, _text(values["question"]), why=_text(values.get("why")))
-    item.topic = topic_of(_text(values.get("topic")))
-    item.section = (plain(_text(values["topic"])),) if _text(values.get("topic")) else ()
-    item.level = level_of(_text(values.get("level")))
+    item = Item(first, last, shown_text(values["question"]), why=shown_text(values.get("why")))
+    item.topic = topic_of(shown_text(values.get("topic")))
+    item.section = (plain(shown_text(values["topic"])),) if shown_text(values.get("topic")) else ()
+    item.level = level_of(shown_text(values.get("level")))
     tags = values.get("tags")
-    item.tag([str(tag) for tag in tags] if isinstance(tags, list) else re.split("[,;]", _text(tags)))
-    flags = _flags(record.options)
-    texts = [_option_text(option) for option in record.options]
+    item.tag([str(tag) for tag in tags] if isinstance(tags, list) else re.split("[,;]", shown_text(tags)))
+    flags = flags_of(record.options)
+    texts = [option_text(option) for option in record.options]
     wrong = values.get("wrong")
     right_texts = _right_texts(values.get("correct"))
     if not texts and isinstance(wrong, list) and right_texts:
-        texts = [*right_texts, *map(_option_text, wrong)]
+        texts = [*right_texts, *map(option_text, wrong)]
         flags = [*(True for _ in right_texts), *(False for _ in wrong)]
     if len(texts) > 1:
         right = {index for index, flag in enumerate(flags) if flag}
@@ -516,7 +468,7 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
             right = _right(draft, item, record, texts, base)
         if all(_LETTER_BEFORE.match(text) for text in texts):
             texts = [_LETTER_BEFORE.sub("", text, count=1) for text in texts]
-        reasons = [_feedback(option) for option in record.options] or [""] * len(texts)
+        reasons = [feedback_of(option) for option in record.options] or [""] * len(texts)
         offers = [
             OptionDraft(text, index in right, "" if index in right else reason)
             for index, (text, reason) in enumerate(zip(texts, reasons, strict=True))
@@ -527,13 +479,13 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
 
 
 def _right_texts(value: Any) -> list[str]:
-    texts = [_option_text(one) for one in (value if isinstance(value, list) else [value])]
+    texts = [option_text(one) for one in (value if isinstance(value, list) else [value])]
     return texts if all(texts) else []
 
 
 def _single(value: Any) -> Any:
     """Returns the accepted answers of a question whose options are all right."""
-    return [_option_text(one) for one in value] if isinstance(value, list) else value
+    return [option_text(one) for one in value] if isinstance(value, list) else value
 
 
 def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
@@ -541,7 +493,7 @@ def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
     if truth is not None:
         add_choice(draft, item, [OptionDraft("True", truth), OptionDraft("False", not truth)])
         return
-    answers = [_text(one) for one in answer] if isinstance(answer, list) else [_text(answer)]
+    answers = [shown_text(one) for one in answer] if isinstance(answer, list) else [shown_text(answer)]
     answers = [one for one in answers if one and not is_placeholder(one)]
     if answers and all(map(_LETTER.fullmatch, answers)):
         # A letter names an option that was not found.
@@ -609,7 +561,7 @@ def _place(said: Any, record: Record, texts: list[str], base: int | None) -> int
         place = said - base if base is not None else -1
         return place if 0 <= place < len(texts) else None
     if isinstance(said, dict):
-        said = _option_text(said)
+        said = option_text(said)
     if not isinstance(said, str):
         return None
     letter = _LETTER.fullmatch(said.strip())
@@ -625,69 +577,3 @@ def _place(said: Any, record: Record, texts: list[str], base: int | None) -> int
     if said.strip().isdigit():
         return _place(int(said), record, texts, base)
     return None
-
-
-def _flags(options: Iterable[Any]) -> list[bool | None]:
-    """Returns which options are marked as right, None for those without a mark. Of points, the most count: an option
-    with less is right in part only, and a wrong one may cost points."""
-    marks = [_mark_of(option) for option in options]
-    most = max((mark for mark in marks if mark is not None and not isinstance(mark, bool)), default=0.0)
-    enough = max(most * _ALIKE, 1e-9)
-    return [mark if mark is None or isinstance(mark, bool) else mark >= enough for mark in marks]
-
-
-_ALIKE = 0.97
-"""Share of the most points that counts as the same: 33.3 and 33.4."""
-
-
-def _mark_of(option: Any) -> bool | float | None:
-    """Returns whether an option is marked as right, or its points; None if it has no mark."""
-    if not isinstance(option, dict):
-        return None
-    named = {spelled(key): value for key, value in option.items()}
-    marks = {name: mark for name, value in named.items() if name in FLAGS for mark in _mark(name, value)}
-    text = _text_key(option)
-    # `answer: 4` beside `is_correct: false` is the option itself.
-    if text in marks and (len(marks) > 1 or not any(isinstance(value, bool) for value in option.values())):
-        del marks[text]
-    return next(iter(marks.values()), None)
-
-
-_POINTS = re.compile(r"-?\d{1,4}(?:\.\d+)?")
-
-
-def _mark(name: str, value: Any) -> Iterator[bool | float]:
-    """Yields what a mark says, if it is one."""
-    if isinstance(value, bool):
-        yield value
-    elif isinstance(value, int | float):
-        yield float(value)
-    elif isinstance(value, str) and value.strip().casefold() in ("true", "false", "yes", "no", name):
-        yield value.strip().casefold() in ("true", "yes", name)
-    elif isinstance(value, str) and _POINTS.fullmatch(value.strip()):
-        yield float(value)
-
-
-def _option_text(option: Any) -> str:
-    if not isinstance(option, dict):
-        return _text(option)
-    named = {spelled(key): value for key, value in option.items()}
-    return _text(named[key]) if (key := _text_key(option)) else ""
-
-
-def _text_key(option: dict[str, Any]) -> str:
-    """Returns the name of the field that holds an option's text."""
-    named = {spelled(key): value for key, value in option.items()}
-    return next((key for key in OPTION_TEXT if isinstance(named.get(key), str | int | float)), "")
-
-
-def _feedback(option: Any) -> str:
-    if not isinstance(option, dict):
-        return ""
-    named = {spelled(key): value for key, value in option.items()}
-    return next((_text(named[key]) for key in ("feedback", "reason", "explanation", "rationale") if named.get(key)), "")
-
-
-def _text(value: Any) -> str:
-    text = "" if value is None or isinstance(value, dict | list) else str(value).strip()
-    return from_tagged(text)
