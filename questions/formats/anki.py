@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
+from questions.formats.column_names import Column, columns
 from questions.formats.draft import ImportDraft, Item, add_short, topic_of
 from questions.formats.markdown import from_html, from_plain
-from questions.formats.table import Column, Row, add_row, columns
+from questions.formats.table import Row, add_row
 from questions.source import Source
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from questions.formats.column_names import Column
 from questions.formats.columns import infer_roles
 from questions.formats.draft import ImportDraft
-from questions.formats.table import Column, add_rows
+from questions.formats.table import add_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from questions.formats import records, table
+from questions.formats.column_names import Column, columns
 from questions.formats.data import MOST_VALUES, load_data
 from questions.formats.draft import ImportDraft
-from questions.formats.table import Column
 from questions.recipes import InvalidRecipe, Recipe, find_columns, name_key
 
 if TYPE_CHECKING:
@@ -103,14 +103,14 @@ def _roles(names: Sequence[str], recipe: Recipe) -> list[Column]:
     lost = {role for part, _ in recipe.columns for role in _REPLACED.get(part, (part,))}
     several = len(recipe.column("options")) > 1
     found = []
-    for name, usual in zip(names, table.columns(names), strict=True):
+    for name, usual in zip(names, columns(names), strict=True):
         part, index = stated.get(name_key(name), ("", 0))
         if not part:
             found.append(Column("") if usual.role in lost else usual)
         elif part == "options" and several:
             found.append(Column("option", index))
         else:
-            found.append(table.columns([_WORDS[part]])[0])
+            found.append(columns([_WORDS[part]])[0])
     return found
 
 

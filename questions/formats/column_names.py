@@ -1,0 +1,86 @@
+"""Reads the names in the header of a table: the role of each column."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from questions.formats.field_names import FIELD_NAMES, names_wrong, option_name, option_places, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_OWN_NAMES: dict[str, str] = {
+    "answer": "answers",
+    "correct": "|".join(FIELD_NAMES["index"]),
+    "kind": "kind|type|question type",
+    "license": "license|licence",
+    "links": "links|link|url|source|sources|reference",
+    "program": "program|code",
+    "key_points": "key points|keypoints",
+    "reasons": "reasons",
+    "title": "title|name",
+}
+"""Names that only tables have, or that mean something else there than in data."""
+_SHARED = ("question", "answer", "correct", "options", "why", "topic", "level", "tags", "id")
+_ROLE_OF = {
+    **{word: role for role in _SHARED for word in FIELD_NAMES[role]},
+    **{word: role for role, words in _OWN_NAMES.items() for word in words.split("|")},
+}
+_ASKING = FIELD_NAMES["question"]
+_ADVICE = re.compile(r"^(?:html|text|wording)[ ]of[ ](?:the[ ])?|[ ]*(?:[-–—,][ ]|[(（\[]|:[ ]*$).*$", re.DOTALL | re.I)
+"""What templates add to the name of a column: `Question - max 120 characters`, `HTML of the question`."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+class Column(NamedTuple):
+    """The role of a column."""
+
+    role: str
+    """A field of a question, `option`, `reason`, or empty if the name is unknown."""
+    place: int = 0
+    """Index of an option or reason, from 0."""
+
+
+def columns(names: Sequence[str]) -> list[Column]:
+    """Returns the roles of a header's columns, by names in any order and spelling."""
+    shown = [_shown(name) for name in names]
+    letters = {"a", "b"} <= set(shown)
+    found = [_column(name, letters) for name in shown]
+    for at, place in option_places(shown).items():
+        if not found[at].role:
+            found[at] = Column("wrong" if names_wrong(shown[at]) else "option", place)
+    asking = [name for name, column in zip(shown, found, strict=True) if column.role == "question"]
+    best = min(asking, key=_ASKING.index, default="")
+    # Where `question` and `Frage` stand side by side, the first of the table of words counts.
+    roles = [
+        Column("") if column.role == "question" and name != best else column
+        for name, column in zip(shown, found, strict=True)
+    ]
+    return _beside_letters(shown, roles) if letters else roles
+
+
+def _beside_letters(names: list[str], roles: list[Column]) -> list[Column]:
+    """Returns the roles; in a language whose words are unknown, the question stands before the columns `A`, `B`, … and
+    the key behind them."""
+    first = names.index("a")
+    after = next((i for i in range(first, len(roles)) if roles[i].role != "option"), len(roles))
+    known = {column.role for column in roles}
+    if "question" not in known and first > 0 and names[first - 1] and not roles[first - 1].role:
+        roles[first - 1] = Column("question")
+    if not known & {"correct", "answer"} and after < len(roles) and names[after] and not roles[after].role:
+        roles[after] = Column("correct")
+    return roles
+
+
+def _shown(name: str) -> str:
+    """Returns the name of a column in lower case, as words: `correctAnswer` as `correct answer`."""
+    return spelled(_ADVICE.sub("", name))
+
+
+def _column(name: str, letters: bool) -> Column:
+    if letters and len(name) == 1 and name in _LETTERS:
+        return Column("option", _LETTERS.index(name))
+    if name in _ROLE_OF:
+        return Column(_ROLE_OF[name])
+    return Column(*found) if (found := option_name(name)) else Column("")
