@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from questions.patterns.candidates import Candidate
-    from questions.patterns.starts import Kind, Start
+    from questions.patterns.start import Kind, Start
     from questions.recipes import Recipe
 
 

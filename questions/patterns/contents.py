@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from questions.model import Question
-    from questions.patterns.starts import Start
+    from questions.patterns.start import Start
 
 _LINK_ONLY = re.compile(r"[*_]{0,3}!?\[[^\[\]]{0,300}\]\([^()\s]{0,500}\)[*_]{0,3}[.,;]?")
 _FEWEST = 2

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from questions.blocks import Block
     from questions.document import Document
     from questions.patterns.candidates import Candidate, Reason
-    from questions.patterns.starts import Kind, Start
+    from questions.patterns.start import Kind, Start
 
 FEWEST = {"label": 1, "heading": 3, "item": 3, "line": 2}
 """Starts without number and answer from which they are questions, unless a title announces questions."""

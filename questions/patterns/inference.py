@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from questions.document import Document
     from questions.patterns.candidates import Reason
-    from questions.patterns.starts import Kind, Start
+    from questions.patterns.start import Kind, Start
 
 
 def best_candidate(

@@ -24,7 +24,7 @@ from questions.patterns.choices import bulleted_choice, find_choice, only_says_t
 from questions.patterns.marks import bullet_options, bullets_offer, lists_ask_to_choose, marking_signs
 from questions.patterns.option_tables import with_table_options
 from questions.patterns.options import RIGHT_AFTER, options_in
-from questions.patterns.starts import Start
+from questions.patterns.start import Start
 from questions.patterns.stems import (
     POINTS,
     asks_to_choose,

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.patterns.answers import without_footer, without_rules
-from questions.patterns.starts import Start
+from questions.patterns.start import Start
 from questions.patterns.stems import demands, ends_asking, numbered, question_line, reads_as_question
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise, takewhile
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from questions.blocks import Block, Fold, fold_text, unwrapped
-from questions.labels import is_answer_summary, is_question_heading, label_of, text_after
-from questions.patterns.answers import FoundAnswer, find_answer, without_footer, without_rules
+from questions.labels import is_answer_summary, is_question_heading, label_of
+from questions.patterns.answers import find_answer, without_footer, without_rules
 from questions.patterns.options import begins_with_box, may_hold_options, options_in
+from questions.patterns.start import Kind, Start
 from questions.patterns.stems import (
     BOLD_LINE,
     QuestionLine,
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from questions.document import Document, Section, Stretch
     from questions.labels import Label
 
-Kind = Literal["label", "heading", "item", "line", "fold", "paragraph"]
-
-KINDS: tuple[Kind, ...] = ("label", "heading", "item", "line", "fold", "paragraph")
-
 _ONE_LINE = re.compile(
     r"(?P<asks>[^?？]{3,400}[?？][\"'”’)*_`]{0,3})(?:\s+[-–—:→>]{1,2})?\s+(?P<says>\S.*)|"
     r"(?P<bold>(?:\*\*|__)[^*_\n]{3,300}(?:\*\*|__))[ ]*(?:[-–—:：→]{1,2}|::)[ ]*(?P<means>\S.*)",
@@ -44,108 +40,10 @@ _ONE_LINE = re.compile(
 _OPTION_LIST = re.compile(r"(?:\[[ xX✓✔*]\]|[*_(\[（]{0,4}[AaАа①][)\].:*_）．、：])(?:[ \t*_]|$)?")
 _BOLD_ALONE = re.compile(r"[ ]{0,3}(?P<mark>\*\*|__)(?P<text>(?:(?!(?P=mark)).){1,600})(?P=mark)[ ]*")
 """A line that is bold as a whole."""
-_LINK_FIRST = re.compile(r"\[(?P<text>[^\[\]]{1,300})\]\([^()\s]{0,500}\)")
 _WRAPPER = re.compile(r"[ ]*</?(?:div|p|span|section)\b", re.IGNORECASE)
 """HTML around a part of an answer."""
 _DEEPEST = 3
 """Depth of nested lists whose items may ask."""
-
-
-@dataclass(frozen=True, eq=False)
-class Start:
-    """A place where a question may start, with all that may belong to it. Compared by identity."""
-
-    kind: Kind
-    depth: int
-    """Level of a heading, depth of a list or fold."""
-    run: int
-    """Starts of one kind, depth and run stand side by side under the same heading."""
-    first: int
-    last: int
-    """Last line of the block that asks."""
-    stem: QuestionLine
-    end: int
-    """Last line that may belong to it."""
-    headings: tuple[Block, ...]
-    body: tuple[Block, ...] = ()
-    """Blocks below the one that asks."""
-    said: str = ""
-    """Text after the question in its own block."""
-    title: str = ""
-    bold: bool = False
-    """Whether it is in bold, or a heading in a list."""
-    label: Label | None = None
-    fold: Fold | None = None
-    block: Block | None = None
-    above_first: bool = False
-    """Whether other blocks stand between it and the heading above."""
-    own_last: int = 0
-    """Last line of its own block."""
-    document: Document | None = None
-    given: str = ""
-    """Text that belongs to several questions and stands above all of them."""
-
-    @property
-    def number(self) -> str:
-        """Its number in the document."""
-        return self.stem.number or (self.block.info if self.kind == "item" and self.block else "")
-
-    @cached_property
-    def asks(self) -> bool:
-        """Whether its text, or the text of the link that it begins with, reads as a question."""
-        linked = _LINK_FIRST.match(self.stem.text)
-        return reads_as_question(self.stem.text) or (linked is not None and reads_as_question(linked["text"]))
-
-    @cached_property
-    def answer(self) -> FoundAnswer | None:
-        """The answer below, if a label, a heading, a fold or a quote marks it."""
-        if self.document is None:
-            return None
-        if self.kind == "item" and self.block and (label := self._label_of_item()):
-            return FoundAnswer(text_after(self.document.source, label, self.end), label.line)
-        own = (self.block, *self.body) if self.kind in ("line", "paragraph") and self.block else self.body
-        return find_answer(self.document, own, first=self.last + 1)
-
-    def _label_of_item(self) -> Label | None:
-        """Returns the first answer label in an item, after the line that asks."""
-        for block in (*(self.block.walk() if self.block else ()), *self.body):
-            for label in self.document.labels(block) if self.document else ():
-                if label.role == "answer" and label.line > self.first:
-                    return label
-        return None
-
-    @cached_property
-    def offers(self) -> bool:
-        """Whether there are options right below it, with a mark on the right one or a key."""
-        text = self.own_text
-        if not may_hold_options(text):
-            return False
-        run = options_in(text.split("\n"))
-        return run is not None and (run.kind == "box" or len(run.options) > 2 or self.answer is not None)
-
-    @property
-    def text(self) -> str:
-        """All text below the line that asks."""
-        if self.document is None or self.fold:
-            return self.said
-        below = self.document.source.text(self.last + 1, self.end)
-        return "\n\n".join(part for part in (self.said, below) if part)
-
-    @property
-    def own_text(self) -> str:
-        """The text below the line that asks up to the next heading."""
-        inner = next((block for block in self.body if block.kind == "heading"), None)
-        if inner is None or self.document is None or self.kind != "heading":
-            return self.text
-        return self.document.source.text(self.last + 1, inner.first - 1)
-
-    @cached_property
-    def asks_below(self) -> bool:
-        """Whether the paragraph below asks, so that this is only a title."""
-        first = self.body[0] if self.body else None
-        if first is None or first.kind != "paragraph" or "\n\n" in first.text:
-            return False
-        return ends_asking(first.text) or (len(self.body) == 1 and reads_as_question(first.text))
 
 
 def find_starts(document: Document) -> dict[Kind, list[Start]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from questions.document import Document
     from questions.model import Question
     from questions.patterns.candidates import Candidate
-    from questions.patterns.starts import Kind, Start
+    from questions.patterns.start import Kind, Start
 
 
 def swallowed_findings(
