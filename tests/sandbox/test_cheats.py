@@ -122,7 +122,7 @@ async def test_what_cheats_replace_of_ours_is_there_to_be_replaced(client: Sandb
     imports = {line.strip() for answer in answers for line in answer.splitlines() if line.startswith("from sandbox")}
     assert len(imports) >= 4
     used = "child._send, child._Execution.put, child._Execution.call_case, tensors.from_torch, values.encode"
-    program = "\n".join([*sorted(imports), f"print(len([{used}, judge.judge_outcome, judge.compare]))"])
+    program = "\n".join([*sorted(imports), f"print(len([{used}, judge.judge_outcome, comparison.compare]))"])
     outcome = await client.run(Run("x", program))
     assert outcome.stdout == "7\n", outcome
 

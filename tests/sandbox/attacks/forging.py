@@ -27,10 +27,10 @@ def f(x):
 import os, struct, builtins
 from sandbox import values
 from sandbox.inside import child
-from sandbox.judging import judge
+from sandbox.judging import comparison, judge
 child._send = lambda *a: None
 values.encode = lambda *a: b"T"
-judge.judge_outcome = judge.compare = lambda *a, **k: True
+judge.judge_outcome = comparison.compare = lambda *a, **k: True
 def f(x): return x
 """, because=_OURS),
     "lie about dtype and shape": Cheat((29, 44), """
