@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from questions import read_bank
@@ -102,14 +100,10 @@ def test_bold_lines_that_differ_still_ask() -> None:
 
 
 def test_many_brackets_take_linear_time() -> None:
-    def cost(size: int) -> float:
-        start = time.process_time()
-        question_line("What? " + "(2 " * size + "(2 points)")
-        question_line("What? " + " " * size + "(2 points)")
-        return time.process_time() - start
-
-    cost(10)
-    assert cost(100_000) < 40 * max(cost(10_000), 0.005)
+    """In quadratic time it would not end before the limit of a test."""
+    many = 1_000_000
+    assert question_line("What? " + "(2 " * many + "(2 points)").text.startswith("What?")
+    assert question_line("What? " + " " * many + "(2 points)").text == "What?"
 
 
 MISSING = """Topics

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 import zipfile
 
 import pytest
@@ -75,11 +74,6 @@ def test_a_key_is_letters_that_look_like_those_of_options(key: str, options: str
 
 
 def test_long_text_takes_linear_time() -> None:
-    def cost(size: int) -> float:
-        text = "ANSWER: B\n" * 3 + "**" * size + "- " * size + "\nANSWER: A" + ", A" * size
-        start = time.process_time()
-        plain_word(text)
-        return time.process_time() - start
-
-    cost(10)
-    assert cost(100_000) < 40 * max(cost(10_000), 0.005)
+    """In quadratic time it would not end before the limit of a test."""
+    many = 1_000_000
+    assert plain_word("ANSWER: B\n" * 3 + "**" * many + "- " * many + "\nANSWER: A" + ", A" * many) is not None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from questions.formats.option_cells import parts_of, without_labels, without_placeholders
@@ -89,11 +87,7 @@ def test_other_columns_are_no_options_and_no_key(cells: list[str], keys: list[st
 
 
 def test_rows_with_many_parts_take_linear_time() -> None:
-    def cost(size: int) -> float:
-        start = time.process_time()
-        without_labels(parts_of("a: x;" * size))
-        without_placeholders([({0: "a", 1: "b", 2: "-" * size}, "A" * size)] * 3)
-        return time.process_time() - start
-
-    cost(10)
-    assert cost(200_000) < 40 * max(cost(20_000), 0.005)
+    """In quadratic time it would not end before the limit of a test."""
+    many = 500_000
+    assert len(without_labels(parts_of("a: x;" * many))) == many
+    assert len(without_placeholders([({0: "a", 1: "b", 2: "-" * many}, "A" * many)] * 3)) == 3
