@@ -14,8 +14,9 @@ from sqlalchemy import text, update
 from service.api.http import Call
 from service.api.member import answer_step_by_step
 from service.client import ServiceRefused
+from service.rounds import delivery
 from service.store import rounds
-from service.store.answers import Submission
+from service.store.answers import Submission, record_in_one_statement
 from service.store.tables import (
     AnswerRow,
     Channel,
@@ -106,6 +107,23 @@ async def test_both_paths_store_and_reply_the_same(
 async def test_it_is_taken_by_the_first_answer_and_a_changed_one(daily: DailyChannel, ref: str) -> None:
     assert await is_fast(daily, ref, "a")
     assert await is_fast(daily, ref, "b")
+
+
+async def test_it_reads_by_index_though_the_tables_are_nearly_empty(
+    daily: DailyChannel, clock: Clock, ref: str
+) -> None:
+    known = await daily.service.api.state.parts.fast_path._find(1)
+    edits = delivery.plan_answer_count(1, clock.now)
+    scans = text("select relname, seq_scan from pg_stat_xact_user_tables order by relname")
+    async with daily.service.engine.begin() as connection:
+        await connection.execute(text("analyze"))
+        before = (await connection.execute(scans)).all()
+        for number in range(8):
+            given = Submission(f"press {number}", ref, AnswerInput(options=("a",)), clock.now)
+            assert await record_in_one_statement(
+                connection, daily.who(), DAILY, known.expected, given, clock.now, ("{}", "{}"), edits
+            )
+        assert (await connection.execute(scans)).all() == before
 
 
 async def test_the_first_answer_has_the_number_of_answers_shown(daily: DailyChannel, clock: Clock, ref: str) -> None:
