@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.http import Call
 from service.api.member import answer_step_by_step
-from service.client import ServiceRefused
 from service.rounds import delivery
 from service.store import rounds
 from service.store.answers import Submission, record_in_one_statement
@@ -63,6 +63,14 @@ async def is_fast(daily: DailyChannel, ref: str, option: str = "a", name: str = 
     with counted() as sent:
         await daily.answer(ref, option, name, **more)
     return len(sent) == 1 and "record_answer" in sent[0]
+
+
+async def until_locked_out(session: AsyncSession, answering: asyncio.Task[AnswerResult]) -> None:
+    """Returns when the answer waits for a lock of this session."""
+    waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    while not await session.scalar(text(waiting)):
+        assert not answering.done()
+        await session.execute(text("select pg_stat_clear_snapshot()"))
 
 
 @settings(max_examples=12)
@@ -199,16 +207,11 @@ async def test_a_closed_round_takes_no_answer(daily: DailyChannel, clock: Clock,
 
 
 async def test_an_answer_waits_for_a_round_that_is_being_closed(daily: DailyChannel, ref: str) -> None:
-    waiting = text(
-        "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-    )
     async with daily.service.sessions.begin() as session:
         locked = await rounds.lock_open(session, 1)
         assert locked is not None
         answering = asyncio.create_task(daily.answer(ref, "a", at=NINE))
-        while not answering.done() and not await session.scalar(waiting):
-            await session.execute(text("select pg_stat_clear_snapshot()"))
-        assert not answering.done()
+        await until_locked_out(session, answering)
         locked[0].closed_at = daily.now
     assert (await answering).status == "late"
 
@@ -293,12 +296,12 @@ async def test_a_platform_whose_clock_is_ahead_does_not_answer_in_the_future(
     assert (await daily.rows(AnswerRow))[-1].at == clock.now
 
 
-async def test_of_two_members_with_one_event_at_once_one_is_refused(daily: DailyChannel, ref: str) -> None:
-    for number in range(8):
-        event = f"press {number}"
-        replies = await asyncio.gather(
-            *(daily.answer(ref, "a", name, event=event) for name in ("Ada", "Bob")), return_exceptions=True
-        )
-        (error,) = [reply for reply in replies if isinstance(reply, BaseException)]
-        assert isinstance(error, ServiceRefused)
-        assert error.refusal == EventReused(event_id=event)
+async def test_an_event_that_somebody_else_is_storing_is_refused(daily: DailyChannel, clock: Clock, ref: str) -> None:
+    async with daily.service.sessions.begin() as session:
+        session.add(InboxRow(chat_id=1, event_id="press", at=clock.now, call="answer 0", reply={}))
+        await session.flush()
+        answering = asyncio.create_task(daily.answer(ref, "a", event="press"))
+        await until_locked_out(session, answering)
+    with refused(EventReused(event_id="press")):
+        await answering
+    assert len(await daily.rows(AnswerRow)) == 1
