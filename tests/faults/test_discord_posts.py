@@ -113,16 +113,18 @@ async def test_the_global_rate_limit_is_obeyed(team: Team) -> None:
 
 
 async def test_a_channels_messages_keep_their_order(team: Team) -> None:
-    """Once: a reveal that is due while its question still fails follows it, in the question's thread."""
+    """Once: a reveal due while its question still fails follows it in its thread, and the result follows that."""
     team.double.faults.next(CREATE, Cut(), times=2)
     await team.starts()
     await team.leaves()
     await team.double.until(lambda: team.double.log.of("fault"), "a first attempt")
     assert (await team.backend.client.close_now(team.boss, "close", team.where(team.daily))).closed
-    await team.delivered(2)
+    await team.delivered(3)
     question, *rest = team.double.log.of("message")
     assert any(map(is_answer, question["custom_ids"]))
-    assert {entry["channel"] for entry in rest} == {int(question["ref"].split("/")[1])}
+    channel, thread = map(int, question["ref"].split("/"))
+    *reveal, result = [entry["channel"] for entry in rest]
+    assert (set(reveal), result) == ({thread}, channel)
     assert len(team.double.log.of("thread")) == 1
     posted_once(team, 1)
 
