@@ -44,15 +44,23 @@ IDLE_TIMEOUT = timedelta(minutes=5)
 """Longest pause within a transaction. Then the server ends the connection: a process that hangs holds no lock."""
 
 
-def make_engine(database_url: str, *, pool_size: int = 10) -> AsyncEngine:
+MOST_CONNECTIONS = 20
+"""Connections of an engine."""
+
+
+def make_engine(database_url: str) -> AsyncEngine:
     """Creates an engine that tests a pooled connection before it is used. Does not connect yet.
 
-    It uses at most twice `pool_size` connections, and the server ends statements and pauses that take too long.
+    Connections are opened when they are needed. The server ends statements and pauses that take too long.
     """
     engine = create_async_engine(
         sqlalchemy_url(database_url),
-        pool_size=pool_size,
-        max_overflow=pool_size,
+        # A connection that was opened for a burst is kept: with a new one, the server starts a process and plans every
+        # statement again, which takes more than the statements of a call, so that one burst would cause the next.
+        pool_size=MOST_CONNECTIONS,
+        max_overflow=0,
+        # The one used last has its plans and rows at hand.
+        pool_use_lifo=True,
         # Parameters hold what people wrote, so errors must not quote them.
         hide_parameters=True,
     )

@@ -1,6 +1,8 @@
-"""A connection of the pool that ended is replaced before it is used, and one that was just used is not asked."""
+"""The pool of connections: ended ones are replaced, those just used are not tested, those of a burst are kept."""
 
 from __future__ import annotations
+
+import asyncio
 
 import psycopg
 import pytest
@@ -8,7 +10,14 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.store import session
-from service.store.session import close_engine, driver_connection, libpq_url, make_engine, make_sessions
+from service.store.session import (
+    MOST_CONNECTIONS,
+    close_engine,
+    driver_connection,
+    libpq_url,
+    make_engine,
+    make_sessions,
+)
 
 PID = text("select pg_backend_pid()")
 
@@ -40,6 +49,26 @@ async def test_only_a_connection_that_was_idle_is_tested_by_a_query(
         with psycopg.connect(libpq_url(database_url), autocommit=True) as rows:
             found = rows.execute("select query from pg_stat_activity where pid = %s", (pid,)).fetchone()
     assert found == (last,)
+    await engine.dispose()
+
+
+async def test_a_burst_after_another_opens_no_connection(database_url: str) -> None:
+    engine = make_engine(database_url)
+
+    async def burst() -> set[int]:
+        together = asyncio.Barrier(MOST_CONNECTIONS)
+
+        async def use() -> int:
+            async with engine.connect() as connection:
+                await together.wait()
+                return int((await connection.execute(PID)).scalar_one())
+
+        return set(await asyncio.gather(*(use() for _ in range(MOST_CONNECTIONS))))
+
+    first = await burst()
+    assert len(first) == MOST_CONNECTIONS
+    assert await burst() == first
+    assert len({await used(engine) for _ in range(3)}) == 1, "the one used last has its plans at hand"
     await engine.dispose()
 
 
