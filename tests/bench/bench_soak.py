@@ -300,19 +300,22 @@ def _acknowledged(told: Told) -> bool:
 
 @dataclass
 class Meter:
-    """What the processes and tables hold, and the times of calls, minute by minute."""
+    """What the processes and tables hold, the CPU they take and the times of calls, minute by minute."""
 
     url: str
     diary: Diary
     processes: dict[str, psutil.Process]
     begun: float = field(default_factory=monotonic)
+    cpu: list[tuple[float, dict[str, float]]] = field(default_factory=list)
+    """Instants, and the CPU that each process had taken by then, seconds."""
 
     async def watch(self) -> None:
         """Prints a line every minute, until the task is cancelled."""
         minute = 0
         print(f"| Minute | Answers a second | p50; p99, ms: {', '.join(('answer', *OFTEN_S))} | Memory, MB | "
-              "Size, MB (dead rows, %) | Load |\n|---|---|---|---|---|---|", flush=True)  # fmt: skip
+              "CPU, cores | Size, MB (dead rows, %) | Load |\n|---|---|---|---|---|---|---|", flush=True)  # fmt: skip
         while True:
+            self.cpu.append((monotonic() - self.begun, {name: _cpu_s(one) for name, one in self.processes.items()}))
             await asyncio.sleep(max(0.0, self.begun + 60 * (minute + 1) - monotonic()))
             print(f"| {minute + 1} | {await self.line(60 * minute, 60 * (minute + 1))} |", flush=True)
             minute += 1
@@ -329,7 +332,15 @@ class Meter:
         )
         memory = ", ".join(f"{name} {_megabytes(process):.0f}" for name, process in self.processes.items())
         rate = len(spans.get("answer", ())) / max(1e-9, until - since)
-        return f"{rate:.0f} | {times} | {memory} | {await self._sizes()} | {os.getloadavg()[0]:.1f}"
+        cores = ", ".join(f"{name} {self._cores(name, since, until):.2f}" for name in self.processes)
+        return f"{rate:.0f} | {times} | {memory} | {cores} | {await self._sizes()} | {os.getloadavg()[0]:.1f}"
+
+    def _cores(self, name: str, since: float, until: float) -> float:
+        """Returns the CPU seconds a second between about these instants."""
+        now = (monotonic() - self.begun, {name: _cpu_s(self.processes[name])})
+        noted = [*self.cpu, now]
+        first, last = (min(noted, key=lambda one: abs(one[0] - at)) for at in (since, until))
+        return (last[1][name] - first[1][name]) / max(1e-9, last[0] - first[0])
 
     async def _sizes(self) -> str:
         query = (
@@ -341,6 +352,15 @@ class Meter:
         return ", ".join(
             f"{name} {size / 1e6:.0f} ({100 * dead / max(1, live + dead):.0f})" for name, size, live, dead in found
         )
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    """Returns the CPU time of a process and its children, those that ended included, seconds."""
+    total = 0.0
+    for one in (process, *process.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            total += sum(one.cpu_times()[:4])
+    return total
 
 
 def _megabytes(process: psutil.Process) -> float:
