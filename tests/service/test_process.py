@@ -1,11 +1,45 @@
-"""What every process relies on: a port that answers without delay."""
+"""What every process relies on: a port that answers without delay, and collections of garbage that take no time."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 
-from service.process import listen
+import pytest
+
+from service.process import LONG_COLLECTION, MOST_FREEZES, listen
+from tests import forked
+
+_PROGRAM = """
+import gc, weakref
+import service.app
+from service.process import run_process
+
+class Node:
+    pass
+
+def looked_at():
+    gc.collect()
+    return len(gc.get_objects())
+
+async def main():
+    kept = []
+    print(looked_at())
+    for _ in range({times}):
+        kept.append([[] for _ in range({growth})])
+        gc.collect()
+    print(looked_at())
+    node = Node()
+    node.itself = node
+    seen = weakref.ref(node)
+    del node
+    gc.collect()
+    print("freed" if seen() is None else "kept")
+
+run_process(main())
+print(len(gc.callbacks))
+"""
 
 
 async def test_what_is_accepted_sends_each_write_at_once() -> None:
@@ -21,3 +55,26 @@ async def test_what_is_accepted_sends_each_write_at_once() -> None:
             _, writer = await asyncio.open_connection(*listener.getsockname())
             assert await seen
             writer.close()
+
+
+def _measured(times: int, growth: int) -> tuple[int, int]:
+    """Returns how many objects a collection looks at, at first and after the process grew that many times."""
+    program = _PROGRAM.format(times=times, growth=growth)
+    done = forked.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    first, last, cycle, callbacks = done.stdout.split()
+    assert (cycle, callbacks) == ("freed", "0")
+    return int(first), int(last)
+
+
+def test_collections_of_garbage_do_not_look_at_what_stays() -> None:
+    """The modules alone are more than 100,000 objects, for which a collection takes a tenth of a second."""
+    first, last = _measured(times=5, growth=2 * LONG_COLLECTION)
+    assert first < LONG_COLLECTION
+    assert last < 2 * LONG_COLLECTION
+
+
+@pytest.mark.parametrize(("times", "growth"), [(20, LONG_COLLECTION // 50), (MOST_FREEZES + 3, LONG_COLLECTION + 100)])
+def test_a_process_that_grows_little_or_without_end_is_still_collected(times: int, growth: int) -> None:
+    """A cycle of frozen objects would never be freed."""
+    _, last = _measured(times, growth)
+    assert last > (times if times < MOST_FREEZES else 3) * growth
