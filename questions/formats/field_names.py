@@ -32,7 +32,8 @@ _WORDS: Final[dict[str, str]] = {
         "|right option|true answer|true answers|key|answer key|bonne réponse|réponse correcte|richtig|richtige antwort"
         "|respuesta correcta"
         "|correcta|correcto|opción correcta|resposta correta|correta|gabarito|risposta corretta|corretta"
-        "|opção correta|alternativa correta|resposta certa|option correcte|opzione corretta|правильный вариант"
+        "|risposta giusta|giusta|opção correta|alternativa correta|resposta certa|option correcte|opzione corretta"
+        "|правильный вариант"
         "|juiste antwoord|poprawna|poprawna odpowiedź|prawidłowa odpowiedź|správná odpověď|правильный ответ"
         "|правильна відповідь|doğru cevap|jawaban benar|kunci jawaban|đáp án đúng|सही उत्तर|正确答案|正解|정답"
     ),

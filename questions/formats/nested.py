@@ -1,10 +1,12 @@
-"""Flattens data in which a question is nested otherwise than as a mapping of texts: pairs, and fields within fields."""
+"""Flattens data in which a question is nested otherwise than as a mapping of texts: pairs, fields within fields, and
+questions by their numbers or with fields of one letter."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from questions.formats.field_names import spelled
+from questions.formats.field_names import ROLE_OF, spelled
 from questions.patterns.stems import reads_as_question
 
 if TYPE_CHECKING:
@@ -22,6 +24,47 @@ def as_cards(values: Sequence[Any]) -> list[dict[str, str]]:
     if sum(reads_as_question(asked) for asked, _ in pairs) * 2 <= len(pairs):
         return []
     return [{"question": asked, "answer": answer} for asked, answer in pairs]
+
+
+_NUMBER = re.compile(r"[^\W\d_]{0,12}[ _-]?\d{1,6}")
+"""The name of an entry in a mapping of questions: `7`, `q7`, `question_7`."""
+_FEWEST_BY_NUMBER = 3
+
+
+def entries_by_number(value: Mapping[Any, Any]) -> list[Any]:
+    """Returns the questions of a mapping by their numbers or ids; empty for another mapping. Beside questions by
+    numbers there may be other values, such as a count."""
+    entries = [one for one in value.values() if isinstance(one, dict)]
+    if len(entries) == len(value):
+        return entries if len(entries) > 1 else []
+    counted = [one for name, one in value.items() if isinstance(one, dict) and _NUMBER.fullmatch(str(name))]
+    regular = len(counted) == len(entries) >= _FEWEST_BY_NUMBER and len(counted) * 2 > len(value)
+    return counted if regular else []
+
+
+_RIGHT = ("c", "k", "r")
+"""Names of one letter beside `q` for what is right."""
+
+
+def by_initials(fields: dict[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a question, with whole names for those of one letter: `{q, a: [...], c: 0}`, `{q, o: [...],
+    a: 2}`. Others keep their names."""
+    if not isinstance(fields.get("q"), str) or any(ROLE_OF.get(name) == "question" for name in fields if name != "q"):
+        return fields
+    lists = [name for name in "aoc" if _is_texts(fields.get(name))]
+    if len(lists) != 1 or any(ROLE_OF.get(name) == "options" for name in fields):
+        return fields
+    keys = [name for name in ("a", *_RIGHT) if name not in lists and isinstance(fields.get(name), int | str)]
+    if len(keys) != 1 or any(ROLE_OF.get(name) in ("correct", "index", "answer") for name in fields):
+        return fields
+    whole = {lists[0]: "options", keys[0]: "correct"}
+    if isinstance(fields.get("e"), str):
+        whole["e"] = "explanation"
+    return {whole.get(name, name): value for name, value in fields.items()}
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, str | int | float) for one in value)
 
 
 def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:

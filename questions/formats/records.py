@@ -35,7 +35,7 @@ from questions.formats.field_names import (
     option_places,
     spelled,
 )
-from questions.formats.nested import as_cards, unnested
+from questions.formats.nested import as_cards, by_initials, entries_by_number, unnested
 from questions.formats.record_options import feedback_of, flags_of, mark_of, option_text, options_of, shown_text
 from questions.formats.row_keys import UNKNOWN_BASE
 from questions.formats.unknown_fields import asking_field, completing_field, naming_field, renamed
@@ -203,9 +203,8 @@ def _lists(value: Any, depth: int, left: list[int], *, listed: bool = False) -> 
         if alone is not None and alone.has_key and alone.values["_question"] not in ("title", "text"):
             yield [alone]
             return
-        if len(value) > 1 and all(isinstance(one, dict) for one in value.values()):
-            # Questions by their numbers or ids.
-            yield from _lists(list(value.values()), depth + 1, left, listed=listed)
+        if by_numbers := entries_by_number(value):
+            yield from _lists(by_numbers, depth + 1, left, listed=listed)
             return
         for name, one in value.items():
             if isinstance(one, dict | list) and not (listed and _offers(name, one)):
@@ -262,7 +261,7 @@ def _by_place(value: Any) -> dict[str, Any]:
 def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
     values: dict[str, Any] = {}
-    fields = unnested(_in_one_language(data), _ROLE_OF)
+    fields = unnested(by_initials(_in_one_language(data)), _ROLE_OF)
     lists = {name: value for name, value in fields.items() if name in FIELD_NAMES["options"]}
     unknown: dict[str, Any] = {}
     for name, value in fields.items():

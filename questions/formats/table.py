@@ -203,21 +203,22 @@ def _holds_responses(line: str) -> bool:
 def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     """Reads a table whose columns are known by what is in them, or says what its header needs."""
     named = _named_roles(draft.source, first)
-    head = first if named else first - 1
+    head = _header_end(draft.source, first) if named else first - 1
     table = infer_columns(draft.source.lines[head:])
     if table is None and (PurePath(draft.source.name).suffix.lower() in SHEETS or _holds_cards(draft.source)):
         if asking := _only_asking(draft.source, first):
             delimiter, found = asking
-            return read_rows(draft, delimiter, first, lambda _: found)
+            return read_rows(draft, delimiter, first, lambda _: _with_explanation(found))
         table = infer_cards(draft.source.lines[first - 1 :])
         named = []
     if table is None:
         return draft.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
     roles = [Column(role, place) for role, place in table.roles]
     if len(named) == len(roles):
-        roles = _with_inferred(named, roles)
+        roles = _with_explanation(_with_inferred(named, roles))
     asks = any(column.role == "question" for column in named)
-    named_for = "the options and the key" if asks else "the question"
+    answers = any(column.role == "answer" for column in roles)
+    named_for = "the question" if not asks else "the answer" if answers else "the options and the key"
     what = f"column for {named_for}" if named else "header with known names" if table.headed else "header"
     draft.add(
         "Q613",
@@ -296,10 +297,18 @@ def _with_inferred(named: Sequence[Column], inferred: Sequence[Column]) -> list[
 _ANSWERING = {"option", "options", "wrong", "correct", "answer"}
 
 
+def _with_explanation(roles: list[Column]) -> list[Column]:
+    """Returns the roles; where no column answers, the one that explains does."""
+    if any(column.role in _ANSWERING for column in roles):
+        return roles
+    return [Column("answer") if column.role == "why" else column for column in roles]
+
+
 def _inferred_columns(named: Sequence[Column], roles: Sequence[Column]) -> str:
     """Returns what the columns are that the header does not name, in words."""
-    words = {"question": "asks", "options": "has the options", "correct": "is the key"}
-    known = {n for n, one in enumerate(named, 1) if one.role} if len(named) == len(roles) else set()
+    words = {"question": "asks", "options": "has the options", "correct": "is the key", "answer": "answers"}
+    pairs = zip(named, roles, strict=True) if len(named) == len(roles) else ()
+    known = {n for n, (one, read) in enumerate(pairs, 1) if one.role and one.role == read.role}
     added = [(n, one.role) for n, one in enumerate(roles, 1) if n not in known]
     return ", ".join(f"column {n} {words[role]}" for n, role in added if role in words)
 
@@ -408,10 +417,25 @@ def _rows(draft: ImportDraft, delimiter: str, first: int) -> Iterator[tuple[Sequ
         start = last + 1
 
 
+_MOST_HEADER = 20
+"""Most lines of a header, whose names may have line breaks in quotes."""
+
+
+def _header_end(source: Source, first: int) -> int:
+    """Returns the last line of the header that begins in a line: where its quotes are closed."""
+    quotes = 0
+    for number in range(first, min(first + _MOST_HEADER, len(source.lines)) + 1):
+        quotes += source.line(number).count('"')
+        if quotes % 2 == 0:
+            return number
+    return first
+
+
 def _header_roles(source: Source, number: int, delimiter: str) -> list[Column]:
     """Returns the roles of the columns that a line names; none if it has the same labels of options as a line next to
     it."""
-    cells = header_cells(source.line(number), delimiter)
+    last = _header_end(source, number) if '"' in source.line(number) else number
+    cells = header_cells("\n".join(source.lines[number - 1 : last]), delimiter)
     around = (header_cells(source.line(near), delimiter) for near in (number - 1, number + 1))
     return [] if any(repeats_labels(cells, row) for row in around) else columns(cells)
 
