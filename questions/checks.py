@@ -304,7 +304,8 @@ def _missing_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
     before: dict[tuple[str, ...], int] = {}
     for question in bank.questions:
         # Numbers in documents may have any length; only small ones are compared.
-        number = int(question.number) if question.number.isdecimal() and len(question.number) < 5 else 0
+        counted = question.number[:-1] if question.number[-1:] in tuple("abcdefgh") else question.number
+        number = int(counted) if counted.isdecimal() and len(counted) < 5 else 0
         last = before.get(question.section, number)
         if number and last and number > last + 1:
             missing = f"number {last + 1} is" if number == last + 2 else f"numbers {last + 1} to {number - 1} are"
@@ -316,6 +317,9 @@ def _missing_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
                 help="if it is in the document, write it like the others",
             )
         before[question.section] = number
+        if counted != question.number and question.section:
+            # `4a` may stand below a heading with the number 4.
+            before[question.section[:-1]] = number
 
 
 def _double(source: Source, question: Question, severity: Severity, code: str, message: str, line: int) -> Finding:

@@ -134,6 +134,7 @@ _PLACEHOLDER = re.compile(
     r"| to (?:be (?:filled|added)|follow|come))?"
     r"|(?:write|type|enter|add|put|insert) (?:your |the |an? )?(?:answer|response|solution)(?: here| below)?"
     r"|to be (?:filled|added|answered|written|done|completed|determined)(?: in| later)?|to ?do|tbd|tba|wip"
+    r"|(?:your |the )?(?:answer|response|solution|text|code|explanation)s?(?:/\w{4,8})? (?:goes )?here"
     r"|coming soon|n/?a|xxx+|pendente|da fare|da completare"
     r"|fill (?:me |this )?in|not answered(?: yet)?|no answer(?: yet)?|pending|pendiente|por (?:hacer|completar)"
     r"|a completar"
@@ -334,6 +335,16 @@ def is_placeholder(answer: str) -> bool:
     if len(answer) <= 300 and answer.startswith("<") and "`" not in answer and _LIST_ITEM.search(answer):
         answer = _LIST_TAGS.sub("", answer)
     return len(answer) <= 300 and _PLACEHOLDER.fullmatch(answer) is not None
+
+
+_IN_BRACKETS = re.compile(r"[*_]{0,3}[(\[<][^()\[\]<>\n]{1,60}[)\]>][*_]{0,3}")
+
+
+def begins_with_placeholder(answer: str) -> bool:
+    """Returns whether the paragraph behind a label is only a place for an answer, in brackets: what follows goes on
+    with something else."""
+    first = answer.partition("\n\n")[0].strip()
+    return _IN_BRACKETS.fullmatch(first) is not None and is_placeholder(first)
 
 
 _LIST_ITEM = re.compile(r"<(?:li|p|div)\b", re.IGNORECASE)

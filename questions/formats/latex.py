@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
@@ -103,7 +104,6 @@ _ANSWERED = re.compile(
     r"\\(?:(?:answer|ans|soln?|solution)[a-z]*\{|correct[a-z]*\{|begin\{(?:solution|answer|choices|checkboxes|oneparc))"
 )
 _LEVELS = ("chapter", "section", "subsection", "subsubsection")
-_SECTIONS = frozenset(_LEVELS)
 _FEWEST_TITLES = 3
 """Fewest sections of which most ask."""
 _LONGEST_START = 2_000
@@ -145,9 +145,15 @@ class _Node:
 def sniff(source: Source) -> bool:
     """Returns whether a text is a LaTeX document with lists, exercises, questions or titles that ask."""
     if not any(map(_DOCUMENT.match, source.lines)):
-        return False
+        return _is_part_of_exam(source)
     asking = sum(map(bool, map(_ASKING_TITLE.search, source.lines)))
     return asking >= _FEWEST_TITLES or any(map(_ASKING.search, source.lines))
+
+
+def _is_part_of_exam(source: Source) -> bool:
+    """Returns whether a file that an exam includes has a `\\question` with choices or a solution."""
+    text = "\n".join(source.lines) if PurePath(source.name).suffix.lower() == ".tex" else ""
+    return "\\question" in text and _ANSWERED.search(text) is not None
 
 
 def read(source: Source) -> ImportDraft:
@@ -355,7 +361,7 @@ class _Reader:
                 continue
             after = next(following)
             solved = after is not None and after.name in _SOLUTIONS
-            if inner.name in _SECTIONS:
+            if inner.name in _LEVELS:
                 self.section = (plain(self.tex.convert(*self._label(inner)).text),)
             elif inner.name in _SOLUTIONS and not inner.command:
                 self._solution(inner)
@@ -458,7 +464,7 @@ class _Reader:
                 broken = True
             elif broken and not self._goes_on(piece, solved):
                 texts.append(self._text((piece.start, self._behind(piece)), ask))
-            elif piece.name not in _SECTIONS:
+            elif piece.name not in _LEVELS:
                 # What follows belongs to the question, and so does the text before it.
                 ask.texts += ask.held
                 ask.held, broken = [], False

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _FOOTER = 4
 """Number of blocks after a rule from which they are not closing remarks."""
 _PICTURE = re.compile(r"\[?!\[[^\[\]]{0,300}\]\([^()]{0,800}\)(?:\]\([^()\s]{0,500}\))?")
+_HTML_PICTURE = re.compile(r"<img\b[^<>]{0,800}>")
+_AROUND_PICTURE = re.compile(r"</?(?:div|p|br|center|figure)\b[^<>]{0,200}>", re.IGNORECASE)
 _QUOTE = re.compile(r"[ ]{0,3}>[ ]?")
 _MAX_BACK_LINK = 300
 _BACK_LINK = re.compile(
@@ -208,4 +210,6 @@ def _ends_nothing(line: str) -> bool:
 
 def only_pictures(text: str) -> bool:
     """Returns whether a text is nothing but pictures, which say nothing that could be compared or shown in a chat."""
+    if "<img" in text:
+        text = _HTML_PICTURE.sub("![]()", _AROUND_PICTURE.sub("", text))
     return "![" in text and not _PICTURE.sub("", text).strip(" \n*_-.>")

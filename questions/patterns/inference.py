@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from questions.patterns.candidates import Candidate, Verdict
 from questions.patterns.evidence import FEWEST, JUDGES
+from questions.patterns.lettered import with_lettered_parts
 from questions.patterns.paragraphs import find_paragraphs
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def best_candidate(
             if verdict.read:
                 found.setdefault((kind, depth if kind != "heading" else 0), []).append(verdict)
     candidates = [_candidate(kind, reason, verdicts) for (kind, _), verdicts in found.items()]
+    candidates = [with_lettered_parts(one, starts["heading"]) if one.kind == "heading" else one for one in candidates]
     return min(candidates, key=lambda candidate: candidate.rank, default=None)
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import content_column, dedent_all, plain
 from questions.keypoints import key_points_of
-from questions.labels import is_placeholder, is_question_heading, label_of, names_exercises, text_after
+from questions.labels import (
+    begins_with_placeholder,
+    is_placeholder,
+    is_question_heading,
+    label_of,
+    names_exercises,
+    text_after,
+)
 from questions.model import Question
 from questions.patterns.answers import (
     FoundAnswer,
@@ -21,7 +28,14 @@ from questions.patterns.answers import (
     without_rules,
 )
 from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
-from questions.patterns.marks import bullet_options, bullets_offer, lists_ask_to_choose, marking_signs
+from questions.patterns.exams import are_parts, is_exam
+from questions.patterns.marks import (
+    bullet_options,
+    bullets_offer,
+    lists_ask_to_choose,
+    lists_tell_to_choose,
+    marking_signs,
+)
 from questions.patterns.option_tables import with_table_options
 from questions.patterns.options import RIGHT_AFTER, options_in
 from questions.patterns.start import Start
@@ -80,10 +94,14 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     ]
     signs = marking_signs(one.answer for one in read)
     bullets = [None if one.labeled else bullet_options(one.answer, signs) for one in read]
-    bulleted, chosen = bullets_offer(bullets), lists_ask_to_choose(bullets, [one.prompt for one in read])
+    prompts = [one.prompt for one in read]
+    bulleted = bullets_offer(bullets) or lists_tell_to_choose(bullets, prompts)
+    chosen = lists_ask_to_choose(bullets, prompts)
     work = candidate.kind == "heading" and candidate.reason == "labeled" and _is_work(document, starts)
+    shown = [(start.stem.text, *_shown(one)) for start, one in zip(starts, read, strict=True)]
+    exam = candidate.reason == "labeled" and is_exam(shown)
     for start, parts in zip(starts, read, strict=True):
-        if (work or candidate.reason == "keyed") and not parts.labeled and parts.answer:
+        if (work or exam or candidate.reason == "keyed") and not parts.labeled and parts.answer:
             parts = parts._replace(prompt="\n\n".join((parts.prompt, parts.answer)), answer="")
         if mostly_labeled and not parts.labeled and parts.answer and _asks_in_its_text(start, parts):
             parts = parts._replace(prompt="\n\n".join((parts.prompt, parts.answer)), answer="")
@@ -102,6 +120,7 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
             offering=offering,
             bulleted=bulleted or (chosen and asks_to_choose(parts.prompt)),
             signs=signs,
+            exam=exam,
             asked=_asking_lines(start),
         )
         add_question(document, draft, found)
@@ -111,6 +130,13 @@ def add_candidate(document: Document, draft: Draft, candidate: Candidate) -> Non
     unsure = candidate.kind == "heading" and candidate.reason == "asking"
     if unsure and not any(ends_asking(start.stem.text) for start in starts):
         draft.findings.append(_unsure(document, candidate))
+
+
+def _shown(parts: _Parts) -> tuple[str, bool]:
+    """Returns the text that may end in options, and whether an answer has a label; a picture of the key is none."""
+    if parts.labeled and only_pictures(parts.answer):
+        return parts.prompt, False
+    return parts.answer or parts.prompt, parts.labeled
 
 
 def _is_work(document: Document, starts: tuple[Start, ...]) -> bool:
@@ -454,6 +480,8 @@ class FoundQuestion:
     """Whether plain lists below the questions around it are options."""
     signs: str = ""
     """Signs that mark what is right in the lists around it."""
+    exam: bool = False
+    """Whether the questions around it are an exam, in which lettered lines may be parts of one."""
     asked: tuple[int, int] | None = None
     """The lines that ask, if not the first alone."""
 
@@ -482,7 +510,12 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     answer = without_promotion(found.answer)
     if not found.labeled:
         answer = with_table_options(answer)
-    if is_placeholder(answer) or only_pictures(answer) or only_says_type(answer):
+    if (
+        is_placeholder(answer)
+        or (found.labeled and begins_with_placeholder(answer))
+        or only_pictures(answer)
+        or only_says_type(answer)
+    ):
         answer = ""
     if found.offering and not found.labeled and answer and only_shows(answer) and "```" in answer:
         # Among questions with options, a program below one is what it asks about.
@@ -493,6 +526,8 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
         choice: ChoiceParts | None = bulleted_choice(found.prompt, *bullets)
     else:
         choice = find_choice(found.prompt, answer, labeled=found.labeled, offering=found.offering)
+    if choice and found.exam and are_parts(choice.options):
+        choice = None
     if choice:
         prompt = _OPTIONS_LABEL.sub("", choice.prompt).strip()
         question = replace(question, kind="choice", prompt=prompt, options=choice.options, why=choice.why)

@@ -148,6 +148,33 @@ def lists_ask_to_choose(found: Sequence[tuple[OptionRun, str] | None], prompts: 
     return choosing >= _FEWEST_SIGNED and choosing * 2 >= sum(one is not None for one in found)
 
 
+_TELLS_TO_CHOOSE = re.compile(
+    r"[(（\[][ *_]{0,3}(?:select|choose|pick|check|mark|tick|sélectionnez|choisissez|cochez|seleccion[ae]|elige"
+    r"|elija|marca|selecione|escolha|marque|assinale|wählen sie|kreuzen sie|seleziona(?:re)?|scegli(?:ere)?|выберите"
+    r"|отметьте)"
+    r"(?![^\W_])[^()（）\[\]\n]{0,60}[)）\]]",
+    re.IGNORECASE,
+)
+"""A request in brackets behind a question: `(Select TWO.)`."""
+_TRUTH = re.compile(
+    r"(?:true|false|vrai|faux|verdader[oa]|fals[oa]|verdadeir[oa]|vero|wahr|falsch|richtig|prawda|fałsz|верно|неверно)[.]?",
+    re.IGNORECASE,
+)
+
+
+def lists_tell_to_choose(found: Sequence[tuple[OptionRun, str] | None], prompts: Sequence[str]) -> bool:
+    """Returns whether the lists below the questions of a document are options, because some questions tell to choose
+    from them, or can only be true or false, and nearly all questions have such lists."""
+    runs = [one[0] for one in found if one and one[0].kind == "bullet"]
+    if len(runs) < _FEWEST_MARKED or len(runs) < _REGULAR * len(found):
+        return False
+    told = sum(
+        one is not None and bool(_TELLS_TO_CHOOSE.search(asked)) for one, asked in zip(found, prompts, strict=True)
+    )
+    either = sum(len(run.options) == 2 and all(_TRUTH.fullmatch(one.text) for one in run.options) for run in runs)
+    return told > 0 and told + either >= _FEWEST_SIGNED
+
+
 def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:
     """Returns whether the lists below the questions of a document are options, not answers.
 

@@ -385,8 +385,13 @@ def _the_one_in_bold(options: list[FoundOption], letters: list[bool]) -> int | N
     return bold[0] if len(bold) == 1 and len(options) >= _FEWEST_INLINE else None
 
 
+_HTML_BREAK = re.compile(r"(?:[ ]{0,8}</?br[ ]?/?>){1,3}$", re.IGNORECASE)
+
+
 def found_option(name: str, text: str, marked: bool) -> FoundOption:
-    """Returns an option without its check mark or cross."""
+    """Returns an option without its check mark or cross, and without line breaks in HTML behind it."""
+    if text.endswith(">"):
+        text = _HTML_BREAK.sub("", text)
     if len(text) >= 2000:
         return FoundOption(name, text, marked or _RIGHT_FIRST.match(text) is not None)
     less = (

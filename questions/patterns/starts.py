@@ -206,8 +206,40 @@ def _of_list(document: Document, stretch: Stretch, block: Block, index: int) -> 
         if not item.children:
             continue
         loose = _loose(document, stretch, index) if item is block.children[-1] else ()
-        yield _item(document, stretch, item, 0, loose)
+        yield from _with_numbered_parts(_item(document, stretch, item, 0, loose))
         yield from _nested(document, stretch, item, 1)
+
+
+_PART_NUMBER = re.compile(r"[ \t]*(?P<of>\d{1,4})\.(?P<part>\d{1,2})[.)][ ]+(?=\S)")
+"""The number of a part of a numbered item: `3.1)`."""
+
+
+def _with_numbered_parts(start: Start) -> Iterator[Start]:
+    """Yields an item, and each line in its paragraph with a number of its own, such as `3.1)` in item 3."""
+    own = start.block.children[0] if start.block else None
+    lines = own.text.split("\n") if own and own.kind == "paragraph" and start.block and start.block.info else []
+    found = [(at, one) for at, line in enumerate(lines) if at and (one := _PART_NUMBER.match(line))]
+    parts = [
+        (at, f"{one['of']}.{one['part']}", lines[at][one.end() :]) for at, one in found if one["of"] == start.number
+    ]
+    if own is None or not parts:
+        yield start
+        return
+    begins = [at for at, _, _ in parts]
+    for (at, number, text), end in zip([(0, "", lines[0]), *parts], [*begins, len(lines)], strict=True):
+        asked, said = _parted("\n".join((text, *lines[at + 1 : end])))
+        first = own.first + at
+        is_last = end == len(lines)
+        yield replace(
+            start,
+            first=first if at else start.first,
+            last=first + asked.count("\n"),
+            stem=question_line(asked)._replace(number=number) if number else question_line(asked),
+            end=start.end if is_last else own.first + end - 1,
+            body=start.body if is_last else (),
+            said=said,
+            own_last=own.first + end - 1,
+        )
 
 
 def _nested(document: Document, stretch: Stretch, item: Block, depth: int) -> Iterator[Start]:
@@ -371,7 +403,7 @@ def _lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterator[S
         for index, line in found
         if (escapes and _ESCAPED.match(stretch.blocks[index].text)) or _may_ask(document, stretch, index, line)
     ]
-    kept = _with_answered(document, stretch, kept)
+    kept = _with_answered(document, stretch, _without_parts_of_labeled(kept))
     ends = [index for index, _ in kept[1:]] + [len(stretch.blocks)]
     for (index, line), end in zip(kept, ends, strict=False):
         block = stretch.blocks[index]
@@ -397,6 +429,18 @@ def _lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterator[S
             own_last=block.last,
             document=document,
         )
+
+
+_FEWEST_LABELED = 2
+"""Fewest bold lines such as `Question 2` below a heading that say where its questions start."""
+
+
+def _without_parts_of_labeled(kept: list[tuple[int, _AskingLine]]) -> list[tuple[int, _AskingLine]]:
+    """Returns the lines without the plain ones below the first of several in bold such as `Question 2`: its parts."""
+    labeled = [index for index, line in kept if line.bold and line.stem.labeled and line.stem.number]
+    if len(labeled) < _FEWEST_LABELED:
+        return kept
+    return [(index, line) for index, line in kept if line.bold or line.stem.number or index < labeled[0]]
 
 
 _FEWEST_ANSWERED = 3

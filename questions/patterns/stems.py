@@ -25,7 +25,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ONLY_NUMBER = re.compile(
-    rf"\W{{0,9}}(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS})[ ]?[#№]?(?P<number>\d{{1,4}}(?:\.\d{{1,3}}(?!\d))*)"
+    rf"\W{{0,9}}(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS})[ ]?[#№]?(?P<number>[A-Z]?\d{{1,4}}(?:\.\d{{1,3}}(?!\d))*)"
     rf"|第[ ]?(?P<cjk>\d{{1,4}})[ ]?[题題問问道])"
     r"(?:[ ]?(?:[:：.)–—-]|(?=[(（\[【])|[ ](?=[^\w\s.]))[ ]*(?P<rest>.*)|\W*)",
     re.IGNORECASE,
@@ -270,6 +270,8 @@ POINTS = r"\d{1,3}(?:[.,]\d{1,2})?[ ]?(?:points?|pts?|marks?|puntos?|pontos?|pun
 """How many points a question earns."""
 _POINTS_AT_END = re.compile(rf"[(\[（【]{POINTS}\.?[)\]）】]$", re.IGNORECASE)
 """Points in brackets behind a question."""
+_POINTS_FIRST = re.compile(rf"[(\[（【]{POINTS}\.?[)\]）】][ ]*[:：.–—-]+[ ]+(?=[^\W\d_])", re.IGNORECASE)
+"""Points in brackets between the number of a question and what it asks."""
 _LONGEST_POINTS = 40
 """Length of the end of a line in which points are searched, characters."""
 
@@ -316,7 +318,8 @@ def question_line(line: str) -> QuestionLine:
     level, text = _level_at_end(text)
     labeled = _LABELED.match(text) is not None
     if found := _ONLY_NUMBER.fullmatch(_bare(text)):
-        rest = _bare(_UNNUMBERED.sub("", _bare(found["rest"] or ""), count=1))
+        said = _POINTS_FIRST.sub("", found["rest"] or "", count=1)
+        rest = _bare(_UNNUMBERED.sub("", _bare(said), count=1))
         return QuestionLine(found["number"] or found["cjk"], rest, tuple(links), level, labeled=True)
     number, text = numbered(text)
     if number and (found := _ONLY_NUMBER.fullmatch(_bare(text))) and not found["rest"]:

@@ -48,6 +48,15 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "tasks": lambda n: "".join(
         f"## Task {i}\n\n### a) Explain what it is\n\n### b) Explain why it is\n\nx\n" for i in range(n)
     ),
+    "an exam": lambda n: "".join(
+        f"### Question {i}\n\nx\n\nx:\n\nA) I <br>\nB) II <br>\nC) both <br>\n\n" for i in range(n)
+    ),
+    "parts below labels in bold": lambda n: "".join(
+        f"**Question {i} (2 pts)** - x\n\na) What is it?\nb) Why is it so?\nc) Find it\n\n" for i in range(n)
+    ),
+    "one item with many parts": lambda n: "1) What?\nx\n2) What?\n" + "".join(f"2.{i}) What? x\n" for i in range(n)),
+    "headings with letters": lambda n: "".join(f"## {i}. X\n### {i}a. What is it?\nx\n" for i in range(n)),
+    "lists that tell to choose": lambda n: "".join(f"{i}. What? (Select TWO.)\n   - x\n   - y\n" for i in range(n)),
     "native options": lambda n: "## a · choice\n\nWhat?\n\n" + "- [ ] x — y\n" * n,
 }
 

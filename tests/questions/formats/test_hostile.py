@@ -366,12 +366,14 @@ def calls(name: str, text: str) -> int:
 ONE = {
     "a.gift": "::t{n}::What is number {n}? {=a#b ~c ~d####e}\n\n",
     "a.yaml": "What is number {n}?:\n- a{n}\n- b\n",
+    "b.yaml": "q{n}:\n  question: What is number {n}?\n  options: [a, b]\n  correct: a\n",
+    "a.jsonl": '{"q": "What is number {n}?", "a": ["x", "y"], "c": 0}\n',
     "a.csv": "What is number {n}?,a{n}\n",
     "a.aiken": "What is number {n}?\nA. a\nB. b\nANSWER: A\n\n",
     "a.txt": "What is number {n}?\ta{n}\n",
     "a.tex": "\\question What is {n}? \\begin{choices}\\choice a\\CorrectChoice $b$\\end{choices}\n",
 }
-BEFORE = {"a.tex": TEX, "a.csv": "question,answer\n", "a.txt": "#separator:tab\n"}
+BEFORE = {"b.yaml": "count: 40\n", "a.tex": TEX, "a.csv": "question,answer\n", "a.txt": "#separator:tab\n"}
 
 
 @pytest.mark.parametrize("name", ONE)

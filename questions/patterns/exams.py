@@ -1,0 +1,61 @@
+"""Recognizes exams: questions that end in options or parts and are not answered, so that the text below is theirs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from questions.patterns.options import may_hold_options, options_in
+from questions.patterns.stems import ends_asking
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from questions.model import Option
+
+_FEWEST = 3
+"""Fewest questions that end in lettered lines."""
+_FEWEST_LINES = 3
+"""Fewest lettered lines at the end of a question."""
+_BREAK = re.compile(r"(?:[ \t]*</?(?:br|div|p|center)\b[^<>]{0,80}>)+[ \t]*", re.IGNORECASE)
+"""HTML behind the last option that shows nothing."""
+_COMMAND = re.compile(
+    r"(?:compute|calculate|derive|determine|draw|evaluate|explain|find|justify|plot|prove|show|sketch|solve|verify|write"
+    r"|calcula|comprueba|define|deriva|determina|dibuja|encuentra|escr[ií]be(?:lo)?|eval[uú]a|explica|grafica|halla"
+    r"|plantea|resuelve|verifica|calcule|determine|encontre|escreva|esboce|mostre|resolva|verifique"
+    r"|calculez|déterminez|dessinez|écrivez|justifiez|montrez|résolvez|trouvez|vérifiez"
+    r"|berechne|bestimme|bestätige|begründe|skizziere|zeichne|zeige|löse"
+    r"|calcola|determina|disegna|dimostra|risolvi|trova|вычислите|докажите|найдите|определите|постройте|решите)(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def is_exam(questions: Sequence[tuple[str, str, bool]]) -> bool:
+    """Returns whether at least half of some questions, and no fewer than three, end in lettered lines below text that
+    does not answer them.
+
+    `questions`: the line that asks, the text below it, and whether a label marks an answer; one that does makes
+    the others answered too.
+    """
+    if len(questions) < _FEWEST or any(labeled for _, _, labeled in questions):
+        return False
+    ending = sum(not ends_asking(asked) and _ends_in_letters(text) for asked, text, _ in questions)
+    return ending >= _FEWEST and ending * 2 >= len(questions)
+
+
+def _ends_in_letters(text: str) -> bool:
+    """Returns whether a text ends in at least three lettered lines of which none is marked as right."""
+    if not may_hold_options(text):
+        return False
+    lines = text.split("\n")
+    run = options_in(lines)
+    if run is None or run.kind != "letter" or len(run.options) < _FEWEST_LINES:
+        return False
+    below = (line for line in lines[run.end :] if line.strip())
+    return not any(option.marked for option in run.options) and all(map(_BREAK.fullmatch, below))
+
+
+def are_parts(options: Sequence[Option]) -> bool:
+    """Returns whether most lettered lines ask or demand something themselves."""
+    asking = sum(ends_asking(one.text) or _COMMAND.match(one.text) is not None for one in options)
+    return asking * 2 > len(options)
