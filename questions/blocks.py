@@ -66,8 +66,12 @@ class Block:
     def walk(self) -> Iterator[Block]:
         """Yields the block and all blocks inside it, in document order."""
         yield self
-        for child in self.children:
-            yield from child.walk()
+        waiting = [*reversed(self.children)]
+        while waiting:
+            block = waiting.pop()
+            yield block
+            if block.children:
+                waiting += reversed(block.children)
 
 
 _NESTING = 60
@@ -111,15 +115,15 @@ def _repaired(lines: Sequence[str]) -> Iterator[str]:
     above = 0  # lines since the last blank one or the last dashes
     in_front_matter = bool(lines) and _DASHES.fullmatch(lines[0]) is not None
     for number, line in enumerate(lines):
-        found = _FENCE.match(line)
-        if not opened and _DASHES.fullmatch(line):
+        found = _FENCE.match(line) if "```" in line or "~~~" in line else None
+        if not opened and line.startswith("---") and _DASHES.fullmatch(line):
             if above > 1 and not in_front_matter:
                 line = "*" * len(line.rstrip())
             in_front_matter = in_front_matter and number == 0
             above = 0
         else:
             above = above + 1 if line.strip() else 0
-        if found is None and _EMPTY_ITEM.fullmatch(line) and not opened:
+        if found is None and not opened and line.endswith((" ", "\t")) and _EMPTY_ITEM.fullmatch(line):
             # Below a paragraph it would make a heading of it.
             yield line.replace("-", "*", 1)
         elif found is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
@@ -38,7 +39,7 @@ def check_question(question: Question, bank: Bank, source: Source) -> Iterator[F
     report = _Report(question, source, ours="native" in bank.dialects)
     if not question.prompt.strip():
         yield report.finding("Q200", "the question has no prompt", "write the prompt below the heading")
-    if found := next(filter(None, map(UNSTORABLE.search, _texts(question))), None):
+    if found := UNSTORABLE.search("\n".join(_texts(question))):
         message = f"a text of the question contains U+{ord(found[0]):04X}, which is no character"
         yield report.finding("Q010", message, "remove it from the data")
     check = _OF_KIND.get(question.kind)
@@ -48,16 +49,26 @@ def check_question(question: Question, bank: Bank, source: Source) -> Iterator[F
         yield from _native(question, report)
 
 
+_GETTERS: dict[type, Callable[[object], tuple[object, ...]] | None] = {}
+"""A function that returns all fields of an object, by its class; None for classes without fields."""
+
+
+def _fields_of(part: object) -> tuple[object, ...]:
+    kind = type(part)
+    if kind not in _GETTERS:
+        names = [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else []
+        _GETTERS[kind] = attrgetter(*names) if len(names) > 1 else None
+    getter = _GETTERS[kind]
+    return getter(part) if getter else ()
+
+
 def _texts(part: object) -> Iterator[str]:
-    """Yields every text of a question, in any of its parts."""
-    if isinstance(part, str):
-        yield part
-    elif isinstance(part, tuple):
-        for one in part:
-            yield from _texts(one)
-    elif dataclasses.is_dataclass(part):
-        for field in dataclasses.fields(part):
-            yield from _texts(getattr(part, field.name))
+    """Yields every text of a question that is not empty, in any of its parts, in order."""
+    for value in part if isinstance(part, tuple) else _fields_of(part):
+        if isinstance(value, str):
+            yield value
+        elif value:
+            yield from _texts(value)
 
 
 class _Report:

@@ -238,6 +238,11 @@ class Document:
         before = self._taken_before
         return before[min(last + 1, len(self.taken))] == before[first]
 
+    def taken_whole(self, first: int, last: int) -> bool:
+        """Returns whether all lines from `first` to `last` belong to questions already."""
+        before = self._taken_before
+        return before[last + 1] - before[first] == last + 1 - first
+
     def labels(self, block: Block) -> tuple[Label, ...]:
         """Returns the labels in a paragraph or in HTML; other blocks have none."""
         return self.layout.labels.get(block.first, ()) if block.kind in ("paragraph", "html") else ()

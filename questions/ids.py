@@ -17,15 +17,22 @@ if TYPE_CHECKING:
 
 
 _LENGTH = 60
+_COMMAND = re.compile(r"\\[a-z]+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 def slug(prompt: str) -> str:
     """Returns lower-case words joined by hyphens, cut at a word boundary; `question` if the prompt has no words."""
     # LaTeX commands are markup, not words.
-    text = re.sub(r"\\[a-z]+", " ", unicodedata.normalize("NFKD", plain(prompt)).lower())
-    words = re.findall(r"[^\W_]+", "".join(c for c in text if not unicodedata.combining(c)))
+    text = plain(prompt)
+    if text.isascii():
+        text = _COMMAND.sub(" ", text.lower())
+    else:
+        text = _COMMAND.sub(" ", unicodedata.normalize("NFKD", text).lower())
+        text = "".join(c for c in text if not unicodedata.combining(c))
     kept = ""
-    for word in words:
+    for found in _WORD.finditer(text):
+        word = found[0]
         longer = f"{kept}-{word}" if kept else word[:_LENGTH]
         if len(longer) > _LENGTH:
             break

@@ -68,9 +68,7 @@ def key_points_of(answer: str, prompt: str = "") -> tuple[str, ...]:
     said = list(statements(answer))
     points = _points(said, subject_of(prompt))
     if not points:
-        usable = [
-            each.text for each in said if not (each.text.endswith(":") or _NOISE.search(_MARKS.sub("", each.text)))
-        ]
+        usable = [each.text for each in said if not (each.text.endswith(":") or _NOISE.search(_unmarked(each.text)))]
         points = [(0, text) for text in usable[:1]]
     best = sorted(range(len(points)), key=lambda at: (-points[at][0], at))
     strong = [at for at in best if points[at][0] >= 2]
@@ -99,7 +97,7 @@ def _points(said: Sequence[Statement], subject: Subject) -> list[tuple[int, str]
             continue
         item = -1
         if _is_point(text, statement):
-            text = _capital(_CONNECTIVE.sub("", text, count=1))
+            text = _capital(_without_connective(text))
             points.append((_weight(statement, about, not points), text))
             item = len(points) - 1 if statement.kind == "item" and statement.first else -1
     return points
@@ -120,7 +118,7 @@ def _belongs(statement: Statement, item: str) -> bool:
 
 def _is_code(text: str) -> bool:
     """Returns whether the text is mostly code, such as a shape or a call shown as an example."""
-    return bool(_CODE.search(text)) and len(_PLAIN.findall(_CODE.sub("", text))) < 2
+    return ("`" in text or "$" in text) and bool(_CODE.search(text)) and len(_PLAIN.findall(_CODE.sub("", text))) < 2
 
 
 def _named(subject: Subject, rest: str, plural: bool) -> str:
@@ -143,12 +141,20 @@ def _is_point(text: str, statement: Statement) -> bool:
     further = not statement.first
     if (_is_code(text) and (further or statement.kind == "sentence")) or (further and statement.depth):
         return False
-    if _EXAMPLE.match(text) or _TRIVIA.match(text) or _NOISE.search(_MARKS.sub("", text)):
+    if _EXAMPLE.match(text) or _TRIVIA.match(text) or _NOISE.search(_unmarked(text)):
         return False
-    opened = _CONNECTIVE.sub("", text, count=1)
+    opened = _without_connective(text)
     if _HEADLESS.match(opened) and not (opened == text and statement.kind == "row"):
         return False
     return len(re.findall(r"\w+", text)) >= (2 if statement.kind != "sentence" else 4)
+
+
+def _without_connective(text: str) -> str:
+    return _CONNECTIVE.sub("", text, count=1) if "," in text else text
+
+
+def _unmarked(text: str) -> str:
+    return _MARKS.sub("", text) if "**" in text or "`" in text else text
 
 
 def _weight(statement: Statement, about: bool, opens: bool) -> int:
@@ -180,6 +186,8 @@ _ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,9}[.)])\s+(?=\S)")
 _TABLE = re.compile(r"\s*\|.*\|\s*$")
 _RULED = re.compile(r"[\s|:-]+$")
 _SKIPPED = re.compile(r"\s*(?:#{1,6}\s|>|<[/!a-z]|!\[|(?:[-*_]\s*){3,}$)", re.IGNORECASE)
+_SKIPPED_FIRST = frozenset("#><!-*_")
+"""First characters of what `_SKIPPED` matches."""
 _NUMBER = re.compile(r"\d+[.)]\s+")
 _CELL = re.compile(r"(?<!\\)\|")
 _LABEL = re.compile(
@@ -217,7 +225,7 @@ def statements(answer: str) -> Iterator[Statement]:
     """Yields the statements of an answer in order, without code, headings, quotes, images and rules."""
     indents: list[int] = []
     for lines in _stretches(answer):
-        if _TABLE.match(lines[0]):
+        if "|" in lines[0] and _TABLE.match(lines[0]):
             yield from _rows(lines)
             continue
         found = _ITEM.match(lines[0])
@@ -232,18 +240,19 @@ def statements(answer: str) -> Iterator[Statement]:
 
 def _stretches(answer: str) -> Iterator[list[str]]:
     """Yields lines that belong together: a paragraph, an item or a table."""
-    fence, lines = "", list[str]()
+    fence, lines, in_table = "", list[str](), False
     for line in answer.split("\n"):
-        mark = _FENCE.match(line)
+        mark = _FENCE.match(line) if "```" in line or "~~~" in line else None
         if fence:
             fence = "" if mark and mark[1].startswith(fence) else fence
         elif mark:
             fence = mark[1]
-        elif line.strip() and not _SKIPPED.match(line):
-            table = bool(_TABLE.match(line))
-            if lines and (_ITEM.match(line) or table != bool(_TABLE.match(lines[0]))):
+        elif (bare := line.lstrip()) and not (bare[0] in _SKIPPED_FIRST and _SKIPPED.match(line)):
+            table = bare[0] == "|" and bool(_TABLE.match(line))
+            if lines and (_ITEM.match(line) or table != in_table):
                 yield lines
                 lines = []
+            in_table = table if not lines else in_table
             lines.append(line)
             continue
         if lines:
@@ -276,7 +285,9 @@ def _sentences(lines: Sequence[str], kind: StatementKind, depth: int) -> Iterato
     lead = ""
     for part in _joined(lines):
         for sentence in _SENTENCE.split(part):
-            text = _LABEL.sub("", cleaned(sentence), count=1)
+            text = cleaned(sentence)
+            if ":" in text:
+                text = _LABEL.sub("", text, count=1)
             if text:
                 yield Statement(text, kind, first=not lead, depth=depth, lead=lead)
                 lead = text
@@ -296,8 +307,8 @@ def _joined(lines: Sequence[str]) -> Iterator[str]:
 
 def cleaned(text: str) -> str:
     """Returns the text without encoding errors and without unclosed markup."""
-    text = " ".join(_MOJIBAKE.sub("", text).split())
+    text = " ".join((text if text.isascii() else _MOJIBAKE.sub("", text)).split())
     for mark in ("**", "`"):
-        if len(re.findall(re.escape(mark), text)) % 2:
+        if text.count(mark) % 2:
             text = text.replace(mark, "")
     return text

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from questions.blocks import content_column, dedent, plain
@@ -325,6 +326,7 @@ def is_answer_summary(summary: str) -> bool:
     return _SUMMARY_LABEL.fullmatch(words) is not None or _OPENS.fullmatch(words) is not None
 
 
+@lru_cache(maxsize=4096)
 def announces_keys(title: str) -> bool:
     """Returns whether a title announces the answers of several questions: `Answer Key`, `Gabarito`, `参考答案`."""
     return len(title) <= 100 and _KEY_LIST.fullmatch(_EDGES.sub("", plain(title))) is not None

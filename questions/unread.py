@@ -65,7 +65,7 @@ def _free_blocks(document: Document) -> Iterator[Block]:
     for block in document.blocks:
         if block.first not in over and block.kind != "front_matter":
             whole = document.free(block.first, block.last)
-            for inner in block.walk():
+            for inner in block.walk() if whole or not document.taken_whole(block.first, block.last) else ():
                 # An item in a list of questions may not be a question, and is left over.
                 if whole or document.free(inner.first, inner.last):
                     yield inner

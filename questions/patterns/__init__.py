@@ -82,7 +82,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
             add_candidate(document, here, candidate)
             if here.questions:
                 document = document.without(here.questions)
-                starts = find_starts(document)
+                starts = find_starts(document, again=True)
             drafts.append(here)
     drafts.append(read_tables(document))
     drafts.append(cards)

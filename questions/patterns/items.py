@@ -505,7 +505,8 @@ def make_question(document: Document, found: FoundQuestion) -> Question:
 
 def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None:
     """Adds a question to the draft: as a choice if it has options, with a finding if it has no key."""
-    found = replace(found, last=last_of_text(document.source, found.first, found.last))
+    if (last := last_of_text(document.source, found.first, found.last)) != found.last:
+        found = replace(found, last=last)
     question = make_question(document, found)
     answer = without_promotion(found.answer)
     if not found.labeled:

@@ -46,7 +46,7 @@ def _numbered(source: Source) -> list[tuple[int, int, bool]]:
     found: list[tuple[int, int, bool]] = []
     fence, above = "", ""
     for at, line in enumerate(source.lines):
-        if mark := fence_in(line):
+        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
             fence = fence_after(fence, mark["mark"])
         elif not fence and line[:1].isdigit() and not above.strip() and (number := _NUMBER.match(line)):
             wordy = len(number["text"].split()) >= _WORDS or not line.isascii()

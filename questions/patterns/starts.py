@@ -46,16 +46,22 @@ _DEEPEST = 3
 """Depth of nested lists whose items may ask."""
 
 
-def find_starts(document: Document) -> dict[Kind, list[Start]]:
-    """Returns the places of each kind whose lines are still free, in line order."""
+def find_starts(document: Document, *, again: bool = False) -> dict[Kind, list[Start]]:
+    """Returns the places of each kind whose lines are still free, in line order.
+
+    `again`: whether questions were taken out, so that stretches of which nothing is left need no look.
+    """
     escapes = _escapes_numbers(document)
+    stretches = [
+        one
+        for one in document.layout.stretches
+        if one.blocks and not (again and document.taken_whole(one.blocks[0].first, one.blocks[-1].last))
+    ]
     return {
         "label": list(_labels(document)),
         "heading": list(_counted(list(_headings(document)))),
-        "item": [start for stretch in document.layout.stretches for start in _items(document, stretch)],
-        "line": [
-            start for stretch in document.layout.stretches for start in _lines(document, stretch, escapes=escapes)
-        ],
+        "item": [start for stretch in stretches for start in _items(document, stretch)],
+        "line": [start for stretch in stretches for start in _lines(document, stretch, escapes=escapes)],
         "fold": list(_folds(document)),
     }
 
@@ -396,7 +402,7 @@ def _lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterator[S
     found = [
         (index, line)
         for index, block in enumerate(stretch.blocks)
-        if block.kind == "paragraph" and (line := _line(block)) and document.free(block.first, block.last)
+        if block.kind == "paragraph" and document.free(block.first, block.last) and (line := _line(block))
     ]
     kept = [
         (index, line)
