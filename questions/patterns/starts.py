@@ -506,6 +506,8 @@ def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLin
         # `The letter of the smallest is:` above lettered options with a mark asks too.
         run = options_in("\n\n".join(b.text for b in body).split("\n")) if stem.text.endswith((":", "：")) else None
         return run is not None and run.start == 0 and any(option.marked for option in run.options)
+    if stem.number and may_hold_options(stem.text) and options_in([stem.text]) is not None:
+        return True
     if (asks or stem.number) and find_answer(document, (block, *body), first=block.first + 1) is not None:
         return True
     if block.first == block.last and body and _is_answer(document, body[0]):
