@@ -203,7 +203,7 @@ class ForkServer:
 
 HUGE_PAGE = 2 << 20
 _PAGE = 4096
-_MIN_PRESENT = 64
+_MIN_PRESENT = 128
 """Pages of a 2 MB block of code that must be in use before a copy in a huge page is worth its memory."""
 _PROT_READ, _PROT_WRITE, _PROT_EXEC = 1, 2, 4
 _MAP_PRIVATE, _MAP_ANONYMOUS = 0x02, 0x20

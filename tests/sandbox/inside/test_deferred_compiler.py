@@ -1,4 +1,6 @@
-"""torch's compiler is imported when a program uses it, and not before; then it works as if it had been there always."""
+"""torch's compiler and sympy are imported when a program uses them, and not before; then they work as if they had been
+there always.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,15 @@ EAGER = """
 torch.func.vmap(torch.func.grad(lambda x: x.sin().sum()))(torch.ones(2, 3))
 torch.func.hessian(lambda x: x.sin().sum())(torch.ones(2))
 torch.jit.trace(torch.nn.Linear(2, 2), torch.ones(1, 2))
-assert is_deferred()
+x = torch.ones(3, requires_grad=True)
+(x * 2).backward(torch.ones(3))
+torch.func.jacrev(lambda x: x**2)(torch.ones(3))
+torch.autograd.gradcheck(lambda x: x**2, torch.ones(3, dtype=torch.double, requires_grad=True))
+assert torch.broadcast_shapes((2, 1), (3,)) == (2, 3)
+torch.testing.assert_close(torch.ones(2), torch.ones(2))
+assert torch.nn.Linear(3, 4, device="meta")(torch.empty(2, 3, device="meta")).shape == (2, 4)
+assert torch.unravel_index(torch.tensor(3), (2, 2))[0] == 1
+assert is_deferred() and is_deferred("sympy") and is_deferred("torch.fx.experimental.symbolic_shapes")
 default = torch._dynamo.config.error_on_nested_fx_trace
 assert is_deferred()
 """
@@ -69,6 +79,40 @@ assert held.graph_break is not torch._dynamo.graph_break  # the stand-in, which 
 held.graph_break()
 assert held.optimize is torch._dynamo.optimize
 """
+REFUSED = """
+for wrong in (lambda: torch.broadcast_shapes((2,), (3,)), lambda: (x * 2).backward(torch.ones(4))):
+    try:
+        wrong()
+    except RuntimeError as problem:
+        print(problem)
+"""
+SYMBOLS = """
+import types
+import sympy as held
+from torch.fx.experimental import symbolic_shapes
+Early = held.Basic
+
+
+def is_expression(one):
+    return isinstance(one, (int, Early)) and isinstance(one, (int, held.Basic))
+
+
+assert not is_expression("x")
+assert is_deferred("sympy")
+from sympy import *
+import sympy
+import sympy.abc
+
+assert type(sympy) is type(sys) and sympy.Symbol is Symbol is held.Symbol and sympy.Basic is held.Basic
+assert sympy.abc.x == Symbol("x") and is_expression(Symbol("x")) and not is_expression("x")
+assert issubclass(Symbol, Early) and issubclass(types.new_class("Own", (Early,)), Basic)
+assert Early(Symbol("x")).args == Basic(Symbol("x")).args and Early.subs is Basic.subs
+print(diff(sin(Symbol("x")) ** 2), held.__version__)
+assert symbolic_shapes.ShapeEnv is sys.modules["torch.fx.experimental.symbolic_shapes"].ShapeEnv
+assert symbolic_shapes.sym_eq((1, (2,)), (1, (2,))) and not symbolic_shapes.sym_eq((1, 2), (1, 3))
+shape = symbolic_shapes.ShapeEnv().create_unbacked_symint()
+assert not symbolic_shapes.guard_or_false(shape == 7) and symbolic_shapes.guard_or_true(shape == 7)
+"""
 
 
 def ran(*parts: str) -> str:
@@ -89,3 +133,16 @@ def test_eager_torch_leaves_it_out_and_a_program_that_imports_it_gets_the_whole(
 
 def test_what_a_program_holds_of_the_stand_in_passes_on_to_the_compiler() -> None:
     ran(DEFERRED, TRAINING, HELD)
+
+
+def test_sympy_is_imported_when_a_program_asks_for_more_than_torch_does() -> None:
+    assert ran(DEFERRED, SYMBOLS).startswith("2*sin(x)*cos(x) ")
+
+
+def test_wrong_sizes_are_refused_in_torchs_own_words_without_sympy() -> None:
+    eager = ran(
+        "import sympy, torch.fx.experimental.symbolic_shapes\n", "x = torch.ones(3, requires_grad=True)", REFUSED
+    )
+    deferred = ran(DEFERRED, "x = torch.ones(3, requires_grad=True)", REFUSED, "assert is_deferred('sympy')")
+    assert "Mismatch in shape" in deferred
+    assert deferred == eager
