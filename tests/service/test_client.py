@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from service.calls import CALLS_AT_ONCE, CallSender
-from service.client import RETRY_DELAYS, ServiceClient, ServiceUnavailable, with_retries
+from service.client import ServiceClient, ServiceUnavailable
+from service.client.calls import CALLS_AT_ONCE, RETRY_DELAYS, CallSender, with_retries
+from service.client.transport import LONG_BODY, ConnectionLost, HttpTransport, NotSent, Reply
 from service.process import listen, serve_app
-from service.transport import LONG_BODY, ConnectionLost, HttpTransport, NotSent, Reply
 from service.wire import Where, Who
 from tests.conftest import TOKEN
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from service.calls import CallSender, ServiceRefused
+from service.client.calls import CallSender, ServiceRefused
 from service.credentials import (
     BotToken,
     BotTokenFile,

@@ -15,11 +15,19 @@ from typing import Any, ParamSpec, Self, TypeAlias, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter
 
+from service.client.transport import (
+    AppTransport,
+    ConnectionLost,
+    HttpTransport,
+    NotSent,
+    Reply,
+    Transport,
+    TransportError,
+)
 from service.credentials import ServiceTokens
 from service.process import now
 from service.reference_clock import ReferenceClock
 from service.tracing import event_header
-from service.transport import AppTransport, ConnectionLost, HttpTransport, NotSent, Reply, Transport, TransportError
 from service.wire import (
     APPLICATION_HEADER,
     CALLER_HEADER,

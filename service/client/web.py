@@ -1,4 +1,4 @@
-"""The calls of the web chat's bots, a part of `service.client`: people, sessions, sign-in links and messages.
+"""The calls of the web chat's bots: people, sessions, sign-in links and messages.
 
 `workspace` is the web chat. Secrets of browsers and links stay with the caller; the service gets their digests.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pydantic import TypeAdapter
 
-from service.calls import CallSender, call
+from service.client.calls import CallSender, call
 from service.wire import WebChanges, WebMessage, WebMessages, WebPerson, WebPost, WebSession
 
 OPTIONAL_MESSAGE: TypeAdapter[WebMessage | None] = TypeAdapter(WebMessage | None)

@@ -1,0 +1,146 @@
+"""The calls of admins about banks, questions, reports, suggestions and open answers."""
+
+# A call is declared by its signature, without a body.
+# mypy: disable-error-code="empty-body"
+
+from __future__ import annotations
+
+from service.client.calls import CallSender, call
+from service.wire import (
+    AnswerCredit,
+    BankLog,
+    BankPage,
+    BankStatistics,
+    BankView,
+    DecidedSuggestion,
+    EditView,
+    Generated,
+    ImportView,
+    ItemStatistics,
+    LowView,
+    QuestionDetails,
+    QuestionFilter,
+    QuestionSource,
+    ReportedQuestion,
+    ReportView,
+    Settled,
+    SettledReport,
+    SuggestedQuestion,
+    SuggestionView,
+    WaitingAnswers,
+    Where,
+    Who,
+)
+
+
+class BankCalls(CallSender):
+    """One method per call, refused to everyone but admins."""
+
+    @call("admin/bank/list", repeatable=True)
+    async def bank_list(self, who: Who) -> tuple[BankView, ...]: ...
+
+    @call("admin/bank/import")
+    async def bank_import(
+        self, who: Who, event_id: str, name: str, text: str, apply: bool, recipe: str = ""
+    ) -> ImportView:
+        """Imports a document for this workspace; without `apply`, only returns what would happen.
+
+        `recipe` says how to read it. Without one, that of the bank's last import is used; `none` forgets it.
+        """
+
+    @call("admin/bank/log", repeatable=True)
+    async def bank_log(self, who: Who, name: str) -> BankLog:
+        """Returns the imports of a bank, newest first."""
+
+    @call("admin/bank/undo")
+    async def bank_undo(self, who: Who, event_id: str, name: str) -> ImportView:
+        """Undoes the latest import into the workspace's own bank; audited."""
+
+    @call("admin/bank/retire")
+    async def bank_retire(self, who: Who, event_id: str, question: str, retired: bool) -> None:
+        """Retires a question in this workspace, or restores it."""
+
+    @call("admin/bank/approve")
+    async def bank_approve(self, who: Who, event_id: str, question: str) -> int:
+        """Approves a waiting generated question, or `all` of them. Returns how many."""
+
+    @call("admin/bank/generated")
+    async def bank_generated(self, who: Who, event_id: str, generated: Generated) -> None:
+        """Sets what the workspace's next imports do with choices generated from prose."""
+
+    @call("admin/bank/low", repeatable=True)
+    async def bank_low(self, who: Who) -> tuple[LowView, ...]: ...
+
+    @call("admin/bank/questions", repeatable=True)
+    async def bank_questions(self, who: Who, wanted: QuestionFilter) -> BankPage:
+        """Returns a page of the questions that the filter finds."""
+
+    @call("admin/bank/question", repeatable=True)
+    async def bank_question(self, who: Who, question: str) -> QuestionDetails:
+        """Returns all about one question, without its key while it is being asked."""
+
+    @call("admin/question/source", repeatable=True)
+    async def question_source(self, who: Who, question: str) -> QuestionSource:
+        """Returns a question of the workspace's own banks as Markdown. Refused for a shared one."""
+
+    @call("admin/question/edit")
+    async def question_edit(self, who: Who, event_id: str, question: str, text: str, apply: bool) -> EditView:
+        """Replaces a question, and judges the answers of closed rounds again; without `apply`, only returns what would
+        move."""
+
+    @call("admin/bank/stats", repeatable=True)
+    async def bank_statistics(self, who: Who) -> BankStatistics:
+        """Returns the questions that need work, judged by the closed rounds of the workspace."""
+
+    @call("admin/bank/stats/question", repeatable=True)
+    async def question_statistics(self, who: Who, question: str) -> ItemStatistics:
+        """Returns the figures of one question. Refused while it is asked."""
+
+    @call("admin/reports", repeatable=True)
+    async def reports(self, who: Who) -> tuple[ReportView, ...]: ...
+
+    @call("admin/report/settle")
+    async def report_settle(self, who: Who, event_id: str, report: int, state: Settled, reason: str) -> SettledReport:
+        """Settles a report as dismissed or fixed; audited, and its author is told with the reason."""
+
+    @call("admin/report", repeatable=True)
+    async def report_view(self, who: Who, report: int) -> ReportedQuestion:
+        """Returns a report beside the question it is about, with the key."""
+
+    @call("admin/suggestions", repeatable=True)
+    async def suggestions(self, who: Who) -> tuple[SuggestionView, ...]: ...
+
+    @call("admin/suggestion", repeatable=True)
+    async def suggestion_view(self, who: Who, suggestion: int) -> SuggestedQuestion:
+        """Returns a suggestion with its question as it was read, and the key."""
+
+    @call("admin/suggestion/edit")
+    async def suggestion_edit(self, who: Who, event_id: str, suggestion: int, text: str) -> int:
+        """Replaces the text of a waiting suggestion; audited."""
+
+    @call("admin/suggestion/accept")
+    async def suggestion_accept(self, who: Who, event_id: str, suggestion: int, seen: str) -> DecidedSuggestion:
+        """Adds the question to the workspace's bank; audited, and its author is told.
+
+        Refused unless the text is still the one that was `seen`, by its digest.
+        """
+
+    @call("admin/suggestion/decline")
+    async def suggestion_decline(self, who: Who, event_id: str, suggestion: int, reason: str) -> DecidedSuggestion:
+        """Declines a suggestion; audited, and its author is told why."""
+
+    @call("admin/review/here")
+    async def review_here(self, who: Who, event_id: str, where: Where) -> None:
+        """Has moderators notified in the channel `where` from now on; audited."""
+
+    @call("admin/review/me")
+    async def review_me(self, who: Who, event_id: str) -> None:
+        """Has the caller notified privately from now on, instead of other moderators; audited."""
+
+    @call("admin/open-answers", repeatable=True)
+    async def open_answers(self, who: Who) -> WaitingAnswers:
+        """Returns open answers that wait for a credit."""
+
+    @call("admin/open-answers/credit")
+    async def open_answer_credit(self, who: Who, event_id: str, number: int, percent: int) -> AnswerCredit:
+        """Sets the credit of one open answer; audited, and its author is told."""
