@@ -14,6 +14,7 @@ from service.banks.documents import DOCUMENTS
 from service.competitions import sprints
 from service.metrics import record_answer
 from service.people import members
+from service.people import privacy as people_privacy
 from service.people.members import view_history
 from service.rounds import (
     grading,
@@ -231,7 +232,7 @@ async def privacy(
         if forgotten := await store_privacy.find_forget_reply(session, who, event_id):
             return PrivacyView.model_validate(forgotten)
         caller = await resolve_caller(session, who, None, call.now)
-        work = members.privacy(session, caller, action, call.now)
+        work = people_privacy.apply_action(session, caller, action, call.now)
         if action in ("hide", "show", store_privacy.FORGET_CALL):
             return await run_once(session, caller, EventCall(event_id, action, call.now), work, PrivacyView)
         return await work

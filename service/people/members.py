@@ -1,4 +1,4 @@
-"""A member's own view: totals, history, rules, privacy and export; and corrections that admins make for one member.
+"""A member's own view: totals, history and rules; and corrections that admins make for one member.
 
 In the history, whether an answer was right is told of closed rounds only, and they are not listed while their question
 is asked again.
@@ -6,14 +6,10 @@ is asked again.
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -31,24 +27,16 @@ from service.store import (
     answers,
     boards,
     cards,
-    duels,
     ledger,
     markings,
-    measurements,
     members,
-    notifications,
     questions,
-    reports,
     rounds,
     schedules,
-    sprints,
-    suggestions,
-    tournaments,
-    web_messages,
 )
 from service.store import privacy as store_privacy
 from service.store.ledger import Adjustment
-from service.store.members import Caller, list_identities
+from service.store.members import Caller
 from service.store.rounds import AskedRound
 from service.store.tables import Member
 from service.wire import (
@@ -61,83 +49,11 @@ from service.wire import (
     NoRoundOn,
     PastRound,
     PointsOutOfRange,
-    PrivacyAction,
-    PrivacyView,
     QuestionRef,
     RankChange,
     Rules,
     TextNeeded,
 )
-
-# Export of a member's data: JSON with everything, or CSV for a spreadsheet.
-
-COLUMNS = (
-    "what", "at", "question", "given", "practice", "verdict", "credit", "marks", "shared",
-    "points", "reason", "reviews",
-)  # fmt: skip
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""First characters that make a spreadsheet read a text as a formula."""
-
-
-def export_json(data: dict[str, Any]) -> str:
-    return json.dumps(data, ensure_ascii=False, indent=2)
-
-
-def export_csv(data: dict[str, Any]) -> str:
-    """Returns a line per answer, ledger row, measured answer, credit given to others, card, answer in a duel, report,
-    suggestion, feedback and message in the web chat, oldest first. A card's state and ratings are only in the JSON."""
-    written = io.StringIO()
-    lines = csv.DictWriter(written, COLUMNS, restval="", extrasaction="ignore", lineterminator="\r\n")
-    lines.writeheader()
-    lines.writerows({name: _cell(value) for name, value in line.items()} for line in _lines(data))
-    return written.getvalue()
-
-
-def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for answer in data["answers"]:
-        marks = "; ".join("covered" if covered else "not covered" for covered in answer["marks"] or ())
-        yield {**answer, "what": "answer", "given": _given(answer), "marks": marks}
-    for answer in data["sprints"]:
-        yield {**answer, "what": "sprint answer", "given": _given(answer)}
-    for booking in data["points"]:
-        yield {**booking, "what": "points"}
-    for measured in data["measurements"]:
-        runs = (f"{cpu:g} ms, {peak:g} MB" for cpu, peak in zip(measured["cpu_ms"], measured["peak_mb"], strict=True))
-        yield {**measured, "what": "measurement", "given": "; ".join(runs)}
-    for given in data["credits_given"]:
-        yield {**given, "what": "credit given"}
-    for card in data["cards"]:
-        yield {**card, "what": "card", "at": card["due"]}
-    for turn in data["duels"]:
-        yield {**turn, "what": "duel", "given": _given(turn)}
-    for report in data["reports"]:
-        said = {"given": report["text"], "verdict": report["state"], "reason": report["reason"]}
-        yield {"what": "report", "at": report["at"], **said}
-    for suggestion in data["suggestions"]:
-        said = {"given": suggestion["text"], "verdict": suggestion["state"], "reason": suggestion["reason"]}
-        yield {"what": "suggestion", "at": suggestion["at"], **said}
-    for said in data["feedback"]:
-        yield {**said, "what": "feedback", "given": "a good question" if said["liked"] else "not a good question"}
-    for message in data["web_messages"]:
-        yield {"what": "message", "at": message["at"], "given": message["text"]}
-
-
-def _given(answer: dict[str, Any]) -> str:
-    kept = {name: value for name, value in answer["given"].items() if name not in ("practicing", "cleared")}
-    said = "; ".join(_text(value) for value in kept.values() if value is not None)
-    return "(deleted after the time for which it is kept)" if answer["given"].get("cleared") else said
-
-
-def _text(value: Any) -> str:
-    return " ".join(value) if isinstance(value, list) else str(value)
-
-
-def _cell(value: Any) -> Any:
-    """Returns the value quoted if a spreadsheet would compute it."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
-EXPORTS = {"export": export_json, "csv": export_csv}
 
 
 async def me(session: AsyncSession, caller: Caller, now: datetime) -> Me:
@@ -206,158 +122,6 @@ def rules() -> Rules:
         sprint_speed=sprint.speed,
         sprint_thinking_s=sprint.thinking_s,
     )
-
-
-async def privacy(session: AsyncSession, caller: Caller, action: PrivacyAction, now: datetime) -> PrivacyView:
-    """Shows, exports, hides or deletes the caller's data, as `action` says."""
-    if action in ("hide", "show"):
-        await store_privacy.set_hidden(session, caller.member_id, action == "hide")
-    answers, bookings, held = await store_privacy.count_records(session, caller.member_id)
-    if action == "forget":
-        await store_privacy.forget_member(session, caller, now)
-        return PrivacyView(
-            name=store_privacy.FORGOTTEN_NAME,
-            hidden=True,
-            answers=answers,
-            ledger_rows=bookings,
-            cards=0,
-            forgotten=True,
-        )
-    member = await members.get_member(session, caller.member_id)
-    return PrivacyView(
-        name=member.name,
-        hidden=member.hidden,
-        answers=answers,
-        ledger_rows=bookings,
-        cards=held,
-        export=EXPORTS[action](await _kept(session, member)) if action in EXPORTS else "",
-        format="csv" if action == "csv" else "json",
-    )
-
-
-async def _kept(session: AsyncSession, member: Member) -> dict[str, Any]:
-    return {
-        "member": {
-            "name": member.name,
-            "hidden": member.hidden,
-            "joined_at": member.joined_at.isoformat(),
-            "identities": [
-                {
-                    "platform": chat.platform,
-                    "workspace": chat.external_id,
-                    "id": identity.external_id,
-                    "name": identity.name,
-                }
-                for identity, chat in await list_identities(session, member.id)
-            ],
-        },
-        "answers": await _answers(session, member.id),
-        "points": [
-            {"points": row.points, "credit": row.credit, "reason": row.reason, "at": row.at.isoformat()}
-            for row in await store_privacy.list_ledger(session, member.id)
-        ],
-        "sprints": [
-            {
-                "question": key,
-                "given": row.given,
-                "at": row.at.isoformat(),
-                "credit": row.credit,
-                "points": row.points,
-            }
-            for row, key in await sprints.list_member_answers(session, member.id)
-        ],
-        "measurements": [
-            {
-                "question": key,
-                "at": at.isoformat(),
-                "cpu_ms": row.cpu_ms,
-                "peak_mb": row.peak_mb,
-                "steady": row.steady,
-                "shown": row.shown,
-            }
-            for row, key, at in await measurements.list_of_member(session, member.id)
-        ],
-        "credits_given": [
-            {"question": key, "credit": row.credit, "by_peer": row.by_peer, "at": row.at.isoformat()}
-            for row, key in await markings.list_given(session, member.id)
-        ],
-        "cards": [
-            {"question": key, "due": card.due.isoformat(), "reviews": card.reviews, "state": card.state}
-            for card, key in await store_privacy.list_cards(session, member.id)
-        ],
-        "notifications": await _notifications(session, member.id),
-        "duels": await _duels(session, member.id),
-        "tournaments": [
-            {
-                "title": title,
-                "team": team,
-                "joined_at": row.joined_at.isoformat(),
-                "from": row.from_day and row.from_day.isoformat(),
-                "until": row.until_day and row.until_day.isoformat(),
-            }
-            for row, title, team in await tournaments.list_of_member(session, member.id)
-        ],
-        "ratings": [
-            {"duel": row.duel_id, "mu": row.mu, "sigma": row.sigma, "at": row.at.isoformat()}
-            for row in await duels.list_own_ratings(session, member.id)
-        ],
-        "reports": [
-            {"text": row.text, "state": row.state, "reason": row.reason, "at": row.at.isoformat()}
-            for row in await reports.list_by_member(session, member.id)
-        ],
-        "suggestions": [
-            {"text": row.text, "state": row.state, "reason": row.reason, "at": row.at.isoformat()}
-            for row in await suggestions.list_by_member(session, member.id)
-        ],
-        "feedback": [
-            {"question": key, "version": row.version, "liked": row.liked, "at": row.at.isoformat()}
-            for row, key in await reports.list_feedback_by_member(session, member.id)
-        ],
-        "web_messages": [
-            {"text": json.loads(content), "at": at.isoformat()}
-            for content, at in await web_messages.list_written(session, member.id)
-        ],
-    }
-
-
-async def _notifications(session: AsyncSession, member_id: int) -> dict[str, bool]:
-    setting = await notifications.get_setting(session, member_id)
-    return {"reminders": setting.reminders, "results": setting.results} if setting else {}
-
-
-async def _duels(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
-    return [
-        {
-            "duel": duel.id,
-            "question": key,
-            "given": turn.given or {},
-            "at": turn.shown_at.isoformat(),
-            "seconds": (turn.answered_at - turn.shown_at).total_seconds() if turn.answered_at else None,
-            # What is right stays secret until the end.
-            "verdict": ("accepted" if turn.correct else "wrong") if duel.state == "over" else None,
-        }
-        for duel, turn, key in await duels.list_own_turns(session, member_id)
-    ]
-
-
-async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
-    found = await store_privacy.list_answers(session, member_id)
-    written = {answer.id for answer, _, _ in found}
-    marks, shared = await markings.list_marks(session, written), await markings.list_shared(session, written)
-    confirmed = await markings.list_credits(session, written)
-    return [
-        {
-            "question": key,
-            "given": answer.given,
-            "practice": answer.round_id is None,
-            "at": answer.at.isoformat(),
-            "verdict": verdict and verdict.verdict,
-            "credit": confirmed.get(answer.id) if verdict is None or verdict.credit is None else verdict.credit,
-            "marks": marks.get(answer.id),
-            "shared": answer.id in shared,
-        }
-        for answer, key, verdict in found
-    ]
 
 
 # Members as admins see them, and corrections by admins.

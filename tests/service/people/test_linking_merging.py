@@ -16,6 +16,7 @@ from sandbox.client import SandboxClient
 from service.app import build
 from service.config import Settings
 from service.people import linking, members
+from service.people.privacy import apply_action
 from service.rounds import grading, leaderboard, practice
 from service.store import chats as chat_rows
 from service.store.cards import CardRow
@@ -164,11 +165,11 @@ async def test_streaks_run_through_the_rounds_of_both(stage: Stage) -> None:
 @pytest.mark.parametrize("hidden", ["kept", "gone"])
 async def test_who_hid_under_either_account_is_hidden(stage: Stage, hidden: str) -> None:
     people = await two(stage)
-    await members.privacy(stage.session, getattr(people, hidden), "hide", stage.now)
+    await apply_action(stage.session, getattr(people, hidden), "hide", stage.now)
     assert (await linking.merge(stage.session, people.kept.member_id, people.gone.member_id, stage.now)).hidden
-    view = await members.privacy(stage.session, people.kept, "see", stage.now)
+    view = await apply_action(stage.session, people.kept, "see", stage.now)
     assert view.hidden
-    await members.privacy(stage.session, people.kept, "show", stage.now)
+    await apply_action(stage.session, people.kept, "show", stage.now)
     shown = select(func.count()).select_from(Member).where(Member.hidden.is_(True))
     assert await stage.session.scalar(shown) == 0
 
@@ -179,10 +180,10 @@ async def test_an_export_and_forgetting_cover_both(stage: Stage) -> None:
     await stage.practiced(people.kept, "a")
     await stage.practiced(people.gone, "b")
     await linking.merge(stage.session, people.kept.member_id, people.gone.member_id, stage.now)
-    data = json.loads((await members.privacy(stage.session, people.kept, "export", stage.now)).export)
+    data = json.loads((await apply_action(stage.session, people.kept, "export", stage.now)).export)
     assert [each["name"] for each in data["member"]["identities"]] == ["Ada", "ada.l"]
     assert [each["question"] for each in data["answers"]] == ["a", "b"]
-    await members.privacy(stage.session, people.kept, "forget", stage.now)
+    await apply_action(stage.session, people.kept, "forget", stage.now)
     theirs = select(Identity).where(Identity.member_id.in_((people.kept.member_id, people.gone.member_id)))
     assert (await stage.session.scalars(theirs)).all() == []
     rows = (await stage.session.execute(select(AnswerRow.name, AnswerRow.given).order_by(AnswerRow.id))).all()

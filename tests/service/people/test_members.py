@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from service.domain.scoring import compute_points
 from service.people import members
+from service.people.privacy import apply_action
 from service.rounds import leaderboard, practice
 from service.store import members as store_members
 from service.store import privacy
@@ -87,7 +88,7 @@ class TestMe:
     async def test_who_hides_keeps_their_points_and_has_no_rank(self, stage: Stage) -> None:
         ada = await stage.caller()
         await played(stage, ada)
-        await members.privacy(stage.session, ada, "hide", stage.now)
+        await apply_action(stage.session, ada, "hide", stage.now)
         me = await members.me(stage.session, ada, stage.now)
         assert (me.hidden, me.points, me.rank) == (True, 15, None)
 
@@ -105,7 +106,7 @@ class TestPrivacy:
     async def test_seeing_counts_what_is_kept(self, stage: Stage) -> None:
         ada = await stage.caller()
         await played(stage, ada)
-        view = await members.privacy(stage.session, ada, "see", stage.now)
+        view = await apply_action(stage.session, ada, "see", stage.now)
         assert (view.name, view.answers, view.ledger_rows, view.cards, view.export) == ("Ada", 2, 2, 1, "")
 
     async def test_an_answer_that_was_changed_counts_once(self, daily: DailyChannel, clock: Clock) -> None:
@@ -122,7 +123,7 @@ class TestPrivacy:
         ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
         await played(stage, ada)
         await stage.practiced(bo, "views")
-        view = await members.privacy(stage.session, ada, "export", stage.now)
+        view = await apply_action(stage.session, ada, "export", stage.now)
         data: dict[str, Any] = json.loads(view.export)
         assert data["member"]["identities"] == [{"platform": "web", "workspace": "home", "id": "ada", "name": "Ada"}]
         assert [(each["question"], each["credit"]) for each in data["answers"]] == [("views", 1.0), ("grad", 0.5)]
@@ -134,7 +135,7 @@ class TestPrivacy:
         ada = await stage.caller()
         actions: list[tuple[PrivacyAction, bool]] = [("hide", True), ("hide", True), ("show", False)]
         for action, hidden in actions:
-            assert (await members.privacy(stage.session, ada, action, stage.now)).hidden is hidden
+            assert (await apply_action(stage.session, ada, action, stage.now)).hidden is hidden
 
 
 class TestForgetting:
@@ -146,7 +147,7 @@ class TestForgetting:
         await self._leave_messages(stage, ada)
         await leaderboard.start_season(stage.session, ada, "Spring", stage.now - timedelta(days=4))
         await leaderboard.end_season(stage.session, ada, stage.now)
-        view = await members.privacy(stage.session, ada, "forget", stage.now)
+        view = await apply_action(stage.session, ada, "forget", stage.now)
         assert (view.name, view.forgotten, view.answers) == (privacy.FORGOTTEN_NAME, True, 2)
         await stage.session.flush()
         for table in Base.metadata.sorted_tables:
@@ -158,7 +159,7 @@ class TestForgetting:
         await played(stage, ada)
         await stage.points(bo, 7)
         before = await privacy.list_ledger(stage.session, ada.member_id)
-        await members.privacy(stage.session, ada, "forget", stage.now)
+        await apply_action(stage.session, ada, "forget", stage.now)
         assert await privacy.list_ledger(stage.session, ada.member_id) == before
         answers = (await stage.session.scalars(select(AnswerRow).execution_options(populate_existing=True))).all()
         assert [(answer.name, answer.given) for answer in answers] == [("", {"options": ["a"]})] * 2
@@ -172,7 +173,7 @@ class TestForgetting:
         ada = await stage.caller()
         await played(stage, ada)
         await self._leave_messages(stage, ada)
-        await members.privacy(stage.session, ada, "forget", stage.now)
+        await apply_action(stage.session, ada, "forget", stage.now)
         rows = (await stage.session.scalars(select(Outbox).execution_options(populate_existing=True))).all()
         assert {row.kind: row.state for row in rows} == {"verdict": "skipped", "reveal": "due"}
         assert (await stage.session.scalars(select(CardRow))).all() == []
@@ -184,13 +185,13 @@ class TestForgetting:
         closed, still_open = [await stage.round(schedule, day, closed=day == MONDAY) for day in (MONDAY, WEDNESDAY)]
         for round_ in (closed, still_open):
             await stage.answer(ada, round_)
-        await members.privacy(stage.session, ada, "forget", stage.now)
+        await apply_action(stage.session, ada, "forget", stage.now)
         assert list(await stage.session.scalars(select(CurrentAnswer.round_id))) == [closed.id]
 
     async def test_a_returning_member_starts_over(self, stage: Stage) -> None:
         ada = await stage.caller()
         await played(stage, ada)
-        await members.privacy(stage.session, ada, "forget", stage.now)
+        await apply_action(stage.session, ada, "forget", stage.now)
         again = await stage.caller()
         assert again.member_id != ada.member_id
         assert (await members.me(stage.session, again, stage.now)).points == 0
@@ -203,7 +204,7 @@ class TestForgetting:
         await stage.bank(question())
         await stage.practiced(bo, "views")
         await stage.practiced(ada, "views")
-        await members.privacy(stage.session, ada, "forget", stage.now)
+        await apply_action(stage.session, ada, "forget", stage.now)
         member = await stage.session.get(Member, bo.member_id)
         assert member is not None
         ((identity, _),) = await list_identities(stage.session, bo.member_id)
@@ -251,7 +252,7 @@ async def test_the_reply_to_forgetting_is_kept_for_its_duplicate(stage: Stage) -
     ada = await stage.caller()
     call = f"{privacy.FORGET_CALL} {ada.identity_id}"
     stage.session.add(InboxRow(chat_id=ada.chat_id, event_id="e1", at=stage.now, call=call, reply={"reply": {"x": 1}}))
-    await members.privacy(stage.session, ada, "forget", stage.now)
+    await apply_action(stage.session, ada, "forget", stage.now)
     who = Who(platform="web", workspace="home", member="ada", name="Ada")
     assert await privacy.find_forget_reply(stage.session, who, "e1") == {"x": 1}
     assert await privacy.find_forget_reply(stage.session, who, "e2") is None
@@ -265,7 +266,7 @@ async def test_the_archive_of_a_season_says_someone(stage: Stage) -> None:
     await stage.points(ada, 9, at=stage.now - timedelta(hours=1))
     await stage.points(bo, 7, at=stage.now - timedelta(hours=1))
     await leaderboard.end_season(stage.session, ada, stage.now)
-    await members.privacy(stage.session, ada, "forget", stage.now)
+    await apply_action(stage.session, ada, "forget", stage.now)
     (season,) = (await stage.session.scalars(select(Season))).all()
     assert [row["name"] for row in season.archive or ()] == [privacy.FORGOTTEN_NAME, "Bo"]
     (view,) = await leaderboard.list_seasons(stage.session, bo)

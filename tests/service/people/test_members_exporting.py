@@ -10,8 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.people import members
-from service.people.members import COLUMNS, export_csv, export_json
+from service.people.privacy import COLUMNS, apply_action, export_csv, export_json
 from tests.service.scenes import Stage, question
 
 
@@ -86,11 +85,11 @@ async def test_a_member_gets_theirs_in_either_form(stage: Stage) -> None:
     await stage.bank(question())
     await stage.practiced(ada, "views")
     await stage.points(ada, 5)
-    view = await members.privacy(stage.session, ada, "csv", stage.now)
+    view = await apply_action(stage.session, ada, "csv", stage.now)
     assert view.format == "csv"
     rows = read(view.export)
     assert [(row["what"], row["question"], row["given"], row["points"]) for row in rows] == [
         ("answer", "views", "a", ""),
         ("points", "", "", "5"),
     ]
-    assert (await members.privacy(stage.session, ada, "export", stage.now)).format == "json"
+    assert (await apply_action(stage.session, ada, "export", stage.now)).format == "json"
