@@ -19,7 +19,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from sandbox.wire import Priority
 from service import metrics
-from service.background import in_background
 from service.competitions import duels, sprints, tournaments
 from service.config import Settings
 from service.credentials import TokenCipher
@@ -27,6 +26,7 @@ from service.deferred import load_module
 from service.leader import Leader, run_ticks
 from service.ops.deployment import MOST_SKEW
 from service.ops.metrics_collect import CountedRuns, State
+from service.process import in_background
 from service.reference_clock import Clock, ReferenceClock
 from service.rounds import delivery, grading, measuring, posting, regrading, rounds
 from service.rounds.alerts import Alerts
@@ -197,29 +197,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     engine = make_engine(settings.database_url)
     sessions = make_sessions(engine)
 
-    async def judge(answer_id: int, last: bool, priority: Priority) -> None:
-        await grading.judge_answer(sessions, fair, answer_id, clock, last=last, priority=priority)
-
-    async def draw(version_id: int) -> None:
-        # Proving imports most of `questions`, which a process that draws no family does without.
-        await load_module("service.banks.proving")
-        from service.banks import proving
-
-        await proving.store_variants(sessions, fair, version_id, clock())
-
-    async def regrade(version_id: int, last: bool) -> None:
-        await regrading.regrade_code(sessions, fair, version_id, clock, last=last)
-
-    async def calibrate(workspace_id: int) -> None:
-        await calibrate_workspace(sessions, workspace_id, clock())
-
-    async def ask(key: tuple[int, date, int]) -> None:
-        await ask_model(sessions, endpoint, fair, key, clock)
-
-    async def measure(round_id: int, last: bool) -> None:
-        await measuring.measure_round(sessions, fair, round_id, clock, last=last)
-
-    jobs = make_jobs(settings.database_url, Work(judge, draw, regrade, calibrate, ask, measure))
+    jobs = make_jobs(settings.database_url, _make_work(sessions, fair, endpoint, clock))
     cipher = TokenCipher(settings.token_keys)
     metrics.record_build(migrations.newest())
     examples = Examples(fair)
@@ -267,6 +245,34 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         stopping,
         workers,
     )
+
+
+def _make_work(sessions: Sessions, fair: FairSandbox | None, endpoint: ModelEndpoint | None, clock: Clock) -> Work:
+    """Connects the jobs to the use cases that they run."""
+
+    async def judge(answer_id: int, last: bool, priority: Priority) -> None:
+        await grading.judge_answer(sessions, fair, answer_id, clock, last=last, priority=priority)
+
+    async def draw(version_id: int) -> None:
+        # Proving imports most of `questions`, which a process that draws no family does without.
+        await load_module("service.banks.proving")
+        from service.banks import proving
+
+        await proving.store_variants(sessions, fair, version_id, clock())
+
+    async def regrade(version_id: int, last: bool) -> None:
+        await regrading.regrade_code(sessions, fair, version_id, clock, last=last)
+
+    async def calibrate(workspace_id: int) -> None:
+        await calibrate_workspace(sessions, workspace_id, clock())
+
+    async def ask(key: tuple[int, date, int]) -> None:
+        await ask_model(sessions, endpoint, fair, key, clock)
+
+    async def measure(round_id: int, last: bool) -> None:
+        await measuring.measure_round(sessions, fair, round_id, clock, last=last)
+
+    return Work(judge, draw, regrade, calibrate, ask, measure)
 
 
 def _make_endpoint(settings: Settings) -> ModelEndpoint | None:

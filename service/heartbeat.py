@@ -8,8 +8,8 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from service.background import in_background
 from service.healthcheck import FILE_VARIABLE
+from service.process import in_background
 
 INTERVAL_SECONDS = 3.0
 """Interval between heartbeats."""

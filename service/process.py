@@ -1,4 +1,5 @@
-"""What every process needs: the clock, stop signals, a listening socket, a server, and errors for the operator."""
+"""What every process needs: the clock, stop signals, background work, a listening socket, a server, and errors for the
+operator."""
 
 from __future__ import annotations
 
@@ -125,6 +126,21 @@ async def run_until(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> Non
     await asyncio.gather(*pending, return_exceptions=True)
     for task in done:
         task.result()
+
+
+@contextlib.asynccontextmanager
+async def in_background(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Runs the coroutines until the block exits, then cancels them and waits until they have cleaned up.
+
+    They handle their own errors: one that fails is not noticed here.
+    """
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class _Server(uvicorn.Server):

@@ -33,9 +33,8 @@ from bot.discord.render import EPHEMERAL
 from bot.discord.replies import Replies
 from bot.discord.settings import API, DiscordSettings
 from bot.pictures import Pictures
-from service.background import in_background
 from service.client import ServiceClient
-from service.process import CommandFailed, make_folder
+from service.process import CommandFailed, in_background, make_folder
 from service.wire import Shards, Who
 
 _LOG = logging.getLogger(__name__)

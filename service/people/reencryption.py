@@ -11,9 +11,9 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.background import in_background
 from service.credentials import TokenCipher, WrongTokenKey
 from service.people import web_chat
+from service.process import in_background
 from service.store import chats, web_people
 from service.store.chats import InstallationRow
 from service.store.session import Sessions

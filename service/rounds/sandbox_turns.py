@@ -17,14 +17,13 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from sandbox.client import Health, SandboxUnreachable
-from sandbox.judging.ahead import JudgementsAhead
 from sandbox.judging.challenge import Runs
-from sandbox.judging.reference_cache import ReferenceCache
+from sandbox.judging.reference_cache import JudgementsAhead, ReferenceCache
 from sandbox.queue import AsyncQueue, FairQueue, RunRefused
 from sandbox.wire import Outcome, Priority, Run
 from service import tracing
-from service.background import in_background
 from service.errors import Busy
+from service.process import in_background
 from service.sandboxes import ReportsHealth, SandboxPort
 from service.store import monitoring
 from service.store.session import Sessions

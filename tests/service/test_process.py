@@ -1,4 +1,5 @@
-"""What every process relies on: a port that answers without delay, and collections of garbage that take no time."""
+"""What every process relies on: a port that answers without delay, background work that cleans up, short collections
+of garbage."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import sys
 
 import pytest
 
-from service.process import LONG_COLLECTION, MOST_FREEZES, listen
+from service.process import LONG_COLLECTION, MOST_FREEZES, in_background, listen
 from tests import forked
 
 _PROGRAM = """
@@ -55,6 +56,34 @@ async def test_what_is_accepted_sends_each_write_at_once() -> None:
             _, writer = await asyncio.open_connection(*listener.getsockname())
             assert await seen
             writer.close()
+
+
+async def test_work_runs_beside_the_block_and_has_cleaned_up_afterwards() -> None:
+    seen: list[str] = []
+    running = asyncio.Event()
+
+    async def work() -> None:
+        try:
+            running.set()
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            seen.append("cleaned up")
+
+    async with in_background(work()):
+        await running.wait()
+        seen.append("in the block")
+    assert seen == ["in the block", "cleaned up"]
+
+
+async def test_the_errors_of_the_block_pass_and_those_of_the_work_do_not() -> None:
+    async def fails() -> None:
+        raise RuntimeError("of the work")
+
+    with pytest.raises(ValueError, match="of the block"):
+        async with in_background(fails()):
+            await asyncio.sleep(0)
+            raise ValueError("of the block")
 
 
 def _measured(times: int, growth: int) -> tuple[int, int]:

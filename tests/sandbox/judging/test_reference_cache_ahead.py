@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sandbox.client import SandboxClient
-from sandbox.judging.ahead import JudgementsAhead
 from sandbox.judging.challenge import judge_code
-from sandbox.judging.reference_cache import ReferenceCache
+from sandbox.judging.reference_cache import JudgementsAhead, ReferenceCache
 from sandbox.wire import Outcome, Run
 from tests.sandbox.judging.test_challenge import REFERENCE, RIGHT, challenge
 
@@ -86,7 +85,7 @@ async def test_some_are_not_kept(client: SandboxClient, changes: dict[str, objec
 
 async def test_what_is_kept_has_a_limit(client: SandboxClient, monkeypatch: pytest.MonkeyPatch) -> None:
     ahead = await ahead_of(Recording(client), ReferenceCache())
-    monkeypatch.setattr("sandbox.judging.ahead._MAX_CHALLENGES", 1)
+    monkeypatch.setattr("sandbox.judging.reference_cache._MAX_CHALLENGES", 1)
     other = challenge(reference=REFERENCE + "\n")
     task = ahead.prepare(other)
     assert task is not None
