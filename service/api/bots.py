@@ -89,13 +89,9 @@ async def outbox_claim(
         return await rounds_delivery.claim_or_wait(
             parts.sessions,
             parts.changes,
-            platform,
+            rounds_delivery.Claim(platform, application, limit, shards, kinds),
             parts.clock,
-            application=application,
-            limit=limit,
             wait_s=wait_s,
-            shards=shards,
-            kinds=kinds,
             stopping=stopping,
         )
     finally:

@@ -67,32 +67,39 @@ class FailedAttempt:
     """Wait that the platform asked for, seconds."""
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Which messages a dispatcher asks for: at most `limit` of a platform."""
+
+    platform: Platform
+    application: str = ""
+    """Only chats that this application serves, or that no application does."""
+    limit: int = 20
+    shards: Shards | None = None
+    """Only servers that belong to these shards."""
+    kinds: Collection[str] | None = None
+    """A queue waits while its first message is of another kind."""
+
+
 async def claim_or_wait(
     sessions: Sessions,
     signal: ChangeSignal,
-    platform: Platform,
+    wanted: Claim,
     clock: Callable[[], datetime],
     *,
-    application: str = "",
-    limit: int = 20,
     wait_s: float = 0,
-    shards: Shards | None = None,
-    kinds: Collection[str] | None = None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[Delivery, ...]:
-    """Leases messages to the caller that may be sent on that platform now, waiting up to `wait_s` for some.
-
-    Only those of chats that the caller's `application` serves, or that no application does, and with `shards` only
-    those of servers that belong to these shards. With `kinds`, a queue waits while its first message is of another.
+    """Leases messages to the caller that may be sent now, waiting up to `wait_s` for some.
 
     Once `stopping` returns True it stops within a second and leases nothing.
     """
     async with sessions.begin() as session:
-        await bots.record_seen(session, platform, application, clock())
+        await bots.record_seen(session, wanted.platform, wanted.application, clock())
 
     async def claim() -> tuple[Delivery, ...]:
         async with sessions.begin() as session:
-            leased = await claim_messages(session, platform, clock(), limit, application, shards, kinds)
+            leased = await claim_messages(session, wanted, clock())
             if leased and stopping():
                 # Nobody would receive them, and they would wait for the end of their lease.
                 await session.rollback()
@@ -116,18 +123,12 @@ async def claim_or_wait(
     return found
 
 
-async def claim_messages(
-    session: AsyncSession,
-    platform: Platform,
-    now: datetime,
-    limit: int = 20,
-    application: str = "",
-    shards: Shards | None = None,
-    kinds: Collection[str] | None = None,
-) -> tuple[Delivery, ...]:
+async def claim_messages(session: AsyncSession, wanted: Claim, now: datetime) -> tuple[Delivery, ...]:
     """Leases the first message of every queue that may be sent now."""
     await give_up_expired(session, now)
-    rows = await outbox.lock_claimable(session, platform, application, now, limit, shards, kinds)
+    rows = await outbox.lock_claimable(
+        session, wanted.platform, wanted.application, now, wanted.limit, wanted.shards, wanted.kinds
+    )
     _kept = await outbox.load_chats_and_channels(session, rows)
     taken = [await _build_delivery(session, row, now, outbox.claim(row, now, LEASE)) for row in rows]
     return tuple([delivery for delivery in taken if delivery is not None])

@@ -311,7 +311,9 @@ async def test_a_waiting_dispatcher_is_notified(
     await daily.schedule()
     clock.now = NINE
     waiting = asyncio.create_task(
-        rounds_delivery.claim_or_wait(daily.service.sessions, signal, "web", clock, wait_s=36_000)
+        rounds_delivery.claim_or_wait(
+            daily.service.sessions, signal, rounds_delivery.Claim("web"), clock, wait_s=36_000
+        )
     )
     async with build(settings, clock).running() as other:
         await other.tick()
@@ -324,7 +326,7 @@ async def test_nothing_is_leased_to_a_dispatcher_that_is_gone(daily: DailyChanne
     await posted(daily, clock)
     signal = ChangeSignal(daily.service.settings.database_url)
     gone = await rounds_delivery.claim_or_wait(
-        daily.service.sessions, signal, "web", clock, wait_s=1, stopping=lambda: True
+        daily.service.sessions, signal, rounds_delivery.Claim("web"), clock, wait_s=1, stopping=lambda: True
     )
     assert gone == ()
     assert [each.attempt for each in await daily.client.outbox_claim("web")] == [1, 1]
@@ -335,7 +337,9 @@ async def test_a_dispatcher_that_leaves_just_when_a_message_comes_is_gone(daily:
     signal = ChangeSignal(daily.service.settings.database_url)
     async with signal.listening():
         waiting = asyncio.create_task(
-            rounds_delivery.claim_or_wait(daily.service.sessions, signal, "web", clock, wait_s=36_000)
+            rounds_delivery.claim_or_wait(
+                daily.service.sessions, signal, rounds_delivery.Claim("web"), clock, wait_s=36_000
+            )
         )
         added = signal.next_change(OUTBOX)
         while not added._waiters:  # until the dispatcher waits
@@ -413,7 +417,7 @@ class Couriers(RuleBasedStateMachine):
 
     async def _claim(self, limit: int) -> tuple[Delivery, ...]:
         async with self.sessions.begin() as session:
-            return await rounds_delivery.claim_messages(session, "web", self.now, limit)
+            return await rounds_delivery.claim_messages(session, rounds_delivery.Claim("web", limit=limit), self.now)
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), reports=st.booleans())
