@@ -13,7 +13,7 @@ from bot.core.text.notices import notice_card
 from bot.core.text.questions import question_card
 from bot.core.text.results import verdict_card
 from bot.core.text.reveals import outcome_card, result_card, reveal_card, round_name, update_card
-from bot.core.text.sprints import announcement_card, podium_card, sprint_question_card, sprint_reveal_card
+from bot.core.text.sprints import sprint_card
 from bot.core.text.tournaments import tournament_post_card
 from service.wire import (
     Body,
@@ -60,14 +60,8 @@ def outbox_card(body: Body) -> Card:
             return notice_card(body)
         case WinnerPost():
             return winner_card(body)
-        case SprintAnnouncement():
-            return announcement_card(body)
-        case SprintQuestionPost():
-            return sprint_question_card(body)
-        case SprintReveal():
-            return sprint_reveal_card(body)
-        case SprintPodium():
-            return podium_card(body)
+        case SprintAnnouncement() | SprintQuestionPost() | SprintReveal() | SprintPodium():
+            return sprint_card(body)
         case _ as never:
             assert_never(never)
 

@@ -10,6 +10,7 @@ from bot.core.markup import escape
 from bot.core.text.review import outcome_notice, reported_notice
 from bot.core.text.suggestions import decided_notice, suggested_notice
 from bot.core.text.words import (
+    Words,
     chat_words,
     code_words,
     day_words,
@@ -63,49 +64,67 @@ NEEDS_GPU = "Every question that fits needs a GPU, and no sandbox has one."
 NOTHING_FITS = "No question fits this schedule."
 
 
+_PlainFact = (
+    QuestionLate
+    | QuestionArrived
+    | PostFailed
+    | ChannelRefused
+    | RoleRefused
+    | ChannelRecovered
+    | AppRemoved
+    | AppRestored
+    | SandboxMissing
+    | SandboxRestored
+    | BankLow
+    | NothingToAsk
+    | SlotMissed
+    | QuestionCorrected
+    | AnswerCredited
+)
+"""What is said in a title and a text."""
+
+
 def notice_card(notice: Notice) -> Card:
     """Returns the card of a notice."""
-    if isinstance(notice.fact, QuestionReported):
-        return reported_notice(notice.fact)
-    if isinstance(notice.fact, ReportSettled):
-        return outcome_notice(notice.fact)
-    if isinstance(notice.fact, QuestionSuggested):
-        return suggested_notice(notice.fact)
-    if isinstance(notice.fact, SuggestionDecided):
-        return decided_notice(notice.fact)
-    if isinstance(notice.fact, WeekDigest):
-        return digest_notice(notice.fact)
-    title, text = notice_words(notice)
-    return Card(title, in_brief(text, 250), (Text(text),))
+    fact = notice.fact
+    match fact:
+        case QuestionReported():
+            return reported_notice(fact)
+        case ReportSettled():
+            return outcome_notice(fact)
+        case QuestionSuggested():
+            return suggested_notice(fact)
+        case SuggestionDecided():
+            return decided_notice(fact)
+        case WeekDigest():
+            return digest_notice(fact)
+        case _:
+            title, text = _words(fact)
+            return Card(title, in_brief(text, 250), (Text(text),))
 
 
-def notice_words(notice: Notice) -> tuple[str, str]:
-    """Returns title and text of a notice. Markdown."""
-    match notice.fact:
-        case QuestionLate() as fact:
+def _words(fact: _PlainFact) -> Words:
+    """Returns title and text of a notice that has no card of its own."""
+    match fact:
+        case QuestionLate():
             return "The daily question is late", _late(fact)
         case QuestionArrived(channel=channel, minutes=minutes):
             text = f"It was posted in {code_words(channel)}, {plural(minutes, 'minute')} late."
             return "The late question was posted", text
-        case PostFailed() as fact:
+        case PostFailed():
             return f"{_MESSAGES[fact.message]} could not be posted", _failed(fact)
-        case ChannelRefused() as fact:
+        case ChannelRefused():
             return f"{_MESSAGES[fact.message]} cannot be posted", _refused(fact)
-        case RoleRefused(season=season, error=error) as fact:
+        case RoleRefused(season=season, error=error):
             until = f" Dailygrad keeps trying until {time_markdown(fact.until, fact.zone)}." if fact.until else ""
             text = f"{stopped(escape(error))} As soon as that is done, the winner of {code_words(season)} is announced."
             return "The winner's role cannot be given", f"{text}{until} The final board is kept either way."
         case ChannelRecovered(channel=channel, error=error):
             text = f"{code_words(channel)} refused a message before: {stopped(escape(error))} It accepts them again."
             return "The channel accepts messages again", text
-        case AppRemoved(platform=platform):
-            name = chat_words(platform)
-            text = f"Its token was revoked, so nothing is posted on {name} until you install the app there again."
-            return f"Dailygrad was removed from {name}", f"{text} Your other chats are not affected."
-        case AppRestored(platform=platform):
-            text = "The app was installed again. Messages that waited are posted now, if they are still in time."
-            return f"Dailygrad is back on {chat_words(platform)}", text
-        case SandboxMissing() as fact:
+        case AppRemoved() | AppRestored():
+            return _app(fact)
+        case SandboxMissing():
             return "Code answers wait: there is no sandbox", _missing(fact)
         case SandboxRestored(minutes=minutes):
             text = f"A sandbox is back, {plural(minutes, 'minute')} after it was reported missing."
@@ -118,15 +137,21 @@ def notice_words(notice: Notice) -> tuple[str, str]:
             return "No question today", f"{why} Nothing was posted, and no streak breaks. {_WIDEN}"
         case SlotMissed(day=day, catch_up_minutes=minutes):
             return "A question was skipped", _skipped(day_words(day), minutes)
-        case QuestionCorrected() as fact:
+        case QuestionCorrected():
             return "A question was corrected", _corrected(fact)
-        case AnswerCredited() as fact:
+        case AnswerCredited():
             return f"Your open answer was {'confirmed' if fact.by_peer else 'reviewed'}", _credited(fact)
-        case QuestionReported() | ReportSettled() | QuestionSuggested() | SuggestionDecided() | WeekDigest():
-            card = notice_card(notice)
-            return card.title, card.summary
         case _ as never:
             assert_never(never)
+
+
+def _app(fact: AppRemoved | AppRestored) -> Words:
+    name = chat_words(fact.platform)
+    if isinstance(fact, AppRestored):
+        text = "The app was installed again. Messages that waited are posted now, if they are still in time."
+        return f"Dailygrad is back on {name}", text
+    text = f"Its token was revoked, so nothing is posted on {name} until you install the app there again."
+    return f"Dailygrad was removed from {name}", f"{text} Your other chats are not affected."
 
 
 def _credited(fact: AnswerCredited) -> str:

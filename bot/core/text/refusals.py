@@ -5,14 +5,24 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from bot.core.markup import escape
+from bot.core.text.competition_refusals import competition_refusal
 from bot.core.text.notices import NEEDS_GPU, NOTHING_FITS
-from bot.core.text.words import and_list, code_words, day_words, in_brief, moment_markdown, plural, stopped, time_words
+from bot.core.text.words import (
+    Words,
+    and_list,
+    code_words,
+    day_words,
+    in_brief,
+    moment_markdown,
+    plural,
+    stopped,
+    time_words,
+)
 from service.wire import (
     AdminsOnly,
     AnswerRefusal,
     AnswerUnreadable,
     BankRefusal,
-    BusyCause,
     CallRefusal,
     CallRejected,
     CallTooLarge,
@@ -68,9 +78,6 @@ from service.wire import (
     WrongKindOfAnswer,
 )
 
-Words = tuple[str, str]
-"""Title and text. Markdown."""
-
 _ANSWERS: dict[Kind, str] = {
     "choice": "one of its options",
     "value": "a Python value, such as `(2, 3)`",
@@ -100,10 +107,8 @@ def refusal_words(refusal: Refusal) -> Words:
         return _bank(refusal)
     if isinstance(refusal, LinkRefusal):
         return _link(refusal)
-    if isinstance(refusal, SprintRefused):
-        return _sprint(refusal)
-    if isinstance(refusal, TournamentRefused):
-        return _tournament(refusal)
+    if isinstance(refusal, SprintRefused | TournamentRefused):
+        return competition_refusal(refusal)
     assert_never(refusal)
 
 
@@ -125,8 +130,8 @@ def _call(refusal: CallRefusal) -> Words:
             return "Not found", _not_found(refusal)
         case ChannelNeeded():
             return "No channel", "This command is about a channel. Type it in the channel you mean."
-        case TextNeeded():
-            return _text_needed(refusal)
+        case TextNeeded(what=what):
+            return _TEXTS[what]
         case DailyLimitReached(what=what, most=most):
             text = f"You can send {plural(most, what)} within a day. This one was not sent: try again tomorrow."
             return "Enough for today", text
@@ -145,61 +150,47 @@ def _call(refusal: CallRefusal) -> Words:
             assert_never(never)
 
 
-def _text_needed(refusal: TextNeeded) -> Words:
-    match refusal.what:
-        case "report":
-            return "No description", "Say in a sentence what is wrong with the question."
-        case "reason of a dismissal":
-            return "No reason", "Say why the question is right: the member who reported it is told."
-        case "reason of an adjustment":
-            return "No reason", "Say in a few words what the points are for."
-        case "suggestion":
-            return "No question", "Write a question with its answer: `/quiz suggest` has an example."
-        case "reason of a decline":
-            return "No reason", "Say why it is declined: its author is told."
-        case "name of a season":
-            return "No name", "A season needs a name: `/quiz-admin season start NAME`."
-        case _ as never:
-            assert_never(never)
+_TEXTS: Final[dict[str, Words]] = {
+    "report": ("No description", "Say in a sentence what is wrong with the question."),
+    "reason of a dismissal": ("No reason", "Say why the question is right: the member who reported it is told."),
+    "reason of an adjustment": ("No reason", "Say in a few words what the points are for."),
+    "suggestion": ("No question", "Write a question with its answer: `/quiz suggest` has an example."),
+    "reason of a decline": ("No reason", "Say why it is declined: its author is told."),
+    "name of a season": ("No name", "A season needs a name: `/quiz-admin season start NAME`."),
+}
+_ELSEWHERE: Final[dict[str, str]] = {
+    "schedule": "`/quiz-admin schedule list` shows their numbers.",
+    "question": "Its id is written below each question.",
+    "topic": "`/quiz topics` lists all of them.",
+    "report": "`/quiz-admin review list` shows their numbers.",
+    "suggestion": "`/quiz-admin review suggestions` shows their numbers.",
+    "bank": "`/quiz-admin bank list` shows all of them.",
+    "tournament": "`/quiz tournament` names the others.",
+    "duel": "`/quiz duel` shows yours.",
+    "open answer": "`/quiz-admin review answers` shows their numbers.",
+    "member": "Type the name as the board shows it.",
+}
+"""Where to find what there is instead."""
 
 
 def _not_found(refusal: NotFound) -> str:
-    name = code_words(refusal.name) if refusal.name else ""
-    match refusal.what:
-        case "schedule":
-            return f"There is no schedule {name} here. `/quiz-admin schedule list` shows their numbers."
-        case "question":
-            return f"There is no question {name} here. Its id is written below each question."
-        case "topic" if refusal.similar:
-            return f"There is no topic {name} here. Did you mean {and_list(_codes(refusal.similar), 'or')}?"
-        case "topic":
-            return f"There is no topic {name} here. `/quiz topics` lists all of them."
+    what, name = refusal.what, code_words(refusal.name) if refusal.name else ""
+    similar = and_list(_codes(refusal.similar), "or")
+    match what:
         case "level" | "kind":
-            what = "level" if refusal.what == "level" else "kind of question"
-            return f"There is no {what} {name}. Choose {and_list(_codes(refusal.similar), 'or')}."
-        case "report":
-            return f"There is no report {name} here. `/quiz-admin review list` shows their numbers."
-        case "suggestion":
-            return f"There is no suggestion {name} here. `/quiz-admin review suggestions` shows their numbers."
+            return f"There is no {what if what == 'level' else 'kind of question'} {name}. Choose {similar}."
+        case "topic" if refusal.similar:
+            return f"There is no topic {name} here. Did you mean {similar}?"
         case "waiting question":
-            what = f"question {name} is waiting for approval" if name else "question is waiting for approval"
-            return f"No {what} in your own banks. `/quiz-admin bank list` shows how many wait in each."
-        case "bank":
-            return f"There is no bank {name} here. `/quiz-admin bank list` shows all of them."
-        case "tournament" if name:
-            return f"There is no tournament {name} here. `/quiz tournament` names the others."
-        case "tournament":
+            waits = f"question {name} is waiting for approval" if name else "question is waiting for approval"
+            return f"No {waits} in your own banks. `/quiz-admin bank list` shows how many wait in each."
+        case "tournament" if not name:
             return "There has been no tournament yet. An admin plans one with `/quiz-admin tournament new`."
-        case "duel":
-            return f"There is no duel {name} here. `/quiz duel` shows yours."
         case "measurement":
             return _NO_MEASUREMENT
-        case "open answer":
-            return f"There is no closed open answer {name} here. `/quiz-admin review answers` shows their numbers."
-        case "member":
-            return f"There is no member {name} here. Type the name as the board shows it."
-        case _ as never:
-            assert_never(never)
+        case _:
+            shown = "closed open answer" if what == "open answer" else what
+            return f"There is no {shown} {name} here. {_ELSEWHERE[what]}"
 
 
 def _codes(names: tuple[str, ...]) -> list[str]:
@@ -236,6 +227,10 @@ _MARKING: Final[dict[str, Words]] = {
     "own answer": ("Your own answer", "Somebody else has to confirm your answer."),
     "not shared": ("Answer not shared", "Its author has not shared this answer for confirmation."),
     "settled": ("Already confirmed", "This answer has its credit. A moderator can still change it."),
+}
+_BUSY: Final[dict[str, str]] = {
+    "member": "One of your programs is waiting to run. Send this one when that one has its result.",
+    "full": "Many programs are waiting to run. Try again in a minute. Nothing was changed.",
 }
 _RATING: Final[dict[str, str]] = {
     "wrong": "This answer was not right enough for that rating. The card comes back sooner instead.",
@@ -279,17 +274,7 @@ def _answer(refusal: AnswerRefusal) -> Words:
             text = "No sandbox is connected. Try again in a minute; if that does not help, ask an admin to type"
             return "Code cannot run now", f"{text} `/quiz-admin doctor`."
         case SandboxBusy(why=why):
-            return "Please wait", _busy(why)
-        case _ as never:
-            assert_never(never)
-
-
-def _busy(why: BusyCause) -> str:
-    match why:
-        case "member":
-            return "One of your programs is waiting to run. Send this one when that one has its result."
-        case "full":
-            return "Many programs are waiting to run. Try again in a minute. Nothing was changed."
+            return "Please wait", _BUSY[why]
         case _ as never:
             assert_never(never)
 
@@ -405,29 +390,6 @@ def _timetable(refusal: InvalidTimetable) -> Words:
             assert_never(never)
 
 
-_DUELS: dict[str, Words] = {
-    "yourself": ("Choose somebody else", "A duel takes two: challenge another member."),
-    "left": (_NOT_POSSIBLE, "This member left the quiz."),
-    "open": ("Duel open", "The two of you have a duel that has not ended. `/quiz duel` shows it."),
-    "too many": (
-        "Too many challenges",
-        "{count} of your challenges wait for a response. Withdraw one: `/quiz duel` lists them.",
-    ),
-    "too few questions": (
-        "Too few questions",
-        "A duel needs {count} choice or value questions that are not open now. Leave the topic out, or choose another.",
-    ),
-    "not yours": (
-        _NOT_PERMITTED,
-        "Only the member who is challenged can respond. `/quiz duel @member` starts your own.",
-    ),
-    "own challenge": (_NOT_PERMITTED, "The other member accepts or declines your challenge."),
-    "accepted": ("Already accepted", "This duel has begun. `/quiz duel` shows it."),
-    "ended": ("Duel ended", "This duel has ended. `/quiz duel` shows your results."),
-    "not over": ("Duel not over", "Ask for a rematch when this duel is over."),
-}
-
-
 def _name(refusal: NameRefused) -> Words:
     name = code_words(refusal.name) if refusal.name else ""
     match refusal.why:
@@ -473,9 +435,8 @@ def _member(refusal: MemberRefusal) -> Words:
         case PointsOutOfRange(points=points, most=most):
             text = f"{points:,} points cannot be added. Use a number from 1 to {most:,}, or from -1 to -{most:,}."
             return "Points out of range", text
-        case DuelRefused(why=why, count=count):
-            title, text = _DUELS[why]
-            return title, text.format(count=count)
+        case DuelRefused():
+            return competition_refusal(refusal)
         case _ as never:
             assert_never(never)
 
@@ -579,82 +540,5 @@ def _linked(refusal: LinkRefused) -> Words:
         case "both known":
             text = "Both accounts are members of the same chat, so they cannot belong to one person."
             return _NOT_POSSIBLE, text
-        case _ as never:
-            assert_never(never)
-
-
-def _sprint(refusal: SprintRefused) -> Words:
-    match refusal.why:
-        case "running":
-            return (
-                "Sprint running",
-                "A sprint is running. Wait for its podium, or stop it with `/quiz-admin sprint stop`.",
-            )
-        case "no questions":
-            text = "A sprint asks choices and values, and no such question fits."
-            return (
-                "No question fits",
-                f"{text} Choose another topic, or import questions with `/quiz-admin bank import`.",
-            )
-        case "not running":
-            return "No sprint", "No sprint is running in this channel. Start one with `/quiz-admin sprint start`."
-        case "closed":
-            text = "The time for this question is over."
-            return "Time is up", f"{text} The answer you gave before, if any, counts. Be ready for the next one."
-        case "past":
-            return "Not planned", "That time is over. Choose a later one, or leave it out to start the sprint now."
-        case "far":
-            return "Not planned", "A sprint can be planned for the next 60 days. Choose an earlier day."
-        case "many":
-            text = "Ten sprints are planned already. Cancel one with `/quiz-admin sprint cancel`, or wait for the next."
-            return "Not planned", text
-        case "not planned":
-            text = "No sprint is planned in this channel. Plan one with `/quiz-admin sprint start at:18:00`."
-            return "No sprint planned", text
-        case "not begun":
-            return "Not open yet", "The time for this question begins in a moment. Press **Answer** again."
-        case _ as never:
-            assert_never(never)
-
-
-def _tournament(refusal: TournamentRefused) -> Words:
-    match refusal.why:
-        case "live":
-            text = "A tournament has not ended. Wait for its podium, or end it with"
-            return "Tournament planned", f"{text} `/quiz-admin tournament cancel`."
-        case "none":
-            text = "No tournament is planned or running. An admin plans one with `/quiz-admin tournament new`."
-            return "No tournament", text
-        case "another":
-            return "Nothing was canceled", "That tournament has ended, and another is planned or running."
-        case "schedules":
-            text = "A tournament counts the daily rounds of schedules, and there is no such schedule here."
-            return (
-                "No schedule",
-                f"{text} `/quiz-admin schedule list` shows their numbers: `schedules:1,2`.",
-            )
-        case "past day":
-            return "Wrong day", "The first day is after today, so that members can join, and within a year."
-        case "few days":
-            text = f"A bracket of so many teams needs {plural(refusal.count, 'day')} or more."
-            return "Too few days", f"{text} Add days, choose fewer teams with `count:`, or a table with `form:table`."
-        case "one chat":
-            text = "Teams of chats need two linked chats. Link another one with `/quiz-admin link`,"
-            return "One chat", f"{text} or make teams with `teams:random`."
-        case "closed":
-            return "Too late to join", "This tournament takes nobody any more. The next one is announced here."
-        case "not joined":
-            return "Not in it", "You do not take part in the tournament, so there is nothing to leave."
-        case "no captains":
-            return _NOT_POSSIBLE, "In this tournament no captain picks the teams."
-        case "not captain":
-            return _NOT_PERMITTED, "Only captains pick members. `/quiz tournament` shows who they are."
-        case "not your turn":
-            return "Not your turn", "A team with fewer members picks first. Try again when it has."
-        case "not free":
-            text = "This member is in a team already, or has not joined."
-            return "Not free", f"{text} `/quiz tournament` lists those who can be picked."
-        case "started":
-            return "Already started", "The teams are made, and the tournament is running."
         case _ as never:
             assert_never(never)

@@ -37,6 +37,19 @@ _FATES: dict[Fate, str] = {
 }
 
 
+def sprint_card(post: SprintAnnouncement | SprintQuestionPost | SprintReveal | SprintPodium) -> Card:
+    """Returns the card of what a sprint posts."""
+    match post:
+        case SprintAnnouncement():
+            return announcement_card(post)
+        case SprintQuestionPost():
+            return sprint_question_card(post)
+        case SprintReveal():
+            return sprint_reveal_card(post)
+        case SprintPodium():
+            return podium_card(post)
+
+
 def announcement_card(post: SprintAnnouncement) -> Card:
     """Announces to the channel that a sprint starts, or when one is planned for."""
     length = f"{plural(post.total, 'question')}, {post.seconds} seconds each"

@@ -11,6 +11,9 @@ from bot.core.markup import escape, instant_markdown, member_markdown, parse, to
 from bot.core.markup.tree import Paragraph
 from service.wire import Confidence, Platform, Verdict
 
+Words = tuple[str, str]
+"""Title and text of a message. Markdown."""
+
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July"),
