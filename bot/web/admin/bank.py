@@ -1,4 +1,5 @@
-"""The bank browser: search and filters, a question with everything about it, and imports with their preview."""
+"""The pages of the bank: search and filters, a question with everything about it, imports with their preview, and the
+questions that need work."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.text import admin_pages as text
-from bot.core.text import review_pages
+from bot.core.text import item_statistics, review_pages
 from bot.core.text.admin_pages import Done
 from bot.web.admin.frame import AdminFrame
 from bot.web.chat import who_of
@@ -36,6 +37,7 @@ class BankPages:
             Route(f"{BASE}/question", self.change, methods=["POST"]),
             Route(f"{BASE}/import", self.form),
             Route(f"{BASE}/import", self.load, methods=["POST"]),
+            Route("/m/{member}/admin/statistics", self.statistics),
         )
 
     async def browse(self, request: Request) -> Response:
@@ -100,6 +102,14 @@ class BankPages:
             await self._client.bank_retire(who, event, id_, action == "retire")
         done: Done = "retired" if action == "retire" else "restored"
         return self._frame.after(request, f"/bank/question?id={quote(id_, safe='')}", done)
+
+    async def statistics(self, request: Request) -> Response:
+        """Shows the questions that need work, each list with its cure."""
+        who = who_of(self._frame.admin(request))
+        with refusals_as_pages():
+            view = await self._client.bank_statistics(who)
+        lists = [one for one in view.lists if one.items]
+        return self._frame.show(request, "statistics.html", "statistics", view=view, lists=lists, text=item_statistics)
 
     async def form(self, request: Request) -> Response:
         """Shows the form for a document."""

@@ -1,4 +1,5 @@
-"""The review queue: reports beside their question, suggestions, open answers, and edits with what they would move."""
+"""The review queue: reports beside their question, suggestions, open answers, edits with what they would move, and
+answers that agree."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.core.text import review_pages as text
+from bot.core.text import similarity
 from bot.core.text.admin_pages import Done
 from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import who_of
@@ -37,6 +39,7 @@ class ReviewPages:
             Route(f"{BASE}/suggestion/{{number}}", self.decide, methods=["POST"]),
             Route(f"{BASE}/edit", self.editor),
             Route(f"{BASE}/edit", self.edit, methods=["POST"]),
+            Route(f"{BASE}/similarity", self.similarity),
         )
 
     # The queue
@@ -68,6 +71,20 @@ class ReviewPages:
         with refusals_as_pages():
             await self._client.open_answer_credit(who, event, _number(fields, "answer"), int(percent))
         return self._frame.after(request, "/review#answers", "credited")
+
+    async def similarity(self, request: Request) -> Response:
+        """Shows whose answers agree, and who answers very fast. It is computed each time."""
+        who = who_of(self._frame.admin(request))
+        with refusals_as_pages():
+            found = await self._client.similar_answers(who)
+        return self._frame.show(
+            request,
+            "similarity.html",
+            "review",
+            found=found,
+            comparisons=similarity.comparisons(found),
+            text=similarity,
+        )
 
     # Reports
 
