@@ -2,203 +2,39 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from datetime import date, time
+from datetime import date
 from typing import Any, cast
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from bot.core import actions
+from bot.core.argument_kinds import ROLE, WEEKDAYS, ZONE, BadArgument, NamedChannel, read_time
 from bot.core.cards import Card, Form
-from bot.core.channel_access import ChannelAccess, ChannelProblem, RoleProblem
 from bot.core.command_parser import CommandError, Typed
-from bot.core.command_spec import ROLE, WEEKDAYS, ZONE, BadArgument, NamedChannel, read_time
 from bot.core.competition_commands import SprintCommands, TournamentCommands
-from bot.core.events import Added, Command, Event, Submit, Visited
+from bot.core.events import Command, Event, Press, Submit
 from bot.core.member_commands import help_reply
+from bot.core.onboarding import Onboarding
+from bot.core.review_commands import ReviewCommands
 from bot.core.text import (
     admin,
     boards,
     doctor,
     item_statistics,
-    marking,
     members,
     notices,
-    onboarding,
-    refusals,
-    review,
-    similarity,
-    suggestions,
 )
-from service.client import ServiceClient, ServiceRefused
+from service.client import ServiceClient
 from service.wire import (
     ExtraRound,
     Generated,
-    RoundView,
     ScheduleChanges,
     ScheduleSpec,
     ScheduleView,
-    Settled,
     Where,
-    Who,
     WinnerOf,
     WinnerRoleView,
 )
-
-# Onboarding
-
-WHOLE_WORKSPACE = Where(channel="")
-"""No channel, which stands for the whole workspace."""
-
-
-class Onboarding:
-    """Handles the greeting, the setup of the first schedule, and the bot's home page. Actions carry the choices."""
-
-    def __init__(self, client: ServiceClient, access: ChannelAccess | None = None) -> None:
-        self._client = client
-        self._access = access
-
-    async def added(self, event: Added) -> tuple[Card, bool]:
-        """Returns the greeting, and whether it is the first one in this workspace."""
-        first = await self._client.hello(event.who, event.id, event.where)
-        return onboarding.hello_card(event.where), first
-
-    async def visited(self, event: Visited) -> Card:
-        """Returns the member's home page."""
-        today = await self._client.today(event.who, WHOLE_WORKSPACE)
-        return onboarding.home_card(today, await self._client.me(event.who), event.at)
-
-    async def setup(self, event: Event, where: Where) -> Card | Form:
-        """Asks for the time; on Slack for everything in one form, unless the bot cannot post in the channel.
-
-        The service refuses members who are not admins.
-        """
-        known = [one for one in await self._client.schedule_list(event.who) if one.channel == where.channel]
-        if event.who.platform == "slack" and self._access is not None:
-            problem, zone = await asyncio.gather(
-                self._access.find_problem(event.who, where.channel), self.find_zone(event.who)
-            )
-            if problem is None:
-                return onboarding.setup_form(where, tuple(known), zone, event.at)
-        card = onboarding.time_card(where, tuple(known), native=event.who.platform == "discord")
-        return await self.checked(event.who, where, card)
-
-    async def whole_form(self, event: Event, where: Where) -> Form:
-        """Asks for everything in one form."""
-        await self._client.schedule_list(event.who)  # refuses members who are not admins
-        return onboarding.setup_form(where, (), await self.find_zone(event.who), event.at)
-
-    async def find_zone(self, who: Who) -> str:
-        """Returns the member's own time zone; empty if the chat does not say, or says one that is unknown here."""
-        zone = "" if self._access is None else await self._access.find_zone(who)
-        return zone if zone in available_timezones() else ""
-
-    async def join(self, event: Event, where: Where) -> Card | Form:
-        """Joins the channel and continues with the setup, which says if it did not work."""
-        await self._client.schedule_list(event.who)  # refuses members who are not admins
-        if self._access is not None:
-            await self._access.join(event.who, where.channel)
-        return await self.setup(event, where)
-
-    async def checked(self, who: Who, where: Where, card: Card) -> Card:
-        """Returns the card; if the bot cannot post in the channel, with the reason and what to do."""
-        problem = None if self._access is None else await self._access.find_problem(who, where.channel)
-        return card if problem is None else onboarding.with_channel_problem(card, where, problem)
-
-    async def channel_problems(self, who: Who) -> list[tuple[str, ChannelProblem]]:
-        """Returns the channels of this chat's schedules in which the bot cannot post."""
-        if self._access is None:
-            return []
-        names = {
-            one.channel: one.channel_name or one.channel
-            for one in await self._client.schedule_list(who)
-            if (one.platform, one.chat) == (who.platform, who.workspace)
-        }
-        found = [(name, await self._access.find_problem(who, channel)) for channel, name in names.items()]
-        return [(name, problem) for name, problem in found if problem is not None]
-
-    async def find_channel(self, event: Event, named: NamedChannel) -> Where:
-        """Returns a channel that was picked, or one that the quiz knows by that name. Raises CommandError."""
-        if named.id:
-            name = "" if self._access is None else await self._access.find_name(event.who, named.id)
-            return Where(channel=named.id, name=name or named.name)
-        known = [event.where.itself, event.where]
-        for one in await self._client.schedule_list(event.who):
-            if (one.platform, one.chat) == (event.who.platform, event.who.workspace):
-                known.append(Where(channel=one.channel, name=one.channel_name))
-        found = [one for one in known if one.name.removeprefix("#").casefold() == named.name.casefold()]
-        if not found:
-            raise CommandError(*onboarding.unknown_channel(named.name, event.who.platform))
-        return found[0]
-
-    async def role_problem(self, who: Who, role: str) -> RoleProblem | None:
-        """Returns what keeps the bot from giving the winner's role; None if there is no role."""
-        return await self._access.find_role_problem(who, role) if self._access is not None and role else None
-
-    def plan(self, event: Event, at: str, where: Where) -> Form:
-        """Asks for days and zone."""
-        return onboarding.plan_form(at, where, event.at)
-
-    async def begin_here(self, event: Submit) -> Card:
-        """Adds the schedule of a form that names the channel and the time."""
-        channel, typed = _one(event, "channel"), _one(event, "at")
-        if not channel or not typed:
-            raise CommandError("Choose a channel and a time.", "Not set up")
-        try:
-            at = f"{read_time(typed):%H%M}"
-        except BadArgument as error:
-            raise CommandError(str(error), "Not set up") from None
-        name = "" if self._access is None else await self._access.find_name(event.who, channel)
-        return await self.begin(event, at, Where(channel=channel, name=name))
-
-    async def begin(self, event: Submit, at: str, where: Where) -> Card:
-        """Adds the schedule and shows its first question. Shows an existing one again instead of adding it twice."""
-        spec = _spec(event, at)
-        for one in await self._client.schedule_list(event.who):
-            if one.channel == where.channel and one.spec == spec:
-                begun = onboarding.begun_card(one, await self._first(event.who, one), "This schedule is there")
-                return await self.checked(event.who, where, begun)
-        view = await self._client.schedule_add(event.who, event.id, where, spec)
-        return await self.checked(event.who, where, onboarding.begun_card(view, await self._first(event.who, view)))
-
-    async def _first(self, who: Who, view: ScheduleView) -> RoundView | str:
-        """Returns the preview, or why there is none: the schedule is kept either way."""
-        try:
-            return await self._client.schedule_preview(who, view.id)
-        except ServiceRefused as refused:
-            return refusals.refusal_words(refused.refusal)[1]
-
-    async def post_now(self, event: Event, schedule: int) -> Card:
-        """Posts the day's question now."""
-        return admin.round_card(await self._client.post_now(event.who, event.id, schedule), "Posting now")
-
-
-def _spec(event: Submit, at: str) -> ScheduleSpec:
-    typed = _one(event, "other").strip()
-    days = _one(event, "days") or onboarding.DAYS[0][0]
-    return ScheduleSpec.model_validate(
-        {
-            "at": time(int(at[:2]), int(at[2:])),
-            "weekdays": tuple(int(day) for day in days.split(",") if day.isdecimal()),
-            "zone": typed or _one(event, "zone") or "UTC",
-        }
-    )
-
-
-def _one(event: Submit, name: str) -> str:
-    return next(iter(event.values.get(name, ())), "")
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document to import, as it was pasted or uploaded."""
-
-    name: str
-    text: str
-    recipe: str = ""
-    """How its questions are written; may be empty."""
-
 
 Said = Card | Form
 Handler = Callable[[Command, Typed], Awaitable[Said]]
@@ -239,6 +75,8 @@ class AdminCommands:
         self._onboarding = onboarding
         self._sprints = SprintCommands(client, onboarding.checked)
         self._tournaments = TournamentCommands(client)
+        self.review = ReviewCommands(client, onboarding.checked)
+        """The commands, buttons and forms of moderators."""
         self._handlers: dict[tuple[str, ...], Handler] = {
             ("setup",): self._setup,
             ("schedule", "add"): self._add,
@@ -276,17 +114,7 @@ class AdminCommands:
             ("bank", "approve"): self._approve,
             ("bank", "low"): self._low,
             ("bank", "stats"): self._statistics,
-            ("review", "list"): self._reports,
-            ("review", "show"): self._show_report,
-            ("review", "dismiss"): self._settle,
-            ("review", "fixed"): self._settle,
-            ("review", "suggestions"): self._suggestions,
-            ("review", "here"): self._review_place,
-            ("review", "me"): self._review_place,
             ("digest",): self._digest,
-            ("review", "answers"): self._open_answers,
-            ("review", "similarity"): self._similarity,
-            ("review", "credit"): self._credit,
             ("member", "restore"): self._restore,
             ("member", "adjust"): self._adjust,
             ("link",): self._link,
@@ -299,6 +127,8 @@ class AdminCommands:
         """Runs a parsed command. Raises CommandError and what the client raises."""
         if typed.has_relative_days:
             typed = typed.dated(await self._today(event, typed))
+        if typed.spec.path[0] == "review":
+            return await self.review.run(event, typed)
         return await self._handlers[typed.spec.path](event, typed)
 
     async def _today(self, event: Command, typed: Typed) -> date:
@@ -311,6 +141,25 @@ class AdminCommands:
         known = tuple(sorted(known, key=lambda one: (one.id != typed.number("schedule"), one not in here)))
         zone = known[0].spec.zone if known else await self._onboarding.find_zone(event.who)
         return event.at.astimezone(ZoneInfo(zone or "UTC")).date()
+
+    async def press(self, event: Press, action: actions.AdminPress) -> Said:
+        """Answers a button. Raises as `run` does."""
+        match action:
+            case actions.EditSchedule(schedule):
+                known = await self._client.schedule_list(event.who)
+                return admin.schedule_form(_by_number(known, int(schedule)))
+            case actions.Import():
+                return members.import_form()
+            case actions.Join(code):
+                return await self._join(event, code, sure=True)
+
+    async def submit(self, event: Submit, action: actions.AdminSubmit) -> Said:
+        """Answers a form. Raises as `run` does."""
+        match action:
+            case actions.EditSchedule():
+                return await self._change_schedule(event, action)
+            case actions.Import(how):
+                return await self._import_document(event, apply=how == "apply")
 
     # Schedules
 
@@ -335,11 +184,7 @@ class AdminCommands:
         view = await self._client.schedule_edit(event.who, event.id, known.id, _changes(typed))
         return admin.schedule_card(view, "Schedule changed")
 
-    async def edit_form(self, event: Event, schedule: int) -> Said:
-        """Shows the form that changes a schedule."""
-        return admin.schedule_form(_by_number(await self._client.schedule_list(event.who), schedule))
-
-    async def edit(self, event: Submit, shown: actions.EditSchedule) -> Said:
+    async def _change_schedule(self, event: Submit, shown: actions.EditSchedule) -> Said:
         """Changes what differs from what the form showed. Raises CommandError."""
         known = _by_number(await self._client.schedule_list(event.who), int(shown.schedule))
         try:
@@ -402,8 +247,6 @@ class AdminCommands:
         found = _schedules_here(known, event) or list(known)
         if len(found) == 1:
             return found[0]
-        if "schedule" in typed.values:
-            return _by_number(known, typed.number("schedule"))
         if not known:
             raise CommandError("There is no schedule yet.")
         raise CommandError(f"There are schedules {_numbers(known)}. Say which: `{typed.spec.usage}`.")
@@ -446,9 +289,9 @@ class AdminCommands:
     async def _import(self, event: Command, typed: Typed) -> Said:
         return members.import_form()
 
-    async def take_document(self, event: Event, document: Document, apply: bool) -> Said:
-        """Imports a document; with `apply` false, only previews it. On the web, the form stays open for the import."""
-        name, text, recipe = document.name, document.text, document.recipe
+    async def _import_document(self, event: Submit, *, apply: bool) -> Said:
+        """Imports a document; without `apply`, only previews it. On the web, the form stays open for the import."""
+        name, text, recipe = event.word("name"), event.text("text"), event.text("recipe")
         if not name or not text.strip():
             raise CommandError(
                 "An import needs the document's name and its text. `/quiz-admin bank import` asks again."
@@ -490,80 +333,13 @@ class AdminCommands:
             return item_statistics.bank_card(await self._client.bank_statistics(event.who))
         return item_statistics.question_card(await self._client.question_statistics(event.who, typed.text("id")))
 
-    # Reports, members, workspace
-
-    async def _reports(self, event: Command, typed: Typed) -> Said:
-        return review.reports_card(await self._client.reports(event.who))
-
-    async def _show_report(self, event: Command, typed: Typed) -> Said:
-        return await self.review(event, typed.number("report"))
-
-    async def review(self, event: Event, report: int) -> Said:
-        """Shows a report beside its question."""
-        return review.report_card(await self._client.report_view(event.who, report))
-
-    async def _settle(self, event: Command, typed: Typed) -> Said:
-        state = "fixed" if typed.spec.path[1] == "fixed" else "dismissed"
-        if "reason" not in typed.values:
-            return review.settle_form(typed.number("report"), state)
-        return await self.settle(event, typed.number("report"), state, typed.text("reason"))
-
-    async def settle(self, event: Event, report: int, state: str, reason: str) -> Said:
-        """Marks a report as dismissed or fixed, and has its author told why."""
-        settled = cast(Settled, state)
-        return review.settled_card(await self._client.report_settle(event.who, event.id, report, settled, reason))
-
-    async def _suggestions(self, event: Command, typed: Typed) -> Said:
-        if "suggestion" in typed.values:
-            return await self.review_suggestion(event, typed.number("suggestion"))
-        return suggestions.waiting_card(await self._client.suggestions(event.who))
-
-    async def review_suggestion(self, event: Event, suggestion: int) -> Said:
-        """Shows a suggestion with its key."""
-        return suggestions.suggestion_card(await self._client.suggestion_view(event.who, suggestion))
-
-    async def suggestion_form(self, event: Event, suggestion: int) -> Said:
-        """Asks for the changed text of a suggestion."""
-        return suggestions.edit_form((await self._client.suggestion_view(event.who, suggestion)).suggestion)
-
-    async def edit_suggestion(self, event: Event, suggestion: int, text: str) -> Said:
-        """Saves the changed text of a suggestion and shows how it is read now."""
-        await self._client.suggestion_edit(event.who, event.id, suggestion, text)
-        return await self.review_suggestion(event, suggestion)
-
-    async def accept_suggestion(self, event: Event, suggestion: int, seen: str) -> Said:
-        """Adds a suggested question to the bank, unless its text is another than the moderator saw."""
-        return suggestions.decided_card(await self._client.suggestion_accept(event.who, event.id, suggestion, seen))
-
-    async def decline_suggestion(self, event: Event, suggestion: int, reason: str) -> Said:
-        """Declines a suggestion, and has its author told why."""
-        return suggestions.decided_card(await self._client.suggestion_decline(event.who, event.id, suggestion, reason))
+    # Members, workspace
 
     async def _digest(self, event: Command, typed: Typed) -> Said:
         if "switch" not in typed.values:
             return notices.digest_card(await self._client.digest(event.who))
         on = bool(typed.values["switch"])
         return notices.switched_card(await self._client.digest_switch(event.who, event.id, on))
-
-    async def _review_place(self, event: Command, typed: Typed) -> Said:
-        if typed.spec.path[1] == "me":
-            await self._client.review_me(event.who, event.id)
-            return review.review_me_card()
-        await self._client.review_here(event.who, event.id, event.where)
-        return await self._onboarding.checked(event.who, event.where, review.review_here_card(event.where))
-
-    async def _similarity(self, event: Command, typed: Typed) -> Said:
-        return similarity.similarity_card(await self._client.similar_answers(event.who))
-
-    async def _open_answers(self, event: Command, typed: Typed) -> Said:
-        return marking.waiting_card(await self._client.open_answers(event.who))
-
-    async def _credit(self, event: Command, typed: Typed) -> Said:
-        return await self.credit(event, typed.number("answer"), typed.number("percent"))
-
-    async def credit(self, event: Event, answer: int, percent: int) -> Said:
-        """Sets the credit of an open answer."""
-        return marking.credited_card(await self._client.open_answer_credit(event.who, event.id, answer, percent))
 
     async def _restore(self, event: Command, typed: Typed) -> Said:
         member, day = typed.text("name"), typed.day("date")
@@ -578,9 +354,9 @@ class AdminCommands:
     async def _link(self, event: Command, typed: Typed) -> Said:
         if "code" not in typed.values:
             return admin.chat_code_card(await self._client.chat_link(event.who, event.id))
-        return await self.join(event, typed.text("code"), sure=False)
+        return await self._join(event, typed.text("code"), sure=False)
 
-    async def join(self, event: Event, code: str, *, sure: bool) -> Said:
+    async def _join(self, event: Event, code: str, *, sure: bool) -> Said:
         """Links this chat by a code. Unless `sure`, a chat with data only gets a warning of what linking would do."""
         return admin.chat_linked_card(await self._client.chat_join(event.who, event.id, code, sure), code)
 
@@ -614,7 +390,7 @@ def _numbers(known: Sequence[ScheduleView]) -> str:
 
 def _differences(event: Submit, shown: actions.EditSchedule) -> dict[str, Any]:
     """Returns the fields of a form that differ from what it showed, as changes. Raises BadArgument."""
-    at, days, zone, ping = (_one(event, name).strip() for name in ("at", "days", "zone", "ping"))
+    at, days, zone, ping = (event.word(name) for name in ("at", "days", "zone", "ping"))
     changes: dict[str, Any] = {}
     if at and (time_ := read_time(at)) and f"{time_:%H%M}" != shown.at:
         changes["at"] = time_

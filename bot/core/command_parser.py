@@ -12,17 +12,8 @@ from datetime import date, time
 from difflib import get_close_matches
 from typing import TypeVar
 
-from bot.core.command_spec import (
-    Argument,
-    BadArgument,
-    RelativeDay,
-    Spec,
-    Value,
-    closest,
-    hint,
-    shown,
-    specs_of,
-)
+from bot.core.argument_kinds import BadArgument, RelativeDay, Value, closest, hint, shown
+from bot.core.command_spec import Argument, Spec, specs_of
 
 V = TypeVar("V")
 

@@ -97,9 +97,7 @@ class TournamentCommands:
         """Shows the newest tournament, or the one of that name."""
         return tournaments.tournament_card(await self._client.tournament(event.who, title), event.at)
 
-    async def press(
-        self, event: Press, action: actions.JoinTournament | actions.LeaveTournament | actions.ShowTournament
-    ) -> Card:
+    async def press(self, event: Press, action: actions.TournamentPress) -> Card:
         """Answers a button of a tournament."""
         match action:
             case actions.JoinTournament(tournament):

@@ -42,12 +42,12 @@ class DuelCommands:
         """Challenges the named member; without one, shows the caller's duels."""
         named = typed.text("member").strip()
         if not named:
-            return await self.show_own(event)
+            return await self._show_own(event)
         return await self._challenge(event, named, typed.text("topic"))
 
     async def challenge(self, event: Submit) -> Card:
         """Challenges the member whom a form names. Raises CommandError without one."""
-        named, topic = (next(iter(event.values.get(name, ())), "").strip() for name in ("member", "topic"))
+        named, topic = event.word("member"), event.word("topic")
         if not named:
             raise CommandError("Choose a member to challenge.", "Nobody chosen")
         return await self._challenge(event, named, topic)
@@ -66,15 +66,13 @@ class DuelCommands:
             view = await self._client.duel_challenge(event.who, event.where, event.id, found[0], found[1][:80], topic)
         return duels.duel_card(view)
 
-    async def show_own(self, event: Event) -> Card:
+    async def _show_own(self, event: Event) -> Card:
         return duels.duels_card(await self._client.duel_list(event.who))
 
     async def show_ladder(self, event: Event) -> Card:
         return duels.ladder_card(await self._client.duel_ladder(event.who))
 
-    async def press(
-        self, event: Press, action: actions.RespondDuel | actions.Rematch | actions.ShowDuel | actions.ShowDuels
-    ) -> Card:
+    async def press(self, event: Press, action: actions.DuelPress) -> Card | Form:
         """Answers a button of a duel, except for those of its questions."""
         match action:
             case actions.RespondDuel(duel, response):
@@ -85,7 +83,11 @@ class DuelCommands:
             case actions.ShowDuel(duel):
                 return duels.review_card(await self._client.duel_show(event.who, int(duel)))
             case actions.ShowDuels():
-                return await self.show_own(event)
+                return await self._show_own(event)
+            case actions.ShowLadder():
+                return await self.show_ladder(event)
+            case actions.Challenge():
+                return duels.challenge_form(tuple(one.topic for one in await self._client.topics(event.who)))
 
     async def ask(self, event: Event, ref: str) -> Card | Form:
         """Opens a question of a duel."""

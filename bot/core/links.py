@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from bot.core import actions
 from bot.core.cards import Card, Form, Link, TextField
 from bot.core.events import Event, Submit
+from bot.core.practice_filter import split_ref
 from service.wire import Where, Who
 
 LINK_LIFETIME = timedelta(hours=24)
@@ -107,7 +108,7 @@ def _code_ref(content: Card | Form, event: Event) -> str | None:
         action = actions.decode(about)
     except actions.BadAction:
         return None
-    return actions.split_ref(action.ref)[0] if isinstance(action, actions.Fill | actions.Try) else None
+    return split_ref(action.ref)[0] if isinstance(action, actions.Fill | actions.Try) else None
 
 
 def _text(token: str | bytes) -> str:

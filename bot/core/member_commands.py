@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import cast
 
-from bot.core.actions import PracticeFilter
+from bot.core import actions
+from bot.core.answers import code_in, without_fence
 from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed, read_command
 from bot.core.command_spec import specs_of
 from bot.core.competition_commands import TournamentCommands
 from bot.core.duel_commands import DuelCommands
-from bot.core.events import Command, Event
+from bot.core.events import Command, Event, Press, Submit
+from bot.core.practice_filter import PracticeFilter
 from bot.core.text import admin, boards, members, questions, results, suggestions
 from service.client import ServiceClient
 from service.wire import Contest, MeasuredBy, NotificationKind, Period, PrivacyAction
@@ -53,10 +55,52 @@ class MemberCommands:
         """Runs a parsed command. Raises CommandError and what the client raises."""
         return await self._handlers[typed.spec.path[0]](event, typed)
 
-    async def _today(self, event: Command, typed: Typed) -> Said:
-        return await self.today(event)
+    async def press(self, event: Press, action: actions.MemberPress) -> Said:
+        """Answers a button. Raises as `run` does."""
+        match action:
+            case actions.Today():
+                return await self._show_today(event)
+            case actions.Next(level, topic):
+                return await self._next_card(event, PracticeFilter(topic, level))
+            case actions.NextOf(kind, level, topic):
+                return await self._next_card(event, PracticeFilter(topic, level, kind))
+            case actions.ShowBoard(period, scope, topic):
+                return await self._show_board(event, period, scope, topic)
+            case actions.ShowContest(contest, period, scope, topic):
+                return await self._show_board(event, period, scope, topic, contest)
+            case actions.ShowSpeed(ref, by):
+                return await self._show_speed(event, ref, by)
+            case actions.ShareSolution(ref, switch):
+                return boards.speed_card(await self._client.share_solution(event.who, event.id, ref, switch == "on"))
+            case actions.Explain(question):
+                return await self._explain_question(event, question)
+            case actions.Report(question):
+                return questions.report_form(question)
+            case actions.Suggest():
+                return await self._suggestion_form(event)
+            case actions.Snippet():
+                return members.snippet_form()
+            case actions.Privacy(what):
+                return await self._keep_private(event, what)
+            case actions.Notifications():
+                return await self._show_notifications(event)
+            case actions.SetNotification(what, switch):
+                return await self._set_notification(event, what, switch == "on")
 
-    async def today(self, event: Event) -> Said:
+    async def submit(self, event: Submit, action: actions.MemberSubmit) -> Said:
+        """Answers a form. Raises as `run` does."""
+        match action:
+            case actions.Report(question):
+                return await self._report_question(event, question or event.word("question"), event.word("text"))
+            case actions.Suggest():
+                return suggestions.receipt_card(await self._client.suggest(event.who, event.id, event.text("text")))
+            case actions.Snippet():
+                return await self._run_snippet(event, code_in(event))
+
+    async def _today(self, event: Command, typed: Typed) -> Said:
+        return await self._show_today(event)
+
+    async def _show_today(self, event: Event) -> Said:
         """Shows the open questions of the channel and the member's answers."""
         return questions.today_card(await self._client.today(event.who, event.where), event.at)
 
@@ -69,9 +113,11 @@ class MemberCommands:
         return questions.today_card(today, event.at)
 
     async def _practice(self, event: Command, typed: Typed) -> Said:
-        return await self.next_card(event, PracticeFilter(typed.text("topic"), typed.text("level"), typed.text("kind")))
+        return await self._next_card(
+            event, PracticeFilter(typed.text("topic"), typed.text("level"), typed.text("kind"))
+        )
 
-    async def next_card(self, event: Event, wanted: PracticeFilter) -> Said:
+    async def _next_card(self, event: Event, wanted: PracticeFilter) -> Said:
         """Shows the next practice question; its buttons keep the filter."""
         ask = await self._client.practice(event.who, event.where, wanted.topic, wanted.level, wanted.kind)
         if ask is None:
@@ -80,9 +126,9 @@ class MemberCommands:
 
     async def _run(self, event: Command, typed: Typed) -> Said:
         code = without_fence(typed.text("code"))
-        return await self.run_snippet(event, code) if code else members.snippet_form()
+        return await self._run_snippet(event, code) if code else members.snippet_form()
 
-    async def run_snippet(self, event: Event, code: str) -> Said:
+    async def _run_snippet(self, event: Event, code: str) -> Said:
         return members.run_card(await self._client.run(event.who, code))
 
     async def _board(self, event: Command, typed: Typed) -> Said:
@@ -92,17 +138,17 @@ class MemberCommands:
             return await self._tournaments.show(event, typed.text("topic"))
         scope = "workspace" if typed.values.get("all") else "channel"
         period, contest = typed.text("period", "week"), typed.text("contest", "points")
-        return await self.show_board(event, period, scope, typed.text("topic"), contest)
+        return await self._show_board(event, period, scope, typed.text("topic"), contest)
 
-    async def show_board(self, event: Event, period: str, scope: str, topic: str, contest: str = "points") -> Said:
+    async def _show_board(self, event: Event, period: str, scope: str, topic: str, contest: str = "points") -> Said:
         where = event.where if scope == "channel" else None
         board = await self._client.board(event.who, where, cast(Period, period), topic, contest=cast(Contest, contest))
         return boards.board_card(board)
 
     async def _speed(self, event: Command, typed: Typed) -> Said:
-        return await self.show_speed(event, "", typed.text("by", "time"))
+        return await self._show_speed(event, "", typed.text("by", "time"))
 
-    async def show_speed(self, event: Event, ref: str, by: str) -> Said:
+    async def _show_speed(self, event: Event, ref: str, by: str) -> Said:
         """Shows the speed board of a round; without `ref`, that of the latest one that was measured."""
         board = await self._client.measurements(event.who, event.where, ref, cast(MeasuredBy, by))
         return boards.speed_card(board)
@@ -115,9 +161,9 @@ class MemberCommands:
         return members.topics_card(topics, known)
 
     async def _explain(self, event: Command, typed: Typed) -> Said:
-        return await self.explain(event, typed.text("id"))
+        return await self._explain_question(event, typed.text("id"))
 
-    async def explain(self, event: Event, question: str) -> Said:
+    async def _explain_question(self, event: Event, question: str) -> Said:
         return results.explain_card(await self._client.explain(event.who, question))
 
     async def _report(self, event: Command, typed: Typed) -> Said:
@@ -126,10 +172,10 @@ class MemberCommands:
             today = await self._client.today(event.who, event.where)
             question = today.forms[0].question.id if len(today.forms) == 1 else ""
         if question and text:
-            return await self.report(event, question, text)
+            return await self._report_question(event, question, text)
         return questions.report_form(question, text)
 
-    async def report(self, event: Event, question: str, text: str) -> Said:
+    async def _report_question(self, event: Event, question: str, text: str) -> Said:
         if not question or not text:
             raise CommandError("A report needs the question's id and a sentence that says what is wrong.")
         return members.reported_card(await self._client.report(event.who, event.id, question, text))
@@ -137,15 +183,11 @@ class MemberCommands:
     async def _suggest(self, event: Command, typed: Typed) -> Said:
         if "mine" in typed.values:
             return suggestions.own_card(await self._client.own_suggestions(event.who))
-        return await self.suggestion_form(event)
+        return await self._suggestion_form(event)
 
-    async def suggestion_form(self, event: Event) -> Said:
+    async def _suggestion_form(self, event: Event) -> Said:
         """Asks for a question, beginning with the member's draft."""
         return suggestions.suggest_form(await self._client.suggestion_draft(event.who))
-
-    async def suggest(self, event: Event, text: str) -> Said:
-        """Submits a question to the moderators."""
-        return suggestions.receipt_card(await self._client.suggest(event.who, event.id, text))
 
     async def _link(self, event: Command, typed: Typed) -> Said:
         if "code" not in typed.values:
@@ -156,9 +198,9 @@ class MemberCommands:
         return members.rules_card(await self._client.rules(event.who))
 
     async def _privacy(self, event: Command, typed: Typed) -> Said:
-        return await self.privacy(event, typed.text("action", "see"))
+        return await self._keep_private(event, typed.text("action", "see"))
 
-    async def privacy(self, event: Event, what: str) -> Said:
+    async def _keep_private(self, event: Event, what: str) -> Said:
         """Handles a privacy action: `forget` asks for confirmation, `erase` deletes."""
         if what == "forget":
             return members.forget_card()
@@ -167,14 +209,14 @@ class MemberCommands:
 
     async def _notify(self, event: Command, typed: Typed) -> Said:
         if "what" not in typed.values:
-            return await self.notifications(event)
-        return await self.notify(event, typed.text("what"), bool(typed.values.get("switch", True)))
+            return await self._show_notifications(event)
+        return await self._set_notification(event, typed.text("what"), bool(typed.values.get("switch", True)))
 
-    async def notifications(self, event: Event) -> Said:
+    async def _show_notifications(self, event: Event) -> Said:
         """Shows which private messages the member wants."""
         return members.notifications_card(await self._client.notifications(event.who))
 
-    async def notify(self, event: Event, what: str, on: bool) -> Said:
+    async def _set_notification(self, event: Event, what: str, on: bool) -> Said:
         """Turns a kind of private message on or off."""
         view = await self._client.notify(event.who, event.id, cast(NotificationKind, what), on)
         return members.notifications_card(view)
@@ -195,11 +237,3 @@ def help_reply(typed: Typed) -> Card:
         return members.spec_card(found[0])
     # For an unknown command, raise the same error as when it is typed alone.
     return members.help_card(tuple(found)) if found else members.spec_card(read_command(typed.spec.name, asked).spec)
-
-
-def without_fence(code: str) -> str:
-    """Removes the code fence around a program."""
-    lines = code.strip().splitlines()
-    if len(lines) > 1 and lines[0].startswith("```") and lines[-1].strip() == "```":
-        return "\n".join(lines[1:-1])
-    return code.strip().strip("`") if code.strip().startswith("`") else code

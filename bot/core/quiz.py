@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from bot.core import actions
 from bot.core.actions import BadAction
-from bot.core.admin_commands import WHOLE_WORKSPACE, AdminCommands, Document, Onboarding
+from bot.core.admin_commands import AdminCommands
+from bot.core.answers import code_in, confidence, given_in, marks_in, programs_of
 from bot.core.cards import Card, Form, Reply
 from bot.core.channel_access import ChannelAccess
 from bot.core.command_parser import CommandError, read_command
@@ -23,11 +24,11 @@ from bot.core.competition_commands import TournamentCommands
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.links import Links
-from bot.core.member_commands import MemberCommands, without_fence
+from bot.core.member_commands import MemberCommands
 from bot.core.metrics import event_answered
+from bot.core.onboarding import WHOLE_WORKSPACE, Onboarding
+from bot.core.practice_filter import question_ref, split_ref
 from bot.core.text import (
-    boards,
-    duels,
     marking,
     members,
     onboarding,
@@ -35,12 +36,10 @@ from bot.core.text import (
     refusals,
     results,
     reveals,
-    review,
-    suggestions,
 )
 from service import tracing
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
-from service.wire import CONFIDENCES, AnswerInput, AskForm, Confidence, TodayView, Where, invalid_input
+from service.wire import AnswerInput, AskForm, TodayView, invalid_input
 
 # Buttons and forms. An action id holds everything needed, so old buttons work after a restart.
 
@@ -48,7 +47,7 @@ Said = Card | Form
 
 
 class ButtonHandler:
-    """Answers pressed buttons and submitted forms."""
+    """Answers pressed buttons and submitted forms: those of questions itself, others by the commands they belong to."""
 
     def __init__(
         self,
@@ -68,105 +67,85 @@ class ButtonHandler:
     async def press(self, event: Press) -> Said:
         """Runs a button's action. Raises BadAction, CommandError and what the client raises."""
         action = actions.decode(event.action)
+        if isinstance(action, actions.QuestionPress):
+            return await self._question(event, action)
+        if isinstance(action, actions.MemberPress):
+            return await self._members.press(event, action)
+        if isinstance(action, actions.DuelPress):
+            return await self._duels.press(event, action)
+        if isinstance(action, actions.TournamentPress):
+            return await self._tournaments.press(event, action)
+        if isinstance(action, actions.SetupPress):
+            return await self._hello.press(event, action)
+        if isinstance(action, actions.ReviewPress):
+            return await self._admins.review.press(event, action)
+        if isinstance(action, actions.AdminPress):
+            return await self._admins.press(event, action)
+        raise BadAction("This button no longer works. Type `/quiz today` for today's question.")
+
+    async def submit(self, event: Submit) -> Said:
+        """Runs a form's action. Raises as `press` does."""
+        action = actions.decode(event.action)
+        if isinstance(action, actions.QuestionSubmit):
+            return await self._filled(event, action)
+        if isinstance(action, actions.MemberSubmit):
+            return await self._members.submit(event, action)
+        if isinstance(action, actions.Challenge):
+            return await self._duels.challenge(event)
+        if isinstance(action, actions.SetupSubmit):
+            return await self._hello.submit(event, action)
+        if isinstance(action, actions.ReviewSubmit):
+            return await self._admins.review.submit(event, action)
+        if isinstance(action, actions.AdminSubmit):
+            return await self._admins.submit(event, action)
+        raise BadAction("This form no longer works. Type `/quiz help` for all commands.")
+
+    async def _question(self, event: Press, action: actions.QuestionPress) -> Said:
         match action:
             case actions.Open(ref) | actions.OpenCard(ref) | actions.Fill(ref) | actions.Try(ref):
-                bare, wanted = actions.split_ref(ref)
-                if actions.question_ref(bare).kind == "duel":
+                bare, wanted = split_ref(ref)
+                if question_ref(bare).kind == "duel":
                     return await self._duels.ask(event, bare)
                 ask = await self._client.ask(event.who, event.where, bare)
                 return questions.ask_said(questions.carrying(ask, wanted), event.at)
             case actions.Choose(ref, option):
                 return await self._answer(event, ref, AnswerInput(options=(option,)))
+            case actions.Confide(ref, sure, option):
+                return await self._answer(event, ref, AnswerInput(options=(option,), confidence=confidence(sure)))
             case actions.Hint(ref, how):
                 return await self._hint(event, ref, take=how == "take")
-            case actions.Confide(ref, confidence, option):
-                given = AnswerInput(options=(option,), confidence=_confidence(confidence))
-                return await self._answer(event, ref, given)
             case actions.MyResult(ref):
                 return reveals.result_card(await self._client.result(event.who, ref))
             case actions.GiveFeedback(ref, answer):
                 return reveals.result_card(await self._client.feedback(event.who, event.id, ref, answer == "yes"))
-            case actions.Report(question):
-                return questions.report_form(question)
-            case actions.Snippet():
-                return members.snippet_form()
-            case actions.Import():
-                return members.import_form()
-            case _:
-                return await self._other(event, action)
-
-    async def _hint(self, event: Press, ref: str, *, take: bool) -> Said:
-        bare, wanted = actions.split_ref(ref)
-        hint = await self._client.hint(event.who, event.where, bare, take)
-        ask = await self._client.ask(event.who, event.where, bare)
-        return questions.hint_card(hint, questions.carrying(ask, wanted), event.at)
-
-    async def _other(self, event: Press, action: actions.Action) -> Said:
-        match action:
-            case actions.Next(level, topic):
-                return await self._members.next_card(event, actions.PracticeFilter(topic, level))
-            case actions.NextOf(kind, level, topic):
-                return await self._members.next_card(event, actions.PracticeFilter(topic, level, kind))
-            case actions.ShowBoard(period, scope, topic):
-                return await self._members.show_board(event, period, scope, topic)
-            case actions.ShowContest(contest, period, scope, topic):
-                return await self._members.show_board(event, period, scope, topic, contest)
-            case actions.Explain(question):
-                return await self._members.explain(event, question)
-            case actions.Privacy(what):
-                return await self._members.privacy(event, what)
-            case actions.Notifications():
-                return await self._members.notifications(event)
-            case actions.SetNotification(what, switch):
-                return await self._members.notify(event, what, switch == "on")
-            case actions.Join(code):
-                return await self._admins.join(event, code, sure=True)
-            case actions.Review(report):
-                return await self._admins.review(event, int(report))
-            case actions.Settle(report, state):
-                return review.settle_form(int(report), state)
-            case actions.Credit(answer, percent):
-                return await self._admins.credit(event, int(answer), int(percent))
-            case actions.RespondDuel() | actions.Rematch() | actions.ShowDuel() | actions.ShowDuels():
-                return await self._duels.press(event, action)
-            case actions.ShowLadder():
-                return await self._duels.show_ladder(event)
-            case actions.Challenge():
-                return duels.challenge_form(tuple(one.topic for one in await self._client.topics(event.who)))
-            case actions.JoinTournament() | actions.LeaveTournament() | actions.ShowTournament():
-                return await self._tournaments.press(event, action)
             case actions.Compare() | actions.Mark() | actions.ShareAnswer():
                 return await self._mark(event, action)
             case actions.PeerAnswers(ref, after):
                 return marking.peer_card(await self._client.peer_answer(event.who, ref, int(after)))
-            case actions.ShowSpeed(ref, by):
-                return await self._members.show_speed(event, ref, by)
-            case actions.ShareSolution(ref, switch):
-                board = await self._client.share_solution(event.who, event.id, ref, switch == "on")
-                return boards.speed_card(board)
             case actions.ConfirmMarks(ref, answer):
                 await self._client.confirm_answer(event.who, event.id, int(answer))
                 return marking.confirmed_card(ref, answer)
-            case _:
-                return await self._suggestion(event, action)
 
-    async def _suggestion(self, event: Press, action: actions.Action) -> Said:
+    async def _filled(self, event: Submit, action: actions.QuestionSubmit) -> Said:
         match action:
-            case actions.Suggest():
-                return await self._members.suggestion_form(event)
-            case actions.ReviewSuggestion(suggestion):
-                return await self._admins.review_suggestion(event, int(suggestion))
-            case actions.EditSuggestion(suggestion):
-                return await self._admins.suggestion_form(event, int(suggestion))
-            case actions.AcceptSuggestion(suggestion, seen):
-                return await self._admins.accept_suggestion(event, int(suggestion), seen)
-            case actions.DeclineSuggestion(suggestion):
-                return suggestions.decline_form(int(suggestion))
-            case _:
-                return await self._set_up(event, action)
+            case actions.Fill(ref):
+                return await self._answer(event, ref, given_in(event))
+            case actions.Try(ref):
+                verdict = await self._client.try_code(event.who, split_ref(ref)[0], code_in(event))
+                return results.tried_card(verdict, ref)
+            case actions.Mark(ref):
+                bare, wanted = split_ref(ref)
+                view = await self._client.mark(event.who, event.id, bare, marks_in(event))
+                return marking.marking_card(view, event.at, wanted)
+
+    async def _hint(self, event: Press, ref: str, *, take: bool) -> Said:
+        bare, wanted = split_ref(ref)
+        hint = await self._client.hint(event.who, event.where, bare, take)
+        ask = await self._client.ask(event.who, event.where, bare)
+        return questions.hint_card(hint, questions.carrying(ask, wanted), event.at)
 
     async def _mark(self, event: Press, action: actions.Compare | actions.Mark | actions.ShareAnswer) -> Said:
-        bare, wanted = actions.split_ref(action.ref)
+        bare, wanted = split_ref(action.ref)
         if isinstance(action, actions.ShareAnswer):
             return marking.marking_card(await self._client.share_answer(event.who, event.id, bare), event.at, wanted)
         view = await self._client.marking(event.who, bare)
@@ -174,67 +153,9 @@ class ButtonHandler:
             return marking.marking_form(view, wanted)
         return marking.marking_card(view, event.at, wanted)
 
-    async def _set_up(self, event: Press, action: actions.Action) -> Said:
-        match action:
-            case actions.Today():
-                return await self._members.today(event)
-            case actions.Setup(channel, name):
-                return await self._hello.setup(event, Where(channel=channel, name=name))
-            case actions.JoinChannel(channel, name):
-                return await self._hello.join(event, Where(channel=channel, name=name))
-            case actions.SetupAt(at, channel, name):
-                return self._hello.plan(event, at, Where(channel=channel, name=name))
-            case actions.SetupForm(channel, name):
-                return await self._hello.whole_form(event, Where(channel=channel, name=name))
-            case actions.EditSchedule(schedule):
-                return await self._admins.edit_form(event, int(schedule))
-            case actions.PostNow(schedule):
-                return await self._hello.post_now(event, int(schedule))
-            case _:
-                raise actions.BadAction("This button no longer works. Type `/quiz today` for today's question.")
-
-    async def submit(self, event: Submit) -> Said:
-        """Runs a form's action. Raises as `press` does."""
-        action = actions.decode(event.action)
-        match action:
-            case actions.Fill(ref):
-                return await self._answer(event, ref, given_in(event))
-            case actions.Try(ref):
-                verdict = await self._client.try_code(event.who, actions.split_ref(ref)[0], code_in(event))
-                return results.tried_card(verdict, ref)
-            case actions.Mark(ref):
-                bare, wanted = actions.split_ref(ref)
-                view = await self._client.mark(event.who, event.id, bare, marks_in(event))
-                return marking.marking_card(view, event.at, wanted)
-            case actions.Report(question):
-                return await self._members.report(event, question or _one(event, "question"), _one(event, "text"))
-            case actions.Settle(number, state):
-                return await self._admins.settle(event, int(number), state, _one(event, "reason"))
-            case actions.Suggest():
-                return await self._members.suggest(event, _raw(event, "text"))
-            case actions.EditSuggestion(number):
-                return await self._admins.edit_suggestion(event, int(number), _raw(event, "text"))
-            case actions.DeclineSuggestion(number):
-                return await self._admins.decline_suggestion(event, int(number), _one(event, "reason"))
-            case actions.Snippet():
-                return await self._members.run_snippet(event, code_in(event))
-            case actions.Begin(at, channel, name):
-                return await self._hello.begin(event, at, Where(channel=channel, name=name))
-            case actions.BeginHere():
-                return await self._hello.begin_here(event)
-            case actions.EditSchedule():
-                return await self._admins.edit(event, action)
-            case actions.Challenge():
-                return await self._duels.challenge(event)
-            case actions.Import(how):
-                document = Document(_one(event, "name"), _raw(event, "text"), _raw(event, "recipe"))
-                return await self._admins.take_document(event, document, how == "apply")
-            case _:
-                raise actions.BadAction("This form no longer works. Type `/quiz help` for all commands.")
-
     async def _answer(self, event: Press | Submit, ref: str, given: AnswerInput) -> Said:
-        bare, wanted = actions.split_ref(ref)
-        if actions.question_ref(bare).kind == "duel":
+        bare, wanted = split_ref(ref)
+        if question_ref(bare).kind == "duel":
             return await self._duels.answer(event, bare, given)
         given = given.model_copy(update={"practicing": wanted.trail or None})
         receipt = await self._client.answer(event.who, event.where, event.id, bare, given, event.at)
@@ -250,68 +171,6 @@ class ButtonHandler:
             return await self._client.ask(event.who, event.where, ref)
         except (ServiceRefused, ServiceUnavailable):
             return None
-
-
-def given_in(event: Submit) -> AnswerInput:
-    """Reads an answer from a form. A form has one field, whose name depends on the kind of question. Raises
-    CommandError if it is empty."""
-    if "code" in event.values:
-        return AnswerInput(code=code_in(event))
-    if "text" in event.values:
-        text = _raw(event, "text")
-        if not text.strip():
-            raise CommandError("Your answer is empty. Open the question again and type one.")
-        return AnswerInput(text=text, confidence=_confidence(_one(event, "confidence")))
-    options = tuple(option for option in event.values.get("options", ()) if option)
-    if not options:
-        raise CommandError("You chose no option. Open the question again and choose at least one.")
-    return AnswerInput(options=options, confidence=_confidence(_one(event, "confidence")))
-
-
-def _confidence(word: str) -> Confidence | None:
-    return next((known for known in CONFIDENCES if known == word), None)
-
-
-def marks_in(event: Submit) -> tuple[int, ...]:
-    """Reads the indexes of the key points that were marked as covered."""
-    picked = set(filter(None, event.values.get("points", ())))
-    if not picked or (marking.NONE_COVERED in picked and len(picked) > 1):
-        raise CommandError("Choose the points that your answer covers, or only `None of them`.", "Not marked")
-    return tuple(sorted(int(point) for point in picked - {marking.NONE_COVERED} if point.isdecimal()))
-
-
-def code_in(event: Submit) -> str:
-    code = without_fence(_raw(event, "code"))
-    if not code.strip():
-        raise CommandError("There is no code. Open the question again and write some.")
-    return code
-
-
-def _raw(event: Submit, name: str) -> str:
-    return next(iter(event.values.get(name, ())), "")
-
-
-def _one(event: Submit, name: str) -> str:
-    return _raw(event, name).strip()
-
-
-# Messages: code in a message answers the open code question
-
-# Not parsed as Markdown: chats accept a fence that opens and closes within a line.
-_FENCED = re.compile(r"```(?:(?:python3?|py)[ \t]*\n|[ \t]*\n)?(.*?)```", re.DOTALL | re.IGNORECASE)
-# Without a fence, a message counts as prose unless one of its lines can only be Python.
-_PLAIN_CODE = re.compile(
-    r"""^(?:async\s+)?def\s+\w+\s*\( | ^class\s+\w+\s*[(:] | ^import\s+[\w.]+$ | ^from\s+[\w.]+\s+import\s""",
-    re.MULTILINE | re.VERBOSE,
-)
-
-
-def programs_of(text: str) -> tuple[str, ...]:
-    """Returns the programs in a message: its fenced blocks, or all of it if it is plain code."""
-    fenced = tuple(block.rstrip() for block in _FENCED.findall(text) if block.strip())
-    if fenced:
-        return fenced
-    return (text.strip("\n"),) if _PLAIN_CODE.search(text) else ()
 
 
 class MessageHandler:

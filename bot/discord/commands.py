@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final
 from zoneinfo import available_timezones
 
-from bot.core import command_spec
+from bot.core import argument_kinds
 from bot.core.command_spec import Argument, Spec, specs_of
 from bot.core.limits import DISCORD
 from bot.core.rendering import short
@@ -44,9 +44,15 @@ _GROUP_HELP = {
     "member": "A member's streak and points.",
 }
 # Arguments with a fixed list of choices. The others that have known values are autocompleted.
-_LISTED = (command_spec.LEVEL, command_spec.KIND, command_spec.PERIOD, command_spec.PRIVACY, command_spec.GENERATED)
-_YES_OR_NO = (command_spec.SWITCH, command_spec.EVERYONE, command_spec.MINE)
-_NUMBERS = (command_spec.NUMBER, command_spec.DAYS_BEFORE)
+_LISTED = (
+    argument_kinds.LEVEL,
+    argument_kinds.KIND,
+    argument_kinds.PERIOD,
+    argument_kinds.PRIVACY,
+    argument_kinds.GENERATED,
+)
+_YES_OR_NO = (argument_kinds.SWITCH, argument_kinds.EVERYONE, argument_kinds.MINE)
+_NUMBERS = (argument_kinds.NUMBER, argument_kinds.DAYS_BEFORE)
 _COMPLETED = ("topic", "command", "schedule")
 """Names of arguments that are autocompleted although their kind lists no values."""
 _FILE: Final[Body] = {"type": _ATTACHMENT, "name": "file"}
@@ -129,11 +135,11 @@ def _option(argument: Argument) -> Body:
         option["required"] = True
     if argument.kind in _NUMBERS and argument.name != "schedule":
         option["type"] = _INTEGER
-    elif argument.kind is command_spec.MEMBER:
+    elif argument.kind is argument_kinds.MEMBER:
         option["type"] = _USER
-    elif argument.kind is command_spec.CHANNEL:
+    elif argument.kind is argument_kinds.CHANNEL:
         option |= {"type": _CHANNEL, "channel_types": list(POSTED_TO)}
-    elif argument.kind is command_spec.ROLE:
+    elif argument.kind is argument_kinds.ROLE:
         option["type"] = _ROLE
     elif argument.kind in _YES_OR_NO:
         option["type"] = _BOOLEAN
@@ -248,12 +254,12 @@ class Autocompleter:
 
 @cache
 def _zones() -> tuple[str, ...]:
-    return (*command_spec.ZONE.choices, *sorted(available_timezones() - set(command_spec.ZONE.choices)))
+    return (*argument_kinds.ZONE.choices, *sorted(available_timezones() - set(argument_kinds.ZONE.choices)))
 
 
 def _known_values(spec: Spec, argument: Argument) -> Sequence[str]:
     """Returns the known values of an argument, the likeliest first."""
-    if argument.kind is command_spec.ZONE:
+    if argument.kind is argument_kinds.ZONE:
         return _zones()
     if argument.name == "command":
         return [" ".join(one.path) for one in specs_of(spec.name)]

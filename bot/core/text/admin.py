@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from bot.core.actions import EditSchedule, Join, encode
+from bot.core.argument_kinds import DAYS
 from bot.core.cards import Block, Button, Card, Code, Form, RoleField, Small, Table, Text, TextField, TimeField
-from bot.core.command_spec import DAYS
 from bot.core.markup import channel_markdown, escape
 from bot.core.text.questions import about, question_blocks
 from bot.core.text.words import (

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from bot.core import actions
 from bot.core.actions import (
-    NO_FILTER,
     AcceptSuggestion,
     BadAction,
     Choose,
@@ -23,7 +22,6 @@ from bot.core.actions import (
     NextOf,
     Open,
     PeerAnswers,
-    PracticeFilter,
     Report,
     Review,
     ReviewSuggestion,
@@ -34,6 +32,7 @@ from bot.core.actions import (
     Try,
 )
 from bot.core.limits import ACTION_ID
+from bot.core.practice_filter import NO_FILTER, PracticeFilter, ref_with_filter, split_ref
 from questions.model import KINDS
 from service.wire import CONFIDENCES
 
@@ -42,7 +41,7 @@ words = st.text(st.characters(min_codepoint=32, exclude_categories=("Cs", "Cc"))
 channels = st.text(st.sampled_from("0123456789CGDab-_"), min_size=1, max_size=21)
 levels = st.sampled_from(["", "mid", "senior", "principal"])
 wishes = st.builds(PracticeFilter, st.just("") | words, levels, st.sampled_from(["", *KINDS]))
-refs = st.builds(actions.ref_with_filter, bare_refs, wishes)
+refs = st.builds(ref_with_filter, bare_refs, wishes)
 numbers = st.integers(0, 10**18 - 1).map(str)
 any_action = st.one_of(
     st.builds(Open, refs),
@@ -102,7 +101,7 @@ def test_what_a_button_carries_comes_back_as_it_was(action: actions.Action) -> N
 
 @given(bare_refs, wishes)
 def test_a_practised_question_leads_on_to_the_like_and_stays_itself(ref: str, wanted: PracticeFilter) -> None:
-    bare, kept = actions.split_ref(actions.ref_with_filter(ref, wanted))
+    bare, kept = split_ref(ref_with_filter(ref, wanted))
     assert bare == ref
     assert kept in (wanted, NO_FILTER)
     if ref.startswith("p") and ":" not in wanted.topic and len(wanted.topic) <= 20:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.core.argument_kinds import Value
 from bot.core.command_parser import CommandError, complete, read_command, suggest
-from bot.core.command_spec import COMMANDS, Spec, Value, specs_of
+from bot.core.command_spec import COMMANDS, Spec, specs_of
 
 READ: list[tuple[str, str, str, dict[str, Value]]] = [
     ("quiz", "", "/quiz help", {}),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.core.answers import programs_of
 from bot.core.events import Sent
-from bot.core.quiz import programs_of
 from service.wire import Where, Who
 from tests.bot.conftest import Room
 from tests.conftest import MakeWho

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.core import command_spec
+from bot.core import argument_kinds
 from bot.core.command_parser import read_command
 from bot.core.command_spec import COMMANDS, specs_of
 from bot.core.text.translations import LOCALES, SAME, translated, translations_of
@@ -86,7 +86,7 @@ def test_words_to_type_are_not_translated() -> None:
         (word, text)
         for spec in specs_of("quiz")
         for argument in spec.arguments
-        if argument.kind is not command_spec.SWITCH  # on Discord, it is true or false
+        if argument.kind is not argument_kinds.SWITCH  # on Discord, it is true or false
         for word in argument.kind.choices
         if re.search(rf"\b{word}\b", argument.help)
         for text in translations_of(argument.help).values()

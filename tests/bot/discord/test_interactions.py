@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core import actions, command_spec
+from bot.core import actions, argument_kinds
 from bot.core.actions import Import, encode
 from bot.core.command_parser import read_command
 from bot.core.command_spec import COMMANDS, Spec
@@ -67,9 +67,9 @@ def test_every_option_is_parsed(spec: Spec) -> None:
     given: dict[str, Any] = {}
     wanted: dict[str, Any] = {}
     for argument in spec.arguments:
-        if argument.kind in (command_spec.SWITCH, command_spec.EVERYONE):
+        if argument.kind in (argument_kinds.SWITCH, argument_kinds.EVERYONE):
             given[argument.name] = True
-        elif argument.kind in (command_spec.NUMBER, command_spec.DAYS_BEFORE):
+        elif argument.kind in (argument_kinds.NUMBER, argument_kinds.DAYS_BEFORE):
             given[argument.name] = -7
         elif argument.kind.rest:
             given[argument.name] = "the “rest”: all of it"
@@ -77,7 +77,7 @@ def test_every_option_is_parsed(spec: Spec) -> None:
             given[argument.name] = argument.kind.example
         wanted[argument.name] = (
             argument.kind.read("all" if given[argument.name] is True else str(given[argument.name]))
-            if (argument.kind is not command_spec.SWITCH)
+            if (argument.kind is not argument_kinds.SWITCH)
             else True
         )
     event = typed(spec, given)

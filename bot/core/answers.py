@@ -1,0 +1,71 @@
+"""Reads answers from submitted forms and from messages."""
+
+from __future__ import annotations
+
+import re
+
+from bot.core.command_parser import CommandError
+from bot.core.events import Submit
+from bot.core.text import marking
+from service.wire import CONFIDENCES, AnswerInput, Confidence
+
+# Not parsed as Markdown: chats accept a fence that opens and closes within a line.
+_FENCED = re.compile(r"```(?:(?:python3?|py)[ \t]*\n|[ \t]*\n)?(.*?)```", re.DOTALL | re.IGNORECASE)
+# Without a fence, a message counts as prose unless one of its lines can only be Python.
+_PLAIN_CODE = re.compile(
+    r"""^(?:async\s+)?def\s+\w+\s*\( | ^class\s+\w+\s*[(:] | ^import\s+[\w.]+$ | ^from\s+[\w.]+\s+import\s""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def given_in(event: Submit) -> AnswerInput:
+    """Reads an answer from a form. A form has one field, whose name depends on the kind of question. Raises
+    CommandError if it is empty."""
+    if "code" in event.values:
+        return AnswerInput(code=code_in(event))
+    if "text" in event.values:
+        text = event.text("text")
+        if not text.strip():
+            raise CommandError("Your answer is empty. Open the question again and type one.")
+        return AnswerInput(text=text, confidence=confidence(event.word("confidence")))
+    options = tuple(option for option in event.values.get("options", ()) if option)
+    if not options:
+        raise CommandError("You chose no option. Open the question again and choose at least one.")
+    return AnswerInput(options=options, confidence=confidence(event.word("confidence")))
+
+
+def confidence(word: str) -> Confidence | None:
+    """Returns the confidence that a button or a field names; None if it names none."""
+    return next((known for known in CONFIDENCES if known == word), None)
+
+
+def marks_in(event: Submit) -> tuple[int, ...]:
+    """Reads the indexes of the key points that were marked as covered."""
+    picked = set(filter(None, event.values.get("points", ())))
+    if not picked or (marking.NONE_COVERED in picked and len(picked) > 1):
+        raise CommandError("Choose the points that your answer covers, or only `None of them`.", "Not marked")
+    return tuple(sorted(int(point) for point in picked - {marking.NONE_COVERED} if point.isdecimal()))
+
+
+def code_in(event: Submit) -> str:
+    """Reads a program from a form. Raises CommandError if it is empty."""
+    code = without_fence(event.text("code"))
+    if not code.strip():
+        raise CommandError("There is no code. Open the question again and write some.")
+    return code
+
+
+def without_fence(code: str) -> str:
+    """Removes the code fence around a program."""
+    lines = code.strip().splitlines()
+    if len(lines) > 1 and lines[0].startswith("```") and lines[-1].strip() == "```":
+        return "\n".join(lines[1:-1])
+    return code.strip().strip("`") if code.strip().startswith("`") else code
+
+
+def programs_of(text: str) -> tuple[str, ...]:
+    """Returns the programs in a message: its fenced blocks, or all of it if it is plain code."""
+    fenced = tuple(block.rstrip() for block in _FENCED.findall(text) if block.strip())
+    if fenced:
+        return fenced
+    return (text.strip("\n"),) if _PLAIN_CODE.search(text) else ()
