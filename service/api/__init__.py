@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.routing import Route
 
-from service.api import admin, banks, bots, competitions, http, member, web
+from service.api import admin, bots, competitions, http, member, review, web
 from service.api.admin import looking
 from service.api.http import (
     BodyLimit,
@@ -80,7 +80,7 @@ async def overview(call: TheCall, who: TheCaller) -> Operations:
 ROUTERS: tuple[APIRouter, ...] = (
     member.router,
     admin.router,
-    banks.router,
+    review.router,
     competitions.router,
     operations_router,
     bots.router,

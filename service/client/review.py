@@ -1,4 +1,4 @@
-"""The calls of admins about banks, questions, reports, suggestions and open answers."""
+"""The calls of moderators: reports, suggestions, edits of questions, open answers and who is told of them."""
 
 # A call is declared by its signature, without a body.
 # mypy: disable-error-code="empty-body"
@@ -8,18 +8,8 @@ from __future__ import annotations
 from service.client.calls import CallSender, call
 from service.wire import (
     AnswerCredit,
-    BankLog,
-    BankPage,
-    BankStatistics,
-    BankView,
     DecidedSuggestion,
     EditView,
-    Generated,
-    ImportView,
-    ItemStatistics,
-    LowView,
-    QuestionDetails,
-    QuestionFilter,
     QuestionSource,
     ReportedQuestion,
     ReportView,
@@ -33,51 +23,8 @@ from service.wire import (
 )
 
 
-class BankCalls(CallSender):
+class ReviewCalls(CallSender):
     """One method per call, refused to everyone but admins."""
-
-    @call("admin/bank/list", repeatable=True)
-    async def bank_list(self, who: Who) -> tuple[BankView, ...]: ...
-
-    @call("admin/bank/import")
-    async def bank_import(
-        self, who: Who, event_id: str, name: str, text: str, apply: bool, recipe: str = ""
-    ) -> ImportView:
-        """Imports a document for this workspace; without `apply`, only returns what would happen.
-
-        `recipe` says how to read it. Without one, that of the bank's last import is used; `none` forgets it.
-        """
-
-    @call("admin/bank/log", repeatable=True)
-    async def bank_log(self, who: Who, name: str) -> BankLog:
-        """Returns the imports of a bank, newest first."""
-
-    @call("admin/bank/undo")
-    async def bank_undo(self, who: Who, event_id: str, name: str) -> ImportView:
-        """Undoes the latest import into the workspace's own bank; audited."""
-
-    @call("admin/bank/retire")
-    async def bank_retire(self, who: Who, event_id: str, question: str, retired: bool) -> None:
-        """Retires a question in this workspace, or restores it."""
-
-    @call("admin/bank/approve")
-    async def bank_approve(self, who: Who, event_id: str, question: str) -> int:
-        """Approves a waiting generated question, or `all` of them. Returns how many."""
-
-    @call("admin/bank/generated")
-    async def bank_generated(self, who: Who, event_id: str, generated: Generated) -> None:
-        """Sets what the workspace's next imports do with choices generated from prose."""
-
-    @call("admin/bank/low", repeatable=True)
-    async def bank_low(self, who: Who) -> tuple[LowView, ...]: ...
-
-    @call("admin/bank/questions", repeatable=True)
-    async def bank_questions(self, who: Who, wanted: QuestionFilter) -> BankPage:
-        """Returns a page of the questions that the filter finds."""
-
-    @call("admin/bank/question", repeatable=True)
-    async def bank_question(self, who: Who, question: str) -> QuestionDetails:
-        """Returns all about one question, without its key while it is being asked."""
 
     @call("admin/question/source", repeatable=True)
     async def question_source(self, who: Who, question: str) -> QuestionSource:
@@ -87,14 +34,6 @@ class BankCalls(CallSender):
     async def question_edit(self, who: Who, event_id: str, question: str, text: str, apply: bool) -> EditView:
         """Replaces a question, and judges the answers of closed rounds again; without `apply`, only returns what would
         move."""
-
-    @call("admin/bank/stats", repeatable=True)
-    async def bank_statistics(self, who: Who) -> BankStatistics:
-        """Returns the questions that need work, judged by the closed rounds of the workspace."""
-
-    @call("admin/bank/stats/question", repeatable=True)
-    async def question_statistics(self, who: Who, question: str) -> ItemStatistics:
-        """Returns the figures of one question. Refused while it is asked."""
 
     @call("admin/reports", repeatable=True)
     async def reports(self, who: Who) -> tuple[ReportView, ...]: ...

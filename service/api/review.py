@@ -1,37 +1,25 @@
-"""Routes for admins about banks, questions, reports, suggestions and open answers."""
+"""Routes for moderators: reports, suggestions, edits of questions, open answers and who is told of them."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from fastapi import Body, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.model import LONGEST_RECIPE
 from service.api.admin import FlagBody, Id, NameBody, TheChange, channel_of, looking
 from service.api.http import Call, TheCall, TheCaller, WhereBody, call_router, while_connected
-from service.banks import browser, editing, import_history, imports, item_statistics, moderation, suggestions
+from service.banks import editing, moderation, suggestions
 from service.banks.documents import DOCUMENTS
 from service.banks.editing import CheckedText
-from service.rounds import marking, planning
-from service.store import banks
+from service.rounds import marking
 from service.store.members import Caller
 from service.wire import (
     LONGEST_SUGGESTION,
     AnswerCredit,
-    BankLog,
-    BankPage,
-    BankStatistics,
-    BankView,
     DecidedSuggestion,
     EditView,
-    Generated,
-    ImportView,
-    ItemStatistics,
-    LowView,
-    QuestionDetails,
-    QuestionFilter,
     QuestionSource,
     ReportedQuestion,
     ReportView,
@@ -47,122 +35,11 @@ router = call_router("/admin")
 
 SuggestionRead = tuple[SuggestionView, CheckedText]
 
-LARGEST = 5_000_000
-"""Longest document, characters."""
-
 LONGEST_EDIT = 50_000
 """Longest text of one question, characters."""
 
 LONGEST_REASON = 1000
 """Longest answer to a report or a suggestion, characters."""
-
-
-@router.post("/bank/list")
-async def bank_list(call: TheCall, who: TheCaller) -> tuple[BankView, ...]:
-    async with looking(call, who) as (session, caller):
-        return tuple(await banks.list_banks(session, caller.workspace_id))
-
-
-@router.post("/bank/import")
-async def bank_import(
-    request: Request,
-    change: TheChange,
-    name: NameBody,
-    text: Annotated[str, Body(embed=True, max_length=LARGEST)],
-    apply: FlagBody,
-    recipe: Annotated[str, Body(embed=True, max_length=LONGEST_RECIPE)] = "",
-) -> ImportView:
-    # Outside any transaction, so that a slow document does not hold a database connection.
-    forgets = recipe.strip() == imports.FORGET
-    reading = await while_connected(request, DOCUMENTS.read(text, name, "" if forgets else recipe))
-    how: Literal["", "saved", "forgotten"] = "forgotten" if forgets else ""
-    if not recipe.strip():
-        async with looking(change.call, change.who) as (session, caller):
-            saved = await imports.saved_recipe(session, caller.workspace_id, reading)
-        if saved:
-            how = "saved"
-            reading = await while_connected(request, DOCUMENTS.read(text, name, saved))
-
-    async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        policy = await banks.get_generated_policy(session, caller.workspace_id)
-        options = imports.ImportOptions(policy, recipe=how)
-        return await imports.import_bank(session, reading, caller.workspace_id, change.now, apply, options)
-
-    if not apply:
-        async with looking(change.call, change.who) as (session, caller):
-            return await work(session, caller)
-
-    def outcome(done: ImportView) -> dict[str, Any]:
-        return {"name": name} if done.applied else {"name": name, "errors": done.errors}
-
-    return await change.run("bank import", work, ImportView, outcome)
-
-
-@router.post("/bank/log")
-async def bank_log(call: TheCall, who: TheCaller, name: NameBody) -> BankLog:
-    async with looking(call, who) as (session, caller):
-        return await import_history.import_log(session, caller.workspace_id, name)
-
-
-@router.post("/bank/undo")
-async def bank_undo(change: TheChange, name: NameBody) -> ImportView:
-    async def work(session: AsyncSession, caller: Caller) -> ImportView:
-        return await import_history.undo_import(session, caller.workspace_id, name, change.now)
-
-    return await change.run("bank undo", work, ImportView, {"name": name})
-
-
-@router.post("/bank/retire")
-async def bank_retire(change: TheChange, question: NameBody, retired: FlagBody) -> None:
-    work = partial(moderation.set_retired, question=question, retired=retired, now=change.now)
-    action = "bank retire" if retired else "bank put back"
-    await change.run(action, work, type(None), {"question": question})
-
-
-@router.post("/bank/approve")
-async def bank_approve(change: TheChange, question: NameBody) -> int:
-    async def work(session: AsyncSession, caller: Caller) -> int:
-        return await moderation.approve(session, caller.workspace_id, question)
-
-    return await change.run("bank approve", work, int, {"question": question})
-
-
-@router.post("/bank/generated")
-async def bank_generated(change: TheChange, generated: Annotated[Generated, Body(embed=True)]) -> None:
-    work = partial(moderation.set_generated, generated=generated)
-    await change.run("bank generated", work, type(None), {"generated": generated})
-
-
-@router.post("/bank/low")
-async def bank_low(call: TheCall, who: TheCaller) -> tuple[LowView, ...]:
-    async with looking(call, who) as (session, caller):
-        return await planning.list_low(session, caller, call.now)
-
-
-@router.post("/bank/questions")
-async def bank_questions(
-    call: TheCall, who: TheCaller, wanted: Annotated[QuestionFilter, Body(embed=True)]
-) -> BankPage:
-    async with looking(call, who) as (session, caller):
-        return await browser.search(session, caller, wanted)
-
-
-@router.post("/bank/question")
-async def bank_question(call: TheCall, who: TheCaller, question: NameBody) -> QuestionDetails:
-    async with looking(call, who) as (session, caller):
-        return await browser.view(session, caller, question, call.now)
-
-
-@router.post("/bank/stats")
-async def bank_statistics(call: TheCall, who: TheCaller) -> BankStatistics:
-    async with looking(call, who) as (session, caller):
-        return await item_statistics.view_bank(session, caller, call.now)
-
-
-@router.post("/bank/stats/question")
-async def question_statistics(call: TheCall, who: TheCaller, question: NameBody) -> ItemStatistics:
-    async with looking(call, who) as (session, caller):
-        return await item_statistics.view_item(session, caller, question, call.now)
 
 
 @router.post("/reports")
