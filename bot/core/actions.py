@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from bot.core.limits import ACTION_ID
+from service.wire import QuestionRef
 
 
 class BadAction(Exception):
@@ -408,22 +409,9 @@ class Join:
 
 
 # What each class of `core` answers when it is pressed as a button, or submitted as a form.
-QuestionPress = (
-    Open
-    | OpenCard
-    | Fill
-    | Try
-    | Choose
-    | Confide
-    | Hint
-    | MyResult
-    | GiveFeedback
-    | Compare
-    | Mark
-    | ShareAnswer
-    | PeerAnswers
-    | ConfirmMarks
-)
+_Answering = Open | OpenCard | Fill | Try | Choose | Confide | Hint
+_Answered = MyResult | GiveFeedback | Compare | Mark | ShareAnswer | PeerAnswers | ConfirmMarks
+QuestionPress = _Answering | _Answered
 QuestionSubmit = Fill | Try | Mark
 MemberPress = (
     Today
@@ -459,25 +447,25 @@ _CLOCK = "([01][0-9]|2[0-3])[0-5][0-9]"
 _PERIOD = "day|week|month|season|all"
 _LEVEL = "(mid|senior|principal)?"
 _KIND = "(choice|value|output|code|open)"
-# The ref of a practice question may carry a practice filter, see `practice_filter`.
-REF = rf"[rpsd][0-9]{{1,18}}|p[0-9]{{1,18}},{_KIND}?,{_LEVEL},[^\x00-\x1f:]*"
+# The ref of a practice question may carry a practice filter, see `ref_with_filter`.
+_REF = rf"[rpsd][0-9]{{1,18}}|p[0-9]{{1,18}},{_KIND}?,{_LEVEL},[^\x00-\x1f:]*"
 
 # Only the last field may contain a colon, because it takes the rest. Never reuse a tag: old cards keep their buttons.
 _SHAPES: dict[str, tuple[type[Action], tuple[str, ...]]] = {
-    "a": (Open, (REF,)),
-    "d": (OpenCard, (REF,)),
-    "o": (Choose, (REF, _SOME)),
-    "oq": (Confide, (REF, "guess|think|sure", _SOME)),
-    "f": (Fill, (REF,)),
-    "x": (Try, (REF,)),
-    "hi": (Hint, (REF, "ask|take")),
+    "a": (Open, (_REF,)),
+    "d": (OpenCard, (_REF,)),
+    "o": (Choose, (_REF, _SOME)),
+    "oq": (Confide, (_REF, "guess|think|sure", _SOME)),
+    "f": (Fill, (_REF,)),
+    "x": (Try, (_REF,)),
+    "hi": (Hint, (_REF, "ask|take")),
     "n": (Next, (_LEVEL, _ANY)),
     "m": (NextOf, (_KIND, _LEVEL, _ANY)),
-    "oc": (Compare, (REF,)),
-    "om": (Mark, (REF,)),
-    "os": (ShareAnswer, (REF,)),
-    "op": (PeerAnswers, (REF, "[0-9]{1,18}")),
-    "ok": (ConfirmMarks, (REF, "[0-9]{1,18}")),
+    "oc": (Compare, (_REF,)),
+    "om": (Mark, (_REF,)),
+    "os": (ShareAnswer, (_REF,)),
+    "op": (PeerAnswers, (_REF, "[0-9]{1,18}")),
+    "ok": (ConfirmMarks, (_REF, "[0-9]{1,18}")),
     "og": (Credit, ("[0-9]{1,18}", "[0-9]{1,3}")),
     "dr": (RespondDuel, ("[0-9]{1,18}", "accept|decline")),
     "dg": (Rematch, ("[0-9]{1,18}",)),
@@ -549,3 +537,58 @@ def decode(text: str) -> Action:
     if kind is None or not fit or len(text) > ACTION_ID:
         raise BadAction("This button belongs to no question we know. Type `/quiz today` for a fresh one.")
     return kind(*fields)
+
+
+# The filter of practice, which the buttons of a practice question carry on to the next one.
+
+_TRAILING_LENGTH = 60
+"""Longest ref with its filter, characters: an option's id must fit next to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeFilter:
+    """Restricts practice to a topic, a level or a kind; an empty field means any."""
+
+    topic: str = ""
+    level: str = ""
+    kind: str = ""
+
+    @property
+    def trail(self) -> str:
+        """The filter as text, which `read_trail` reads; empty if there is none."""
+        return f"{self.kind},{self.level},{self.topic}" if self != PracticeFilter() else ""
+
+    @property
+    def next(self) -> Next | NextOf:
+        """The action that shows the next matching question."""
+        return NextOf(self.kind, self.level, self.topic) if self.kind else Next(self.level, self.topic)
+
+
+NO_FILTER = PracticeFilter()
+
+
+def ref_with_filter(ref: str, wanted: PracticeFilter) -> str:
+    """Returns the ref of a practice question with its filter, so that the next question matches it too.
+
+    Returns `ref` alone if there is no filter, or if it does not fit an action id.
+    """
+    trail = f"{ref},{wanted.trail}"
+    fit = len(trail) <= _TRAILING_LENGTH and re.fullmatch(_REF, trail)
+    return trail if fit and wanted != NO_FILTER else ref
+
+
+def read_trail(trail: str) -> PracticeFilter:
+    """Returns the filter of a trail; none for a text that is not one."""
+    kind, *rest = trail.split(",", 2)
+    return PracticeFilter(rest[1], rest[0], kind) if len(rest) == 2 else NO_FILTER
+
+
+def split_ref(ref: str) -> tuple[str, PracticeFilter]:
+    """Splits a ref into the ref the service knows and the practice filter."""
+    bare, _, trail = ref.partition(",")
+    return bare, read_trail(trail)
+
+
+def question_ref(ref: str) -> QuestionRef:
+    """Parses a ref, with or without a filter."""
+    return QuestionRef.parse(split_ref(ref)[0])

@@ -8,6 +8,7 @@ from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from bot.core import actions
+from bot.core.answers import text_in, word_in
 from bot.core.argument_kinds import ROLE, WEEKDAYS, ZONE, BadArgument, NamedChannel, read_time
 from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed
@@ -291,7 +292,7 @@ class AdminCommands:
 
     async def _import_document(self, event: Submit, *, apply: bool) -> Said:
         """Imports a document; without `apply`, only previews it. On the web, the form stays open for the import."""
-        name, text, recipe = event.word("name"), event.text("text"), event.text("recipe")
+        name, text, recipe = word_in(event, "name"), text_in(event, "text"), text_in(event, "recipe")
         if not name or not text.strip():
             raise CommandError(
                 "An import needs the document's name and its text. `/quiz-admin bank import` asks again."
@@ -390,7 +391,7 @@ def _numbers(known: Sequence[ScheduleView]) -> str:
 
 def _differences(event: Submit, shown: actions.EditSchedule) -> dict[str, Any]:
     """Returns the fields of a form that differ from what it showed, as changes. Raises BadArgument."""
-    at, days, zone, ping = (event.word(name) for name in ("at", "days", "zone", "ping"))
+    at, days, zone, ping = (word_in(event, name) for name in ("at", "days", "zone", "ping"))
     changes: dict[str, Any] = {}
     if at and (time_ := read_time(at)) and f"{time_:%H%M}" != shown.at:
         changes["at"] = time_

@@ -1,4 +1,4 @@
-"""Reads answers from submitted forms and from messages."""
+"""Reads what people typed: the fields and answers of forms, and the programs in messages."""
 
 from __future__ import annotations
 
@@ -18,20 +18,30 @@ _PLAIN_CODE = re.compile(
 )
 
 
+def text_in(event: Submit, name: str) -> str:
+    """Returns the first value of a field as it was typed; empty if it has none."""
+    return next(iter(event.values.get(name, ())), "")
+
+
+def word_in(event: Submit, name: str) -> str:
+    """Returns the first value of a field without spaces around it."""
+    return text_in(event, name).strip()
+
+
 def given_in(event: Submit) -> AnswerInput:
     """Reads an answer from a form. A form has one field, whose name depends on the kind of question. Raises
     CommandError if it is empty."""
     if "code" in event.values:
         return AnswerInput(code=code_in(event))
     if "text" in event.values:
-        text = event.text("text")
+        text = text_in(event, "text")
         if not text.strip():
             raise CommandError("Your answer is empty. Open the question again and type one.")
-        return AnswerInput(text=text, confidence=confidence(event.word("confidence")))
+        return AnswerInput(text=text, confidence=confidence(word_in(event, "confidence")))
     options = tuple(option for option in event.values.get("options", ()) if option)
     if not options:
         raise CommandError("You chose no option. Open the question again and choose at least one.")
-    return AnswerInput(options=options, confidence=confidence(event.word("confidence")))
+    return AnswerInput(options=options, confidence=confidence(word_in(event, "confidence")))
 
 
 def confidence(word: str) -> Confidence | None:
@@ -49,7 +59,7 @@ def marks_in(event: Submit) -> tuple[int, ...]:
 
 def code_in(event: Submit) -> str:
     """Reads a program from a form. Raises CommandError if it is empty."""
-    code = without_fence(event.text("code"))
+    code = without_fence(text_in(event, "code"))
     if not code.strip():
         raise CommandError("There is no code. Open the question again and write some.")
     return code

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from bot.core import actions
+from bot.core.answers import word_in
 from bot.core.cards import Card, Form
 from bot.core.channel_access import ChannelAccess
 from bot.core.command_parser import CommandError, Typed
@@ -47,7 +48,7 @@ class DuelCommands:
 
     async def challenge(self, event: Submit) -> Card:
         """Challenges the member whom a form names. Raises CommandError without one."""
-        named, topic = event.word("member"), event.word("topic")
+        named, topic = word_in(event, "member"), word_in(event, "topic")
         if not named:
             raise CommandError("Choose a member to challenge.", "Nobody chosen")
         return await self._challenge(event, named, topic)

@@ -44,14 +44,6 @@ class Submit:
     action: str
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def text(self, name: str) -> str:
-        """Returns the first value of a field as it was typed; empty if it has none."""
-        return next(iter(self.values.get(name, ())), "")
-
-    def word(self, name: str) -> str:
-        """Returns the first value of a field without spaces around it."""
-        return self.text(name).strip()
-
 
 @dataclass(frozen=True, slots=True)
 class Sent:

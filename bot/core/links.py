@@ -13,9 +13,9 @@ from itsdangerous import BadData, URLSafeSerializer
 from pydantic import ValidationError
 
 from bot.core import actions
+from bot.core.actions import split_ref
 from bot.core.cards import Card, Form, Link, TextField
 from bot.core.events import Event, Submit
-from bot.core.practice_filter import split_ref
 from service.wire import Where, Who
 
 LINK_LIFETIME = timedelta(hours=24)

@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable
 from typing import cast
 
 from bot.core import actions
-from bot.core.answers import code_in, without_fence
+from bot.core.actions import PracticeFilter
+from bot.core.answers import code_in, text_in, without_fence, word_in
 from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed, read_command
 from bot.core.command_spec import specs_of
 from bot.core.competition_commands import TournamentCommands
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event, Press, Submit
-from bot.core.practice_filter import PracticeFilter
 from bot.core.text import admin, boards, members, questions, results, suggestions
 from service.client import ServiceClient
 from service.wire import Contest, MeasuredBy, NotificationKind, Period, PrivacyAction
@@ -91,9 +91,11 @@ class MemberCommands:
         """Answers a form. Raises as `run` does."""
         match action:
             case actions.Report(question):
-                return await self._report_question(event, question or event.word("question"), event.word("text"))
+                return await self._report_question(
+                    event, question or word_in(event, "question"), word_in(event, "text")
+                )
             case actions.Suggest():
-                return suggestions.receipt_card(await self._client.suggest(event.who, event.id, event.text("text")))
+                return suggestions.receipt_card(await self._client.suggest(event.who, event.id, text_in(event, "text")))
             case actions.Snippet():
                 return await self._run_snippet(event, code_in(event))
 

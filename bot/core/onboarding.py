@@ -7,6 +7,7 @@ from datetime import time
 from zoneinfo import available_timezones
 
 from bot.core import actions
+from bot.core.answers import text_in, word_in
 from bot.core.argument_kinds import BadArgument, NamedChannel, read_time
 from bot.core.cards import Card, Form
 from bot.core.channel_access import ChannelAccess, ChannelProblem, RoleProblem
@@ -129,7 +130,7 @@ class Onboarding:
 
     async def _begin_here(self, event: Submit) -> Card:
         """Adds the schedule of a form that names the channel and the time."""
-        channel, typed = event.text("channel"), event.text("at")
+        channel, typed = text_in(event, "channel"), text_in(event, "at")
         if not channel or not typed:
             raise CommandError("Choose a channel and a time.", "Not set up")
         try:
@@ -158,12 +159,12 @@ class Onboarding:
 
 
 def _spec(event: Submit, at: str) -> ScheduleSpec:
-    typed = event.word("other")
-    days = event.text("days") or onboarding.DAYS[0][0]
+    typed = word_in(event, "other")
+    days = text_in(event, "days") or onboarding.DAYS[0][0]
     return ScheduleSpec.model_validate(
         {
             "at": time(int(at[:2]), int(at[2:])),
             "weekdays": tuple(int(day) for day in days.split(",") if day.isdecimal()),
-            "zone": typed or event.text("zone") or "UTC",
+            "zone": typed or text_in(event, "zone") or "UTC",
         }
     )

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bot.core import actions
-from bot.core.actions import BadAction
+from bot.core.actions import BadAction, question_ref, split_ref
 from bot.core.admin_commands import AdminCommands
 from bot.core.answers import code_in, confidence, given_in, marks_in, programs_of
 from bot.core.cards import Card, Form, Reply
@@ -27,7 +27,6 @@ from bot.core.links import Links
 from bot.core.member_commands import MemberCommands
 from bot.core.metrics import event_answered
 from bot.core.onboarding import WHOLE_WORKSPACE, Onboarding
-from bot.core.practice_filter import question_ref, split_ref
 from bot.core.text import (
     marking,
     members,

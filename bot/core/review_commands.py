@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import cast
 
 from bot.core import actions
+from bot.core.answers import text_in, word_in
 from bot.core.cards import Card, Form
 from bot.core.command_parser import Typed
 from bot.core.events import Command, Event, Press, Submit
@@ -64,12 +65,12 @@ class ReviewCommands:
         """Answers a form. Raises what the client raises."""
         match action:
             case actions.Settle(report, state):
-                return await self._settle_report(event, int(report), state, event.word("reason"))
+                return await self._settle_report(event, int(report), state, word_in(event, "reason"))
             case actions.EditSuggestion(suggestion):
-                await self._client.suggestion_edit(event.who, event.id, int(suggestion), event.text("text"))
+                await self._client.suggestion_edit(event.who, event.id, int(suggestion), text_in(event, "text"))
                 return await self._show_suggestion(event, int(suggestion))
             case actions.DeclineSuggestion(suggestion):
-                reason = event.word("reason")
+                reason = word_in(event, "reason")
                 decided = await self._client.suggestion_decline(event.who, event.id, int(suggestion), reason)
                 return suggestions.decided_card(decided)
 

@@ -16,11 +16,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from bot.core.actions import PracticeFilter
 from bot.core.answers import code_in, given_in, marks_in
 from bot.core.cards import Block, Form
 from bot.core.command_parser import CommandError
 from bot.core.events import Submit
-from bot.core.practice_filter import PracticeFilter
 from bot.core.text import practice_page as text
 from bot.core.text.questions import answer_form, example_blocks, question_blocks
 from bot.core.text.refusals import plain_refusal

@@ -4,11 +4,10 @@ import base64
 from datetime import UTC, date, datetime, time, timedelta
 from typing import get_args
 
-from bot.core.actions import Open, encode
+from bot.core.actions import Open, PracticeFilter, encode
 from bot.core.cards import Button, Card, Form, Link, Text
 from bot.core.channel_access import ChannelProblem
 from bot.core.command_spec import specs_of
-from bot.core.practice_filter import PracticeFilter
 from bot.core.text import (
     admin,
     boards,

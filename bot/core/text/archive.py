@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bot.core.actions import PracticeFilter
 from bot.core.markup import escape
-from bot.core.practice_filter import PracticeFilter
 from bot.core.text.code_results import cause_words, gpu_words
 from bot.core.text.item_statistics import duration_words, liked_words
 from bot.core.text.questions import lettered

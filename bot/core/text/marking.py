@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.core.actions import Compare, ConfirmMarks, Credit, Mark, PeerAnswers, ShareAnswer, encode
+from bot.core.actions import (
+    NO_FILTER,
+    Compare,
+    ConfirmMarks,
+    Credit,
+    Mark,
+    PeerAnswers,
+    PracticeFilter,
+    ShareAnswer,
+    encode,
+    question_ref,
+    ref_with_filter,
+)
 from bot.core.cards import Block, Button, Card, Code, Form, PickField, Small, Text
-from bot.core.practice_filter import NO_FILTER, PracticeFilter, question_ref, ref_with_filter
 from bot.core.text.questions import about, question_blocks
 from bot.core.text.results import answer_blocks
 from bot.core.text.words import day_words, percent, plural, wait_words

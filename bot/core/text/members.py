@@ -7,12 +7,21 @@ from __future__ import annotations
 
 import textwrap
 
-from bot.core.actions import Import, Next, Notifications, Open, Privacy, SetNotification, Snippet, encode
+from bot.core.actions import (
+    Import,
+    Next,
+    Notifications,
+    Open,
+    PracticeFilter,
+    Privacy,
+    SetNotification,
+    Snippet,
+    encode,
+)
 from bot.core.cards import COMMAND_COLUMN, Block, Button, Card, Charted, Code, Form, Small, Table, Text, TextField
 from bot.core.charts import RangeRow, RangesChart, Week, WeeksChart
 from bot.core.command_spec import Spec
 from bot.core.markup import escape
-from bot.core.practice_filter import PracticeFilter
 from bot.core.text import my_page
 from bot.core.text.code_results import cause_words
 from bot.core.text.questions import CODE_LENGTH, about, opening

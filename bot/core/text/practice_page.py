@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from bot.core.actions import PracticeFilter
 from bot.core.cards import Block
 from bot.core.markup import escape
-from bot.core.practice_filter import PracticeFilter
 from bot.core.text.questions import lettered, more_cards
 from bot.core.text.results import answer_blocks, verdict_blocks
 from bot.core.text.words import and_list, percent, plural, wait_words

@@ -5,9 +5,23 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.core.actions import Choose, Confide, Fill, Hint, Open, OpenCard, Report, Try, encode, fits
+from bot.core.actions import (
+    NO_FILTER,
+    Choose,
+    Confide,
+    Fill,
+    Hint,
+    Open,
+    OpenCard,
+    PracticeFilter,
+    Report,
+    Try,
+    encode,
+    fits,
+    question_ref,
+    ref_with_filter,
+)
 from bot.core.cards import Block, Button, Card, Code, Field, Form, Lettered, Options, PickField, Small, Text, TextField
-from bot.core.practice_filter import NO_FILTER, PracticeFilter, question_ref, ref_with_filter
 from bot.core.text.words import (
     CONFIDENCE_WORDS,
     LETTERS,

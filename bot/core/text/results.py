@@ -5,10 +5,24 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from bot.core.actions import Explain, Mark, Next, NextOf, Open, Report, ShowBoard, encode, fits
+from bot.core.actions import (
+    NO_FILTER,
+    Explain,
+    Mark,
+    Next,
+    NextOf,
+    Open,
+    PracticeFilter,
+    Report,
+    ShowBoard,
+    encode,
+    fits,
+    question_ref,
+    read_trail,
+    ref_with_filter,
+)
 from bot.core.cards import Block, Button, Card, Code, Form, Small, Table, Text
 from bot.core.markup import escape
-from bot.core.practice_filter import NO_FILTER, PracticeFilter, question_ref, read_trail, ref_with_filter
 from bot.core.text.code_results import case_words, cause_words, gpu_words
 from bot.core.text.questions import about, lettered, question_blocks
 from bot.core.text.words import (

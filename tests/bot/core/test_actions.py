@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from bot.core import actions
 from bot.core.actions import (
+    NO_FILTER,
     AcceptSuggestion,
     BadAction,
     Choose,
@@ -22,6 +23,7 @@ from bot.core.actions import (
     NextOf,
     Open,
     PeerAnswers,
+    PracticeFilter,
     Report,
     Review,
     ReviewSuggestion,
@@ -30,9 +32,10 @@ from bot.core.actions import (
     Snippet,
     Suggest,
     Try,
+    ref_with_filter,
+    split_ref,
 )
 from bot.core.limits import ACTION_ID
-from bot.core.practice_filter import NO_FILTER, PracticeFilter, ref_with_filter, split_ref
 from questions.model import KINDS
 from service.wire import CONFIDENCES
 
