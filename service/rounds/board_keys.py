@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.calendar import period_bounds
 from service.errors import Refused
 from service.store import boards, ledger, schedules
+from service.store.board_pages import BoardPage
 from service.store.boards import BoardKey
 from service.store.session import Sessions
 from service.store.tables import Schedule, Season
@@ -35,6 +36,14 @@ async def find_key(
     whole = _key(workspace_id, channel_id, period, now, zone, season)
     key = dataclasses.replace(whole, topic=boards.fold_topic(topic))
     return key, _previous(key, zone), season
+
+
+def find_bounds(page: BoardPage, period: Period, now: datetime) -> tuple[datetime | None, datetime | None] | None:
+    """Returns the bounds of the period that contains `now`, or None if the page is that of another board."""
+    if period == "season" and page.season is None:
+        return None
+    bounds = period_bounds(period, now, page.zone, page.season[1] if page.season else None)
+    return bounds if bounds[0] == page.since else None
 
 
 async def open_board(

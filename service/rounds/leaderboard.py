@@ -15,12 +15,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.domain.standings import Streak, compute_streak
 from service.errors import Refused
 from service.rounds import alerts
-from service.rounds.board_keys import COMPARABLE_PERIODS, find_key
+from service.rounds.board_keys import COMPARABLE_PERIODS, find_bounds, find_key
 from service.rounds.schedules import resolve_topics
 from service.store import boards, ledger, outbox, rounds, schedules
+from service.store.board_pages import BoardPage, PageWanted, look_at_board
 from service.store.boards import BoardLine
 from service.store.ledger import list_hidden_members
 from service.store.members import Caller, list_ids_on
+from service.store.rounds import Histories
 from service.store.tables import Season
 from service.wire import (
     Board,
@@ -59,32 +61,34 @@ async def get_board(session: AsyncSession, caller: Caller, now: datetime, query:
     """Returns the board of the caller's channel, or without one of the workspace.
 
     Refused for the season's board without a season, for an unknown topic, and for a contest that the period does not
-    support.
+    support. Takes one statement, or several the first time that somebody looks at a board.
     """
     period, topic, contest = query.period, query.topic, query.contest
     _check_contest(contest, period)
-    workspace_id, channel_id = caller.workspace_id, caller.channel_id
-    key, previous, season = await find_key(session, workspace_id, channel_id, period, now, topic)
-    board_id = await boards.find_board(session, key)
-    if board_id is None:
-        if key.topic and not await boards.has_topic(session, key.topic):
-            await resolve_topics(session, workspace_id, [topic])
-        board_id = await boards.open_board(session, key, previous)
-    page = await boards.view_page(session, board_id, contest, caller.member_id, query.limit)
-    if topic and not page.total:
-        await resolve_topics(session, workspace_id, [topic])
-    rows = await _board_rows(session, workspace_id, channel_id, [*page.top, *page.near], caller.member_id)
-    top, near = rows[: len(page.top)], rows[len(page.top) :]
-    return Board(
-        title=season.name if season else TITLES[period],
+    wanted = PageWanted(
+        workspace_id=caller.workspace_id,
+        channel_id=caller.channel_id,
+        topic=boards.fold_topic(topic),
         period=period,
-        scope="workspace" if channel_id is None else "channel",
+        contest=contest,
+        member_id=caller.member_id,
+        limit=query.limit,
+    )
+    look = await _look(session, wanted, now, topic)
+    if topic and not look.page.total:
+        await resolve_topics(session, caller.workspace_id, [topic])
+    rows = _page_rows(look.page, caller.member_id)
+    top, near = rows[: len(look.page.top)], rows[len(look.page.top) :]
+    return Board(
+        title=look.season or TITLES[period],
+        period=period,
+        scope="workspace" if caller.channel_id is None else "channel",
         topic=topic,
         contest=contest,
-        since=key.since,
-        until=key.until,
+        since=look.since,
+        until=look.until,
         rows=top,
-        total=page.total,
+        total=look.page.total,
         mine=next((row for row in near if row.me), None),
         near=near,
     )
@@ -93,10 +97,36 @@ async def get_board(session: AsyncSession, caller: Caller, now: datetime, query:
 async def get_top(session: AsyncSession, channel_id: int, now: datetime, limit: int = 5) -> tuple[BoardRow, ...]:
     """Returns the top of the channel's board of the week for a reveal, with no row marked `me`."""
     workspace_id = await schedules.get_workspace_id(session, channel_id)
-    key, previous, _ = await find_key(session, workspace_id, channel_id, "week", now)
-    board_id = await boards.open_board(session, key, previous)
-    page = await boards.view_page(session, board_id, "points", None, limit)
-    return await _board_rows(session, workspace_id, channel_id, page.top)
+    wanted = PageWanted(workspace_id, channel_id, "", "week", "points", None, limit)
+    return _page_rows((await _look(session, wanted, now)).page)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A page of the board of now, with the bounds of its period."""
+
+    page: BoardPage
+    since: datetime | None
+    until: datetime | None
+    season: str | None
+
+
+async def _look(session: AsyncSession, wanted: PageWanted, now: datetime, topic: str = "") -> _Look:
+    page = await look_at_board(session, wanted, now)
+    bounds = find_bounds(page, wanted.period, now) if page else None
+    if page is not None and bounds is not None:
+        return _Look(page, *bounds, page.season[0] if page.season else None)
+    key, previous, season = await find_key(
+        session, wanted.workspace_id, wanted.channel_id, wanted.period, now, wanted.topic
+    )
+    board_id = await boards.find_board(session, key)
+    if board_id is None:
+        if key.topic and not await boards.has_topic(session, key.topic):
+            await resolve_topics(session, wanted.workspace_id, [topic])
+        board_id = await boards.open_board(session, key, previous)
+    page = await look_at_board(session, wanted, now, board_id)
+    assert page is not None, "the board was opened"
+    return _Look(page, key.since, key.until, season.name if season else None)
 
 
 async def build_final_board(session: AsyncSession, season: Season) -> list[dict[str, Any]]:
@@ -107,7 +137,11 @@ async def build_final_board(session: AsyncSession, season: Season) -> list[dict[
     key, _, _ = await find_key(session, season.workspace_id, None, "season", season.starts_at)
     board_id = await boards.open_board(session, key)
     lines = await boards.list_all(session, board_id)
-    shown = await _board_rows(session, season.workspace_id, None, lines)
+    running = await rounds.list_streak_schedules(session, season.workspace_id, None)
+    members = [line.member_id for line in lines]
+    streaks = await load_best_streaks(session, running, members)
+    discord = await list_ids_on(session, "discord", members)
+    shown = [_board_row(line, discord, streaks) for line in lines]
     await boards.drop_season_boards(session, season.workspace_id)
     # Ids stay out of what is kept for good: a member is looked up by their row.
     return [
@@ -127,9 +161,12 @@ async def load_best_streaks(
     session: AsyncSession, schedule_ids: Collection[int], member_ids: Collection[int]
 ) -> dict[int, Streak]:
     """Returns each member's longest current streak over the schedules."""
-    found = await rounds.load_histories(session, schedule_ids, member_ids)
+    return _best_streaks(await rounds.load_histories(session, schedule_ids, member_ids), member_ids)
+
+
+def _best_streaks(histories: Histories, member_ids: Collection[int]) -> dict[int, Streak]:
     best = dict.fromkeys(member_ids, NO_STREAK)
-    for (_, member_id), history in found.items():
+    for (_, member_id), history in histories.items():
         best[member_id] = max(best[member_id], compute_streak(history), key=lambda each: (each.current, each.best))
     return best
 
@@ -141,26 +178,26 @@ def _check_contest(contest: Contest, period: Period) -> None:
         raise Refused(PeriodUnsuitable(contest=contest))
 
 
-async def _board_rows(
-    session: AsyncSession, workspace_id: int, channel_id: int | None, lines: Sequence[BoardLine], me: int | None = None
-) -> tuple[BoardRow, ...]:
-    running = await rounds.list_streak_schedules(session, workspace_id, channel_id)
-    shown = {line.member_id for line in lines}
-    streaks = await load_best_streaks(session, running, shown)
-    ids = await list_ids_on(session, "discord", shown)
-    return tuple(
-        BoardRow(
-            rank=line.rank,
-            name=line.name,
-            discord=ids.get(line.member_id, ""),
-            points=line.points,
-            answered=line.answered,
-            accuracy=line.accuracy,
-            streak=streaks[line.member_id].current,
-            me=line.member_id == me,
-            gain=line.gain,
-        )
-        for line in lines
+def _page_rows(page: BoardPage, me: int | None = None) -> tuple[BoardRow, ...]:
+    """Returns the rows of the top, and then those near the member."""
+    lines = [*page.top, *page.near]
+    streaks = _best_streaks(page.histories, {line.member_id for line in lines})
+    return tuple(_board_row(line, page.discord, streaks, me) for line in lines)
+
+
+def _board_row(
+    line: BoardLine, discord: Mapping[int, str], streaks: Mapping[int, Streak], me: int | None = None
+) -> BoardRow:
+    return BoardRow(
+        rank=line.rank,
+        name=line.name,
+        discord=discord.get(line.member_id, ""),
+        points=line.points,
+        answered=line.answered,
+        accuracy=line.accuracy,
+        streak=streaks[line.member_id].current,
+        me=line.member_id == me,
+        gain=line.gain,
     )
 
 

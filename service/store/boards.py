@@ -33,7 +33,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from service.store.ledger import is_within_topic
 from service.store.statements import built_once
 from service.store.tables import Base, Channel, Chat, Identity, Member, Outbox, QuestionVersion, new_id
-from service.wire import Contest, Period, WinnerOf
+from service.wire import Period, WinnerOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +178,6 @@ class BoardBlock(Base):
     members: Mapped[int]
 
 
-AROUND = 2
-"""Members shown on either side of the caller."""
 LONGEST = {"day": timedelta(days=2), "week": timedelta(days=8), "month": timedelta(days=32)}
 """Bounds on the length of each period that has a next one."""
 PERIOD: TypeAdapter[Period] = TypeAdapter(Period)
@@ -211,16 +209,6 @@ class BoardLine:
     answered: int
     accuracy: float
     gain: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class BoardPage:
-    """The top of a board, and the surroundings of one member."""
-
-    top: Sequence[BoardLine]
-    near: Sequence[BoardLine]
-    """The member with their neighbors; empty if they are not ranked."""
-    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,35 +279,6 @@ async def find_old_board(session: AsyncSession, now: datetime) -> tuple[int, int
     query = select(BoardRecord.id, BoardRecord.workspace_id).where(or_(*old)).limit(1)
     row = (await session.execute(query)).one_or_none()
     return None if row is None else (row[0], row[1])
-
-
-async def view_page(
-    session: AsyncSession, board_id: int, contest: Contest, member_id: int | None, limit: int
-) -> BoardPage:
-    """Returns the best `limit` members, and a member with their neighbors."""
-    values = {"board": board_id, "contest": contest, "member": member_id, "most": limit, "around": AROUND}
-    query = text("select * from view_board(:board, :contest, :member, :most, :around)")
-    rows = (await session.execute(query, values)).all()
-    lines = [
-        (
-            row.near,
-            BoardLine(
-                row.place,
-                row.member_id,
-                row.name,
-                row.points,
-                row.answered,
-                row.accuracy / ACCURACY_UNITS,
-                None if contest != "improved" else row.gain / ACCURACY_UNITS,
-            ),
-        )
-        for row in rows
-    ]
-    return BoardPage(
-        top=[line for near, line in lines if not near],
-        near=[line for near, line in lines if near],
-        total=int(rows[0].total) if rows else 0,
-    )
 
 
 async def list_all(session: AsyncSession, board_id: int) -> list[BoardLine]:

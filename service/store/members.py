@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Select, delete, func, or_, select, update
+from sqlalchemy import Select, delete, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -241,17 +241,11 @@ async def list_ids_on(session: AsyncSession, platform: Platform, member_ids: Col
     """Returns the oldest id on a platform of each of these members who has one."""
     if not member_ids:
         return {}
-    return {row.member_id: row.external_id for row in await session.execute(*_select_ids_on(platform, member_ids))}
+    rows = await session.execute(_IDS_ON, {"people": list(member_ids), "platform": platform})
+    return {row.member_id: row.external_id for row in rows}
 
 
-@built_once
-def _select_ids_on(platform: Platform, member_ids: Collection[int]) -> Select[int, str]:
-    return (
-        select(Identity.member_id, Identity.external_id)
-        .join(Chat, Chat.id == Identity.chat_id)
-        .where(Identity.member_id.in_(member_ids), Chat.platform == platform)
-        .order_by(Identity.id.desc())
-    )
+_IDS_ON = text("select * from list_ids_on(:people, :platform)")
 
 
 async def list_rounds_on(session: AsyncSession, workspace_id: int, day: date) -> Sequence[int]:

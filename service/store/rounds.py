@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, tuple_
-from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, text, tuple_
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import Attendance
@@ -26,7 +27,6 @@ from service.store.tables import (
     Round,
     Schedule,
     ScheduleChannel,
-    StreakGrace,
 )
 
 Histories = dict[tuple[int, int], list[Attendance]]
@@ -319,13 +319,27 @@ async def load_histories(
     Those are left out that neither add nor break: skipped rounds, restored ones, and open ones without an answer.
     Rounds before the member's first answer are misses, which break nothing because no streak is running.
     """
-    slots = await session.execute(*_select_slots(schedule_ids))
-    answered = {row[0]: set(row[1]) for row in await session.execute(*_select_answered(schedule_ids, member_ids))}
-    excused = {row[0]: set(row[1]) for row in await session.execute(*_select_excused(schedule_ids, member_ids))}
+    asked = {"schedules": list(schedule_ids), "people": list(member_ids)}
+    return read_histories([tuple(row) for row in await session.execute(_ATTENDANCE, asked)], member_ids)
+
+
+_ATTENDANCE = text("select * from list_attendance(:schedules, :people)")
+
+
+def read_histories(rows: Iterable[Sequence[Any]], member_ids: Collection[int]) -> Histories:
+    """Returns the histories in the rows of the database's `list_attendance`."""
+    slots: list[tuple[int, Sequence[int], Sequence[int]]] = []
+    answered: dict[int, set[int]] = {}
+    excused: dict[int, set[int]] = {}
+    for kind, owner, round_ids, running in rows:
+        if kind == "asked":
+            slots.append((owner, round_ids, running or ()))
+        else:
+            (answered if kind == "answered" else excused)[owner] = set(round_ids)
     found: Histories = {}
     for schedule_id, asked, running in slots:
         for member_id in member_ids:
-            mine, left_out = answered.get(member_id, set()), excused.get(member_id, set()).union(running or ())
+            mine, left_out = answered.get(member_id, set()), excused.get(member_id, set()).union(running)
             found[schedule_id, member_id] = [
                 "answered" if each in mine else "missed" for each in asked if each in mine or each not in left_out
             ]
@@ -369,38 +383,3 @@ def _up_to(last: Round) -> ColumnElement[bool]:
 
 def _asked() -> Select[Round, Schedule]:
     return select(Round, Schedule).join(Schedule, Schedule.id == Round.schedule_id).where(Round.skipped.is_(None))
-
-
-@built_once
-def _select_slots(schedule_ids: Collection[int]) -> Select[int, Sequence[int], Sequence[int]]:
-    return (
-        select(
-            Round.schedule_id,
-            func.array_agg(aggregate_order_by(Round.id, Round.day)),
-            func.array_agg(Round.id).filter(Round.closed_at.is_(None)),
-        )
-        .where(Round.schedule_id.in_(schedule_ids), Round.number == 0, Round.skipped.is_(None))
-        .group_by(Round.schedule_id)
-    )
-
-
-@built_once
-def _select_answered(schedule_ids: Collection[int], member_ids: Collection[int]) -> Select[int, Sequence[int]]:
-    return _rounds_by_member(CurrentAnswer, schedule_ids, member_ids)
-
-
-@built_once
-def _select_excused(schedule_ids: Collection[int], member_ids: Collection[int]) -> Select[int, Sequence[int]]:
-    return _rounds_by_member(StreakGrace, schedule_ids, member_ids)
-
-
-def _rounds_by_member(
-    table: type[CurrentAnswer] | type[StreakGrace], schedule_ids: Collection[int], member_ids: Collection[int]
-) -> Select[int, Sequence[int]]:
-    # One row for each member: years of rounds as rows would take several times as long to read.
-    return (
-        select(table.member_id, func.array_agg(table.round_id))
-        .join(Round, Round.id == table.round_id)
-        .where(Round.schedule_id.in_(schedule_ids), table.member_id.in_(member_ids))
-        .group_by(table.member_id)
-    )

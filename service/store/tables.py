@@ -270,7 +270,7 @@ class Schedule(Base):
         Index("ix_schedule_next", "next_at", "id", postgresql_where=text("next_at is not null")),
     )
     id: Mapped[int] = new_id()
-    workspace_id: Mapped[int]
+    workspace_id: Mapped[int] = mapped_column(index=True)
     channel_id: Mapped[int] = mapped_column(index=True)
     """The home channel. `schedule_channel` lists further ones."""
     made_by: Mapped[int | None] = mapped_column(ForeignKey("member.id"), index=True)
@@ -371,9 +371,12 @@ class CurrentAnswer(Base):
     """
 
     __tablename__ = "standing"
-    __table_args__ = (ForeignKeyConstraint(["answer_id", "round_id"], ["answer.id", "answer.round_id"]),)
+    __table_args__ = (
+        ForeignKeyConstraint(["answer_id", "round_id"], ["answer.id", "answer.round_id"]),
+        Index("ix_standing_member", "member_id", "round_id"),
+    )
     round_id: Mapped[int] = mapped_column(ForeignKey("round.id"), primary_key=True)
-    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
+    member_id: Mapped[int] = mapped_column(ForeignKey("member.id"), primary_key=True)
     answer_id: Mapped[int] = mapped_column(index=True)
     rank_before: Mapped[int | None]
     """The member's rank on the channel's board of the week before the round's points; None if not ranked."""

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
+from service.store.migrations.board_pages import READING
 from service.store.migrations.columns import INSTANT, id_column, refer
 
 BLOCK_SIZE = """
@@ -308,115 +309,6 @@ begin
 end $$
 """
 
-COUNT_BETTER = """
-create function count_better(
-    of_board bigint, of_contest text, than_deficit bigint, than_ms bigint, than_member bigint
-) returns bigint language plpgsql stable set enable_seqscan = off
-set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
-declare
-    own board_block;
-begin
-    select * into own from board_block k
-    where k.board_id = of_board and k.contest = of_contest
-        and (k.deficit, k.ms, k.member_id) <= (than_deficit, than_ms, than_member)
-    order by k.deficit desc, k.ms desc, k.member_id desc limit 1;
-    return (
-        select coalesce(sum(k.members), 0) from board_block k
-        where k.board_id = of_board and k.contest = of_contest
-            and (k.deficit, k.ms, k.member_id) < (own.deficit, own.ms, own.member_id)
-    ) + (
-        select count(*) from board_entry e
-        where e.board_id = of_board and e.contest = of_contest
-            and (e.deficit, e.ms, e.member_id) >= (own.deficit, own.ms, own.member_id)
-            and (e.deficit, e.ms, e.member_id) < (than_deficit, than_ms, than_member)
-    );
-end $$
-"""
-
-RANK_MEMBERS = """
-create function rank_members(of_board bigint, people bigint[]) returns table (member_id bigint, place bigint)
-language plpgsql stable set enable_seqscan = off as $$
-begin
-    -- Many members are ranked in one pass over the board, a few by its blocks.
-    if cardinality(people) * block_size() / 2 < (
-        select sum(k.members) from board_block k where k.board_id = of_board and k.contest = 'points'
-    ) then
-        return query select r.member_id, 1 + count_better(
-            of_board, 'points', -(r.points * 1073741824 + r.accuracy), r.ms, -9223372036854775808)
-        from board_member r where r.board_id = of_board and r.member_id = any (people) and r.ranked;
-    else
-        return query select e.member_id, e.place from (
-            select o.member_id, rank() over (order by o.deficit, o.ms) as place
-            from board_entry o where o.board_id = of_board and o.contest = 'points'
-        ) e where e.member_id = any (people);
-    end if;
-end $$
-"""
-
-VIEW_BOARD = """
-create function view_board(of_board bigint, of_contest text, me bigint, most int, around int)
-returns table (
-    near boolean, place bigint, member_id bigint, name varchar, points bigint, answered bigint, accuracy bigint,
-    gain bigint, total bigint
-) language plpgsql stable set enable_seqscan = off
-set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
-declare
-    members bigint;
-    own board_entry;
-    first_near board_entry;
-    first_position bigint;
-    first_place bigint;
-begin
-    -- Returns the best `most` members, and `me` with `around` members on either side.
-    select coalesce(sum(k.members), 0) into members
-    from board_block k where k.board_id = of_board and k.contest = of_contest;
-    return query
-    select false, rank() over (order by e.deficit, e.ms), e.member_id, m.name, r.points, r.answered, r.accuracy,
-        r.gain, members
-    from (
-        select * from board_entry o where o.board_id = of_board and o.contest = of_contest
-        order by o.deficit, o.ms, o.member_id limit most
-    ) e
-    join board_member r on r.board_id = of_board and r.member_id = e.member_id
-    join member m on m.id = e.member_id
-    order by e.deficit, e.ms, e.member_id;
-
-    select of_board, of_contest,
-        case when of_contest = 'improved' then -r.gain else -(r.points * 1073741824 + r.accuracy) end,
-        case when of_contest = 'improved' then 0 else r.ms end, me
-    into own from board_member r
-    where r.board_id = of_board and r.member_id = me
-        and case of_contest when 'points' then r.ranked when 'rookies' then r.rookie else r.gain is not null end;
-    if own.board_id is null then
-        return;
-    end if;
-    select t.* into first_near from (
-        select * from board_entry o where o.board_id = of_board and o.contest = of_contest
-            and (o.deficit, o.ms, o.member_id) <= (own.deficit, own.ms, own.member_id)
-        order by o.deficit desc, o.ms desc, o.member_id desc limit around + 1
-    ) t order by t.deficit, t.ms, t.member_id limit 1;
-    first_position := count_better(of_board, of_contest, first_near.deficit, first_near.ms, first_near.member_id);
-    first_place := 1 + count_better(of_board, of_contest, first_near.deficit, first_near.ms, -9223372036854775808);
-    return query
-    select true,
-        case when (e.deficit, e.ms) = (first_near.deficit, first_near.ms) then first_place
-            else first_position + rank() over (order by e.deficit, e.ms) end,
-        e.member_id, m.name, r.points, r.answered, r.accuracy, r.gain, members
-    from (
-        (select * from board_entry o where o.board_id = of_board and o.contest = of_contest
-            and (o.deficit, o.ms, o.member_id) <= (own.deficit, own.ms, own.member_id)
-        order by o.deficit desc, o.ms desc, o.member_id desc limit around + 1)
-        union all
-        (select * from board_entry o where o.board_id = of_board and o.contest = of_contest
-            and (o.deficit, o.ms, o.member_id) > (own.deficit, own.ms, own.member_id)
-        order by o.deficit, o.ms, o.member_id limit around)
-    ) e
-    join board_member r on r.board_id = of_board and r.member_id = e.member_id
-    join member m on m.id = e.member_id
-    order by e.deficit, e.ms, e.member_id;
-end $$
-"""
-
 FUNCTIONS = (
     LOCK_BOARDS,
     BLOCK_SIZE,
@@ -427,9 +319,7 @@ FUNCTIONS = (
     KEEP_BOARDS,
     KEEP_SHOWN,
     DROP_BOARDS,
-    COUNT_BETTER,
-    RANK_MEMBERS,
-    VIEW_BOARD,
+    *READING,
 )
 TRIGGERS = (
     "create trigger keep_boards after insert on ledger referencing new table as booked "

@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.people.linking import merge
 from service.rounds.board_keys import COMPARABLE_PERIODS, find_key, open_for_posting
 from service.store import boards, ledger, members, privacy, schedules
+from service.store.board_pages import AROUND, BoardPage, PageWanted, look_at_board
 from service.store.boards import BoardKey, BoardLine
 from service.store.members import Caller
 from service.store.session import Sessions, libpq_url, make_engine, make_sessions
@@ -188,14 +189,22 @@ class World:
             if contest == "improved" and period not in COMPARABLE_PERIODS:
                 continue
             expected = sum_board(booked, key, contest, previous)
-            page = await boards.view_page(self.session, board_id, contest, None, 100)
+            page = await self._page(key, contest, None, 100, board_id)
             assert [as_line(line) for line in page.top] == expected, (key, contest)
             for place, line in enumerate(expected if not topic else ()):
-                page = await boards.view_page(self.session, board_id, contest, line.member_id, 1)
-                near = expected[max(0, place - boards.AROUND) : place + boards.AROUND + 1]
+                page = await self._page(key, contest, line.member_id, 1, board_id)
+                near = expected[max(0, place - AROUND) : place + AROUND + 1]
                 assert ([as_line(each) for each in page.near], page.total) == (near, len(expected))
         ranks = {line.member_id: line.rank for line in sum_board(booked, key, "points")}
         assert await boards.get_ranks(self.session, board_id, [each.member_id for each in self.callers]) == ranks
+
+    async def _page(
+        self, key: BoardKey, contest: Contest, member_id: int | None, limit: int, board_id: int
+    ) -> BoardPage:
+        wanted = PageWanted(key.workspace_id, key.channel_id, key.topic, key.period, contest, member_id, limit)
+        page = await look_at_board(self.session, wanted, self.stage.now, board_id)
+        assert page is not None
+        return page
 
 
 async def merge_members(session: AsyncSession, kept: int, gone: int) -> None:

@@ -41,11 +41,11 @@ REFERENCES = (
     ("import_step", "question_id"),
     ("question_alias", "question_id"),
     ("retirement", "question_id"),
-    ("schedule", "channel_id", "made_by"),
+    ("schedule", "workspace_id", "channel_id", "made_by"),
     ("schedule_channel", "channel_id"),
     ("round", "version_id"),
     ("answer", "version_id"),
-    ("standing", "member_id", "answer_id"),
+    ("standing", "answer_id"),
     ("verdict", "version_id"),
     ("given_credit", "answer_id", "member_id"),
     ("outbox", "chat_id", "workspace_id", "member_id", "channel_id"),
@@ -316,6 +316,8 @@ def _create_answers() -> None:
         refer("standing", "round_id", "round"),
         sa.PrimaryKeyConstraint("round_id", "member_id", name="pk_standing"),
     )
+    # Streaks read the rounds of a member from the index alone.
+    op.create_index("ix_standing_member", "standing", ["member_id", "round_id"])
     op.create_table(
         "verdict",
         id_column(),
