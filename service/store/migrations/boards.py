@@ -5,7 +5,8 @@ ends. It is the last lock that a transaction takes: nothing waits for another lo
 the locks on boards of further workspaces, in the order of their ids.
 
 The functions read boards by index only: a new board's statistics say that it is empty, and a plan made with them scans
-and sorts it for each member.
+and sorts it for each member. Where a join could still scan a whole table for each row, the look-up is a subquery of its
+own (`lateral` with a limit), which PostgreSQL executes once for each row.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ CHANGE_BOARDS = """
 create function change_boards(
     boards bigint[], people bigint[], points_by bigint[], credit_by bigint[], answered_by bigint[],
     entries_by bigint[], ms_by bigint[]
-) returns void language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off as $$
+) returns void language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off
+set work_mem = '64MB' set jit = off as $$
 declare
     touched bigint[] := array(select distinct id from unnest(boards) id);
 begin
@@ -51,18 +53,20 @@ begin
         select m.id, not m.hidden and m.merged_into is null as shown,
             (select min(l.at) from ledger l where l.member_id = m.id and l.round_id is not null) as first_at
         from member m where m.id in (select member_id from change)
-    ), summed as materialized (
+    ), summed as (
         select c.board_id, c.member_id, coalesce(r.points, 0) + c.points as points,
             coalesce(r.credit, 0) + c.credit as credit, coalesce(r.answered, 0) + c.answered as answered,
             coalesce(r.entries, 0) + c.entries as entries, coalesce(r.ms, 0) + c.ms as ms,
             p.shown and (b.channel_id is null or coalesce(r.entries, 0) + c.entries > 0) as visible,
-            coalesce(p.first_at >= b.since, false) as new, b.previous_id, r.ranked as was_ranked,
-            r.rookie as was_rookie, r.gain as old_gain, r.ms as old_ms,
+            coalesce(p.first_at >= b.since, false) as new, b.previous_id, r.board_id is not null as known,
+            r.ranked as was_ranked, r.rookie as was_rookie, r.gain as old_gain, r.ms as old_ms,
             -(r.points * 1073741824 + r.accuracy) as old_deficit
         from change c
         join board b on b.id = c.board_id
         join person p on p.id = c.member_id
-        left join board_member r on r.board_id = c.board_id and r.member_id = c.member_id
+        left join lateral (
+            select * from board_member k where k.board_id = c.board_id and k.member_id = c.member_id limit 1
+        ) r on true
     ), measured as (
         select *, case when answered > 0 then least(1000000000, greatest(0, round(credit::numeric / (answered * 1000))))
             else 0 end::bigint as accuracy
@@ -70,40 +74,58 @@ begin
     ), after as materialized (
         select s.board_id, s.member_id, s.points, s.credit, s.answered, s.entries, s.ms, s.accuracy,
             s.visible and s.points > 0 as ranked, s.visible and s.points > 0 and s.new as rookie,
-            case when s.visible and s.answered >= 3 and s.accuracy > e.accuracy then s.accuracy - e.accuracy end as gain
+            case when s.visible and s.answered >= 3 and s.accuracy > e.accuracy then s.accuracy - e.accuracy
+            end as gain,
+            s.known, s.was_ranked, s.was_rookie, s.old_gain, s.old_ms, s.old_deficit,
+            -(s.points * 1073741824 + s.accuracy) as deficit,
+            (s.old_deficit, s.old_ms) is not distinct from (-(s.points * 1073741824 + s.accuracy), s.ms) as same
         from measured s
-        left join board_member e
-            on e.board_id = s.previous_id and e.member_id = s.member_id and e.answered >= 3 and s.answered >= 3
-    ), had as (
-        select board_id, 'points' as contest, old_deficit as deficit, old_ms as ms, member_id
-        from summed where was_ranked
-        union all
-        select board_id, 'rookies', old_deficit, old_ms, member_id from summed where was_rookie
-        union all
-        select board_id, 'improved', -old_gain, 0, member_id from summed where old_gain is not null
-    ), has as (
-        select board_id, 'points' as contest, -(points * 1073741824 + accuracy) as deficit, ms, member_id
-        from after where ranked
-        union all
-        select board_id, 'rookies', -(points * 1073741824 + accuracy), ms, member_id from after where rookie
-        union all
-        select board_id, 'improved', -gain, 0, member_id from after where gain is not null
+        left join lateral (
+            select k.accuracy from board_member k
+            where k.board_id = s.previous_id and k.member_id = s.member_id and k.answered >= 3 and s.answered >= 3
+            limit 1
+        ) e on true
     ), lost as materialized (
-        select * from had except select * from has
+        select board_id, 'points' as contest, old_deficit as deficit, old_ms as ms, member_id
+        from after where was_ranked and not (ranked and same)
+        union all
+        select board_id, 'rookies', old_deficit, old_ms, member_id from after where was_rookie and not (rookie and same)
+        union all
+        select board_id, 'improved', -old_gain, 0, member_id from after
+        where old_gain is not null and gain is distinct from old_gain
     ), won as materialized (
-        select * from has except select * from had
-    ), written as (
+        select board_id, 'points' as contest, deficit, ms, member_id
+        from after where ranked and not (same and was_ranked)
+        union all
+        select board_id, 'rookies', deficit, ms, member_id from after where rookie and not (same and was_rookie)
+        union all
+        select board_id, 'improved', -gain, 0, member_id from after
+        where gain is not null and gain is distinct from old_gain
+        order by board_id, contest, deficit, ms, member_id
+    ), begun as (
         insert into board_member
             (board_id, member_id, points, credit, answered, entries, ms, accuracy, ranked, rookie, gain)
-        select * from after
+        select board_id, member_id, points, credit, answered, entries, ms, accuracy, ranked, rookie, gain
+        from after where not known
+    ), went_on as (
+        insert into board_member
+            (board_id, member_id, points, credit, answered, entries, ms, accuracy, ranked, rookie, gain)
+        select board_id, member_id, points, credit, answered, entries, ms, accuracy, ranked, rookie, gain
+        from after where known
         on conflict (board_id, member_id) do update set
             points = excluded.points, credit = excluded.credit, answered = excluded.answered,
             entries = excluded.entries, ms = excluded.ms, accuracy = excluded.accuracy, ranked = excluded.ranked,
             rookie = excluded.rookie, gain = excluded.gain
     ), removed as (
-        delete from board_entry e using lost l
-        where e.board_id = l.board_id and e.contest = l.contest and e.deficit = l.deficit and e.ms = l.ms
-            and e.member_id = l.member_id
+        delete from board_entry
+        where ctid = any (array(
+            select e.ctid from lost l cross join lateral (
+                select o.ctid from board_entry o
+                where o.board_id = l.board_id and o.contest = l.contest and o.deficit = l.deficit and o.ms = l.ms
+                    and o.member_id = l.member_id
+                limit 1
+            ) e
+        ))
     ), added as (
         insert into board_entry (board_id, contest, deficit, ms, member_id) select * from won
     ), moved as (
@@ -215,7 +237,7 @@ $$
 """
 
 KEEP_BOARDS = """
-create function keep_boards() returns trigger language plpgsql as $$
+create function keep_boards() returns trigger language plpgsql set enable_seqscan = off as $$
 begin
     perform lock_boards(array(select distinct workspace_id from booked));
     perform change_boards(
@@ -260,11 +282,14 @@ begin
             join board b on b.previous_id = p.id
             union all
             select m.at, b.id, true from moment m join board b on b.workspace_id = m.workspace_id and b.since > m.at
+        ), asked as materialized (
+            select distinct d.id as board_id, n.member_id, d.rookies from dependent d join booked n on n.at = d.at
         )
-        select distinct r.board_id, r.member_id
-        from dependent d join booked n on n.at = d.at
-        join board_member r on r.board_id = d.id and r.member_id = n.member_id
-        where r.rookie or not d.rookies
+        select distinct a.board_id, a.member_id
+        from asked a cross join lateral (
+            select k.rookie from board_member k where k.board_id = a.board_id and k.member_id = a.member_id limit 1
+        ) r
+        where r.rookie or not a.rookies
     ) t having count(*) > 0;
     return null;
 end $$;

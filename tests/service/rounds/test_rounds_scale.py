@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+import psutil
 from sqlalchemy import func, select, text
 
 from questions.model import Option
@@ -81,6 +82,24 @@ async def test_regrading_takes_the_same_statements_for_two_answers_as_for_two_hu
         taken.append(len(sent))
         await stage.session.rollback()
     assert taken[0] == taken[1]
+
+
+async def test_a_close_takes_no_longer_where_the_statistics_say_that_boards_are_empty(stage: Stage) -> None:
+    """As after boards were dropped. A join planned with these statistics compares every row with every answer."""
+    _, today = await two_rounds(stage)
+    await answer_all(stage, today, 3000)
+    round_id = today.id
+    server = psutil.Process(int(await stage.session.scalar(text("select pg_backend_pid()")) or 0))
+    taken = []
+    for _ in range(2):
+        before = sum(server.cpu_times()[:2])
+        async with stage.session.begin_nested() as closing:
+            assert await rounds.close_round(stage.session, round_id, stage.now)
+            assert await stage.session.scalar(text("select count(*) from board_member")) == 8 * 3000
+            await closing.rollback()
+        taken.append(sum(server.cpu_times()[:2]) - before)
+        await stage.session.execute(text("analyze board, board_member, board_entry, board_block, ledger"))
+    assert taken[1] < 4 * taken[0]
 
 
 async def test_a_round_closes_with_more_absent_members_than_a_statement_has_parameters(stage: Stage) -> None:
