@@ -14,16 +14,12 @@ from service.rounds.leaderboard import BoardQuery
 from service.store import members, schedules
 from service.store.board_pages import PageWanted, look_at_board
 from service.store.tables import Chat, Identity, Schedule, Season
-from service.wire import Board, Contest, Period, Where
+from service.wire import Contest, Period, Where
 from tests.service.scenes import Stage, question
 from tests.service.statements import counted
 
 TUESDAY, WEDNESDAY = date(2026, 3, 3), date(2026, 3, 4)
 OTHER = Where(channel="random", name="#random")
-
-
-def lines(board: Board) -> list[tuple[str, int, int]]:
-    return [(row.name, row.points, row.streak) for row in board.rows]
 
 
 @pytest.mark.parametrize("period", ["day", "week", "month", "season", "all"])
@@ -162,3 +158,26 @@ async def test_of_several_ids_on_a_platform_the_oldest_is_shown(stage: Stage) ->
     assert row.discord == "ada-9"
     assert await members.list_ids_on(stage.session, "discord", [ada.member_id]) == {ada.member_id: "ada-9"}
     assert await members.list_ids_on(stage.session, "slack", [ada.member_id]) == {}
+
+
+async def test_each_place_and_topic_keeps_its_own_board_whichever_opened_last(stage: Stage) -> None:
+    ada, other = await stage.caller("Ada"), await stage.caller("Ada", where=OTHER)
+    everywhere = dataclasses.replace(ada, channel_id=None)
+    await stage.bank(question("views"), question("grad", topic="autograd"))
+    home, elsewhere = await stage.schedule(ada), await stage.schedule(other)
+    await stage.points(ada, 1, round_=await stage.round(home, WEDNESDAY, "views"))
+    await stage.points(ada, 2, round_=await stage.round(home, TUESDAY, "grad"))
+    await stage.points(ada, 4, round_=await stage.round(elsewhere, WEDNESDAY, "views"))
+    await stage.points(ada, 8, round_=await stage.round(elsewhere, TUESDAY, "grad"))
+    expected = [
+        (ada, "", 3), (ada, "tensors", 1), (ada, "autograd", 2),
+        (other, "", 12), (other, "tensors", 4), (other, "autograd", 8),
+        (everywhere, "", 15), (everywhere, "tensors", 5), (everywhere, "autograd", 10),
+    ]  # fmt: skip
+    for order in (expected, expected, expected[::-1]):
+        for caller, topic, points in order:
+            board = await leaderboard.get_board(stage.session, caller, stage.now, BoardQuery(topic=topic))
+            assert [row.points for row in board.rows] == [points], (caller.channel_id, topic)
+    day = await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(period="day"))
+    week = await leaderboard.get_board(stage.session, ada, stage.now)
+    assert (day.rows[0].points, week.rows[0].points) == (1, 3)
