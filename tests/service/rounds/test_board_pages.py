@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from sqlalchemy import update
@@ -96,6 +96,23 @@ async def test_the_board_of_last_week_is_not_shown_this_week(stage: Stage) -> No
     assert (await leaderboard.get_board(stage.session, ada, stage.now)).total == 1
     assert (await leaderboard.get_board(stage.session, ada, stage.now + timedelta(days=7))).total == 0
     assert (await leaderboard.get_board(stage.session, ada, stage.now)).total == 1
+
+
+async def test_boards_of_periods_that_begin_together_are_not_taken_for_one_another(stage: Stage) -> None:
+    ada = await stage.caller("Ada")
+    monday = datetime(2026, 6, 1, 12, tzinfo=UTC)
+    await stage.points(ada, 2, at=monday)
+    periods: tuple[Period, ...] = ("day", "week", "month")
+    for channel in (ada.channel_id, None):
+        found = set()
+        for period in periods:
+            caller = dataclasses.replace(ada, channel_id=channel)
+            await leaderboard.get_board(stage.session, caller, monday, BoardQuery(period=period))
+            wanted = PageWanted(ada.workspace_id, channel, "", period, "points", ada.member_id, 10)
+            page = await look_at_board(stage.session, wanted, monday)
+            assert page is not None
+            found.add(page.board_id)
+        assert len(found) == len(periods)
 
 
 async def test_a_board_is_read_within_its_workspace_only(stage: Stage) -> None:
