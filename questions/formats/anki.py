@@ -20,7 +20,7 @@ import zstandard
 from questions.formats.column_names import Column, columns
 from questions.formats.draft import ImportDraft, Item, add_short, topic_of
 from questions.formats.markdown import from_html, from_plain
-from questions.formats.table import Row, add_row
+from questions.formats.rows import Row, add_row
 from questions.source import Source
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.formats.field_names import FIELD_NAMES, names_wrong, option_name, option_places, spelled
+from questions.formats.field_names import FIELD_NAMES, flag_place, names_wrong, option_name, option_places, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Column(NamedTuple):
     """The role of a column."""
 
     role: str
-    """A field of a question, `option`, `reason`, or empty if the name is unknown."""
+    """A field of a question, `option`, `reason`, `flag` (whether an option is right); empty if the name is unknown."""
     place: int = 0
     """Index of an option or reason, from 0."""
 
@@ -50,6 +50,9 @@ def columns(names: Sequence[str]) -> list[Column]:
     for at, place in option_places(shown).items():
         if not found[at].role:
             found[at] = Column("wrong" if names_wrong(shown[at]) else "option", place)
+    flags = {at: said for at, name in enumerate(shown) if (said := flag_place(name)) is not None and not found[at].role}
+    if len(flags) > 1 and set(flags.values()) <= {column.place for column in found if column.role == "option"}:
+        found = [Column("flag", flags[at]) if at in flags else column for at, column in enumerate(found)]
     asking = [name for name, column in zip(shown, found, strict=True) if column.role == "question"]
     best = min(asking, key=_ASKING.index, default="")
     # Where `question` and `Frage` stand side by side, the first of the table of words counts.

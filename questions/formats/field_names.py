@@ -18,6 +18,7 @@ _WORDS: Final[dict[str, str]] = {
         "|titre|título|titolo|titel|nội dung|nội dung câu hỏi"
         "|pregunta|preguntas|enunciado|pergunta|frage|fragestellung|intitulé|énoncé|domanda|vraag|fråga|spørgsmål"
         "|pytanie|treść|otázka|întrebare|kérdés|вопрос|питання|ερώτηση|soru|pertanyaan|soal|câu hỏi"
+        "|soalan|kysymys|spørsmål|pitanje|pitanja|vprašanje|въпрос|klausimas|jautājums|küsimus|سوال|پرسش|ਸਵਾਲ"
         "|प्रश्न|سؤال|السؤال|שאלה|คำถาม|题目|题干|问题|質問|問題|문제|질문"
     ),
     "options": (
@@ -25,6 +26,8 @@ _WORDS: Final[dict[str, str]] = {
         "|reponse|opciones|respuestas|alternativas|opções|réponses|propositions|antworten|antwortmöglichkeiten|optionen"
         "|risposte|opzioni|antwoorden|odpowiedzi|możnosti|варианты|варианты ответа|варианты ответов|варіанти|şıklar"
         "|seçenekler|pilihan|lựa chọn|phương án|phương án trả lời|विकल्प|الخيارات|选项|選択肢|보기|선택지"
+        "|vaihtoehdot|svarsalternativ|alternativer|svarmuligheder|odgovori|отговори|گزینه ها|گزینه‌ها|variante"
+        "|valaszok|lehetőségek|επιλογές|ตัวเลือก|אפשרויות|תשובות"
     ),
     "wrong": "incorrect answers|incorrect|wrong answers|wrong options|distractors|wrong|false|erradas|errada|falsch",
     "correct": (
@@ -36,10 +39,13 @@ _WORDS: Final[dict[str, str]] = {
         "|правильный вариант"
         "|juiste antwoord|poprawna|poprawna odpowiedź|prawidłowa odpowiedź|správná odpověď|правильный ответ"
         "|правильна відповідь|doğru cevap|jawaban benar|kunci jawaban|đáp án đúng|सही उत्तर|正确答案|正解|정답"
+        "|juist|esatta|esatto|kunci|betul|oikea|rätt|riktig|rigtigt|dobra|správně|správná|točno|верен|corectă|corect"
+        "|helyes|σωστή|doğru|صحيح|الصحيحة|correcte|exacte|bonne|certa|certo|правильный|верный|правильна|вірна"
     ),
     "answer": (
         "answer|ans|solution|back|answer text|response|respuesta|solución|resposta|réponse|antwort|lösung|risposta"
         "|antwoord|svar|odpowiedź|odpověď|ответ|відповідь|cevap|jawaban|đáp án|उत्तर|答案|回答|答え|답|답변"
+        "|jawapan|vastaus|odgovor|отговор|raspuns|răspuns|válasz|απάντηση|جواب|پاسخ|الإجابة|الجواب|תשובה|คำตอบ"
     ),
     "index": (
         "correct index|answer index|correct answer index|correct option index|solution index|right index"
@@ -90,7 +96,26 @@ FIELD_NAMES: Final[dict[str, tuple[str, ...]]] = {
     for role, words in _WORDS.items()
 }
 """Names of fields by role, spelled as `spelled` does, in the languages that documents come in."""
-ROLE_OF = {word: role for role, words in FIELD_NAMES.items() for word in words}
+_RIGHT_WORDS = (
+    "correct|right|correcta|correcto|acertada|correta|certa|correcte|bonne|exacte|juste|corretta|esatta|giusta"
+    "|richtige|korrekte|juiste|goede|rätt|riktigt|riktig|rigtigt|oikea|poprawna|prawidłowa|dobra|správná|točan"
+    "|верен|правильный|верный|правильна|вірна|corect|corectă|helyes|σωστή|doğru|benar|betul|đúng|सही|الصحيحة|صحیح"
+)
+"""Words that make a name for the right answer of one for an answer or an option."""
+_ONE_OF = (
+    "answer|choice|option|respuesta|opción|alternativa|resposta|opção|réponse|option|risposta|opzione|antwort|option"
+    "|antwoord|optie|svar|alternativ|vastaus|vaihtoehto|odpowiedź|odpověď|odgovor|отговор|ответ|вариант|відповідь"
+    "|răspuns|válasz|απάντηση|cevap|yanıt|şık|seçenek|jawaban|jawapan|pilihan|đáp án|उत्तर|विकल्प|الإجابة|پاسخ|گزینه"
+)
+ROLE_OF = {
+    **{
+        f"{one} {two}": "correct"
+        for right in _RIGHT_WORDS.split("|")
+        for noun in _ONE_OF.split("|")
+        for one, two in ((spelled(right), spelled(noun)), (spelled(noun), spelled(right)))
+    },
+    **{word: role for role, words in FIELD_NAMES.items() for word in words},
+}
 """The role of a field by its name."""
 FLAGS = frozenset(
     (
@@ -113,6 +138,18 @@ FLAGS = frozenset(
     )
 )
 """Names of fields of an option that say whether it is right."""
+TRUE_WORDS = re.compile(
+    r"true|yes|y|correct|right|richtig|wahr|korrekt|ja|vrai|juste|correcte|oui|verdadero|correcta"
+    r"|correcto|sí|si|verdadeiro|certo|certa|sim|vero|giusto|corretto|giusta|corretta|juist|goed|prawda"
+    r"|poprawna|tak|верно|правильно|да|так|вірно|doğru|evet|benar|betul|đúng|正确|对|正しい|정답|✓|✔|✅|x"
+)
+"""Words beside an option that say that it is right."""
+FALSE_WORDS = re.compile(
+    r"false|no|n|incorrect|wrong|falsch|faux|incorrecte|non|nein|falso|falsa|incorrecta|incorrecto"
+    r"|errado|errada|incorreta|não|sbagliato|sbagliata|onjuist|fout|nee|fałsz|nie|неверно|неправильно"
+    r"|нет|ні|невірно|yanlış|hayır|salah|sai|错误|错|間違い|오답|✗|✘|❌"
+)
+"""Words beside an option that say that it is wrong."""
 WRONG_FLAGS = frozenset(("wrong", "incorrect", "false", "distractor"))
 """Names of fields of an option that say that it is wrong."""
 OPTION_TEXT = (
@@ -170,6 +207,23 @@ def option_name(name: str) -> tuple[str, int] | None:
     index = found["index"]
     place = int(index) - 1 if index.isdecimal() else ord(index) - ord("a")
     return "reason" if found["word"] in ("reason", "feedback") else "option", max(place, 0)
+
+
+_FLAG = re.compile(
+    r"(?:.*\S[ ])?(?P<before>[a-z]|\d{1,2})[ ](?:is[ ])?(?:correct|right|true|richtig|correcta|correta|corretta|juste)"
+    r"|(?:is[ ])?(?:correct|right|true|richtig|correcta|correta|corretta|juste)(?:[ ](?:answer|option|choice))?"
+    r"[ ]?(?P<behind>[a-z]|\d{1,2})"
+)
+
+
+def flag_place(name: str) -> int | None:
+    """Returns the place of the option that a column says something of, whether it is right: `correct 2`, `answer b is
+    correct`; None for other names."""
+    found = _FLAG.fullmatch(name)
+    if found is None:
+        return None
+    index = found["before"] or found["behind"]
+    return int(index) - 1 if index.isdecimal() else ord(index) - ord("a")
 
 
 def names_wrong(name: str) -> bool:

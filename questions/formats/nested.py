@@ -52,12 +52,13 @@ def by_initials(fields: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(fields.get("q"), str) or any(ROLE_OF.get(name) == "question" for name in fields if name != "q"):
         return fields
     lists = [name for name in "aoc" if _is_texts(fields.get(name))]
-    if len(lists) != 1 or any(ROLE_OF.get(name) == "options" for name in fields):
+    named = [value for name, value in fields.items() if ROLE_OF.get(name) == "options"]
+    if len(lists) + len(named) != 1 or not all(isinstance(value, list | dict) for value in named):
         return fields
     keys = [name for name in ("a", *_RIGHT) if name not in lists and isinstance(fields.get(name), int | str)]
     if len(keys) != 1 or any(ROLE_OF.get(name) in ("correct", "index", "answer") for name in fields):
         return fields
-    whole = {lists[0]: "options", keys[0]: "correct"}
+    whole = {**dict.fromkeys(lists, "options"), keys[0]: "correct"}
     if isinstance(fields.get("e"), str):
         whole["e"] = "explanation"
     return {whole.get(name, name): value for name, value in fields.items()}

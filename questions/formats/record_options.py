@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from questions.formats.field_names import FLAGS, OPTION_TEXT, WRONG_FLAGS, spelled
 from questions.formats.markdown import from_tagged
+from questions.formats.shapes import truth_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,12 +17,51 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """Returns the options that a field holds, and their letters; empty if they have none."""
     if isinstance(value, dict) and len(value) > 1 and all(isinstance(one, bool) for one in value.values()):
         return tuple({"text": str(text), "correct": right} for text, right in value.items()), ()
+    if isinstance(value, dict) and (rows := _rows_of(value)):
+        return _with_texts(rows)
     if isinstance(value, dict):
         letters = tuple(str(key).strip().lower() for key in value)
         return tuple(value.values()), letters if all(len(letter) == 1 for letter in letters) else ()
     if isinstance(value, list) and len(value) > 1:
-        return _with_texts([_unfolded(one) for one in value])
+        return _with_texts(_named_by_texts(value) or [_with_mark(one, value) for one in map(_unfolded, value)])
     return (), ()
+
+
+def _rows_of(value: dict[Any, Any]) -> list[dict[Any, Any]]:
+    """Returns options whose texts, letters and marks are in lists side by side: `{text: […], label: […]}`."""
+    lists = list(value.values())
+    if not all(isinstance(one, list) for one in lists) or len({len(one) for one in lists}) != 1 or len(lists[0]) < 2:
+        return []
+    if not {spelled(name) for name in value} & set(OPTION_TEXT):
+        return []
+    return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
+
+
+def _named_by_texts(options: list[Any]) -> list[Any]:
+    """Returns options that are mappings of a text and whether it is right: `- a view: false`; empty for others."""
+    pairs = [next(iter(one.items())) for one in options if isinstance(one, dict) and len(one) == 1]
+    truths = [truth_of(right) for _, right in pairs]
+    if len(pairs) < len(options) or set(truths) != {True, False} or len({str(text) for text, _ in pairs}) < len(pairs):
+        return []
+    return [{"text": str(text), "correct": right} for (text, _), right in zip(pairs, truths, strict=True)]
+
+
+_SAYS_ELSE = re.compile(r"select|chosen|visible|hidden|shown|default|disabled|checked|active|expanded|highlight")
+"""Words in the name of a truth value that says something else of an option than whether it is right."""
+
+
+def _with_mark(option: Any, options: list[Any]) -> Any:
+    """Returns an option, with the only truth value that all have, and that differs among them, as its mark."""
+    if not all(isinstance(one, dict) for one in options) or any(mark_of(one) is not None for one in options):
+        return option
+    names = [
+        name
+        for name in options[0]
+        if all(isinstance(one.get(name), bool) for one in options) and len({one[name] for one in options}) > 1
+    ]
+    if len(names) != 1 or _SAYS_ELSE.search(spelled(names[0])):
+        return option
+    return {**option, "correct": option[names[0]]}
 
 
 def _unfolded(option: Any) -> Any:
@@ -49,12 +89,25 @@ def _with_texts(options: list[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         (key for key, values in fields.items() if len(set(values)) == len(values) and all(map(_is_letter, values))),
         None,
     )
+    if lettered is None:
+        # Without letters, a short name of each by which a key can refer to it is its label.
+        lettered = next((key for key, values in fields.items() if _are_ids(spelled(key), values)), None)
     letters = tuple(value.lower() for value in fields[lettered]) if lettered is not None else ()
     unread = [option for option in options if not option_text(option)]
     named = [key for key, values in fields.items() if key != lettered and len(set(values)) == len(values)]
     if unread and len(named) == 1:
         return tuple({**option, "text": option[named[0]]} for option in options), letters
     return tuple(options), letters
+
+
+_IDS = ("id", "key", "letter", "label", "value", "code", "option id", "uuid")
+"""Names of fields by which a key refers to an option."""
+_LONGEST_ID = 40
+
+
+def _are_ids(name: str, values: list[str]) -> bool:
+    """Returns whether a field holds an id of each option."""
+    return name in _IDS and len(set(values)) == len(values) and all(0 < len(one) <= _LONGEST_ID for one in values)
 
 
 def _is_letter(value: str) -> bool:
@@ -96,8 +149,10 @@ def _mark(name: str, value: Any) -> Iterator[bool | float]:
         yield value
     elif isinstance(value, int | float):
         yield float(value)
-    elif isinstance(value, str) and value.strip().casefold() in ("true", "false", "yes", "no", name):
-        yield value.strip().casefold() in ("true", "yes", name)
+    elif isinstance(value, str) and value.strip().casefold() == name:
+        yield True
+    elif (truth := truth_of(value)) is not None:
+        yield truth
     elif isinstance(value, str) and _POINTS.fullmatch(value.strip()):
         yield float(value)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
@@ -36,9 +36,18 @@ from questions.formats.field_names import (
     spelled,
 )
 from questions.formats.nested import as_cards, by_initials, entries_by_number, unnested
+from questions.formats.record_keys import (
+    LETTER,
+    Record,
+    base_of,
+    right_of,
+    right_texts,
+    with_fitting_labels,
+    with_named_key,
+)
 from questions.formats.record_options import feedback_of, flags_of, mark_of, option_text, options_of, shown_text
-from questions.formats.row_keys import UNKNOWN_BASE
-from questions.formats.unknown_fields import asking_field, completing_field, naming_field, renamed
+from questions.formats.shapes import asking_names, flags_beside, of_conversation, rows_of_columns
+from questions.formats.unknown_fields import asking_field, completing_field, renamed
 from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
 
@@ -54,27 +63,7 @@ _MOST_OPTIONS = 26
 _DEEPEST = 6
 """Depth to which lists of questions are searched."""
 _SHORT = 60
-_LETTER = re.compile(r"[(\[]?(?P<letter>[A-Ha-h])[)\].:]?")
 _LETTER_BEFORE = re.compile(r"[(\[]?[A-Ha-h][)\].:][ ]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A question as data: values by role, with lettered options gathered."""
-
-    values: dict[str, Any]
-    options: tuple[Any, ...]
-    letters: tuple[str, ...]
-    """Letters of the options in the data; empty if they have none."""
-    unknown: dict[str, Any]
-    """Values of fields with other names."""
-    asks: bool = True
-    """Whether it is a question; others are named in a finding."""
-
-    @property
-    def has_key(self) -> bool:
-        """Whether it has options or an answer."""
-        return bool(self.options) or any(role in self.values for role in ("correct", "wrong", "index"))
 
 
 def sniff(source: Source) -> bool:
@@ -101,9 +90,9 @@ def read_data(draft: ImportDraft, data: Any) -> ImportDraft:
         return draft.unreadable(
             "this data has no list of questions", "give each question a field `question`, and `options` or `answer`"
         )
-    found = _with_named_key(draft, found)
+    found = with_named_key(draft, with_fitting_labels(found))
     found = _with_completing(draft, found)
-    base = _base(found)
+    base = base_of(found)
     left_out = sorted(name for name in found[0].unknown if _LANGUAGE.search(name))
     if left_out:
         shown = ", ".join(f"`{name[:40]}`" for name in left_out[:10])
@@ -127,32 +116,13 @@ def _records(data: Any) -> list[Record]:
     return [_with_others(record) if record in offered else record for record in found] if others else found
 
 
-def _with_named_key(draft: ImportDraft, records: list[Record]) -> list[Record]:
-    """Returns the records; where none has a key, the field that names options in each has it."""
-    marked = any(flag is not None for record in records for flag in flags_of(record.options))
-    if marked or any({"correct", "index", "wrong"} & record.values.keys() for record in records):
-        return records
-    name = naming_field([([*map(option_text, record.options)], record.unknown) for record in records])
-    if not name:
-        return records
-    message = f"the field `{name[:40]}` was read as the key: it names options of each question"
-    cure = "if this is wrong, remove the field, or call the key `correct`"
-    draft.add("Q613", message, cure, (1, 1), severity="note")
-    return [
-        replace(record, values={**record.values, "correct": record.unknown[name], "_correct": name})
-        if name in record.unknown
-        else record
-        for record in records
-    ]
-
-
 def _with_completing(draft: ImportDraft, records: list[Record]) -> list[Record]:
     """Returns the records; where questions repeat, the field that tells them apart is part of them."""
     asking = [record for record in records if record.asks]
     if any("correct" not in record.values for record in asking):
         return records
     name = completing_field(
-        [(str(one.values["question"]), one.unknown, _right_texts(one.values["correct"])) for one in asking]
+        [(str(one.values["question"]), one.unknown, right_texts(one.values["correct"])) for one in asking]
     )
     if not name:
         return records
@@ -173,7 +143,7 @@ def _with_completing(draft: ImportDraft, records: list[Record]) -> list[Record]:
 
 def _with_others(record: Record) -> Record:
     texts = {option_text(option) for option in record.options}
-    if "wrong" in record.values or not record.options or texts & set(_right_texts(record.values.get("correct"))):
+    if "wrong" in record.values or not record.options or texts & set(right_texts(record.values.get("correct"))):
         return record
     return Record({**record.values, "wrong": list(record.options)}, (), (), record.unknown)
 
@@ -203,6 +173,9 @@ def _lists(value: Any, depth: int, left: list[int], *, listed: bool = False) -> 
         if alone is not None and alone.has_key and alone.values["_question"] not in ("title", "text"):
             yield [alone]
             return
+        if rows := rows_of_columns(value, {name: _role(spelled(name), {}) for name in value}) or asking_names(value):
+            yield from _lists(rows, depth + 1, left, listed=listed)
+            return
         if by_numbers := entries_by_number(value):
             yield from _lists(by_numbers, depth + 1, left, listed=listed)
             return
@@ -225,6 +198,8 @@ def _unread(entry: dict[Any, Any]) -> Record | None:
     return None
 
 
+_FEW_FIELDS = 3
+"""Most fields of an option whose names are unknown."""
 _BESIDE_MARK = frozenset((*OPTION_TEXT, *FLAGS, *WRONG_FLAGS, "id", "letter", "key", "feedback", "reason")) - {"answer"}
 """Names of the fields that a marked option has."""
 
@@ -238,7 +213,12 @@ def _offers(name: object, value: Any) -> bool:
     marked = [one for one in value if isinstance(one, dict)]
     if not marked or not all(isinstance(one, dict | str | int | float) for one in value):
         return False
-    return all({spelled(key) for key in one} <= _BESIDE_MARK and mark_of(one) is not None for one in marked)
+    if all({spelled(key) for key in one} <= _BESIDE_MARK and mark_of(one) is not None for one in marked):
+        return True
+    # With other names, a text of its own and the only truth value show that these are options.
+    offered = options_of(value)[0]
+    few = all(len(one) <= _FEW_FIELDS and not any(isinstance(x, list) for x in one.values()) for one in marked)
+    return few and len(marked) == len(value) and all(map(option_text, offered)) and None not in flags_of(offered)
 
 
 def _by_place(value: Any) -> dict[str, Any]:
@@ -261,7 +241,7 @@ def _by_place(value: Any) -> dict[str, Any]:
 def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
     values: dict[str, Any] = {}
-    fields = unnested(by_initials(_in_one_language(data)), _ROLE_OF)
+    fields = unnested(by_initials(of_conversation(_in_one_language(data))), _ROLE_OF)
     lists = {name: value for name, value in fields.items() if name in FIELD_NAMES["options"]}
     unknown: dict[str, Any] = {}
     for name, value in fields.items():
@@ -284,13 +264,47 @@ def _record(data: dict[Any, Any]) -> Record | None:
     options, letters = options_of(values.get("options"))
     if "correct" not in values and (right := values.pop("right", None)) is not None:
         values["correct"] = right
-    if not options:
-        options, letters = _by_names(unknown) or _listed(values, unknown) or ((), ())
+    if not options and (named := _by_names(unknown)):
+        options, letters = named
+        unknown = {name: value for name, value in unknown.items() if value not in options}
+    elif not options:
+        options, letters = _listed(values, unknown) or ((), ())
+    options, letters = _with_flags(values, unknown, options, letters)
     if _are_wrong(values, options):
         values["wrong"], options, letters = list(options), (), ()
     record = Record(values, options, letters, unknown)
     # A list of questions alone is read as unanswered ones, but only from a field that is named so.
     return record if record.has_key or values["_question"] in ASKING else None
+
+
+_CHOSEN = re.compile(r"\b(?:selected|chosen|visible|hidden|shown|your|user|student|checked|disabled)\b")
+"""Words in the name of a field that says something else of each option than whether it is right."""
+
+
+def _with_flags(
+    values: dict[str, Any], unknown: dict[str, Any], options: tuple[Any, ...], letters: tuple[str, ...]
+) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """Returns the options and their letters; where a field beside them says of each whether it is right, with that as
+    a mark, and without empty ones."""
+    offered = values.get("options") if isinstance(values.get("options"), dict) else options
+    said = {name: one for name, one in unknown.items() if not _CHOSEN.search(name)}
+    fields = [values["correct"]] if "correct" in values else [] if "index" in values else [*said.values()]
+    flagged = [flags for one in fields if (flags := flags_beside(one, offered))]
+    if len(flagged) == 1 and len(flagged[0]) == len(options):
+        values.pop("correct", None)
+        options = tuple(
+            {**(option if isinstance(option, dict) else {"text": option}), "correct": right}
+            for option, right in zip(options, flagged[0], strict=True)
+        )
+    given = [at for at, option in enumerate(options) if option is not None and option_text(option) != ""]
+    if len(given) < len(options) and all(_is_nothing(one) for at, one in enumerate(options) if at not in given):
+        return tuple(options[at] for at in given), tuple(letters[at] for at in given) if letters else ()
+    return options, letters
+
+
+def _is_nothing(option: Any) -> bool:
+    """Returns whether an option is only a place for one."""
+    return option is None or (isinstance(option, dict) and option.get("text", 0) is None)
 
 
 _LANGUAGE = re.compile(
@@ -336,7 +350,7 @@ def _listed(values: dict[str, Any], unknown: dict[str, Any]) -> tuple[tuple[Any,
     said = values.get("correct")
     if isinstance(said, list) and any(flag is not None for flag in flags_of(options_of(said)[0])):
         return options_of(values.pop("correct"))
-    right = {plain(text).casefold() for text in _right_texts(said)} if said is not None else set()
+    right = {plain(text).casefold() for text in right_texts(said)} if said is not None else set()
     found = []
     for value in unknown.values():
         options, letters = options_of(value)
@@ -352,8 +366,8 @@ def _are_wrong(values: dict[str, Any], options: tuple[Any, ...]) -> bool:
     if values.get("_options") != "alternatives" or "wrong" in values or not options:
         return False
     said, texts = values.get("correct"), {plain(option_text(option)).casefold() for option in options}
-    right = _right_texts(said) if isinstance(said, list | str) else []
-    worded = right and not any(_LETTER.fullmatch(one) or one.isdecimal() for one in right)
+    right = right_texts(said) if isinstance(said, list | str) else []
+    worded = right and not any(LETTER.fullmatch(one) or one.isdecimal() for one in right)
     return bool(worded) and not any(plain(one).casefold() in texts for one in right)
 
 
@@ -388,27 +402,6 @@ def _overlap(one: Any, two: Any) -> bool:
 def _rank(role: str, name: str) -> int:
     words = _NAMES.get(role, ())
     return words.index(name) if name in words else len(words) + (not name)
-
-
-def _base(records: list[Record]) -> int | None:
-    """Returns whether indices of options start at 0 or at 1; None if the document does not show it."""
-    indices = [(index, len(record.options)) for record in records for index in _indices(record)]
-    lowest, highest = (any(index == 0 for index, _ in indices), any(index == count for index, count in indices))
-    if lowest or highest:
-        return None if lowest and highest else int(highest)
-    # A field named index is counted as programs count.
-    return 0 if any("index" in record.values for record in records) else None
-
-
-def _indices(record: Record) -> Iterator[int]:
-    """Yields the numbers in the key of a record with options."""
-    said = record.values.get("index", record.values.get("correct"))
-    texts = {option_text(option) for option in record.options}
-    for one in said if isinstance(said, list) else [said]:
-        if isinstance(one, str) and one.strip().isdecimal() and one.strip() not in texts:
-            one = int(one)
-        if isinstance(one, int) and not isinstance(one, bool) and record.options:
-            yield one
 
 
 def _places(source: Source, records: list[Record]) -> Iterator[tuple[int, int]]:
@@ -457,14 +450,14 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
     flags = flags_of(record.options)
     texts = [option_text(option) for option in record.options]
     wrong = values.get("wrong")
-    right_texts = _right_texts(values.get("correct"))
-    if not texts and isinstance(wrong, list) and right_texts:
-        texts = [*right_texts, *map(option_text, wrong)]
-        flags = [*(True for _ in right_texts), *(False for _ in wrong)]
+    worded = right_texts(values.get("correct"))
+    if not texts and isinstance(wrong, list) and worded:
+        texts = [*worded, *map(option_text, wrong)]
+        flags = [*(True for _ in worded), *(False for _ in wrong)]
     if len(texts) > 1:
         right = {index for index, flag in enumerate(flags) if flag}
         if not any(flag is not None for flag in flags):
-            right = _right(draft, item, record, texts, base)
+            right = right_of(draft, item, record, texts, base)
         if all(_LETTER_BEFORE.match(text) for text in texts):
             texts = [_LETTER_BEFORE.sub("", text, count=1) for text in texts]
         reasons = [feedback_of(option) for option in record.options] or [""] * len(texts)
@@ -475,11 +468,6 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
         add_choice(draft, item, offers)
         return
     _add_worded(draft, item, values.get("correct", _single(values.get("options"))))
-
-
-def _right_texts(value: Any) -> list[str]:
-    texts = [option_text(one) for one in (value if isinstance(value, list) else [value])]
-    return texts if all(texts) else []
 
 
 def _single(value: Any) -> Any:
@@ -494,7 +482,7 @@ def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
         return
     answers = [shown_text(one) for one in answer] if isinstance(answer, list) else [shown_text(answer)]
     answers = [one for one in answers if one and not is_placeholder(one)]
-    if answers and all(map(_LETTER.fullmatch, answers)):
+    if answers and all(map(LETTER.fullmatch, answers)):
         # A letter names an option that was not found.
         note = f"`{', '.join(answers)[:60]}`"
         draft.add("Q606", "the right answer is not among the options", "add the options", item.lines, note=note)
@@ -525,54 +513,3 @@ def _truth(answer: Any) -> bool | None:
     if isinstance(answer, bool):
         return answer
     return _TRUTHS.get(answer.strip().casefold()) if isinstance(answer, str) else None
-
-
-def _right(draft: ImportDraft, item: Item, record: Record, texts: list[str], base: int | None) -> set[int]:
-    """Returns the indices of the right options; an empty set, with a finding, if they cannot be established."""
-    said = record.values.get("index", record.values.get("correct"))
-    if said is None:
-        return set()
-    found: set[int] = set()
-    for one in said if isinstance(said, list) else _split(said, len(texts)):
-        place = _place(one, record, texts, base)
-        if place is None:
-            note = f"`{str(said)[:60]}`"
-            cure = "write the letter or the text of the option"
-            unsure = base is None and str(one).strip() in map(str, range(len(texts) + 1))
-            message = UNKNOWN_BASE if unsure else "the right answer is not among the options"
-            draft.add("Q606", message, cure, item.lines, note=note)
-            return set()
-        found.add(place)
-    return found
-
-
-def _split(said: Any, count: int) -> list[Any]:
-    if isinstance(said, str) and re.fullmatch(r"[A-H](?:[ ]*[,;/&]?[ ]*[A-H])+", said.strip()):
-        return re.findall("[A-H]", said)
-    return [said]
-
-
-def _place(said: Any, record: Record, texts: list[str], base: int | None) -> int | None:
-    """Returns the option that a key names: a letter is a label, never a text; a number needs a known base."""
-    if isinstance(said, bool):
-        said = str(said)
-    if isinstance(said, int):
-        place = said - base if base is not None else -1
-        return place if 0 <= place < len(texts) else None
-    if isinstance(said, dict):
-        said = option_text(said)
-    if not isinstance(said, str):
-        return None
-    letter = _LETTER.fullmatch(said.strip())
-    if letter:
-        letters = record.letters or tuple("abcdefgh"[: len(texts)])
-        low = letter["letter"].lower()
-        if low in letters:
-            return letters.index(low)
-    shown = plain(said).casefold().strip(" .")
-    same = [index for index, text in enumerate(texts) if plain(text).casefold().strip(" .") == shown]
-    if len(same) == 1:
-        return same[0]
-    if said.strip().isdigit():
-        return _place(int(said), record, texts, base)
-    return None

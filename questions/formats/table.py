@@ -5,33 +5,21 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from questions.blocks import plain
 from questions.formats.column_names import Column, columns
 from questions.formats.columns import find_key, holds_texts, infer_cards, infer_columns, past_labels, repeats_labels
-from questions.formats.draft import (
-    ImportDraft,
-    Item,
-    OptionDraft,
-    add_choice,
-    add_exact,
-    add_open,
-    add_short,
-    add_unanswered,
-    topic_of,
-)
+from questions.formats.draft import ImportDraft
 from questions.formats.field_names import (
     ASKING,
     names_questions,
     spelled,
 )
 from questions.formats.markdown import from_tagged
-from questions.formats.option_cells import parts_of, without_labels, without_placeholders
-from questions.formats.row_keys import UNKNOWN_BASE, KeyStyle, Options, is_place, key_style, right_options
-from questions.model import is_literal
+from questions.formats.option_cells import without_placeholders
+from questions.formats.row_keys import key_style
+from questions.formats.rows import Row, add_row, options_in_row, with_flags
 from questions.patterns.stems import reads_as_question
 
 if TYPE_CHECKING:
@@ -167,7 +155,8 @@ def add_rows(
         if row.cells or any(row.options.values()):
             # Templates number the rows that nobody filled in.
             read.append(row)
-    style = key_style(((_options(row), row.key) for row in read), base)
+    read = with_flags(draft, read)
+    style = key_style(((options_in_row(row), row.key) for row in read), base)
     for row, options in zip(read, without_placeholders([(row.options, row.key) for row in read]), strict=True):
         row.options = options
     most_have_options = sum(map(_has_options, read)) * 2 > len(read)
@@ -438,131 +427,6 @@ def _header_roles(source: Source, number: int, delimiter: str) -> list[Column]:
     cells = header_cells("\n".join(source.lines[number - 1 : last]), delimiter)
     around = (header_cells(source.line(near), delimiter) for near in (number - 1, number + 1))
     return [] if any(repeats_labels(cells, row) for row in around) else columns(cells)
-
-
-# Rows of named Markdown cells, from tables and Anki notes
-
-_SHORT = 60
-"""Maximum length of an answer that counts as a word, characters."""
-_TRUE_FALSE = re.compile(r"(?:true|boolean|tf)\b.*|true.?false")
-_URL = re.compile(r"https?://[^\s<>)\]]+")
-
-
-_NO_STYLE = KeyStyle()
-_RIGHT = -1
-"""Place of the right option, where only the wrong ones have columns of their own."""
-
-
-@dataclass(slots=True)
-class Row:
-    """A question as cells."""
-
-    first: int
-    last: int
-    cells: dict[str, str] = field(default_factory=dict)
-    options: dict[int, str] = field(default_factory=dict)
-    wrong: set[int] = field(default_factory=set)
-    """Places of the options that the header calls wrong."""
-    reasons: dict[int, str] = field(default_factory=dict)
-
-    @property
-    def key(self) -> str:
-        """The cell that says which option is right."""
-        return self.cells.get("correct") or self.cells.get("answer", "")
-
-    def put(self, column: Column, text: str) -> None:
-        """Stores a cell; the first non-empty cell of a role wins."""
-        if column.role in ("option", "wrong"):
-            self.options.setdefault(column.place, text)
-            self.wrong |= {column.place} if column.role == "wrong" else set()
-        elif column.role == "reason":
-            self.reasons.setdefault(column.place, text)
-        elif column.role and text.strip():
-            self.cells.setdefault(column.role, text)
-
-
-def add_row(draft: ImportDraft, row: Row, style: KeyStyle = _NO_STYLE) -> None:
-    """Adds the question of a row. `style`: how the keys of all rows are written."""
-    cells = row.cells
-    size = sum(map(len, (*cells.values(), *row.options.values(), *row.reasons.values())))
-    if not draft.accepts(row.first, row.last, size):
-        return
-    item = Item(row.first, row.last, cells.get("question", ""), why=cells.get("why", ""))
-    item.id = cells.get("id", "").strip()
-    item.title = plain(cells.get("title", ""))
-    item.topic = topic_of(cells.get("topic", ""))
-    item.section = (plain(cells["topic"]),) if cells.get("topic") else ()
-    item.license = cells.get("license", "").strip()
-    item.links = tuple(_URL.findall(cells.get("links", "")))
-    item.program = cells.get("program", "").strip("\n")
-    item.tag([*_listed(cells.get("tags", ""), ",;\n"), plain(cells.get("level", "")).lower()])
-    options = _options(row)
-    kind = cells.get("kind", "").strip().lower()
-    if not options and _TRUE_FALSE.fullmatch(kind) and row.key.strip().casefold() in ("true", "false"):
-        is_true = row.key.strip().casefold() == "true"
-        add_choice(draft, item, [OptionDraft("True", is_true), OptionDraft("False", not is_true)])
-    elif options:
-        add_choice(draft, item, _offers(draft, item, row, options, style))
-    elif kind in ("value", "output"):
-        _exact(draft, item, kind, cells.get("answer", ""))
-    else:
-        _worded(draft, item, cells, kind)
-
-
-def _listed(text: str, marks: str) -> list[str]:
-    return [word.strip() for word in re.split(f"[{marks}]", text) if word.strip()]
-
-
-def _options(row: Row) -> Options:
-    """Returns the options with their indices; a cell with all options is split at line breaks, bars or semicolons."""
-    named = [(index, text.strip()) for index, text in sorted(row.options.items()) if text.strip()]
-    if named and len(row.wrong) == len(row.options) and row.key.strip():
-        # All options are wrong, and the key is the text of the right one.
-        return [(_RIGHT, row.key.strip()), *named]
-    listed = row.cells.get("options", "")
-    if named or not listed:
-        return named
-    return list(enumerate(without_labels(parts_of(listed))))
-
-
-def _offers(draft: ImportDraft, item: Item, row: Row, options: Options, style: KeyStyle) -> list[OptionDraft]:
-    said = row.key
-    if options[0][0] == _RIGHT:
-        return [OptionDraft(text, index == _RIGHT) for index, text in options]
-    right = right_options(options, said, style, texts_first="correct" not in row.cells) if said.strip() else set()
-    if right is None:
-        unsure = style.base is None and is_place(said, len(options))
-        message = UNKNOWN_BASE if unsure else "the right answer is not among the options"
-        draft.add("Q606", message, "write its letter or its text", item.lines, note=f"`{said[:60]}`")
-    return [OptionDraft(text, index in (right or ()), row.reasons.get(index, "").strip()) for index, text in options]
-
-
-def _exact(draft: ImportDraft, item: Item, kind: str, answer: str) -> None:
-    if kind == "output" and answer and item.program:
-        add_exact(draft, item, "output", answer)
-    elif kind == "value" and is_literal(answer.strip()):
-        add_exact(draft, item, "value", answer.strip())
-    elif answer.strip():
-        cure = "add a program" if kind == "output" else "write a Python literal"
-        draft.add(
-            "Q606", f"this cannot be a `{kind}` question", cure, item.lines, note="it was imported as an open question"
-        )
-        add_short(draft, item, [answer])
-    else:
-        add_unanswered(draft, item)
-
-
-def _worded(draft: ImportDraft, item: Item, cells: dict[str, str], kind: str) -> None:
-    answer = cells.get("answer") or cells.get("correct") or ""
-    points = _listed(cells.get("key_points", ""), "\n")
-    if kind == "code":
-        note = "it was imported as an open question with the program as its answer"
-        cure = "write the cases in Markdown"
-        draft.add("Q608", "tables cannot contain code questions", cure, item.lines, severity="note", note=note)
-    if points or kind in ("open", "code") or len(answer) > _SHORT or "\n" in answer.strip():
-        add_open(draft, item, answer, points or None)
-    else:
-        add_short(draft, item, [answer])
 
 
 def unknown_columns(names: Iterable[str], found: Iterable[Column]) -> list[str]:

@@ -15,6 +15,7 @@ import yaml
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_short, topic_of
 from questions.formats.json import JsonElement, line_of, outline
 from questions.formats.markdown import from_plain
+from questions.formats.shapes import right_by_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,9 +84,10 @@ def read_trivia(source: Source) -> ImportDraft:
         return draft
     author = _settings(draft, entries)
     seen: dict[str, int] = {}
-    for entry in entries:
-        if entry.key.text not in _SETTINGS:
-            _question(draft, entry, seen, author)
+    asked = [entry for entry in entries if entry.key.text not in _SETTINGS]
+    marked = right_by_mark([[word.text for word in entry.values] for entry in asked])
+    for at, entry in enumerate(asked):
+        _question(draft, entry, seen, author, marked[at] if marked else None)
     if not draft.questions and not draft.findings:
         draft.unreadable("this is not a trivia list", "write `Question?:` and its answers below it as `- answer`")
     return draft
@@ -157,7 +159,10 @@ def _settings(draft: ImportDraft, entries: list[_Entry]) -> str:
     return " ".join(author.split())
 
 
-def _question(draft: ImportDraft, entry: _Entry, seen: dict[str, int], author: str) -> None:
+def _question(
+    draft: ImportDraft, entry: _Entry, seen: dict[str, int], author: str, marked: tuple[list[str], list[bool]] | None
+) -> None:
+    """Adds a question. `marked`: its options, and which are right, where marks in most lists say so."""
     lines = (entry.key.line, entry.last)
     if not draft.accepts(*lines, sum(len(word.text) for word in (entry.key, *entry.values))):
         return
@@ -175,6 +180,9 @@ def _question(draft: ImportDraft, entry: _Entry, seen: dict[str, int], author: s
             draft.add("Q611", message, cure, (word.line, word.line), severity="note", note="it was read as text")
     item = Item(*lines, from_plain(entry.key.text), section=(draft.stem,), topic="")
     item.tag([f"author: {author}"] if author else [])
+    if marked:
+        add_choice(draft, item, [OptionDraft(from_plain(text), right) for text, right in zip(*marked, strict=True)])
+        return
     add_short(draft, item, [from_plain(word.text) for word in entry.values])
 
 

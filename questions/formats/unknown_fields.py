@@ -105,22 +105,30 @@ _REGULAR = 0.9
 """Share of the questions with options in which a key must name some of them."""
 
 
-def naming_field(questions: Sequence[tuple[Sequence[str], Mapping[str, Any]]]) -> str:
-    """Returns the only field that names options by their texts in nearly every question, but never all of them; empty
-    if there is none. It holds the right ones where no field has a known name for that.
+def naming_field(questions: Sequence[tuple[Sequence[str], Sequence[str], Mapping[str, Any]]]) -> str:
+    """Returns the only field that names options by their texts or letters in nearly every question, but never all of
+    them; empty if there is none. It holds the right ones where no field has a known name for that.
 
-    `questions`: the options of each question, and its fields with unknown names.
+    `questions`: the options of each question, their letters in the data, and its fields with unknown names.
     """
-    offered = [({_words(text) for text in texts}, fields) for texts, fields in questions if texts]
+    offered = [({*map(_words, texts)}, set(letters), fields) for texts, letters, fields in questions if texts]
     if len(offered) < _FEWEST_OFFERING:
         return ""
-    names = [name for name in offered[0][1] if not _GIVEN.search(name)]
+    names = [name for name in offered[0][2] if not _GIVEN.search(name)]
     found = [
         name
         for name in names
-        if sum(_names_some(fields.get(name), texts) for texts, fields in offered) >= _REGULAR * len(offered)
+        if sum(_names_some(fields.get(name), texts) for texts, _, fields in offered) >= _REGULAR * len(offered)
+        or _are_letters([(fields.get(name), letters) for _, letters, fields in offered])
     ]
     return found[0] if len(found) == 1 else ""
+
+
+def _are_letters(named: Sequence[tuple[object, set[str]]]) -> bool:
+    """Returns whether values are letters of the options of nearly every question, and not always the same."""
+    said = [value.strip().lower() for value, letters in named if isinstance(value, str)]
+    fitting = sum(isinstance(value, str) and value.strip().lower() in letters for value, letters in named)
+    return fitting >= _REGULAR * len(named) and len(set(said)) > 1
 
 
 def _names_some(value: object, texts: set[str]) -> bool:

@@ -54,7 +54,7 @@ RIGHT_AFTER = re.compile(
     re.IGNORECASE,
 )
 """A mark or a word behind the right option."""
-_RIGHT_FIRST = re.compile(r"[✅✔✓☑]\ufe0f?[ ]*")
+RIGHT_FIRST = re.compile(r"[✅✔✓☑]\ufe0f?[ ]*")
 _WRONG = re.compile(r"^[❌✗✘☐⬜]\ufe0f?[ ]*|[ ]*[❌✗✘]\ufe0f?[ ]*$")
 _WRONG_MARK = re.compile(r"^[❌✗✘]|[❌✗✘]\ufe0f?[ ]*$")
 _BOLD = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,400})\1")
@@ -393,10 +393,10 @@ def found_option(name: str, text: str, marked: bool) -> FoundOption:
     if text.endswith(">"):
         text = _HTML_BREAK.sub("", text)
     if len(text) >= 2000:
-        return FoundOption(name, text, marked or _RIGHT_FIRST.match(text) is not None)
+        return FoundOption(name, text, marked or RIGHT_FIRST.match(text) is not None)
     less = (
-        _RIGHT_FIRST.sub("", RIGHT_AFTER.sub("", text), count=1)
-        if _RIGHT_FIRST.match(text)
+        RIGHT_FIRST.sub("", RIGHT_AFTER.sub("", text), count=1)
+        if RIGHT_FIRST.match(text)
         else RIGHT_AFTER.sub("", text)
     )
     if less != text:
