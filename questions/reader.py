@@ -25,6 +25,7 @@ from questions.formats.table import NAME as CSV
 from questions.ids import with_ids
 from questions.model import LONGEST_RECIPE, Bank, Question
 from questions.patterns import Inferred, read_patterns
+from questions.patterns.folds import with_folds
 from questions.patterns.key_lists import find_key_lists
 from questions.patterns.numbering import with_spaces
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 SHIPPED = "pytorch-core"
 """Name of the bank shipped with Dailygrad. Must not change: imported questions are stored under it."""
 
-SUFFIXES = (".md", ".txt", *FOREIGN_SUFFIXES)
+SUFFIXES = (".md", ".mdx", ".txt", *FOREIGN_SUFFIXES)
 """Suffixes of the documents read from a directory."""
 
 
@@ -95,7 +96,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     page = read_page("\n".join(source.lines), name)
     if page is not None:
         source, encoding = open_source(page, name)
-    source = with_spaces(source)
+    source = with_folds(with_spaces(source))
     document = open_document(source)
     questions, dialects, found, explanation, used = _read_questions(document, stated)
     license = scalar(document.front, "license") or scalar(document.front, "licence")

@@ -47,7 +47,8 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
     if len(demanding) >= _FEWEST_DEMANDING:
         spans += [document.source.span(block.first) for block in demanding]
     named = {span.line for span in spans}
-    alike = [heading for heading in _like_questions(document, questions) if heading.first not in named]
+    alike = [*_like_questions(document, questions), *_lettered(document, free, questions)]
+    alike = [heading for heading in alike if heading.first not in named]
     spans += [document.source.span(heading.first, heading.last) for heading in alike]
     named = {span.line for span in spans}
     sentences = [] if questions else [block for block in free if _is_numbered_sentence(block)]
@@ -82,6 +83,22 @@ def _titles(document: Document) -> set[int]:
             if over or empty or (first and is_advertisement(heading, stretch.blocks)):
                 found.add(heading.first)
     return found
+
+
+def _lettered(document: Document, free: list[Block], questions: tuple[Question, ...]) -> Iterator[Block]:
+    """Yields the headings with text below whose number and letter, as in `13c`, go on from questions."""
+    numbers = {found[0] for question in questions if (found := _DIGITS.match(question.number))}
+    filled = {
+        stretch.headings[-1].first for stretch in document.layout.stretches if stretch.headings and stretch.blocks
+    }
+    for block in free if numbers else ():
+        found = _WITH_LETTER.match(block.text) if block.kind == "heading" and block.first in filled else None
+        if found and found["number"] in numbers:
+            yield block
+
+
+_DIGITS = re.compile(r"\d+")
+_WITH_LETTER = re.compile(r"[*_]{0,3}(?P<number>\d{1,4})[ ]?[a-h]\b")
 
 
 def _like_questions(document: Document, questions: tuple[Question, ...]) -> list[Block]:

@@ -20,6 +20,7 @@ from questions.formats import (
     plus_minus,
     qti,
     records,
+    shortcodes,
     table,
     text2qti,
     trivia,
@@ -31,6 +32,7 @@ from questions.source import Source, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 
 __all__ = ["IMPORT_FORMATS", "SUFFIXES", "ImportDraft", "ImportFormat", "read_import", "text_of"]
@@ -39,7 +41,7 @@ UNKNOWN = "unknown"
 """Format of files that hold no text to read."""
 MOST_BYTES = 16 * 2**20
 """Maximum size of a text document, bytes; packages have their own limits."""
-_MARKDOWN = (".md", ".markdown")
+_MARKDOWN = (".md", ".markdown", ".mdx")
 
 
 class ImportFormat(NamedTuple):
@@ -68,6 +70,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(trivia.OPENTRIVIA, (), trivia.sniff_opentrivia, trivia.read_opentrivia),
     ImportFormat(text2qti.NAME, (), text2qti.sniff, text2qti.read),
     ImportFormat(directives.NAME, (), directives.sniff, directives.read),
+    ImportFormat(shortcodes.NAME, (), shortcodes.sniff, shortcodes.read),
     ImportFormat(gift.NAME, (".gift",), gift.sniff, gift.read),
     ImportFormat(plus_minus.NAME, (), plus_minus.sniff, plus_minus.read),
     ImportFormat(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
@@ -99,7 +102,8 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
         if len(text) > MOST_BYTES:
             return _too_large(name, "markdown")
-        return _directives(text, name) if suffix == ".rst" and recipe is None else None
+        inside = directives if suffix == ".rst" else shortcodes if suffix in _MARKDOWN else None
+        return _within(inside, text, name) if inside and recipe is None else None
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         if recipe is not None:
             return _no_recipe(ImportDraft(Source(name, ("",)), "anki"), recipe)
@@ -136,12 +140,12 @@ def _aiken_in_word(text: str, name: str) -> ImportDraft | None:
     return aiken.read(source) if source and aiken.sniff(source) else None
 
 
-def _directives(text: str | bytes, name: str) -> ImportDraft | None:
-    """Reads a textbook whose directives ask; returns None for other reStructuredText, which is read as Markdown."""
+def _within(inside: ModuleType, text: str | bytes, name: str) -> ImportDraft | None:
+    """Reads a document whose directives or shortcodes ask; returns None for others, which are read as Markdown."""
     source, encoding = open_source(text, name)
-    if not directives.sniff(source):
+    if not inside.sniff(source):
         return None
-    draft = directives.read(source)
+    draft: ImportDraft = inside.read(source)
     draft.findings[:0] = encoding
     return draft
 

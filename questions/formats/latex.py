@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from questions.blocks import plain
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_open, add_short, add_unanswered
 from questions.formats.latex_text import BLANK, LISTS, MARK, POINTS, Tex
+from questions.patterns.imperatives import announces_tasks, sets_task
 from questions.patterns.stems import asks_to_choose, demands, ends_asking, reads_as_question
 from questions.source import Finding
 
@@ -86,9 +87,8 @@ _BODY = "\\begin{document}"
 _COUNTED = ("enumerate", "compactenum", "enumerate*", "inparaenum")
 _DEEPEST = 20
 """Maximum depth of environments; what is deeper is text."""
-_HEADING = re.compile(
-    r"exercis|question|problem|exam|quiz|homework|aufgabe|übung|ejercicio|exercice|esercizi|zadani|cvičení"
-)
+_ABOVE = 500
+"""Characters above a list that may announce tasks."""
 _WITH_POINTS = re.compile(
     r"[\s\\]{0,99}(?:\\label\{[^{}]{0,99}\}\s{0,99})?(?:\\([A-Za-z]{1,20})\{[^{}]{0,20}\}|[(\[]\d{1,3}[ ]?(?:%|p))"
 )
@@ -384,29 +384,29 @@ class _Reader:
             self.last.solutions.append(text)
             self.last.last = node.end
 
-    def _asks(self, item: _Node) -> bool:
-        """Returns whether an item of a list asks: by its words, its points or the answer in it."""
+    def _asks(self, item: _Node, *, told: bool = False) -> bool:
+        """Returns whether an item of a list asks: by its words, its points or the answer in it. `told`: whether the
+        text above announces tasks."""
         if self._is_answered(item):
             return True
         points = _WITH_POINTS.match(self.tex.text, item.inner, item.end)
         if points and (points[1] is None or POINTS.fullmatch(points[1])):
             return True
         text = self.tex.convert(item.inner, min(item.end, item.inner + _LONGEST_START)).text
-        return demands(text) or any(ends_asking(one) for one in text.split("\n"))
+        return demands(text) or (told and sets_task(text)) or any(map(ends_asking, text.split("\n")))
 
     def _is_answered(self, node: _Node) -> bool:
         """Returns whether an answer or options are inside."""
         return _ANSWERED.search(self.tex.text, node.inner, node.end) is not None
 
     def _list_asks(self, node: _Node, *, listed: bool) -> bool:
-        """Returns whether the items of a list are questions. `listed`: whether it stands below a heading, not in a
-        question."""
+        """Returns whether the items of a list ask. `listed`: whether it stands below a heading, not in a question."""
         items = list(node.nodes)
         counted = listed or node.name in _COUNTED
-        asking = sum(map(self._asks if counted else self._is_answered, items))
-        fewest = len(items) / 2
-        if listed and node.name == "enumerate" and self.section and _HEADING.search(self.section[0].casefold()):
-            fewest = len(items) / 4
+        above = "".join((*self.section[:1], self.tex.text[max(node.start - _ABOVE, 0) : node.start]))
+        told = listed and node.name == "enumerate" and announces_tasks(above)
+        asking = sum(self._asks(one, told=told) if counted else self._is_answered(one) for one in items)
+        fewest = len(items) / (4 if told and self.section and announces_tasks(self.section[0]) else 2)
         return asking > 0 and asking >= fewest
 
     def _name_items(self, node: _Node) -> None:

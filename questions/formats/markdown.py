@@ -52,7 +52,7 @@ _KNOWN = (
     | frozenset({"tr", "td", "th"})
 )
 """Converted tags; other tags are removed and their text is kept."""
-_PAGE = frozenset({"details", "summary", "input", "label", "button"})
+_PAGE = frozenset({"details", "summary", "input", "label", "button", "mark"})
 """Tags that are converted in pages only."""
 _CELL_ENDS = frozenset({"td", "th", "tr"})
 _ENDED_BY = {"p": _BLOCKS, "li": {"li"}, "td": _CELL_ENDS, "th": _CELL_ENDS, "tr": {"tr"}}
@@ -228,6 +228,9 @@ def _add_text(soup: BeautifulSoup, text: str) -> None:
 
 
 def _add_tag(soup: BeautifulSoup, name: str, closes: bool, attributes: str, known: frozenset[str]) -> None:
+    if name == "mark" and soup.open_tag_counter["mark"]:
+        # A second one before the end of the first was meant to end it.
+        closes = True
     if name in _VOID and closes:
         if name != "br":
             return
@@ -281,6 +284,7 @@ class _Converter(MarkdownConverter):
         return text if "_noformat" in parent_tags else _marked(text, "*")
 
     convert_strong, convert_em = convert_b, convert_i
+    convert_mark = convert_b
 
     def convert_code(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return text if "_noformat" in parent_tags else code_span(text)

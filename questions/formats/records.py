@@ -52,7 +52,7 @@ from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from questions.source import Source
 
@@ -83,8 +83,8 @@ def read(source: Source) -> ImportDraft:
     return read_data(draft, load_data(source))
 
 
-def read_data(draft: ImportDraft, data: Any) -> ImportDraft:
-    """Reads all questions of a document's data."""
+def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = ()) -> ImportDraft:
+    """Reads all questions of a document's data. `lines`: those of each entry, where the format says them."""
     found = _records(data)
     if not found:
         return draft.unreadable(
@@ -98,7 +98,8 @@ def read_data(draft: ImportDraft, data: Any) -> ImportDraft:
         shown = ", ".join(f"`{name[:40]}`" for name in left_out[:10])
         cure = "import a file in each language for a bank in each"
         draft.add("Q610", f"other languages were not imported: {shown}", cure, (1, 1), severity="note")
-    for record, (first, last) in zip(found, _places(draft.source, found), strict=True):
+    places = lines if len(lines) == len(found) else _places(draft.source, found)
+    for record, (first, last) in zip(found, places, strict=True):
         _add(draft, record, first, last, base)
     return draft
 

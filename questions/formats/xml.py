@@ -25,7 +25,7 @@ INLINE = frozenset(
     )
 )
 """Elements of HTML in a text."""
-VOID = ("hr", "img")
+VOID = ("br", "hr", "img")
 """Elements of HTML that have no end tag."""
 
 

@@ -21,19 +21,22 @@ _LETTERED = re.compile(
 
 
 def with_lettered_parts(candidate: Candidate, headings: Sequence[Start]) -> Candidate:
-    """Returns the headings with the deeper ones below them that ask and have their number and a letter. One that does
-    not ask and has no text of its own is only the title of its parts.
+    """Returns the headings with the deeper ones below them that ask and have their number and a letter; where several
+    do, also those that name a topic. One that does not ask and has no text of its own is only the title of its parts.
 
     `headings`: all headings whose lines are free, in line order.
     """
     if not any(start.number for start in candidate.read):
         return candidate
+    found = [_LETTERED.fullmatch(one.block.text.strip()) for one in headings if one.block]
+    asking = sum(one is not None and reads_as_question(one["text"]) for one in found)
     firsts = [start.first for start in headings]
     known = {start.first for start in candidate.read}
     read: list[Start] = []
     for start in candidate.read:
         at = bisect_right(firsts, start.first)
-        parts = [] if not start.number else list(_parts(start, headings[at : bisect_right(firsts, start.end)]))
+        inside = headings[at : bisect_right(firsts, start.end)] if start.number else ()
+        parts = list(_parts(start, inside, named=asking >= _FEWEST_ASKING))
         parts = [part for part in parts if part.first not in known]
         known |= {part.first for part in parts}
         document = start.document
@@ -45,9 +48,14 @@ def with_lettered_parts(candidate: Candidate, headings: Sequence[Start]) -> Cand
     return replace(candidate, read=tuple(sorted(read, key=lambda one: one.first)))
 
 
-def _parts(start: Start, inside: Sequence[Start]) -> Iterator[Start]:
+_FEWEST_ASKING = 3
+"""Fewest headings with a letter that ask, so that others with one are questions too."""
+
+
+def _parts(start: Start, inside: Sequence[Start], *, named: bool) -> Iterator[Start]:
+    """Yields the parts of a question. `named`: whether a part may only name its topic."""
     for one in inside:
         found = _LETTERED.fullmatch(one.block.text.strip()) if one.block and one.depth > start.depth else None
-        if found and found["number"] == start.number and reads_as_question(found["text"]):
+        if found and found["number"] == start.number and (reads_as_question(found["text"]) or (named and one.text)):
             stem = question_line(found["text"])
             yield replace(one, stem=stem._replace(number=f"{found['number']}{found['letter']}"))

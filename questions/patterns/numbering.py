@@ -1,4 +1,5 @@
-"""Numbers without a space behind them, `2.What is a view?`, in lists of questions that mostly have one.
+"""Numbers without a space behind them, `2.What is a view?`, in lists of questions that mostly have one, and letters of
+options without one, `b)a clone`.
 
 Markdown reads such a line as text, so that the question would belong to the answer above it.
 """
@@ -25,7 +26,37 @@ _REGULAR = 0.8
 
 
 def with_spaces(source: Source) -> Source:
-    """Returns the document with a space behind each number at the start of a line that goes on from lines with one."""
+    """Returns the document with a space behind each number at the start of a line that goes on from lines with one, and
+    behind each letter of an option."""
+    return _spaced_letters(_spaced_numbers(source))
+
+
+_LETTER = re.compile(r"[ \t]*(?:[-*+][ ]+)?\(?(?P<letter>[A-Ja-j])(?P<mark>[).])(?P<space>[ \t]*)(?=[^\s.)])")
+_FEWEST_LETTERS = {")": 2, ".": 3}
+"""Fewest letters in order that are options, by the mark behind them: `a.b` may be a program."""
+
+
+def _spaced_letters(source: Source) -> Source:
+    """Returns the document with a space behind each letter of options in neighboring lines."""
+    lines = list(source.lines)
+    run: list[tuple[int, re.Match[str]]] = []
+    for at, line in enumerate((*source.lines, "-")):
+        found = _LETTER.match(line)
+        before = run[-1][1] if run else None
+        if found and before and (found["mark"], ord(found["letter"])) == (before["mark"], ord(before["letter"]) + 1):
+            run.append((at, found))
+            continue
+        if not found and not line.strip():
+            continue
+        if run and len(run) >= _FEWEST_LETTERS[run[0][1]["mark"]]:
+            for index, option in run:
+                if not option["space"]:
+                    lines[index] = f"{lines[index][: option.end()]} {lines[index][option.end() :]}"
+        run = [(at, found)] if found and found["letter"] in "Aa" else []
+    return replace(source, lines=tuple(lines)) if tuple(lines) != source.lines else source
+
+
+def _spaced_numbers(source: Source) -> Source:
     found = _numbered(source)
     tight = [at for at, _, spaced in found if not spaced]
     if len(tight) < _FEWEST or len(found) - len(tight) < _FEWEST:

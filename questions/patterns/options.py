@@ -34,7 +34,7 @@ _OPTION_LETTER = re.compile(
     r"|\S)|(?<=[-*+][ ][A-J])(?=[ ]\S))(?:[ \t]*(?P<rest>.*)|$)"
 )
 _BULLET = re.compile(r"[ \t]*(?:[-*+])[ \t]+(?P<rest>\S.*)")
-_INLINE = re.compile(r"(?:^|(?<=\s))[(（]?(?P<letter>[A-Ja-j])(?:[).](?=\s+\S)|[）．、](?=\s*\S))")
+_INLINE = re.compile(r"(?:^|(?<=\s))(?P<open>[*_]{0,2})[(（]?(?P<letter>[A-Ja-j])(?:\.(?=\s+\S)|[)）．、](?=\s*\S))")
 _STOP = re.compile(r"[ \t]*(?:#{1,6}[ \t]|</?details\b|</?summary\b|(?:[-*_][ ]*){3,}$)", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(?P<mark>```+|~~~+)")
 _PREFIX = re.compile(
@@ -217,6 +217,12 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
+_MARKED = re.compile(
+    r"<(?P<tag>mark|b|strong)>(?P<tagged>[^<>\n]{1,400})</(?P=tag)>"
+    r"|(?<![=!<>])==(?P<shown>[^\s=](?:[^=\n]{0,398}[^\s=])?)==(?!=)",
+    re.IGNORECASE,
+)
+"""What is highlighted, or bold in HTML."""
 _BREAK = re.compile(r"(?<!\\)\\[ ]*$")
 """The mark of a line break at the end of a line."""
 
@@ -224,6 +230,8 @@ _BREAK = re.compile(r"(?<!\\)\\[ ]*$")
 def _option_line(line: str) -> _Line | None:
     indent = _indent(line)
     line = _BREAK.sub("", line) if line.endswith(("\\", "\\ ")) else line
+    if "<" in line or "==" in line:
+        line = _MARKED.sub(lambda found: f"**{found['tagged'] or found['shown']}**", line)
     if found := _BOX.fullmatch(line):
         box = found["box"] or found["round"] or found["bare_box"] or " "
         return _Line("box", indent, "", box != " ", found["rest"] or found["bare_rest"] or "")
@@ -259,8 +267,19 @@ def _inline(lines: list[str], index: int) -> OptionRun | None:
     for (line, one), (next_line, following) in zip(found, [*found[1:], (-1, found[-1][1])], strict=True):
         stop = following.start() if next_line == line else len(lines[line])
         texts.append(lines[line][one.end() : stop].strip(" ,;|"))
-    options = tuple(found_option(nth_letter(i), text, False) for i, text in enumerate(texts))
-    return OptionRun("letter", index, end, options, lead=lines[index][: found[0][1].start()].strip(" *-"))
+    texts = [_closed(one["open"], text) for (_, one), text in zip(found, texts, strict=True)]
+    options = [found_option(nth_letter(i), text, False) for i, text in enumerate(texts)]
+    bold = _the_one_in_bold(options, [False] * len(options))
+    by_bold = options[bold].text if bold is not None and not any(option.marked for option in options) else ""
+    if by_bold and bold is not None:
+        options[bold] = options[bold]._replace(text=by_bold.strip("*_"), marked=True)
+    lead = lines[index][: found[0][1].start()].strip(" *-")
+    return OptionRun("letter", index, end, tuple(options), lead=lead, by_bold=by_bold)
+
+
+def _closed(opening: str, text: str) -> str:
+    """Returns the text of an option in one line with others, with the marks before its letter if they end behind it."""
+    return opening + text if opening and text.endswith(opening) else text
 
 
 def _run(lines: list[str], start: int, first: _Line) -> OptionRun | int:
