@@ -123,17 +123,48 @@ def _decoded(data: bytes, findings: list[Finding]) -> str:
 
 
 _RUN = re.compile("[\xc0-\xff\xb3\xb2\xbf\xbe\xba\xaa\xb4\xa5\xa8\xb8]+")
-_WESTERN, _CYRILLIC = ("cp1252", "Windows-1252"), ("cp1251", "Windows-1251")
+_WESTERN = ("cp1252", "Windows-1252")
+_CYRILLIC = (("cp1251", "Windows-1251"), ("koi8_r", "KOI8-R"))
+_ASIAN = (
+    ("gb18030", "GB 18030", re.compile("[的一是不了在有和人这中为]")),
+    ("big5", "Big5", re.compile("[的一是不了在有和人這中為]")),
+    ("shift_jis", "Shift JIS", re.compile("[のはをにがとでるたい]")),
+    ("euc_jp", "EUC-JP", re.compile("[のはをにがとでるたい]")),
+    ("euc_kr", "EUC-KR", re.compile("[이다는을에의가고하은]")),
+)
+"""Encodings of scripts with thousands of signs, and the most frequent of these."""
+_OFTEN = re.compile("[оеаинтсрвл]")
+"""The most frequent letters of Russian, in lower case: other encodings of Cyrillic read them as other letters."""
+_LOOKED_AT = 100_000
+"""Bytes of a document that show its encoding."""
+_FREQUENT = 0.08
+"""Share of the frequent signs among those outside ASCII in an encoding that fits."""
 _WORD = 3
 """Length from which letters outside ASCII side by side are a word: in Western languages they stand alone."""
 
 
 def _old_encoding(data: bytes) -> tuple[str, str]:
-    """Returns the encoding of text that is not UTF-8, with its name: Cyrillic if most of its letters outside ASCII form
-    words of their own, Western if not."""
+    """Returns the encoding of text that is not UTF-8, with its name: one with thousands of signs whose frequent ones
+    are frequent, Cyrillic if most of its letters outside ASCII form words of their own, Western if not."""
+    asian = max(((_share(data, name, often), name, title) for name, title, often in _ASIAN), default=(0.0, "", ""))
+    if asian[0] >= _FREQUENT:
+        return asian[1], asian[2]
     runs = [len(found[0]) for found in _RUN.finditer(data.decode("latin-1"))]
     in_words = sum(length for length in runs if length >= _WORD)
-    return _CYRILLIC if in_words * 2 > sum(runs) > 0 else _WESTERN
+    if in_words * 2 <= sum(runs) or not runs:
+        return _WESTERN
+    return max(_CYRILLIC, key=lambda one: _share(data, one[0], _OFTEN))
+
+
+def _share(data: bytes, encoding: str, often: re.Pattern[str]) -> float:
+    """Returns the share of frequent signs among those outside ASCII in an encoding; 0 if it does not fit."""
+    looked_at = data[:_LOOKED_AT] if len(data) <= _LOOKED_AT else data[: data.rfind(b"\n", 0, _LOOKED_AT) + 1]
+    try:
+        text = looked_at.decode(encoding, "ignore" if often is _OFTEN else "strict")
+    except UnicodeDecodeError:
+        return 0.0
+    other = [character for character in text if not character.isascii()]
+    return len(often.findall(text)) / len(other) if other else 0.0
 
 
 def _garbled(source: Source) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
+from questions.labels import QUESTION_WORDS, TASK_WORDS
 from questions.patterns.starts import find_starts
 from questions.patterns.stems import demands, ends_asking, is_advertisement, numbered
 from questions.source import Finding, Span
@@ -27,6 +28,10 @@ _ENDS_SENTENCE = re.compile(r"(?:[.!?:;。！？：；…\"'”’)\]*_`]|<br[ ]
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 _BOLD = re.compile(r"[*_]{2}(?P<text>[^*_\n]+)[*_]{2}(?:\n|$)")
 _PLEASE = re.compile(r"(?:please|proszę)[ ]\w", re.IGNORECASE)
+_ADMONITION = re.compile(
+    rf"(?:!!!|\?\?\?\+?|:::+)[ ]?\{{?\.?(?:{QUESTION_WORDS}|{TASK_WORDS}|quiz|mcq)\b", re.IGNORECASE
+)
+"""The first line of a block of a site generator that holds a question."""
 _FEWEST_WORDS = 3
 _FEWEST_DEMANDING = 3
 """Fewest headings or bold lines with a demand, such as `Explain the scan`, that look like questions."""
@@ -44,7 +49,7 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
     spans = [span for block in free for span in _asked(document, block, known)]
     named = {span.line for span in spans}
     demanding = [block for block in free if _demands(block) and block.first not in named]
-    if len(demanding) >= _FEWEST_DEMANDING:
+    if len(demanding) >= _FEWEST_DEMANDING or len(questions) >= _FEWEST_ASKED:
         spans += [document.source.span(block.first) for block in demanding]
     named = {span.line for span in spans}
     alike = [*_like_questions(document, questions), *_lettered(document, free, questions)]
@@ -57,6 +62,9 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
     if not questions:
         named = {span.line for span in spans}
         spans += [document.source.span(line) for line in _counted_lines(document) if line not in named]
+    named = {span.line for span in spans}
+    boxed = [block.first for block in free if block.kind == "paragraph" and _ADMONITION.match(block.text)]
+    spans += [document.source.span(line) for line in boxed if line not in named]
     spans.sort(key=lambda span: span.line)
     return [_unread(span) for span in spans] if questions else [_no_questions(document.source, spans)]
 
@@ -79,7 +87,7 @@ def _titles(document: Document) -> set[int]:
         if stretch.headings:
             heading, first = stretch.headings[-1], stretch.blocks[:1]
             over = any(not document.free(block.first, block.last) for block in first)
-            empty = not first and not ends_asking(heading.text)
+            empty = not first and not ends_asking(heading.text) and not demands(numbered(heading.text)[1])
             if over or empty or (first and is_advertisement(heading, stretch.blocks)):
                 found.add(heading.first)
     return found

@@ -15,6 +15,7 @@ from questions.formats import (
     latex,
     line_blocks,
     moodle,
+    notebooks,
     packages,
     pages,
     plus_minus,
@@ -41,6 +42,8 @@ UNKNOWN = "unknown"
 """Format of files that hold no text to read."""
 MOST_BYTES = 16 * 2**20
 """Maximum size of a text document, bytes; packages have their own limits."""
+_INSIDE = {".rst": directives, ".ipynb": notebooks}
+"""Formats that documents with a suffix may have in parts of them."""
 _MARKDOWN = (".md", ".markdown", ".mdx")
 
 
@@ -102,7 +105,7 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
         if len(text) > MOST_BYTES:
             return _too_large(name, "markdown")
-        inside = directives if suffix == ".rst" else shortcodes if suffix in _MARKDOWN else None
+        inside = _INSIDE.get(suffix) or (shortcodes if suffix in _MARKDOWN else None)
         return _within(inside, text, name) if inside and recipe is None else None
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         if recipe is not None:
@@ -141,7 +144,7 @@ def _aiken_in_word(text: str, name: str) -> ImportDraft | None:
 
 
 def _within(inside: ModuleType, text: str | bytes, name: str) -> ImportDraft | None:
-    """Reads a document whose directives or shortcodes ask; returns None for others, which are read as Markdown."""
+    """Reads a document whose directives, programs or shortcodes ask; returns None for others, read as Markdown."""
     source, encoding = open_source(text, name)
     if not inside.sniff(source):
         return None

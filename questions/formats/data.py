@@ -37,14 +37,19 @@ def load_data(source: Source) -> Any:
 def _yaml(text: str) -> Any:
     """Returns the data of a YAML document from its events, so that depth, aliases and tags cost nothing.
 
-    Raises ValueError for aliases and for more depth or values than questions need.
+    An alias of a text or a number is that, any other one nothing. Raises ValueError for more depth or values than
+    questions need.
     """
+    anchored: dict[str | None, Any] = {}
     stack: list[Any] = [[]]
     keys: list[Any] = [_NO_KEY]
     for count, event in enumerate(yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))):
-        if isinstance(event, yaml.AliasEvent) or count > MOST_VALUES or len(stack) > _DEEPEST_YAML:
-            raise ValueError("aliases, or too many values")
-        if isinstance(event, yaml.ScalarEvent):
+        if count > MOST_VALUES or len(stack) > _DEEPEST_YAML:
+            raise ValueError("too many values")
+        if isinstance(event, yaml.AliasEvent):
+            _put(stack, keys, anchored.get(event.anchor))
+        elif isinstance(event, yaml.ScalarEvent):
+            anchored[event.anchor] = _scalar(event)
             _put(stack, keys, _scalar(event))
         elif isinstance(event, yaml.CollectionStartEvent):
             value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []

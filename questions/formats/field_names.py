@@ -18,7 +18,8 @@ _WORDS: Final[dict[str, str]] = {
         "|titre|título|titolo|titel|nội dung|nội dung câu hỏi"
         "|pregunta|preguntas|enunciado|pergunta|frage|fragestellung|intitulé|énoncé|domanda|vraag|fråga|spørgsmål"
         "|pytanie|treść|otázka|întrebare|kérdés|вопрос|питання|ερώτηση|soru|pertanyaan|soal|câu hỏi"
-        "|soalan|kysymys|spørsmål|pitanje|pitanja|vprašanje|въпрос|klausimas|jautājums|küsimus|سوال|پرسش|ਸਵਾਲ"
+        "|main question|question content|question body|soalan|kysymys|spørsmål|pitanje|pitanja|vprašanje|въпрос"
+        "|klausimas|jautājums|küsimus|سوال|پرسش|ਸਵਾਲ"
         "|प्रश्न|سؤال|السؤال|שאלה|คำถาม|题目|题干|问题|質問|問題|문제|질문"
     ),
     "options": (
@@ -168,6 +169,8 @@ OPTION_TEXT = (
     "respuesta",
     "name",
     "choice",
+    "statement",
+    "teks",
 )
 """Names of fields of an option with its text, the likeliest first."""
 GENERIC = ("text", "title", "front", "statement", "query", "q", "stem", "prompt")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_open, add_short, add_unanswered
-from questions.formats.latex_text import BLANK, LISTS, MARK, POINTS, Tex
+from questions.formats.latex_text import ASKS_WHO, BLANK, LABELED, LISTS, MARK, POINTS, Tex
 from questions.patterns.imperatives import announces_tasks, sets_task
 from questions.patterns.stems import asks_to_choose, demands, ends_asking, reads_as_question
 from questions.source import Finding
@@ -108,11 +108,6 @@ _FEWEST_TITLES = 3
 """Fewest sections of which most ask."""
 _LONGEST_START = 2_000
 """Length of an item's beginning that shows whether it asks, characters."""
-_LABELED = re.compile(
-    r"[ \t]*(?:\\noindent[ ]*)?\{?\\(?:textbf|bf|underline|textsc|paragraph\*?)\b[ {]{0,3}(?:exercise|question"
-    r"|problem|aufgabe|übung|exercice|ejercicio|exercício|questão|esercizio|zadanie|задача|вопрос)[ ~]*\d",
-    re.IGNORECASE,
-)
 _FEWEST_WORDS = 4
 _SHORT = 80
 """Maximum length of a short answer, characters."""
@@ -369,7 +364,8 @@ class _Reader:
                 self._ask(inner, "", solved)
             elif inner.name in _PARTS or (inner.name in LISTS and self._list_asks(inner, listed=True)):
                 for item in inner.nodes:
-                    self._ask(item, "", solved=False)
+                    if not ASKS_WHO.match(self.tex.text, item.inner, item.end):
+                        self._ask(item, "", solved=False)
             else:
                 if inner.name in LISTS:
                     self._name_items(inner)
@@ -417,7 +413,7 @@ class _Reader:
         """Notes the lines outside questions that ask, and those that begin as `\\textbf{Question 1}`."""
         at = place[0]
         for line in self.tex.text[slice(*place)].split("\n"):
-            if self.tex.block(at) is None and (_LABELED.match(line) or self._ends_asking(line)):
+            if self.tex.block(at) is None and (LABELED.match(line) or self._ends_asking(line)):
                 self.asked.append(self.tex.line(at))
             at += len(line) + 1
 
@@ -450,6 +446,7 @@ class _Reader:
         self._gather(node, ask, solved or any(one.name in _SOLUTIONS for one in node.nodes))
         if ask.held:
             ask.last = next(one.start for one in node.nodes if one.name == "break")
+            self._name_text((ask.last, node.end))
         if not ask.parts or ask.options or ask.answers or ask.solutions:
             self._finish()
             self.last = ask

@@ -14,6 +14,20 @@ from questions.formats.markdown import code_span, fence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+LABELED = re.compile(
+    r"[ \t]*(?:\\noindent[ ]*)?\{?\\(?:textbf|bf|underline|textsc|paragraph\*?)\b[ {]{0,3}(?:(?:exercise|question"
+    r"|problem|aufgabe|übung|exercice|ejercicio|exercício|questão|esercizio|zadanie|задача|вопрос)[ ~]*\d"
+    r"|extra credit|bonus)",
+    re.IGNORECASE,
+)
+"""The beginning of a line that names a question in bold."""
+ASKS_WHO = re.compile(
+    r"(?:[\s{}]|\\(?!item)[a-zA-Z]+\*?(?:\{\d{1,2}\})?){0,9}(?:your |full |student |last |first )?"
+    r"(?:name|nombre|nome|nom|surname|student id|matrikelnummer|matricule|имя|фио|date|datum)\b[^.?\n]{0,40}"
+    r"(?:\\hrulefill|\\dotfill|_{3,}|\\underline|\\rule)",
+    re.IGNORECASE,
+)
+"""An item of an exam that asks for the name of the student."""
 MARK = "\ue000"
 """Stands before a text that `\\correct{…}` marks."""
 BLANK = "____"

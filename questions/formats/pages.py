@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from pathlib import PurePath
 from typing import Any
 
@@ -31,8 +32,24 @@ def read_page(text: str, name: str) -> str | None:
     if suffix == ".rst":
         return outlines.markdown_of_rst(text)
     if suffix in (".html", ".htm") or re.match(r"\s*(?:<!doctype html|<html)\b", text[:500], re.IGNORECASE):
-        return from_html(_without_scripts(text), page=True)
+        shown = _markdown_in(text)
+        rest = _MARKDOWN.sub("", text) if shown else text
+        return "\n\n".join((from_html(_without_scripts(rest), page=True), *shown))
     return None
+
+
+_MARKDOWN = re.compile(
+    r"<(?P<tag>xmp|script[^<>]{0,200}type=[\"']?text/(?:x-)?(?:markdown|template)[^<>]{0,200}"
+    r"|textarea[^<>]{0,300}(?:markdown|template)[^<>]{0,300})(?:\s[^<>]{0,300})?>"
+    r"(?P<text>.*?)</(?:xmp|script|textarea)>",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Elements with Markdown that a program of the page converts."""
+
+
+def _markdown_in(text: str) -> list[str]:
+    """Returns the Markdown in the elements of a page that hold it as it is."""
+    return [textwrap.dedent(found["text"]).strip("\n") for found in _MARKDOWN.finditer(text)]
 
 
 def _without_scripts(html: str) -> str:
@@ -50,7 +67,9 @@ def _without_scripts(html: str) -> str:
         end = low.find(mark, found.end())
         close = low.find(">", end) if end >= 0 else -1
         if close < 0:
-            return "".join(kept)
+            # What is never closed was not meant to hide the rest of the page, unless it is a program.
+            rest = "" if (found["tag"] or "").lower() in ("script", "style") else html[found.end() :]
+            return "".join((*kept, rest))
         at = close + 1
     return "".join((*kept, html[at:]))
 

@@ -132,6 +132,9 @@ def mark_of(option: Any) -> bool | float | None:
     if not isinstance(option, dict):
         return None
     named = {spelled(key): value for key, value in option.items()}
+    if "left" in named and "right" in named:
+        # Both sides of a pair.
+        return None
     marks = {name: mark for name, value in named.items() if name in FLAGS for mark in _mark(name, value)}
     text = _text_key(option)
     # `answer: 4` beside `is_correct: false` is the option itself.
@@ -169,6 +172,22 @@ def _text_key(option: dict[str, Any]) -> str:
     """Returns the name of the field that holds an option's text."""
     named = {spelled(key): value for key, value in option.items()}
     return next((key for key in OPTION_TEXT if isinstance(named.get(key), str | int | float)), "")
+
+
+_SIDES = (("left", "right"), ("term", "definition"), ("prompt", "answer"), ("key", "value"))
+
+
+def pairs_of(unknown: dict[str, Any]) -> list[tuple[str, str]]:
+    """Returns the pairs that a field with an unknown name holds, such as `pairs: [{left: …, right: …}]`; empty if none
+    or several do."""
+    found = []
+    for value in unknown.values():
+        if not isinstance(value, list) or len(value) < 2 or not all(isinstance(one, dict) for one in value):
+            continue
+        for left, right in _SIDES:
+            if all(isinstance(one.get(left), str) and isinstance(one.get(right), str) for one in value):
+                found.append([(shown_text(one[left]), shown_text(one[right])) for one in value])
+    return found[0] if len(found) == 1 else []
 
 
 def feedback_of(option: Any) -> str:

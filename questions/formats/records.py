@@ -19,6 +19,7 @@ from questions.formats.draft import (
     OptionDraft,
     add_choice,
     add_open,
+    add_pairs,
     add_short,
     add_unanswered,
     topic_of,
@@ -45,9 +46,18 @@ from questions.formats.record_keys import (
     with_fitting_labels,
     with_named_key,
 )
-from questions.formats.record_options import feedback_of, flags_of, mark_of, option_text, options_of, shown_text
+from questions.formats.record_options import (
+    feedback_of,
+    flags_of,
+    mark_of,
+    option_text,
+    options_of,
+    pairs_of,
+    shown_text,
+)
 from questions.formats.shapes import asking_names, flags_beside, of_conversation, rows_of_columns
 from questions.formats.unknown_fields import asking_field, completing_field, renamed
+from questions.formats.unread_data import name_unread
 from questions.labels import is_placeholder
 from questions.patterns.stems import level_of
 
@@ -101,6 +111,7 @@ def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = 
     places = lines if len(lines) == len(found) else _places(draft.source, found)
     for record, (first, last) in zip(found, places, strict=True):
         _add(draft, record, first, last, base)
+    name_unread(draft, data, ([one.values, one.unknown, one.options] for one in found))
     return draft
 
 
@@ -159,7 +170,7 @@ def _lists(value: Any, depth: int, left: list[int], *, listed: bool = False) -> 
         return
     if isinstance(value, list):
         named = as_cards(value) or (one if isinstance(one, dict) else _by_place(one) for one in value)
-        entries = [(one, _record(one)) for one in named if one]
+        entries = [(one, _record(one) or _held(one)) for one in named if one]
         read = sum(record is not None for _, record in entries)
         if read and read * 2 >= len(value):
             yield [record for one, found in entries if (record := found or _unread(one))]
@@ -168,7 +179,10 @@ def _lists(value: Any, depth: int, left: list[int], *, listed: bool = False) -> 
                 yield from _lists(one, depth + 1, left, listed=True)
     elif isinstance(value, dict):
         alone = _record(value)
-        if alone is not None and depth and not (alone.options and {"correct", "index"} & alone.values.keys()):
+        keyed = alone is not None and (
+            {"correct", "index"} & alone.values.keys() or any(flag is not None for flag in flags_of(alone.options))
+        )
+        if alone is not None and depth and not (alone.options and keyed):
             # Within other data, only options with a key show that a mapping alone is a question.
             alone = None
         if alone is not None and alone.has_key and alone.values["_question"] not in ("title", "text"):
@@ -183,6 +197,12 @@ def _lists(value: Any, depth: int, left: list[int], *, listed: bool = False) -> 
         for name, one in value.items():
             if isinstance(one, dict | list) and not (listed and _offers(name, one)):
                 yield from _lists(one, depth + 1, left, listed=listed)
+
+
+def _held(entry: dict[Any, Any]) -> Record | None:
+    """Returns the record of the only mapping in an entry that is a question, as in `{id: …, data: {question: …}}`."""
+    found = [record for one in entry.values() if isinstance(one, dict) and (record := _record(one))]
+    return found[0] if len(found) == 1 else None
 
 
 def _unread(entry: dict[Any, Any]) -> Record | None:
@@ -448,6 +468,9 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
     item.level = level_of(shown_text(values.get("level")))
     tags = values.get("tags")
     item.tag([str(tag) for tag in tags] if isinstance(tags, list) else re.split("[,;]", shown_text(tags)))
+    if not record.has_key and (pairs := pairs_of(record.unknown)):
+        add_pairs(draft, item, pairs)
+        return
     flags = flags_of(record.options)
     texts = [option_text(option) for option in record.options]
     wrong = values.get("wrong")

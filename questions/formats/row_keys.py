@@ -6,6 +6,7 @@ header or the other rows show which; otherwise the question stays unanswered.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -58,7 +59,7 @@ def key_style(rows: Iterable[tuple[Options, str]], base: int | None) -> KeyStyle
 
 def right_options(options: Options, said: str, style: KeyStyle, *, texts_first: bool) -> set[int] | None:
     """Returns the indices of the options that a key names; None if it names none, or one of two."""
-    said = said.strip()
+    said = _unlisted(said.strip())
     numbers = {str(index + style.base): index for index, _ in options} if style.base is not None else {}
     if style.only_places:
         return _named(said, numbers)
@@ -72,6 +73,17 @@ def right_options(options: Options, said: str, style: KeyStyle, *, texts_first: 
             place = _named(said, numbers)
             return found if place in (None, found) else None
     return _named(said, numbers)
+
+
+def _unlisted(said: str) -> str:
+    """Returns a key that is a list in JSON with a line for each part; others as they are."""
+    if not said.startswith("[") or not said.endswith("]"):
+        return said
+    try:
+        parts = json.loads(said)
+    except (ValueError, RecursionError):
+        return said
+    return "\n".join(map(str, parts)) if isinstance(parts, list) else said
 
 
 def _named(said: str, names: dict[str, int]) -> set[int] | None:

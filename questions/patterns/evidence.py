@@ -67,25 +67,26 @@ def _labeled(document: Document, kind: Kind, run: list[Start], known: tuple[Cand
 
 
 _PART = re.compile(r"\(?(?:[a-h]|\d{1,2})[).][ \t]+(?=\S)")
+_HASHES = re.compile(r"(?m)^#{1,6}[ ]+")
 _FEWEST_PARTS = 2
 
 
 def _parts_of_task(document: Document, run: list[Start]) -> tuple[Start, ...]:
     """Returns the headings such as `a) Compute …` below one such as `Task 4: Regression`, with what it gives for all of
     them; none if they do not ask or it asks itself."""
-    task = run[0].headings[-1] if run[0].headings else None
-    if task is None or not _names_a_task(task.text):
+    task = next((heading for heading in reversed(run[0].headings) if _names_a_task(heading.text)), None)
+    if task is None:
         return ()
     parts = [start for start in run if start.block is not None and _PART.match(start.block.text)]
     if not _ask_as_parts([start.block.text for start in parts if start.block]):
         return ()
-    given = document.source.text(task.last + 1, run[0].first - 1).strip()
+    given = _HASHES.sub("", document.source.text(task.last + 1, run[0].first - 1)).strip()
     stems = (start.stem._replace(text=_PART.sub("", start.stem.text, count=1)) for start in parts)
     return tuple(replace(start, stem=stem, given=given) for start, stem in zip(parts, stems, strict=True))
 
 
 def _has_parts(start: Start) -> bool:
-    below = [block.text for block in start.body if block.kind == "heading" and block.level == start.depth + 1]
+    below = [block.text for block in start.body if block.kind == "heading" and block.level > start.depth]
     task = start.block is not None and _names_a_task(start.block.text)
     return task and _ask_as_parts([text for text in below if _PART.match(text)])
 
@@ -97,7 +98,8 @@ def _names_a_task(heading: str) -> bool:
 
 def _ask_as_parts(headings: list[str]) -> bool:
     asking = sum(reads_as_question(_PART.sub("", heading, count=1)) for heading in headings)
-    return len(headings) >= _FEWEST_PARTS and asking * 2 > len(headings)
+    alone = len(headings) == 1 and headings[0].lstrip("(").startswith("a")
+    return (len(headings) >= _FEWEST_PARTS or alone) and asking * 2 > len(headings)
 
 
 def _is_form(document: Document, start: Start) -> bool:
@@ -167,6 +169,10 @@ def _answered(document: Document, kind: Kind, run: list[Start], known: tuple[Can
 
 def _answered_headings(document: Document, run: list[Start]) -> Verdict:
     answered = {start.first: start for start in run if _is_answered(document, start)}
+    topics = not any(start.asks or start.number or start.stem.labeled for start in answered.values())
+    if answered and topics and len(answered) * _RARE < len(document.sections) and not _is_told(document, run):
+        # In study text, a solution may stand below one of many topics.
+        answered = {}
     members = {start for start in run if start.first in answered or start.number}
     # A label deep inside the text may be part of the prose; one right below the heading is not.
     sure = any(start.body and start.answer and start.body[0].first == start.answer.first for start in answered.values())
@@ -174,6 +180,10 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
     if sure or (answered and len(answered) * 2 >= len(members)):
         keyed |= members
     return Verdict(tuple(start for start in run if start in keyed))
+
+
+_RARE = 10
+"""How many headings a document has for each topic with a solution, so that these are no questions."""
 
 
 def _lists_tasks(document: Document, start: Start) -> bool:

@@ -38,7 +38,7 @@ _WORDS = (
     "|skriv|beräkna|beregn|bestäm|bestem|visa|vis at|ange|angi|rita|tegn|förklara|forklar|beskriv|lös|løs|bevisa|bevis"
     "|kirjoita|laske|selitä|todista|määritä|piirrä|[ií]rj(?:a|on)|sz[aá]m[ií]tsa|bizony[ií]tsa|adja meg|magyar[aá]zza"
     # Indonesian, Malay, Vietnamese
-    "|tulis(?:kan|lah)?|hitung(?:lah)?|buat(?:lah)?|tentukan|tunjukkan|buktikan|gambar(?:kan|lah)?|cari(?:lah)?"
+    "|tampilkan|tambahkan|simpan|cetak|ubahlah|tulis(?:kan|lah)?|hitung(?:lah)?|buat(?:lah)?|tentukan|tunjukkan|buktikan|gambar(?:kan|lah)?|cari(?:lah)?"
     "|selesaikan|sebutkan|jelaskan|uraikan|bandingkan|terangkan|hãy|viết|tính|chứng minh|tìm|cho biết|nêu|trình bày"
     "|giải thích|so sánh|vẽ|xác định"
     # Arabic, Hebrew, Greek

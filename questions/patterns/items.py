@@ -29,6 +29,7 @@ from questions.patterns.answers import (
 )
 from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
 from questions.patterns.exams import are_parts, is_exam
+from questions.patterns.imperatives import sets_task
 from questions.patterns.marks import (
     bullet_options,
     bullets_offer,
@@ -142,7 +143,19 @@ def _shown(parts: _Parts) -> tuple[str, bool]:
 def _is_work(document: Document, starts: tuple[Start, ...]) -> bool:
     """Returns whether headings only name tasks, which the text below them sets: homework without answers."""
     silent = not any(start.answer is not None or ends_asking(start.stem.text) for start in starts)
-    return silent and names_exercises(document.title)
+    tasks = sum(any(map(sets_task, _first_lines(start))) for start in starts) * 3 >= len(starts) * 2
+    named = len(starts) >= _FEWEST_TASKS and all(start.stem.text and not start.asks for start in starts)
+    return silent and (names_exercises(document.title) or (named and tasks))
+
+
+_FEWEST_TASKS = 3
+_MOST_LINES = 8
+
+
+def _first_lines(start: Start) -> list[str]:
+    """Returns the first lines below a heading, without markers of lists and programs."""
+    lines = (line.strip(" *-0123456789.):>🧠🎯#") for line in start.text.split("\n"))
+    return [line for line in lines if line and line[0] not in "`~!|"][:_MOST_LINES]
 
 
 def _asking_lines(start: Start) -> tuple[int, int]:

@@ -12,14 +12,14 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from questions.blocks import Block, Fold, fold_text, unwrapped
-from questions.labels import is_answer_summary, is_question_heading, label_of
+from questions.labels import is_answer_summary, is_question_heading
 from questions.patterns.answers import find_answer, without_footer, without_rules
+from questions.patterns.item_lines import parted, with_numbered_parts
 from questions.patterns.options import begins_with_box, may_hold_options, options_in
 from questions.patterns.start import Kind, Start
 from questions.patterns.stems import (
     BOLD_LINE,
     QuestionLine,
-    asks_for_truth,
     ends_asking,
     question_line,
     reads_as_question,
@@ -32,11 +32,6 @@ if TYPE_CHECKING:
     from questions.document import Document, Section, Stretch
     from questions.labels import Label
 
-_ONE_LINE = re.compile(
-    r"(?P<asks>[^?？]{3,400}[?？][\"'”’)*_`]{0,3})(?:\s+[-–—:→>]{1,2})?\s+(?P<says>\S.*)|"
-    r"(?P<bold>(?:\*\*|__)[^*_\n]{3,300}(?:\*\*|__))[ ]*(?:[-–—:：→]{1,2}|::)[ ]*(?P<means>\S.*)",
-    re.DOTALL,
-)
 _OPTION_LIST = re.compile(r"(?:\[[ xX✓✔*]\]|[*_(\[（]{0,4}[AaАа①][)\].:*_）．、：])(?:[ \t*_]|$)?")
 _BOLD_ALONE = re.compile(r"[ ]{0,3}(?P<mark>\*\*|__)(?P<text>(?:(?!(?P=mark)).){1,600})(?P=mark)[ ]*")
 """A line that is bold as a whole."""
@@ -146,8 +141,13 @@ def _headings(document: Document) -> Iterator[Start]:
     depths = document.layout.depths
     for section in document.sections:
         heading = section.heading
-        if depths[heading.first] > 6 or not document.free(heading.first, section.last):
+        if depths[heading.first] > 6:
             continue
+        body = section.body
+        if not document.free(heading.first, section.last):
+            body = _before_inner(document, section)
+            if not body:
+                continue
         run = (section.above[-1].first if section.above else 0) * 8 + heading.level
         stem = question_line(heading.text)
         if stem.labeled and is_question_heading(heading):
@@ -160,12 +160,27 @@ def _headings(document: Document) -> Iterator[Start]:
             heading.first,
             heading.last,
             stem,
-            section.last,
+            section.last if body is section.body else body[-1].last,
             section.above,
-            section.body,
+            body,
             block=heading,
             document=document,
         )
+
+
+def _before_inner(document: Document, section: Section) -> tuple[Block, ...]:
+    """Returns the text below a heading that asks, up to the deeper heading below which other questions were read; empty
+    if there is none, or the heading does not ask."""
+    heading = section.heading
+    if not ends_asking(heading.text) or not document.free(heading.first, heading.last):
+        return ()
+    inner = None
+    for at, block in enumerate(section.body):
+        if block.kind == "heading":
+            inner = at
+        if not document.free(block.first, block.last):
+            return section.body[:inner] if inner else ()
+    return ()
 
 
 _BARE_NUMBER = re.compile(r"(?P<number>\d{1,3})(?:[ ]+(?P<rest>\S.*))?", re.DOTALL)
@@ -212,40 +227,8 @@ def _of_list(document: Document, stretch: Stretch, block: Block, index: int) -> 
         if not item.children:
             continue
         loose = _loose(document, stretch, index) if item is block.children[-1] else ()
-        yield from _with_numbered_parts(_item(document, stretch, item, 0, loose))
+        yield from with_numbered_parts(_item(document, stretch, item, 0, loose))
         yield from _nested(document, stretch, item, 1)
-
-
-_PART_NUMBER = re.compile(r"[ \t]*(?P<of>\d{1,4})\.(?P<part>\d{1,2})[.)][ ]+(?=\S)")
-"""The number of a part of a numbered item: `3.1)`."""
-
-
-def _with_numbered_parts(start: Start) -> Iterator[Start]:
-    """Yields an item, and each line in its paragraph with a number of its own, such as `3.1)` in item 3."""
-    own = start.block.children[0] if start.block else None
-    lines = own.text.split("\n") if own and own.kind == "paragraph" and start.block and start.block.info else []
-    found = [(at, one) for at, line in enumerate(lines) if at and (one := _PART_NUMBER.match(line))]
-    parts = [
-        (at, f"{one['of']}.{one['part']}", lines[at][one.end() :]) for at, one in found if one["of"] == start.number
-    ]
-    if own is None or not parts:
-        yield start
-        return
-    begins = [at for at, _, _ in parts]
-    for (at, number, text), end in zip([(0, "", lines[0]), *parts], [*begins, len(lines)], strict=True):
-        asked, said = _parted("\n".join((text, *lines[at + 1 : end])))
-        first = own.first + at
-        is_last = end == len(lines)
-        yield replace(
-            start,
-            first=first if at else start.first,
-            last=first + asked.count("\n"),
-            stem=question_line(asked)._replace(number=number) if number else question_line(asked),
-            end=start.end if is_last else own.first + end - 1,
-            body=start.body if is_last else (),
-            said=said,
-            own_last=own.first + end - 1,
-        )
 
 
 def _nested(document: Document, stretch: Stretch, item: Block, depth: int) -> Iterator[Start]:
@@ -323,7 +306,7 @@ def _is_numbered(block: Block) -> bool:
 def _item(document: Document, stretch: Stretch, item: Block, depth: int, loose: tuple[Block, ...]) -> Start:
     first = item.children[0]
     text = first.text if first.kind in ("paragraph", "heading") else ""
-    asked, said = _parted(text) if first.kind == "paragraph" else (text, "")
+    asked, said = parted(text) if first.kind == "paragraph" else (text, "")
     if said and "\n" not in text and _is_marked_answer(document, (*item.children[1:2], *loose[:1])):
         # In `What is a view? Name two.` above a quote, all of the line asks.
         asked, said = text, ""
@@ -352,34 +335,6 @@ def _item(document: Document, stretch: Stretch, item: Block, depth: int, loose: 
 def _is_marked_answer(document: Document, below: tuple[Block, ...]) -> bool:
     """Returns whether the first block below an item is an answer by its form: a quote, a label or a fold."""
     return bool(below) and (below[0].kind == "quote" or _is_answer(document, below[0]))
-
-
-def _parted(text: str) -> tuple[str, str]:
-    """Returns the lines that ask and the text after the question in the same line."""
-    first, _, below = text.partition("\n")
-    if unbold(text) != text.strip():
-        return text, ""
-    run = options_in(text.split("\n")) if below and may_hold_options(below) else None
-    if run is not None and run.start and not run.lead:
-        return "\n".join(text.split("\n")[: run.start]), ""
-    if ends_asking(first) or (below and reads_as_question(first) and first.rstrip().endswith((".", ":"))):
-        return first, ""
-    if below and (unbold(first) != first.strip() or label_of(below) is not None):
-        return first, ""
-    found = _ONE_LINE.fullmatch(text)
-    if found and found["asks"] and asks_for_truth(found["asks"]):
-        return text, ""
-    if found and found["asks"] and reads_as_question(found["asks"]) and not _asks_more(found["says"]):
-        return found["asks"], found["says"]
-    return text, ""
-
-
-_MOST_ASKED = 12
-"""Most words of a sentence that asks for more after a question, as `Give an example.` does."""
-
-
-def _asks_more(text: str) -> bool:
-    return "\n" not in text and len(text.split()) <= _MOST_ASKED and reads_as_question(text)
 
 
 # Lines of their own: bold, numbered, or plain above options or an answer

@@ -362,7 +362,9 @@ def _source_at_end(text: str) -> re.Match[str] | None:
 
 
 def _bare(text: str) -> str:
-    """Returns the text without emphasis around all of it."""
+    """Returns the text without emphasis around all of it, and without its end where it begins before the text."""
+    if text.endswith("**") and text.count("**") == 1:
+        return text.removesuffix("**").strip()
     found = _EMPHASIS.fullmatch(text)
     return found["text"].strip() if found else unbold(text)
 

@@ -82,6 +82,12 @@ def test_a_span_covers_its_lines() -> None:
     ("text", "encoding", "name"),
     [
         ("Що копіює?\nвид\nклон\n", "cp1251", "Windows-1251"),
+        ("Что хранит тензор?\nЗначения и форму, а не копию данных.\n", "koi8_r", "KOI8-R"),
+        ("什么是张量?\n它是一个多维的数组，有形状和数据类型。\n", "gb18030", "GB 18030"),
+        ("什麼是張量?\n它是一個多維的陣列，有形狀的資料。\n", "big5", "Big5"),
+        ("テンソルとは何ですか?\nそれは多次元の配列です。\n", "shift_jis", "Shift JIS"),
+        ("テンソルとは何ですか?\nそれは多次元の配列です。\n", "euc_jp", "EUC-JP"),
+        ("텐서는 무엇인가?\n이것은 다차원의 배열이다.\n", "euc_kr", "EUC-KR"),
         ("What is ‘stride’? Что это?\nШаг в памяти, не копия.\n", "cp1251", "Windows-1251"),
         ("Was ändert größer?\nÄußerst früh, à la façon.\n", "cp1252", "Windows-1252"),
         ("¿Qué número? Español, mañana…\n", "cp1252", "Windows-1252"),
