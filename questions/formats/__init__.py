@@ -105,7 +105,7 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
         if len(text) > MOST_BYTES:
             return _too_large(name, "markdown")
-        inside = _INSIDE.get(suffix) or (shortcodes if suffix in _MARKDOWN else None)
+        inside = _INSIDE.get(suffix) or (shortcodes if shortcodes.may_ask(text) else None)
         return _within(inside, text, name) if inside and recipe is None else None
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         if recipe is not None:

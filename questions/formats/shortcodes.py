@@ -32,9 +32,14 @@ _LOOSE_COMMA = re.compile(r",(?![ ])")
 _FEWEST_WORDS = 3
 
 
+def may_ask(text: str | bytes) -> bool:
+    """Returns whether a search for tags that ask is worthwhile."""
+    return any((one in text if isinstance(text, str) else one.encode() in text) for one in ("question=", "prompt="))
+
+
 def sniff(source: Source) -> bool:
     """Returns whether a tag asks, and has options or an answer."""
-    return any("question=" in line or "prompt=" in line for line in source.lines) and bool(_found(source))
+    return any(map(may_ask, source.lines)) and bool(_found(source))
 
 
 def read(source: Source) -> ImportDraft:

@@ -38,22 +38,32 @@ _FEWEST_LETTERS = {")": 2, ".": 3}
 
 def _spaced_letters(source: Source) -> Source:
     """Returns the document with a space behind each letter of options in neighboring lines."""
-    lines = list(source.lines)
-    run: list[tuple[int, re.Match[str]]] = []
-    for at, line in enumerate((*source.lines, "-")):
-        found = _LETTER.match(line)
-        before = run[-1][1] if run else None
-        if found and before and (found["mark"], ord(found["letter"])) == (before["mark"], ord(before["letter"]) + 1):
-            run.append((at, found))
+    lines = source.lines
+    # Most lines have no mark so early: a regular expression for each would take a hundredth of the whole time.
+    early = [at for at, line in enumerate(lines) if ")" in (head := line[:_FIRST]) or "." in head]
+    runs: list[list[tuple[int, re.Match[str]]]] = []
+    for at in early:
+        found = _LETTER.match(lines[at])
+        if found is None:
             continue
-        if not found and not line.strip():
-            continue
-        if run and len(run) >= _FEWEST_LETTERS[run[0][1]["mark"]]:
-            for index, option in run:
-                if not option["space"]:
-                    lines[index] = f"{lines[index][: option.end()]} {lines[index][option.end() :]}"
-        run = [(at, found)] if found and found["letter"] in "Aa" else []
-    return replace(source, lines=tuple(lines)) if tuple(lines) != source.lines else source
+        last, before = runs[-1][-1] if runs else (at, None)
+        follows = before and (found["mark"], ord(found["letter"])) == (before["mark"], ord(before["letter"]) + 1)
+        if follows and not any(line.strip() for line in lines[last + 1 : at]):
+            runs[-1].append((at, found))
+        elif found["letter"] in "Aa":
+            runs.append([(at, found)])
+    spaced = {
+        at: f"{lines[at][: option.end()]} {lines[at][option.end() :]}"
+        for run in runs
+        if len(run) >= _FEWEST_LETTERS[run[0][1]["mark"]]
+        for at, option in run
+        if not option["space"]
+    }
+    return replace(source, lines=tuple(spaced.get(at, line) for at, line in enumerate(lines))) if spaced else source
+
+
+_FIRST = 10
+"""Characters of a line within which the mark behind the letter of an option stands."""
 
 
 def _spaced_numbers(source: Source) -> Source:

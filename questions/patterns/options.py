@@ -146,13 +146,19 @@ def options_in(lines: list[str]) -> OptionRun | None:
         elif not fence and (bare := _bare_letters(lines, index)):
             return bare
         elif not fence and (first := _option_line(line)) is not None:
-            run = _inline(lines, index) or _run(lines, index, first)
+            run = (_may_share(line) and _inline(lines, index)) or _run(lines, index, first)
             if isinstance(run, OptionRun):
                 return run
             skipped = run
-        elif not fence and "a" in line.lower() and (inline := _inline(lines, index)):
+        elif not fence and _may_share(line) and (inline := _inline(lines, index)):
             return inline
     return None
+
+
+def _may_share(line: str) -> bool:
+    """Returns whether a line has the first two letters with the same mark, as options that share a line do."""
+    low = line.lower()
+    return any(f"a{mark}" in low and f"b{mark}" in low for mark in ").）．、")
 
 
 _BARE_LETTER = re.compile(r"[ \t]{0,3}(?P<letter>[A-J])(?:[ \t]+|(?=[^\w\s.):,;=\-]))(?P<rest>\S.*)")
