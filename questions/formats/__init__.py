@@ -21,6 +21,7 @@ from questions.formats import (
     plus_minus,
     qti,
     records,
+    scripts,
     shortcodes,
     table,
     text2qti,
@@ -42,7 +43,7 @@ UNKNOWN = "unknown"
 """Format of files that hold no text to read."""
 MOST_BYTES = 16 * 2**20
 """Maximum size of a text document, bytes; packages have their own limits."""
-_INSIDE = {".rst": directives, ".ipynb": notebooks}
+_INSIDE = {".rst": directives, ".ipynb": notebooks, ".html": scripts, ".htm": scripts}
 """Formats that documents with a suffix may have in parts of them."""
 _MARKDOWN = (".md", ".markdown", ".mdx")
 

@@ -1,0 +1,134 @@
+"""Reads questions in the programs of an HTML page: literals of JavaScript, as quiz pages have them.
+
+The text of a page is read as Markdown (`questions.formats.pages`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from questions.blocks import plain
+from questions.formats import records
+from questions.formats.draft import ImportDraft
+from questions.formats.pages import read_page
+from questions.patterns.stems import ends_asking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.source import Source
+
+NAME = records.NAME
+_SCRIPT = re.compile(r"<script\b(?![^<>]{0,300}\bsrc=)[^<>]{0,300}>", re.IGNORECASE)
+_START = re.compile(r"[\w$\])]\s*[=:]\s*(?=[\[{])")
+_TOKEN = re.compile(
+    r"(?P<string>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\$])*`)|(?P<comment>//[^\n]*|/\*.*?\*/)"
+    r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<name>[A-Za-z_$][\w$]*)|(?P<mark>[\[\]{}:,])|(?P<space>\s+)|(?P<other>.)",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?P<sign>u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_SIGNS = {"n": "\n", "t": "\t", "r": "", "b": "", "f": "", "v": "", "0": "", "\n": ""}
+_LITERALS = {"true": "true", "false": "false", "null": "null", "undefined": "null"}
+_ASKS = re.compile(
+    r"[\"'`]?(?:question|questionText|q|prompt|text|title|pregunta|pergunta|frage|domanda|soal|вопрос)[\"'`]?\s{0,9}:"
+)
+_MOST_READ = 2_000_000
+"""Characters of programs that are looked at, also several times."""
+_FEWEST_WORDS = 3
+
+
+def sniff(source: Source) -> bool:
+    """Returns whether a program of the page has questions with options or an answer."""
+    return bool(_found(source))
+
+
+def read(source: Source) -> ImportDraft:
+    """Reads all questions in the programs; findings name lines of the page that look like questions."""
+    draft = ImportDraft(source, NAME)
+    draft.title = draft.stem
+    data = _found(source)
+    read = records.read_data(draft, data if len(data) > 1 else data[0])
+    shown = read_page("\n".join(source.lines), "a.html") or ""
+    asked = [plain(line)[:_BEGINNING] for line in shown.split("\n") if ends_asking(line)]
+    asked = [text for text in asked if len(text.split()) >= _FEWEST_WORDS][:_MOST_NAMED]
+    for number, line in enumerate(source.lines, 1):
+        for text in [one for one in asked if one in line]:
+            asked.remove(text)
+            message, cure = "this looks like a question but was not read as one", "import the text without the programs"
+            read.add("Q006", message, cure, (number, number), note="it was read as study text")
+    return read
+
+
+_BEGINNING = 30
+_MOST_NAMED = 50
+
+
+def _found(source: Source) -> list[Any]:
+    text = "\n".join(source.lines)
+    left = [_MOST_READ]
+    return [
+        data
+        for program in _programs(text)
+        if _ASKS.search(program)
+        for data in _literals(program, left)
+        if records.holds_records(data)
+    ]
+
+
+def _programs(text: str) -> Iterator[str]:
+    """Yields the programs of a page."""
+    low, at = text.lower(), 0
+    while start := _SCRIPT.search(text, at):
+        at = low.find("</script", start.end())
+        if at < 0:
+            return
+        yield text[start.end() : at]
+
+
+def _literals(program: str, left: list[int]) -> Iterator[Any]:
+    """Yields the data of the outermost lists and mappings that a program assigns."""
+    at = 0
+    while left[0] > 0 and (start := _START.search(program, at)):
+        written, end = _as_json(program, start.end(), left[0])
+        left[0] -= end - at
+        try:
+            yield json.loads(written)
+            at = end
+        except (ValueError, RecursionError):
+            at = start.end() + 1
+
+
+def _as_json(program: str, start: int, most: int) -> tuple[str, int]:
+    """Returns the literal that begins at a place as JSON, and where it ends; empty if it is none."""
+    parts: list[str] = []
+    depth = 0
+    for token in _TOKEN.finditer(program, start, start + most):
+        if token["string"]:
+            parts.append(json.dumps(_ESCAPE.sub(_unescaped, token["string"][1:-1])))
+        elif token["number"]:
+            parts.append(token["number"])
+        elif token["name"]:
+            name = token["name"]
+            is_key = program[token.end() : token.end() + 20].lstrip().startswith(":")
+            parts.append(json.dumps(name) if is_key else _LITERALS.get(name, ""))
+            if not parts[-1]:
+                return "", token.end()
+        elif mark := token["mark"]:
+            depth += (mark in "[{") - (mark in "]}")
+            if mark in "]}" and parts and parts[-1] == ",":
+                parts.pop()
+            parts.append(mark)
+            if depth == 0:
+                return "".join(parts), token.end()
+        elif token["other"]:
+            return "", token.end()
+    return "", len(program)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    sign = found["sign"]
+    if sign[0] in "ux" and len(sign) > 1:
+        return chr(int(sign[1:], 16))
+    return _SIGNS.get(sign, sign)
