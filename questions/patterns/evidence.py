@@ -170,7 +170,7 @@ def _answered(document: Document, kind: Kind, run: list[Start], known: tuple[Can
 def _answered_headings(document: Document, run: list[Start]) -> Verdict:
     answered = {start.first: start for start in run if _is_answered(document, start)}
     topics = not any(start.asks or start.number or start.stem.labeled for start in answered.values())
-    if answered and topics and len(answered) * _RARE < len(document.sections) and not _is_told(document, run):
+    if answered and topics and len(answered) * _RARE < len(document.sections):
         # In study text, a solution may stand below one of many topics.
         answered = {}
     members = {start for start in run if start.first in answered or start.number}
