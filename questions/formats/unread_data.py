@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from questions.formats.draft import ImportDraft
 
 _FEWEST_WORDS = 3
+_MOST_LOOKED_AT = 5_000_000
+"""How often a line is searched for a text."""
 _MOST_NAMED = 100
 """Most texts that are named one by one."""
 
@@ -24,19 +26,24 @@ def name_unread(draft: ImportDraft, data: Any, read: Iterable[Any]) -> None:
     asked = dict.fromkeys(text for text in _texts(data) if _asks(text) and text.strip() not in known)
     if not asked:
         return
-    needles = {_needle(text): text for text in list(asked)[:_MOST_NAMED]}
+    most = max(min(_MOST_NAMED, _MOST_LOOKED_AT // len(draft.source.lines)), 1)
+    needles = {_needle(text): text for text in list(asked)[:most]}
+    message, cure = "this looks like a question but was not read as one", "give it the fields of the others"
     for number, line in enumerate(draft.source.lines, 1):
         for needle in [one for one in needles if one in line]:
             del needles[needle]
-            message, cure = "this looks like a question but was not read as one", "give it the fields of the others"
             draft.add("Q006", message, cure, (number, number), note="it is in no list of questions")
         if not needles:
-            return
+            break
+    if needles or len(asked) > most:
+        others = [*needles.values(), *list(asked)[most:]]
+        note = f"{len(others)} such texts, among them `{' '.join(others[0].split())[:60]}`"
+        draft.add("Q006", message, cure, (1, len(draft.source.lines)), note=note)
 
 
 def _asks(text: str) -> bool:
     wide = not text.isascii() and len(text) >= _FEWEST_WORDS * 4
-    return ends_asking(text) and (len(text.split()) >= _FEWEST_WORDS or wide)
+    return ends_asking(text.rstrip()) and (len(text.split()) >= _FEWEST_WORDS or wide)
 
 
 def _needle(text: str) -> str:

@@ -79,10 +79,10 @@ def _fold(lines: tuple[str, ...], at: int) -> _Fold | None:
         summary = _summary(name, found["rest"])
         if (inside := ends.fullmatch(found["after"])) and summary:
             return _Fold(at, at, summary, after=inside["before"])
-        last = next((n for n in range(at + 1, len(lines)) if ends.fullmatch(lines[n])), None)
+        last = next((n for n in _ahead(lines, at) if _may_end(lines[n], name) and ends.fullmatch(lines[n])), None)
         return _Fold(at, last, summary, after=found["after"], closes=True) if summary and last is not None else None
     if found := _COLONS.fullmatch(line):
-        last = next((n for n in range(at + 1, len(lines)) if lines[n].rstrip() == found["marks"]), None)
+        last = next((n for n in _ahead(lines, at) if lines[n].rstrip() == found["marks"]), None)
         if last is None:
             return None
         heading = _HEADING.fullmatch(lines[at + 1]) if found["name"].startswith("{") else None
@@ -108,6 +108,19 @@ def _can_fold(lines: tuple[str, ...], first: int, last: int, summary: str) -> bo
 
 def _is_fence(line: str) -> bool:
     return "```" in line or "~~~" in line
+
+
+def _may_end(line: str, name: str) -> bool:
+    return name in line and ("/" in line or "end" in line)
+
+
+def _ahead(lines: tuple[str, ...], at: int) -> range:
+    """Returns the lines among which a block that begins in a line ends."""
+    return range(at + 1, min(at + 1 + _LONGEST, len(lines)))
+
+
+_LONGEST = 300
+"""Most lines of a block: looking further for each of many that are never closed would take quadratic time."""
 
 
 def _summary(name: str, rest: str) -> str:
