@@ -20,7 +20,7 @@ from service.errors import Misconfigured
 from service.metrics import DELIVERIES, record_delivery
 from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
-from service.store import answers, bots, ledger, notifications, outbox
+from service.store import answers, bots, claims, ledger, notifications, outbox
 from service.store.change_signal import OUTBOX, ChangeSignal
 from service.store.outbox import PlannedEdits
 from service.store.session import Sessions
@@ -126,7 +126,7 @@ async def claim_or_wait(
 async def claim_messages(session: AsyncSession, wanted: Claim, now: datetime) -> tuple[Delivery, ...]:
     """Leases the first message of every queue that may be sent now."""
     await give_up_expired(session, now)
-    rows = await outbox.lock_claimable(
+    rows = await claims.lock_claimable(
         session, wanted.platform, wanted.application, now, wanted.limit, wanted.shards, wanted.kinds
     )
     _kept = await outbox.load_chats_and_channels(session, rows)

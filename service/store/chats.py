@@ -29,7 +29,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column
 
-from service.store import calibrations
+from service.store import calibrations, outbox
 from service.store.boards import drop_workspace_boards, lock_boards
 from service.store.members import Caller
 from service.store.review_tables import DigestPlan, ReviewPlace
@@ -43,6 +43,7 @@ from service.store.tables import (
     Identity,
     Ledger,
     Member,
+    Outbox,
     Retirement,
     Round,
     Schedule,
@@ -268,6 +269,7 @@ async def merge_workspace(session: AsyncSession, old: int, new: int) -> None:
     await session.execute(insert(DigestPlan).from_select(columns, plan).on_conflict_do_nothing())
     for ending in (Retirement, ReviewPlace, DigestPlan, LinkCodeRow, LinkGuess, Trouble):
         await session.execute(delete(ending).where(ending.workspace_id == old))
+    await outbox.lock_unsent(session, Outbox.workspace_id == old)
     for moved in MOVED:
         rows = Base.metadata.tables[moved]
         await session.execute(update(rows).where(rows.c.workspace_id == old).values(workspace_id=new))

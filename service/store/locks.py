@@ -13,6 +13,8 @@ CHOOSING: Final = 0x_5A_0001
 """Kind of the lock for choosing questions in a workspace."""
 CLOSING: Final = 0x_5A_0002
 """Kind of the lock for closing a round."""
+GIVING_UP: Final = 0x_5A_0003
+"""Kind of the lock for giving up messages."""
 
 
 async def try_lock(session: AsyncSession, kind: int, ids: Collection[int]) -> set[int]:

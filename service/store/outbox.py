@@ -1,6 +1,6 @@
-"""Rows of the outbox: messages waiting to be posted, their order and their state.
+"""Rows of the outbox: messages waiting to be posted, and their state.
 
-Retries are in `service.rounds.delivery`.
+Which of them may be posted now is in `service.store.claims`, retries are in `service.rounds.delivery`.
 """
 
 from __future__ import annotations
@@ -11,37 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    FromClause,
-    Integer,
-    Select,
-    String,
-    Subquery,
-    and_,
-    bindparam,
-    case,
-    delete,
-    func,
-    literal_column,
-    or_,
-    select,
-    text,
-    true,
-    tuple_,
-    type_coerce,
-    update,
-)
-from sqlalchemy import cast as cast_sql
-from sqlalchemy.dialects.postgresql import distinct_on, insert
+from sqlalchemy import ColumnElement, Select, String, and_, delete, literal_column, select, text, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import aliased
-from sqlalchemy.orm.util import AliasedClass
 
+from service.store import locks
 from service.store.statements import built_once, insert_batches
 from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round, Schedule
-from service.wire import Body, Platform, Shards
+from service.wire import Body, Platform
 
 PRIVATE_TIMEOUT = timedelta(days=1)
 """How long a message that belongs to no slot is retried."""
@@ -245,82 +222,34 @@ async def first_shown_at(session: AsyncSession, round_: Round, chat_id: int | No
     return max(round_.opens_at, min(there or [at for _, at in arrived], default=round_.opens_at))
 
 
-async def lock_claimable(
-    session: AsyncSession,
-    platform: str,
-    application: str,
-    now: datetime,
-    limit: int,
-    shards: Shards | None = None,
-    kinds: Collection[str] | None = None,
-) -> Sequence[Outbox]:
-    """Returns messages at the head of their queue that may be posted now, locked. Skips rows another dispatcher locks.
-
-    Leaves out the chats that another application serves, and with `shards` those of other shards. With `kinds`, a queue
-    whose head is of another kind, see `READABLE_KINDS`, waits for a caller that can read it.
-
-    Chats take turns, so that one with thousands of channels, and its rate limit, delays no other.
-    """
-    many = await session.scalar(*_select_many_queues())
-    numbers = (shards.count, shards.first, shards.last) if shards else (None, None, None)
-    query, values = _select_claimable(platform, application, now, limit, kinds, many, *numbers)
-    return (await session.scalars(query, values)).all()
-
-
-@built_once
-def _select_claimable(
-    platform: str,
-    application: str,
-    now: datetime,
-    most: int,
-    kinds: Collection[str] | None,
-    many: int | None,
-    shards: int | None,
-    first_shard: int | None,
-    last_shard: int | None,
-) -> Select[Outbox]:
-    """`many` is None for few queues, which are found by jumping. `shards` is the number of all shards, or None to claim
-    for all of them."""
-    row = (_jump_from_queue_to_queue() if many is None else _one_of_each_queue()).c
-    turn = func.row_number().over(partition_by=row.chat_id, order_by=(row.due_at, row.id)).label("turn")
-    heads = (
-        select(row.id, row.due_at, turn)
-        .join(Chat, Chat.id == row.chat_id)
-        .where(
-            Chat.platform == platform,
-            Chat.application.in_((application, "")),
-            row.not_before <= now,
-            or_(row.claimed_until.is_(None), row.claimed_until <= now),
-            *([] if shards is None else [_shard(shards).between(first_shard, last_shard)]),
-            *([row.reads.in_(kinds)] if kinds is not None else []),
-        )
-        .subquery()
-    )
-    # More than requested, because another dispatcher may lock some of them.
-    considered = type_coerce(most, Integer) * 4
-    first = select(heads).order_by(heads.c.turn, heads.c.due_at, heads.c.id).limit(considered).subquery()
-    return (
-        select(Outbox)
-        .join(first, first.c.id == Outbox.id)
-        .where(*_ready(now))
-        .order_by(first.c.turn, Outbox.due_at, Outbox.id)
-        .limit(most)
-        .with_for_update(of=Outbox, skip_locked=True)
-    )
-
-
 async def lock_expired(session: AsyncSession, now: datetime, *kinds: str) -> Sequence[Outbox]:
     """Returns messages past their deadline that were certainly not posted, locked; with `kinds` only those."""
-    found: Sequence[Outbox] = (await session.scalars(*_select_expired(now, kinds or None))).all()
+    expired, values = _select_expired(now, kinds or None)
+    if await session.scalar(expired.with_only_columns(Outbox.id).limit(1), values) is None:
+        return []
+    # Two transactions that give up messages of the same queues, each some of them, would wait for each other.
+    await locks.lock(session, locks.GIVING_UP, 0)
+    query = expired.order_by(Outbox.id).with_for_update(skip_locked=True)
+    found: Sequence[Outbox] = (await session.scalars(query, values)).all()
     return found
 
 
 @built_once
 def _select_expired(now: datetime, kinds: Collection[str] | None) -> Select[Outbox]:
-    query = select(Outbox).where(Outbox.state == "due", Outbox.give_up_at <= now)
-    if kinds is not None:
-        query = query.where(Outbox.kind.in_(kinds))
-    return query.order_by(Outbox.id).with_for_update(skip_locked=True)
+    # A constant, as in the condition of the index.
+    due = literal_column("'due'", String)
+    query = select(Outbox).where(Outbox.state == due, Outbox.give_up_at <= now)
+    return query if kinds is None else query.where(Outbox.kind.in_(kinds))
+
+
+async def lock_unsent(session: AsyncSession, *conditions: ColumnElement[bool]) -> None:
+    """Locks the unsent messages that meet the conditions, for a change of many of them.
+
+    They are locked in the order of their queues, in which a message that leaves its queue lets the next one go: a
+    report of a dispatcher at the same time would otherwise wait for the change, and the change for it.
+    """
+    query = select(Outbox.id).where(Outbox.state.in_(UNSENT), *conditions).order_by(Outbox.id).with_for_update()
+    await session.execute(query)
 
 
 async def lock_message(session: AsyncSession, outbox_id: int) -> Outbox | None:
@@ -431,79 +360,3 @@ async def _chat_of(session: AsyncSession, member_id: int, wanted: int | None) ->
     query = select(Identity.chat_id).where(Identity.member_id == member_id)
     order = (Identity.chat_id == wanted).desc() if wanted is not None else Identity.id
     return await session.scalar(query.order_by(order, Identity.id).limit(1))
-
-
-def _ready(now: datetime) -> list[ColumnElement[bool]]:
-    free = or_(Outbox.claimed_until.is_(None), Outbox.claimed_until <= now)
-    return [Outbox.state.in_(UNSENT), Outbox.not_before <= now, free]
-
-
-def _shard(count: int) -> ColumnElement[int]:
-    """Returns the shard of a chat, a server of Discord, by its rule: the id's time, modulo the number of shards."""
-    server = case(
-        (Chat.external_id.regexp_match("^([0-9]{1,18}|[1-8][0-9]{18})$"), cast_sql(Chat.external_id, BigInteger)),
-        else_=0,
-    )
-    return server.bitwise_rshift(literal_column("22", Integer)) % type_coerce(count, BigInteger)
-
-
-MANY_QUEUES = 1000
-"""Queues from which it is faster to read all that waits than to jump from queue to queue."""
-_OF_HEADS = ("id", "chat_id", "due_at", "not_before", "claimed_until")
-
-
-@built_once
-def _select_many_queues() -> Select[int]:
-    """Selects a message, which there is only with more than `MANY_QUEUES` queues."""
-    return select(_jump_from_queue_to_queue().c.id).offset(MANY_QUEUES).limit(1)
-
-
-def _jump_from_queue_to_queue() -> FromClause:
-    """Selects the oldest unsent message of each queue.
-
-    It jumps in the index `ix_outbox_queue`, so that what waits behind the oldest costs nothing.
-    """
-    later = aliased(Outbox)
-    first = _oldest(Outbox).subquery()
-    heads = select(first).cte("heads", recursive=True)
-    before = tuple_(*(heads.c[f"queue_{number}"] for number in range(len(_queue(later)))))
-    following = _oldest(later).where(tuple_(*_queue(later)) > before).lateral()
-    return heads.union_all(select(following).select_from(heads.join(following, true())))
-
-
-def _oldest(rows: type[Outbox] | AliasedClass[Outbox]) -> Select[*tuple[Any, ...]]:
-    """Selects the oldest unsent message of the first queue, with what tells queues apart."""
-    queue = _queue(rows)
-    columns = (getattr(rows, name) for name in _OF_HEADS)
-    named = (column.label(f"queue_{number}") for number, column in enumerate(queue))
-    return select(*columns, _reads(rows), *named).where(_unsent(rows)).order_by(*queue, rows.id).limit(1)
-
-
-def _one_of_each_queue() -> Subquery:
-    """Selects the oldest unsent message of each queue in one pass over all that wait."""
-    queue = _queue(Outbox)
-    columns = (*(getattr(Outbox, name) for name in _OF_HEADS), _reads(Outbox))
-    return select(*columns).ext(distinct_on(*queue)).where(_unsent(Outbox)).order_by(*queue, Outbox.id).subquery()
-
-
-def _reads(rows: type[Outbox] | AliasedClass[Outbox]) -> ColumnElement[Any]:
-    """Selects the kind of the message as `READABLE_KINDS` has it."""
-    fact = func.concat("notice:", rows.body["fact"]["kind"].astext)
-    return case((rows.kind == "notice", fact), else_=rows.kind).label("reads")
-
-
-def _unsent(rows: type[Outbox] | AliasedClass[Outbox]) -> ColumnElement[bool]:
-    """Returns the condition of the index, with constants: the planner must see that they are the same."""
-    return cast(ColumnElement[bool], rows.state.in_(bindparam(None, UNSENT, expanding=True, literal_execute=True)))
-
-
-def _queue(rows: type[Outbox] | AliasedClass[Outbox]) -> list[ColumnElement[Any]]:
-    """Columns that tell queues apart, as the index has them. A message waits for older ones in its queue.
-
-    Public messages of a channel form one queue, private messages of each member another. Notices to admins have their
-    own, so that they can report what blocks the others, and so have edits, which must delay no message.
-    """
-    none, notice = literal_column("0", BigInteger), literal_column("'notice'", String)
-    chat_id: ColumnElement[Any] = rows.chat_id.expression
-    place = [func.coalesce(rows.channel_id, none), func.coalesce(rows.member_id, none)]
-    return [chat_id, *place, rows.kind == notice, rows.edits_id.is_not(None)]

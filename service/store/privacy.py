@@ -20,6 +20,7 @@ from service.store import (
     measurements,
     members,
     notifications,
+    outbox,
     reports,
     sprints,
     suggestions,
@@ -206,6 +207,7 @@ async def _empty_messages(session: AsyncSession, caller: Caller, written: Sequen
     all chats."""
     private = or_(Outbox.member_id == caller.member_id, Outbox.key.in_(written))
     unsent = Outbox.state.in_(UNSENT)
+    await outbox.lock_unsent(session, private)
     await session.execute(update(Outbox).where(private, unsent).values(state="skipped", error="the member left"))
     await session.execute(
         update(Outbox).where(private).values(body={"kind": "notice", "title": FORGOTTEN_NAME, "text": ""})
@@ -357,6 +359,7 @@ async def merge_cards(session: AsyncSession, kept: int, gone: int) -> int:
 async def repoint_member(session: AsyncSession, kept: int, gone: int) -> None:
     """Points everything mutable of `gone` to `kept`. Their logged answers and actions stay unchanged."""
     await suggestions.merge_suggestions(session, kept, gone)
+    await outbox.lock_unsent(session, Outbox.member_id == gone)
     for table in (ReportRow, ReviewPlace, Outbox, Identity):
         await session.execute(update(table).where(table.member_id == gone).values(member_id=kept))
     await session.execute(update(Schedule).where(Schedule.made_by == gone).values(made_by=kept))

@@ -451,6 +451,19 @@ class Ledger(Base):
     """For points of a round, when it opened, so that a day's board contains that day's round."""
 
 
+_IS_UNSENT = "state in ('due', 'sending', 'uncertain')"
+_MAY_BE_HEAD = f"{_IS_UNSENT} and not follower"
+_READY_AT = text("greatest(not_before, claimed_until)")
+_QUEUE = (
+    "chat_id",
+    text("coalesce(channel_id, 0)"),
+    text("coalesce(member_id, 0)"),
+    text("(kind = 'notice')"),
+    text("(edits_id is not null)"),
+)
+"""What tells the queues of the outbox apart, see `service.store.claims`."""
+
+
 class Outbox(Base):
     """A message to post exactly once. due → sending → sent, or → uncertain → found or resent.
 
@@ -465,17 +478,11 @@ class Outbox(Base):
         UniqueConstraint("key"),
         CheckConstraint("state in ('due', 'sending', 'uncertain', 'sent', 'skipped', 'lost')", name="state"),
         CheckConstraint("(state = 'sent') = (message_ref is not null)", name="sent_has_a_reference"),
-        Index("ix_outbox_waiting", "not_before", postgresql_where=text("state in ('due', 'sending', 'uncertain')")),
-        Index(
-            "ix_outbox_queue",
-            "chat_id",
-            text("coalesce(channel_id, 0)"),
-            text("coalesce(member_id, 0)"),
-            text("(kind = 'notice')"),
-            text("(edits_id is not null)"),
-            "id",
-            postgresql_where=text("state in ('due', 'sending', 'uncertain')"),
-        ),
+        Index("ix_outbox_queue", *_QUEUE, "id", postgresql_where=text(_IS_UNSENT)),
+        Index("ix_outbox_followers", *_QUEUE, "id", postgresql_where=text("follower")),
+        Index("ix_outbox_ready", "platform", _READY_AT, "id", postgresql_where=text(_MAY_BE_HEAD)),
+        Index("ix_outbox_turns", "platform", "chat_id", _READY_AT, "id", postgresql_where=text(_MAY_BE_HEAD)),
+        Index("ix_outbox_give_up", "give_up_at", postgresql_where=text("state = 'due'")),
         Index("ix_outbox_round", "round_id", postgresql_where=text("round_id is not null")),
         Index("ix_outbox_edits", "edits_id", postgresql_where=text("edits_id is not null")),
         Index("ix_outbox_sent", "sent_at", postgresql_where=text("sent_at is not null")),
@@ -484,6 +491,8 @@ class Outbox(Base):
     key: Mapped[str]
     workspace_id: Mapped[int] = mapped_column(ForeignKey("workspace.id"), index=True)
     chat_id: Mapped[int] = mapped_column(index=True)
+    platform: Mapped[str]
+    """The chat's. A trigger sets it."""
     channel_id: Mapped[int | None] = mapped_column(index=True)
     member_id: Mapped[int | None] = mapped_column(index=True)
     round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
@@ -492,6 +501,9 @@ class Outbox(Base):
     kind: Mapped[str]
     body: Mapped[dict[str, Any]]
     state: Mapped[str] = mapped_column(server_default="due")
+    follower: Mapped[bool] = mapped_column(server_default=false())
+    """Whether a claim has seen it behind an older message of its queue, see `service.store.claims`. A trigger clears
+    it."""
     attempt: Mapped[int] = mapped_column(server_default="0")
     due_at: Mapped[datetime]
     not_before: Mapped[datetime]

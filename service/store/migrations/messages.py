@@ -17,6 +17,7 @@ def create_messages() -> None:
         sa.Column("key", sa.String(), nullable=False),
         sa.Column("workspace_id", sa.BigInteger(), nullable=False),
         sa.Column("chat_id", sa.BigInteger(), nullable=False),
+        sa.Column("platform", sa.String(), nullable=False),
         sa.Column("channel_id", sa.BigInteger(), nullable=True),
         sa.Column("member_id", sa.BigInteger(), nullable=True),
         sa.Column("round_id", sa.BigInteger(), nullable=True),
@@ -24,6 +25,7 @@ def create_messages() -> None:
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("body", JSONB(), nullable=False),
         sa.Column("state", sa.String(), server_default="due", nullable=False),
+        sa.Column("follower", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("attempt", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("due_at", INSTANT, nullable=False),
         sa.Column("not_before", INSTANT, nullable=False),
@@ -46,25 +48,26 @@ def create_messages() -> None:
     op.create_index("ix_outbox_round", "outbox", ["round_id"], postgresql_where=sa.text("round_id is not null"))
     op.create_index("ix_outbox_edits", "outbox", ["edits_id"], postgresql_where=sa.text("edits_id is not null"))
     op.create_index("ix_outbox_sent", "outbox", ["sent_at"], postgresql_where=sa.text("sent_at is not null"))
-    op.create_index(
-        "ix_outbox_queue",
-        "outbox",
-        [
-            "chat_id",
-            sa.text("coalesce(channel_id, 0)"),
-            sa.text("coalesce(member_id, 0)"),
-            sa.text("(kind = 'notice')"),
-            sa.text("(edits_id is not null)"),
-            "id",
-        ],
-        postgresql_where=sa.text("state in ('due', 'sending', 'uncertain')"),
+    unsent = "state in ('due', 'sending', 'uncertain')"
+    may_be_head = f"{unsent} and not follower"
+    ready_at = "greatest(not_before, claimed_until)"
+    queue = (
+        "chat_id",
+        "coalesce(channel_id, 0)",
+        "coalesce(member_id, 0)",
+        "(kind = 'notice')",
+        "(edits_id is not null)",
     )
-    op.create_index(
-        "ix_outbox_waiting",
-        "outbox",
-        ["not_before"],
-        postgresql_where=sa.text("state in ('due', 'sending', 'uncertain')"),
-    )
+    for name, columns, where in (
+        ("queue", (*queue, "id"), unsent),
+        ("followers", (*queue, "id"), "follower"),
+        ("ready", ("platform", ready_at, "id"), may_be_head),
+        ("turns", ("platform", "chat_id", ready_at, "id"), may_be_head),
+        ("give_up", ("give_up_at",), "state = 'due'"),
+    ):
+        op.create_index(
+            f"ix_outbox_{name}", "outbox", [sa.text(column) for column in columns], postgresql_where=sa.text(where)
+        )
     op.create_table(
         "inbox",
         sa.Column("chat_id", sa.BigInteger(), nullable=False),

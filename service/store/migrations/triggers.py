@@ -1,4 +1,5 @@
-"""Creates triggers: they plan schedules again after a change, and keep rows within one workspace."""
+"""Creates triggers: they plan schedules again after a change, let queues of the outbox go on, and keep rows within one
+workspace."""
 
 from __future__ import annotations
 
@@ -57,6 +58,62 @@ def create_planning() -> None:
         "create trigger plan_schedule after insert on schedule_channel for each row "
         "execute function plan_shared_schedule()"
     )
+
+
+_NAME_PLATFORM = """
+create function name_platform() returns trigger language plpgsql as $$
+begin
+    new.platform := (select platform from chat where id = new.chat_id);
+    return new;
+end $$
+"""
+
+_CLEAR_FOLLOWER = """
+create function clear_follower() returns trigger language plpgsql as $$
+begin
+    new.follower := false;
+    return new;
+end $$
+"""
+
+_NEXT_FOLLOWER = """
+create function clear_next_follower() returns trigger language plpgsql set enable_seqscan = off as $$
+begin
+    update outbox set follower = false where follower and id = (
+        select id from outbox
+        where follower and chat_id = old.chat_id
+        and coalesce(channel_id, 0) = coalesce(old.channel_id, 0)
+        and coalesce(member_id, 0) = coalesce(old.member_id, 0)
+        and (kind = 'notice') = (old.kind = 'notice') and (edits_id is not null) = (old.edits_id is not null)
+        order by id limit 1
+    );
+    return null;
+end $$
+"""
+
+
+def create_queues() -> None:
+    """Creates the triggers on the outbox that `service.store.claims` relies on."""
+    op.execute(_NAME_PLATFORM)
+    op.execute("create trigger name_platform before insert on outbox for each row execute function name_platform()")
+    queue = "{0}.chat_id, {0}.channel_id, {0}.member_id, {0}.kind, {0}.edits_id"
+    columns = queue.replace("{0}.", "")
+    left = (
+        "new.state not in ('due', 'sending', 'uncertain') "
+        f"or ({queue.format('new')}) is distinct from ({queue.format('old')})"
+    )
+    op.execute(_CLEAR_FOLLOWER)
+    op.execute(
+        f"create trigger clear_follower before update of state, {columns} on outbox for each row "
+        f"when (new.follower and ({left})) execute function clear_follower()"
+    )
+    op.execute(_NEXT_FOLLOWER)
+    waited = "old.state in ('due', 'sending', 'uncertain')"
+    for event, leaves in ((f"update of state, {columns}", f"{waited} and ({left})"), ("delete", waited)):
+        op.execute(
+            f"create trigger clear_next_follower_{event.split()[0]} after {event} on outbox for each row "
+            f"when ({leaves}) execute function clear_next_follower()"
+        )
 
 
 _SEEN = """

@@ -23,7 +23,7 @@ from service.store.migrations.boards import create_boards
 from service.store.migrations.columns import INSTANT, id_column, refer, refer_within_workspace
 from service.store.migrations.competitions import create_duels, create_sprints, create_tournaments
 from service.store.migrations.messages import create_bots, create_messages, create_notifications, create_web
-from service.store.migrations.triggers import create_planning, create_tenants
+from service.store.migrations.triggers import create_planning, create_queues, create_tenants
 
 revision = "0001"
 down_revision = None
@@ -98,6 +98,7 @@ def upgrade() -> None:
     _create_answers()
     create_messages()
     create_planning()
+    create_queues()
     _create_links()
     _create_reference_indexes()
     _create_triggers()
