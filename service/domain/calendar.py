@@ -10,8 +10,6 @@ from functools import lru_cache
 from typing import Literal
 from zoneinfo import ZoneInfo, available_timezones
 
-import holidays
-
 from service.wire import Period
 
 SlotAction = Literal["post", "late", "skip"]
@@ -304,6 +302,9 @@ def _zones_by_ending() -> dict[str, list[str]]:
 
 @lru_cache(maxsize=256)
 def _public_holidays(code: str, year: int) -> dict[date, str]:
+    # Here, because few schedules skip holidays: 4 MB of each process, loaded in less time than one country's calendar.
+    import holidays
+
     country, _, subdivision = code.partition("-")
     try:
         return dict(holidays.country_holidays(country, subdiv=subdivision or None, years=year, language="en_US"))

@@ -13,6 +13,7 @@ UNNEEDED = (
     "bs4",
     "docx",
     "ftfy",
+    "holidays",  # loaded for the first schedule that skips them
     "lxml",
     "markdownify",
     "numpy",  # loaded with the first estimate, or the first comparison of results
