@@ -98,8 +98,8 @@ def _select_claimable(
     message, of_chat = aliased(Outbox), aliased(Outbox)
     ready_at = _ready_at(message)
     longest = _select_ready(message, *wanted).order_by(ready_at, message.id).limit(_constant(CONSIDERED)).cte("longest")
-    # They may be of few chats, or of one.
-    few = select(func.count(longest.c.chat_id.distinct()) < most).scalar_subquery()
+    # If there are more, these may be of few chats, or of one.
+    few = select(and_(func.count() == CONSIDERED, func.count(longest.c.chat_id.distinct()) < most)).scalar_subquery()
     chats = _select_chats(few, *wanted)
     each = select(func.greatest(CONSIDERED / func.count(), 1)).select_from(chats).scalar_subquery()
     of_chats = (
@@ -132,7 +132,7 @@ def _select_chats(wanted: ColumnElement[bool], *of: Any) -> CTE:
     """Selects chats with messages that are ready, if wanted. There may be more than a claim looks at, so it starts
     anywhere.
 
-    It jumps from chat to chat in the index `ix_outbox_turns`, from the last to the first, until it comes around.
+    It jumps from chat to chat in the index `ix_outbox_turns`, and from the last to the first, until it comes around.
     """
 
     def following(chat_id: ColumnElement[int]) -> ScalarSelect[Any]:
