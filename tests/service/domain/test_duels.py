@@ -69,6 +69,7 @@ def test_a_score_counts_the_whole_time_for_what_was_not_answered() -> None:
         (Score(2, 5000, 5), Score(2, 6000, 5), "challenger"),
         (Score(2, 6000, 5), Score(2, 5000, 5), "opponent"),
         (Score(2, 5100, 5), Score(2, 5400, 5), "draw"),
+        (Score(2, 599_700, 5), Score(2, 599_700, 5), "draw"),
         (Score(0, 1000, 5), Score(0, 9000, 5), "draw"),
         (Score(0, 1000, 1), Score(0, 9000, 0), "draw"),
         (Score(0, 9000, 0), Score(0, 1000, 1), "draw"),

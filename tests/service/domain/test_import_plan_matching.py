@@ -94,6 +94,19 @@ def test_what_is_alike_but_stands_elsewhere_is_another_question() -> None:
     assert rows(after, kept(*written(*PROMPTS))) == [101, 102, 103, None, 104]
 
 
+def test_what_is_alike_and_has_its_made_id_is_the_same_wherever_it_stands() -> None:
+    """An id that is made of the prompt stays when other parts of the question change."""
+    before = written(*PROMPTS)
+    edited = replace(before[0], why="A view: only its strides are swapped.")
+    assert is_derived_id(edited.id, edited.prompt)
+    assert rows([*before[1:4], edited, before[4]], kept(*before)) == [101, 102, 103, 100, 104]
+
+
+def test_the_last_question_stays_the_last_when_the_one_before_it_is_another() -> None:
+    edited = [*PROMPTS[:3], "Is `torch.compile` needed here?", PROMPTS[4].replace("memory", "whole memory")]
+    assert rows(written(*edited), kept(*written(*PROMPTS))) == [100, 101, 102, None, 104]
+
+
 def test_a_prompt_edited_in_one_file_of_a_folder_keeps_its_row() -> None:
     """The places of one file are beside each other, wherever the lines of another file are."""
     first = [replace(one, place=replace(one.place, source="a.md")) for one in written(*PROMPTS[:3])]

@@ -12,6 +12,7 @@ from service.domain.difficulty import GRID, Difficulty, Scale
 from service.domain.mastery import (
     LEAST_ANSWERS,
     TOPIC_SPREAD,
+    WIDEST,
     Mastery,
     TopicAnswer,
     estimate_team,
@@ -42,6 +43,25 @@ def test_few_answers_say_nothing_and_more_narrow_the_range() -> None:
     few, more, many = (estimate_topics(answers("a", count // 2, count), 0.9)[0] for count in (4, 12, 60))
     assert not few.is_known and few.answers < LEAST_ANSWERS
     assert many.is_known and many.high - many.low < more.high - more.low < few.high - few.low
+
+
+@pytest.mark.parametrize(
+    ("count", "low", "high", "known"),
+    [
+        (LEAST_ANSWERS, 0.3, 0.7, True),
+        (LEAST_ANSWERS - 1, 0.3, 0.7, False),
+        (LEAST_ANSWERS, 0.25, 0.25 + WIDEST, False),
+    ],
+)
+def test_a_topic_is_known_from_the_least_number_of_answers_on(count: int, low: float, high: float, known: bool) -> None:
+    assert Mastery("a", count, 0.5, 0.5, low, high).is_known is known
+
+
+def test_the_ability_is_weighed_after_years_of_answers() -> None:
+    """Products of thousands of chances are smaller than any number of the machine."""
+    weights = weigh_ability(answers("a", 3000, 6000), 0.9)
+    assert weights.sum() == pytest.approx(1)
+    assert weights @ np.array(GRID) == pytest.approx(0, abs=0.05)
 
 
 def test_a_hard_question_got_wrong_says_less_than_an_easy_one() -> None:

@@ -141,6 +141,7 @@ def test_a_question_that_cannot_be_scored_is_not_the_members_fault() -> None:
         ("a < b", "a &lt; b", "accepted"),
         ("&lt;", "&lt;", "accepted"),
         ("“q”", "“q”", "accepted"),
+        ("“q”\n1", "“q”\r\n1", "accepted"),
         ("1", " \n", "invalid"),
         ("", "", "accepted"),
         ("", "None", "wrong"),
