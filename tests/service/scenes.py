@@ -96,15 +96,17 @@ class Stage:
         day: date,
         key: str | None = "views",
         *,
+        number: int = 0,
         closed: bool = True,
         skipped: str | None = None,
     ) -> Round:
-        """Opens a round at 9:00 UTC of its day, for eight hours."""
+        """Opens a round at 9:00 UTC of its day, for eight hours; with a `number` an extra one."""
         opens = datetime(day.year, day.month, day.day, 9, tzinfo=UTC)
         closes = opens + timedelta(hours=8)
         row = Round(
             schedule_id=schedule.id,
             day=day,
+            number=number,
             version_id=None if key is None else (await self.version(key)).id,
             opens_at=opens,
             closes_at=closes,

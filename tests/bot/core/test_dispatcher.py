@@ -137,6 +137,21 @@ async def settle(room: Room, chat: Wall) -> None:
         room.moving.advance(minutes=5)
 
 
+async def test_in_one_channel_a_message_waits_for_the_one_before(room: Room) -> None:
+    """A question and a notice to the admins are claimed together, as they wait in queues of their own."""
+    await room.schedules(room.where)
+    chat = Counted()
+    run = asyncio.create_task(Dispatcher(room.client, chat, wait_s=0.1).run())
+    for _ in range(2):
+        await chat.lets(0, once_waiting=1)
+        await room.client.today(room.boss, room.where)  # takes long enough for another post to begin
+        await chat.lets(1, once_waiting=1)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert (len(chat.posts), chat.most) == (2, 1)
+
+
 async def test_a_slow_channel_holds_up_no_other(room: Room) -> None:
     await room.schedules(Where(channel="slow", name="slow"), room.where)
     chat = Gated()

@@ -30,7 +30,7 @@ from service.store import claims, outbox
 from service.store.change_signal import OUTBOX, ChangeSignal
 from service.store.members import resolve_caller
 from service.store.session import Sessions, make_engine, make_sessions
-from service.store.tables import Outbox, Round
+from service.store.tables import Identity, Outbox, Round
 from service.wire import (
     READABLE_KINDS,
     AttemptOutcome,
@@ -89,6 +89,19 @@ async def test_a_lease_that_ends_brings_the_message_back_as_uncertain(daily: Dai
     clock.advance(seconds=1)
     again = await question_of(daily)
     assert (first.uncertain, again.uncertain, again.attempt, again.key) == (False, True, 2, first.key)
+
+
+async def test_a_private_message_to_somebody_who_is_gone_goes_nowhere(daily: DailyChannel, clock: Clock) -> None:
+    """Least of all to the channel that it names beside the member."""
+    await posted(daily, clock)
+    await daily.deliver()
+    await daily.answer("r1", "a")
+    clock.advance(hours=8)
+    await daily.service.tick()
+    async with daily.service.sessions.begin() as session:
+        await session.execute(delete(Identity))
+    assert [each.body.kind for each in await daily.deliver() if each.body.kind in ("result", "reveal")] == ["reveal"]
+    assert [state for key, state in (await states(daily)).items() if ":result:" in key] == ["skipped"]
 
 
 async def test_a_certain_failure_is_retried_without_looking(daily: DailyChannel, clock: Clock) -> None:

@@ -74,7 +74,7 @@ async def until_locked_out(session: AsyncSession, answering: asyncio.Task[Answer
 
 
 @settings(max_examples=12)
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 900)), min_size=1, max_size=6))
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(-300, 2400)), min_size=1, max_size=6))
 async def test_both_paths_store_and_reply_the_same(
     daily: DailyChannel, clock: Clock, presses: list[tuple[str, int]]
 ) -> None:

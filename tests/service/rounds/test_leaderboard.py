@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from sqlalchemy import text
 
 from service.rounds import leaderboard
 from service.rounds.leaderboard import BoardQuery
@@ -52,6 +53,23 @@ async def test_rookies_are_those_whose_first_answer_here_fell_into_the_period(st
     assert lines(month) == [(1, "Bo", 10)]
     with refused(PeriodUnsuitable(contest="rookies")):
         await leaderboard.get_board(stage.session, bo, stage.now, BoardQuery(contest="rookies", period="all"))
+
+
+async def test_who_turns_out_to_have_answered_before_is_no_rookie_any_more(stage: Stage) -> None:
+    """Points of an older round come late where code is judged after the close, or a key is corrected."""
+    ada, bo, cy = [await stage.caller(name) for name in ("Ada", "Bo", "Cy")]
+    await stage.bank(question())
+    schedule = await stage.schedule(ada)
+    last_week, today = await stage.round(schedule, date(2026, 2, 24)), await stage.round(schedule, WEDNESDAY)
+    rookies = BoardQuery(contest="rookies")
+    for member, points in ((ada, 10), (bo, 5)):
+        await stage.points(member, points, round_=today)
+    board = await leaderboard.get_board(stage.session, cy, stage.now, rookies)
+    assert lines(board) == [(1, "Ada", 10), (2, "Bo", 5)]
+    for member in (ada, cy):
+        await stage.points(member, 7, round_=last_week)
+    board = await leaderboard.get_board(stage.session, cy, stage.now, rookies)
+    assert (lines(board), board.total) == ([(1, "Bo", 5)], 1)
 
 
 async def test_who_improved_is_seen_against_the_period_before(stage: Stage) -> None:
@@ -231,6 +249,31 @@ class TestStreaks:
         await stage.session.flush()
         streaks = await leaderboard.load_schedule_streaks(stage.session, schedule.id, [ada.member_id])
         assert streaks[ada.member_id].current == 2
+
+    async def test_the_rounds_of_slots_count_in_order_and_neither_extra_nor_skipped_ones(self, stage: Stage) -> None:
+        ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+        await stage.bank(question())
+        schedule, other = await stage.schedule(ada), await stage.schedule(ada)
+        second, first = [await stage.round(schedule, day) for day in (self.DAYS[1], self.DAYS[0])]
+        extra = await stage.round(schedule, self.DAYS[1], number=1)
+        await stage.round(schedule, self.DAYS[2], None, skipped="the service was down")
+        running = await stage.round(schedule, self.DAYS[3], closed=False)
+        elsewhere = await stage.round(other, self.DAYS[0])
+        for round_ in (first, extra, elsewhere):
+            await stage.answer(ada, round_)
+        stage.session.add(StreakGrace(round_id=second.id, member_id=bo.member_id))
+        await stage.session.flush()
+        people = [ada.member_id, bo.member_id]
+        found = await stage.session.execute(
+            text("select * from list_attendance(:schedules, :people)"), {"schedules": [schedule.id], "people": people}
+        )
+        assert {(kind, owner): (rounds, running) for kind, owner, rounds, running in found} == {
+            ("asked", schedule.id): ([first.id, second.id, running.id], [running.id]),
+            ("answered", ada.member_id): ([first.id, extra.id, elsewhere.id], None),
+            ("excused", bo.member_id): ([second.id], None),
+        }
+        streaks = await leaderboard.load_schedule_streaks(stage.session, schedule.id, people)
+        assert [(streaks[member].current, streaks[member].best) for member in people] == [(0, 1), (0, 0)]
 
     async def test_of_several_schedules_the_longest_running_one_shows(self, stage: Stage) -> None:
         ada = await stage.caller()

@@ -21,12 +21,13 @@ from service.wire import (
     QuestionGone,
     QuestionPost,
     Refusal,
+    ScheduleSpec,
     StillOpen,
     Where,
     WrongKindOfAnswer,
 )
 from tests.conftest import MONDAY, Clock
-from tests.service.daily_channel import DAILY, DailyChannel, choice, code, prose, value
+from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, code, prose, value
 from tests.service.refusals import refused
 from tests.service.scenes import Stage, question
 from tests.service.statements import counted
@@ -34,10 +35,10 @@ from tests.service.statements import counted
 NINE = MONDAY + timedelta(hours=1)
 
 
-async def open_round(daily: DailyChannel, clock: Clock, question: object) -> str:
+async def open_round(daily: DailyChannel, clock: Clock, question: object, spec: ScheduleSpec = SPEC) -> str:
     """Posts this question in the channel and returns its reference."""
     await daily.bank(question)  # type: ignore[arg-type]
-    await daily.schedule()
+    await daily.schedule(spec)
     clock.now = NINE
     return next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
 
@@ -162,8 +163,9 @@ async def test_a_late_answer_before_the_close_does_not_reveal_the_key(daily: Dai
     assert (receipt.status, receipt.key, receipt.verdict) == ("late", None, None)
 
 
-async def test_a_clock_that_is_ahead_gains_nothing(daily: DailyChannel, clock: Clock) -> None:
-    ref = await open_round(daily, clock, choice())
+@pytest.mark.parametrize("confidence", [False, True], ids=["in one statement", "step by step"])
+async def test_a_clock_that_is_ahead_gains_nothing(daily: DailyChannel, clock: Clock, confidence: bool) -> None:
+    ref = await open_round(daily, clock, choice(), SPEC.model_copy(update={"confidence": confidence}))
     await daily.answer(ref, "a", at=NINE + timedelta(days=9))
     await daily.answer(ref, "b", "Bob", at=NINE - timedelta(days=9))
     assert [row.at for row in await daily.rows(AnswerRow)] == [NINE, NINE]
