@@ -57,17 +57,19 @@ async def test_rookies_are_those_whose_first_answer_here_fell_into_the_period(st
 
 async def test_who_turns_out_to_have_answered_before_is_no_rookie_any_more(stage: Stage) -> None:
     """Points of an older round come late where code is judged after the close, or a key is corrected."""
-    ada, bo, cy = [await stage.caller(name) for name in ("Ada", "Bo", "Cy")]
+    dee, ada, bo, cy = [await stage.caller(name) for name in ("Dee", "Ada", "Bo", "Cy")]
     await stage.bank(question())
     schedule = await stage.schedule(ada)
-    last_week, today = await stage.round(schedule, date(2026, 2, 24)), await stage.round(schedule, WEDNESDAY)
-    rookies = BoardQuery(contest="rookies")
-    for member, points in ((ada, 10), (bo, 5)):
+    weeks_ago, today = await stage.round(schedule, date(2026, 2, 10)), await stage.round(schedule, WEDNESDAY)
+    everybody, rookies = BoardQuery(period="all"), BoardQuery(contest="rookies")
+    await stage.points(dee, 1, round_=weeks_ago)
+    for member, points in ((dee, 20), (ada, 10), (bo, 5)):
         await stage.points(member, points, round_=today)
+    assert (await leaderboard.get_board(stage.session, cy, stage.now, everybody)).total == 3
     board = await leaderboard.get_board(stage.session, cy, stage.now, rookies)
     assert lines(board) == [(1, "Ada", 10), (2, "Bo", 5)]
     for member in (ada, cy):
-        await stage.points(member, 7, round_=last_week)
+        await stage.points(member, 7, round_=weeks_ago)
     board = await leaderboard.get_board(stage.session, cy, stage.now, rookies)
     assert (lines(board), board.total) == ([(1, "Bo", 5)], 1)
 
@@ -94,6 +96,24 @@ async def test_who_improved_is_seen_against_the_period_before(stage: Stage) -> N
     for period in ("all", "season"):
         with refused(PeriodUnsuitable(contest="improved")):
             await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(contest="improved", period=period))
+
+
+async def test_a_late_answer_of_the_period_before_changes_who_improved(stage: Stage) -> None:
+    ada = await stage.caller("Ada")
+    await stage.bank(question())
+    schedule = await stage.schedule(ada)
+    for number, credit in ((23, 0.0), (24, 0.0), (25, 1.0)):
+        await stage.points(ada, 5, round_=await stage.round(schedule, date(2026, 2, number)), credit=credit)
+    for day in (MONDAY, TUESDAY, WEDNESDAY):
+        await stage.points(ada, 10, round_=await stage.round(schedule, day), credit=1.0)
+
+    async def gains() -> list[float]:
+        board = await leaderboard.get_board(stage.session, ada, stage.now, BoardQuery(contest="improved"))
+        return [round(row.gain or 0, 3) for row in board.rows]
+
+    assert await gains() == [0.667]
+    await stage.points(ada, 10, round_=await stage.round(schedule, date(2026, 2, 26)), credit=1.0)
+    assert await gains() == [0.5]
 
 
 async def test_my_own_line_is_there_even_when_i_am_not_among_the_first(stage: Stage) -> None:

@@ -166,8 +166,9 @@ async def test_a_late_answer_before_the_close_does_not_reveal_the_key(daily: Dai
 @pytest.mark.parametrize("confidence", [False, True], ids=["in one statement", "step by step"])
 async def test_a_clock_that_is_ahead_gains_nothing(daily: DailyChannel, clock: Clock, confidence: bool) -> None:
     ref = await open_round(daily, clock, choice(), SPEC.model_copy(update={"confidence": confidence}))
-    await daily.answer(ref, "a", at=NINE + timedelta(days=9))
-    await daily.answer(ref, "b", "Bob", at=NINE - timedelta(days=9))
+    ahead = await daily.answer(ref, "a", at=NINE + timedelta(days=9))
+    behind = await daily.answer(ref, "b", "Bob", at=NINE - timedelta(days=9))
+    assert (ahead.status, behind.status) == ("recorded", "recorded")
     assert [row.at for row in await daily.rows(AnswerRow)] == [NINE, NINE]
 
 
