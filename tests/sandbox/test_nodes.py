@@ -168,6 +168,28 @@ async def test_a_caller_without_the_authoritys_certificate_reaches_nothing(
         assert seen.connections == 0
 
 
+async def test_neither_side_speaks_an_older_tls(
+    tmp_path: Path, server: Certificates, worker: Certificates, authority: Authority
+) -> None:
+    def old(protocol: int, *files: Path) -> ssl.SSLContext:
+        cert, key, trusted = files
+        context = ssl.SSLContext(protocol)
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(cert, key)
+        context.load_verify_locations(trusted)
+        return context
+
+    async with supervisor(tmp_path / "s", echo) as seen, gate(tmp_path / "s", server) as port:
+        caller = old(ssl.PROTOCOL_TLS_CLIENT, *authority.issue("old", server=False))
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            await asyncio.open_connection("127.0.0.1", port, ssl=caller, server_hostname=NAME)
+    node = old(ssl.PROTOCOL_TLS_SERVER, *authority.issue(NAME, server=True))
+    async with await asyncio.start_server(seen.handle, "127.0.0.1", 0, ssl=node) as listening:
+        with pytest.raises(NobodyThere, match="no TLS connection"):
+            await client(listening.sockets[0].getsockname()[1], worker).attempt(Run("r", "print(1)"))
+    assert seen.connections == 0
+
+
 @pytest.mark.parametrize("wrong", ["name", "authority"])
 async def test_nothing_is_sent_to_a_node_that_is_not_who_it_says(
     tmp_path: Path, server: Certificates, worker: Certificates, authority: Authority, wrong: str

@@ -92,6 +92,32 @@ async def test_where_proc_is_masked_the_walls_are_full_all_the_same(tmp_path: Pa
         started.stop()
 
 
+@pytest.mark.parametrize(
+    ("weaker", "found"),
+    [(False, "full: Landlock: start the kernel"), (True, "refused: without namespaces, only Landlock protects files")],
+)
+def test_without_landlock_the_walls_are_namespaces_or_it_refuses(weaker: bool, found: str) -> None:
+    probe = f"""
+import errno, struct
+from sandbox import linux
+from sandbox.host import jail
+
+def step(code, value, yes=0, no=0):
+    return struct.pack("=HBBI", code, yes, no, value)
+
+# landlock_create_ruleset, number 444, does not exist: as a kernel that has no Landlock.
+linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
+linux.load_filter(step(0x20, 0) + step(0x15, 444, 0, 1) + step(0x06, 0x50000 | errno.ENOSYS) + step(0x06, 0x7FFF0000))
+try:
+    host = jail.probe(weaker={weaker})
+    print(host.isolation, *host.lacks, sep=": ")
+except jail.NotIsolated as problem:
+    print("refused", problem, sep=": ")
+"""
+    ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.stdout.startswith(found), ran.stderr
+
+
 def test_without_namespaces_it_refuses_and_names_the_cure(tmp_path: Path) -> None:
     if not can_be_a_user():
         pytest.skip("this machine lets root make no user namespace")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import embedded, values
-from sandbox.causes import MemoryExceeded
+from sandbox.causes import MemoryExceeded, Tampered
 from sandbox.host import jail
 from sandbox.host.pair import execute_pair
 from sandbox.host.pool import Zygote
@@ -99,6 +99,17 @@ async def test_a_driver_reaches_nothing_outside_the_shared_memory(
     # Ended as tampered with at once, not by the time limit.
     assert (outcome.status, outcome.wall_ms < LIMITS.wall_ms / 2) == ("error", True), outcome
     assert survivor.log.read_bytes()[log:].count(b"Traceback") == 0
+
+
+async def test_an_answer_that_reports_success_while_its_driver_works_has_tampered(
+    survivor: embedded.EmbeddedSandbox,
+) -> None:
+    await survivor.client.until_ready()
+    report = b'{"status": "ok", "reached": "done", "exit_code": null, "cause": null}'
+    outcome = await survivor.client.run(
+        run_of(f"{WRITE}\nframe(b'C', b'12345')\nframe(b'E', {report!r})\n{IDLE}", PATIENT)
+    )
+    assert (outcome.status, outcome.cause, outcome.results) == ("error", Tampered(), b""), outcome
 
 
 async def test_a_right_pair_works_after_all_that(survivor: embedded.EmbeddedSandbox) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sandbox.client import SandboxClient
+from sandbox.framing import RESULT_HEADER
 from sandbox.values import Value, decode, encode, split
-from sandbox.wire import Limits, Outcome, Run
+from sandbox.wire import Limits, Outcome, Run, encode_run
 
 pytestmark = pytest.mark.sandbox
+
+HOME = str(Path(__file__).parents[3])
 
 
 async def run(client: SandboxClient, code: str, **changes: Any) -> Outcome:
@@ -24,6 +30,23 @@ async def called(client: SandboxClient, code: str, *cases: tuple[Value, ...], **
     outcome = await run(client, code, entry="f", cases=encode(list(cases)), **changes)
     assert outcome.status == "ok", outcome
     return [decode(entry) for entry in split(outcome.results)]
+
+
+def test_a_child_that_cannot_be_confined_says_why_and_takes_no_run() -> None:
+    """Without namespaces of its own, a process can map no ids."""
+    program = f"""
+import os, sys
+sys.path.insert(0, {HOME!r})
+from sandbox.inside import child, confine
+os.dup2(1, child.RESULTS_FD)
+os.dup2(0, child.RUN_FD)
+child.run_child(confine.Confinement(readable=(), user=os.getuid(), group=os.getgid()))
+"""
+    sent = encode_run(Run("run", "print('unconfined')"))
+    ran = subprocess.run([sys.executable, "-B", "-c", program], input=sent, capture_output=True, check=False)
+    length, kind = RESULT_HEADER.unpack_from(ran.stdout)
+    assert (ran.returncode, kind, length) == (71, ord("X"), len(ran.stdout) - RESULT_HEADER.size), ran
+    assert b"PermissionError" in ran.stdout
 
 
 async def test_output_comes_back_with_its_streams_apart(client: SandboxClient) -> None:

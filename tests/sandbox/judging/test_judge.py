@@ -121,8 +121,9 @@ def test_missing_short_and_extra_bytes_fail_every_case(results: bytes) -> None:
     assert judgement.share == 0.0
 
 
-def test_an_entry_nobody_can_read_fails_its_case_alone() -> None:
-    judgement = judged([ok(1), b"\x80\x04N.", ok(3), raised("ValueError")])
+@pytest.mark.parametrize("entry", [b"\x80\x04N.", b"", ok(2)[:-1], ok(2) + b"\0", ok(2) + ok(2)])
+def test_an_entry_nobody_can_read_fails_its_case_alone(entry: bytes) -> None:
+    judgement = judged([ok(1), entry, ok(3), raised("ValueError")])
     assert verdicts(judgement) == ["accepted", "runtime error", "accepted", "accepted"]
 
 
