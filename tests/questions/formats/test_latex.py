@@ -72,6 +72,12 @@ def test_the_exam_class_is_read() -> None:
     assert reading.findings == ()
 
 
+def test_nothing_before_the_document_begins_is_read() -> None:
+    preamble = "\\documentclass{exam}\n\\question Old?\n"
+    body = "\\begin{document}\n\\begin{questions}\n\\question What is one?\n\\end{questions}\n\\end{document}\n"
+    assert [one.prompt for one in read_bank(preamble + body, name="a.tex").bank.questions] == ["What is one?"]
+
+
 def test_exercises_and_the_solution_below_them_are_read() -> None:
     question = one(
         "\\begin{exercise}[Views]\nShow that a view shares memory.\n\\begin{enumerate}\n\\item Prove it for slices.\n"

@@ -104,6 +104,18 @@ def test_the_questions_within_the_limit_are_kept(monkeypatch: pytest.MonkeyPatch
     ]
 
 
+def test_a_row_with_a_cell_too_large_to_be_read_is_left_out_and_those_after_it_keep_their_lines() -> None:
+    rows = ("question,answer", "What is one?,1", f"{'a' * 140_000},2", "What is three?,3")
+    reading = read_bank("\n".join(rows), name="a.csv")
+    assert [one.split(" | ")[0] for one in found(reading)] == [
+        "3-3 Q603 this row cannot be read: field larger than field limit (131072)"
+    ]
+    assert [(one.prompt, one.place.line) for one in reading.bank.questions] == [
+        ("What is one?", 2),
+        ("What is three?", 4),
+    ]
+
+
 def test_the_limits_are_those_of_the_documentation() -> None:
     assert (draft.LONGEST, draft.MOST_QUESTIONS) == (200_000, 20_000)
 
