@@ -120,13 +120,14 @@ async def test_an_answer_that_waits_for_its_verdict_stays(daily: DailyChannel, c
     assert [row.given for row in await daily.rows(AnswerRow)] == [{"code": "def double(x): ..."}] * 2
 
 
-async def test_an_open_round_keeps_its_answers(daily: DailyChannel, clock: Clock) -> None:
+async def test_an_open_round_keeps_its_answers_and_those_that_were_changed(daily: DailyChannel, clock: Clock) -> None:
     await daily.bank(value())
     ref = await ask(daily, clock)
-    await daily.answer(ref, AnswerInput(text="(2, 3)"), "Ada")
+    for text in ("(3, 2)", "(2, 3)"):
+        await daily.answer(ref, AnswerInput(text=text), "Ada")
     clock.advance(days=DAYS + 1)
     await clear(daily)
-    assert [row.given["text"] for row in await daily.rows(AnswerRow)] == ["(2, 3)"]
+    assert [row.given["text"] for row in await daily.rows(AnswerRow)] == ["(3, 2)", "(2, 3)"]
 
 
 async def test_verdicts_of_code_lose_what_was_written_and_printed(
