@@ -27,6 +27,7 @@ from service.domain.calendar import (
     period_bounds,
     slot_instant,
     slots_between,
+    start_of_day,
 )
 from service.wire import Period
 
@@ -295,6 +296,20 @@ def test_days_meet_where_midnight_is_odd(zone: str) -> None:
             assert start is not None and end is not None
             assert start <= now < end
             assert period_bounds("day", end, zone)[0] == end
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "begins"),
+    [
+        ("UTC", date(2026, 3, 4), datetime(2026, 3, 4, tzinfo=UTC)),
+        ("Europe/Berlin", date(2026, 3, 29), datetime(2026, 3, 28, 23, tzinfo=UTC)),
+        ("America/New_York", date(2026, 11, 2), datetime(2026, 11, 2, 5, tzinfo=UTC)),
+        ("America/Sao_Paulo", date(2018, 11, 4), datetime(2018, 11, 4, 3, tzinfo=UTC)),
+    ],
+)
+def test_a_day_begins_at_midnight_or_at_the_first_instant_after_it(zone: str, day: date, begins: datetime) -> None:
+    """In São Paulo, clocks went forward from midnight to one o'clock."""
+    assert start_of_day(zone, day) == begins
 
 
 def test_periods_by_hand() -> None:

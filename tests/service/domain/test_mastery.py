@@ -76,6 +76,14 @@ def test_a_hard_question_got_wrong_says_less_than_an_easy_one() -> None:
     assert estimate_topics(same, 0.9)[0].middle < 0.5
 
 
+def test_questions_whose_difficulty_is_in_doubt_say_less() -> None:
+    found = []
+    for error in (0.0, 1.0, 2.0):
+        many = answers("known", 28, 30, Difficulty(0.0, error))
+        found.append(by_topic(estimate_topics([*many, TopicAnswer("new", EVEN, 0.0)], 0.9))["known"].middle)
+    assert found == sorted(found, reverse=True) and found[0] > found[-1] + 0.05
+
+
 def test_other_topics_speak_where_there_is_one_answer() -> None:
     strong = by_topic(estimate_topics([*answers("known", 28, 30), *answers("new", 0, 1)], 0.9))["new"]
     weak = by_topic(estimate_topics([*answers("known", 5, 30), *answers("new", 0, 1)], 0.9))["new"]

@@ -164,6 +164,14 @@ def test_a_pair_has_its_numbers() -> None:
     assert 8 < pair.expected < 14 and pair.chance < 1e-6 and pair.wrong >= LEAST_WRONG
 
 
+def test_the_chance_of_agreeing_is_that_of_all_others() -> None:
+    """Of six others, three chose one wrong option, two another and one the third."""
+    others = dict(enumerate("bbbccd", 2))
+    questions: list[dict[int, str | None]] = [{**others, 0: "b", 1: "b"} for _ in range(40)]
+    found = {(pair.first, pair.second): pair for pair in find_similar_pairs(questions, level=1.0).pairs}
+    assert found[0, 1].expected == pytest.approx(40 * (9 + 4 + 1) / 36)
+
+
 @pytest.mark.parametrize("least", range(6))
 def test_the_tail_of_equal_chances_is_binomial(least: int) -> None:
     exact = sum(comb(5, k) * 0.3**k * 0.7 ** (5 - k) for k in range(least, 6))
