@@ -14,7 +14,15 @@ from typing import Any
 import pytest
 
 from sandbox.causes import TimeExceeded, TooSlow
-from sandbox.judging.challenge import Challenge, Example, NotJudgeable, judge_code, run_examples
+from sandbox.judging.challenge import (
+    Challenge,
+    Example,
+    NotJudgeable,
+    judge_at_once,
+    judge_code,
+    prepare_judgement,
+    run_examples,
+)
 from sandbox.judging.judge import Judgement
 from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Value, decode, encode, join
@@ -399,7 +407,8 @@ async def test_without_a_gpu_the_cpu_s_verdict_stands() -> None:
 
 async def test_wrong_on_the_cpu_is_not_tried_on_the_gpu() -> None:
     sandbox = Written(answers=[lambda number: 0])
-    assert (await judged(sandbox, device="both")).verdict == "wrong"
+    judgement = await judged(sandbox, device="both")
+    assert (judgement.verdict, judgement.on_gpu) == ("wrong", False)
     assert len(sandbox.of("answer")) == 1
 
 
@@ -414,6 +423,16 @@ async def test_a_message_of_the_whole_run_names_the_gpu() -> None:
     judgement = await judged(Written(answers=[double, broken]), device="both")
     assert (judgement.message, judgement.on_gpu) == ("NameError: no x", True)
     assert (judgement.verdict, judgement.share) == ("runtime error", 0.5)
+
+
+async def test_several_draws_at_once_have_the_limits_of_all_of_them() -> None:
+    sandbox = Written()
+    draws = [await prepare_judgement(sandbox, challenge(), seed) for seed in range(3)]
+    judgements = await judge_at_once(sandbox, draws, "ANSWER")
+    assert judgements is not None and [one.verdict for one in judgements] == ["accepted"] * 3
+    run = sandbox.one("answer")
+    assert run.limits == Limits(wall_ms=3000, cpu_ms=3000, result_bytes=231)
+    assert len(numbers(run)) == 3 * 102
 
 
 # Examples

@@ -48,6 +48,7 @@ def test_returning_and_raising_what_the_reference_did_is_accepted() -> None:
         (2, False, ""),
         (3, False, ""),
     ]
+    assert {(case.expected, case.got) for case in judgement.cases} == {("", "")}, "only a failure shows both"
 
 
 def test_a_wrong_value_is_wrong_and_what_was_right_still_counts() -> None:
