@@ -16,7 +16,7 @@ from service.app import build
 from service.config import Settings
 from service.rounds.measuring import RUNS, measure_round
 from service.store.measurements import MeasuredAnswer, MeasuredRound
-from service.wire import AnswerInput, MeasurementBoard, NotFound, QuestionGone, QuestionPost
+from service.wire import AnswerInput, MeasurementBoard, NotFound, QuestionGone, QuestionPost, StillOpen
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, code, daily_channel_of, verdict_notes
 from tests.service.refusals import refused
@@ -120,6 +120,22 @@ async def test_code_is_shown_with_its_authors_consent_only(played: Open) -> None
             await daily.client.measurements(other, DAILY, ref)
         with refused(NotFound(what="measurement")):
             await daily.client.measurements(other, DAILY)
+
+
+async def test_code_is_not_shown_while_its_question_is_asked_again(played: Open, clock: Clock) -> None:
+    async with played() as (daily, ref):
+        await daily.service.jobs.run_pending()
+        await daily.client.share_solution(daily.who("Fast"), "share", ref, True)
+        clock.advance(hours=16)
+        again = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
+        found = await board(daily, "Wrong", ref)
+        assert found.solution is None and [row.name for row in found.rows] == ["Fast", "Slow"]
+        with refused(StillOpen()):
+            await daily.client.share_solution(daily.who("Fast"), "share 2", again, True)
+        clock.advance(hours=8)
+        await daily.ticked()
+        found = await board(daily, "Wrong", ref)
+        assert found.solution is not None and found.solution.code == FAST.code
 
 
 async def test_the_hidden_and_the_forgotten_are_not_named(played: Open) -> None:
