@@ -98,6 +98,11 @@ def test_nothing_is_allowed_that_is_not_ours() -> None:
 
     assert "unsafe" not in policy
     assert "*" not in policy
+    rules = dict(part.split(maxsplit=1) for part in policy.split("; "))
+    assert [rules[name] for name in ("default-src", "base-uri", "frame-ancestors", "form-action")] == [
+        *("'none'",) * 3,
+        "'self'",
+    ]
     # Pictures alone may stand in the page itself: they are ours, drawn where they are said.
     assert [part.split()[0] for part in policy.split(";") if "data:" in part] == ["img-src"]
 
