@@ -44,6 +44,16 @@ async def test_a_redirect_is_not_followed(model: ModelDouble) -> None:
         assert not other.asked, "neither the key nor the question may go elsewhere"
 
 
+async def test_no_proxy_of_the_environment_is_used(model: ModelDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with model_double() as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        await reach(model).ask(MESSAGES)
+        assert (len(model.asked), proxy.asked) == (1, [])
+
+
 @pytest.mark.parametrize("status", [201, 204, 400, 401, 429, 500])
 async def test_only_200_is_a_reply(model: ModelDouble, status: int) -> None:
     model.status = status
