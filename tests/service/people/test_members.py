@@ -14,8 +14,8 @@ from service.domain.scoring import compute_points
 from service.people import members
 from service.people.privacy import apply_action
 from service.rounds import leaderboard, practice
+from service.store import chats, privacy
 from service.store import members as store_members
-from service.store import privacy
 from service.store.cards import CardRow
 from service.store.members import Caller, list_identities
 from service.store.session import allow_forgetting
@@ -187,6 +187,15 @@ class TestForgetting:
             await stage.answer(ada, round_)
         await apply_action(stage.session, ada, "forget", stage.now)
         assert list(await stage.session.scalars(select(CurrentAnswer.round_id))) == [closed.id]
+
+    async def test_a_code_that_they_made_links_nobody_to_them_any_more(self, stage: Stage) -> None:
+        ada, bo = await stage.caller("Ada"), await stage.caller("Bo")
+        for caller in (ada, bo):
+            until = stage.now + timedelta(minutes=15)
+            await chats.save_link_code(stage.session, caller, "member", caller.name, stage.now, until)
+        await apply_action(stage.session, ada, "forget", stage.now)
+        assert await chats.lock_link_code(stage.session, "member", ["Ada"], stage.now) is None
+        assert await chats.lock_link_code(stage.session, "member", ["Bo"], stage.now) is not None
 
     async def test_a_returning_member_starts_over(self, stage: Stage) -> None:
         ada = await stage.caller()
