@@ -20,6 +20,7 @@ from bot.core.markup import parse, to_summary
         ("until [17:00 (UTC)](time:1772726400:dated).", "until 17:00 (UTC)."),
         ("[docs](https://e.org) ~~wrong~~ *right*", "docs [struck out: wrong] right"),
         (r"\(\begin{align} a \\ b \end{align}\)", "a; b"),
+        (r"\(\begin {pmatrix} a & b \end {pmatrix}\)", "[ a b ]"),
         ("", ""),
     ],
 )
