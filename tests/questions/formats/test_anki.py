@@ -252,6 +252,12 @@ def test_fields_have_the_names_of_their_note_type(models: str, why: str) -> None
     assert found(reading) == ([] if why else [unnamed])
 
 
+def test_a_field_of_options_holds_no_answer() -> None:
+    models = '{"7": {"flds": [{"name": "Question"}, {"name": "Options"}]}}'
+    (question,) = read(notes("Which copies?|clone;view", models=models)).bank.questions
+    assert (question.prompt, question.answer) == ("Which copies?\n\n- clone\n- view", None)
+
+
 @pytest.mark.parametrize(
     ("decks", "cards", "topic"),
     [
