@@ -211,6 +211,11 @@ async def test_no_row_holds_a_code(chats: TwoChats) -> None:
     assert member.digest != linking.digest_of(TOKEN, "chat", mine.code)
 
 
+def test_the_limits_are_those_of_the_page_on_security() -> None:
+    found = (linking.LENGTH, len(set(linking.ALPHABET)), linking.GOOD_FOR, linking.GUESSES)
+    assert found == (8, 30, timedelta(minutes=15), 20)
+
+
 async def test_guessing_is_stopped_for_a_while_even_with_the_right_code(chats: TwoChats) -> None:
     client = chats.daily.client
     made = await client.chat_link(chats.boss("discord"), "make")
