@@ -155,6 +155,10 @@ def infer_roles(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
             options = []
     else:
         roles[key] = ("correct", 0)
+        if said := _commented(columns, key, options):
+            options = options[::2]
+            for place, index in enumerate(said):
+                roles[index] = ("reason", place)
     for place, index in enumerate(options):
         roles[index] = ("option", place)
     topic = next((index for index in others if roles[index][0] == "" and _is_topic(columns[index])), None)
@@ -216,6 +220,24 @@ def _keyed(columns: list[tuple[str, ...]], asks: int, others: list[int]) -> tupl
             if len(options) > 1 and names(columns[key], [columns[index] for index in options]):
                 return key, options
     return None, []
+
+
+_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)]?$")
+
+
+def _commented(columns: list[tuple[str, ...]], key: int, options: list[int]) -> list[int]:
+    """Returns the columns of comments where each option has one right behind it: every other column holds sentences,
+    and no number in the key goes beyond the options without them. Empty for other tables."""
+    texts, said = options[::2], options[1::2]
+    if len(texts) < _FEWEST_OPTIONS or len(texts) != len(said) or len(columns[key]) < _FEWEST_ROWS:
+        return []
+    if not all(map(str.isdecimal, columns[key])) or max(map(int, columns[key])) > len(texts):
+        return []
+
+    def sentences(among: list[int]) -> float:
+        return mean(_share(columns[index], _SENTENCE.search) for index in among)
+
+    return said if sentences(said) >= _REGULAR and sentences(texts) < _ASKS else []
 
 
 def find_key(rows: Sequence[Sequence[str]], among: Sequence[int], options: Sequence[int]) -> int | None:

@@ -171,6 +171,7 @@ OPTION_TEXT = (
     "choice",
     "statement",
     "teks",
+    "val",
 )
 """Names of fields of an option with its text, the likeliest first."""
 GENERIC = ("text", "title", "front", "statement", "query", "q", "stem", "prompt")

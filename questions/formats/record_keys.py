@@ -124,7 +124,7 @@ def right_of(draft: ImportDraft, item: Item, record: Record, texts: list[str], b
     if said is None:
         return set()
     found: set[int] = set()
-    for one in said if isinstance(said, list) else _split(said, len(texts)):
+    for one in said if isinstance(said, list) else _split(said, texts):
         place = _place(one, record, texts, base)
         if place is None:
             note = f"`{str(said)[:60]}`"
@@ -137,9 +137,16 @@ def right_of(draft: ImportDraft, item: Item, record: Record, texts: list[str], b
     return found
 
 
-def _split(said: Any, count: int) -> list[Any]:
+_GLUED = re.compile(r"(?=[a-h]{2})a?b?c?d?e?f?g?h?")
+"""Letters of several options in order, without marks between them."""
+
+
+def _split(said: Any, texts: list[str]) -> list[Any]:
     if isinstance(said, str) and re.fullmatch(r"[A-H](?:[ ]*[,;/&]?[ ]*[A-H])+", said.strip()):
         return re.findall("[A-H]", said)
+    letters = said.strip() if isinstance(said, str) else ""
+    if _GLUED.fullmatch(letters) and letters[-1] in "abcdefgh"[: len(texts)] and letters not in texts:
+        return [*letters]
     return [said]
 
 

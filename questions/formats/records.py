@@ -278,7 +278,9 @@ def _record(data: dict[Any, Any]) -> Record | None:
             unknown[name] = value
     if isinstance(values.get("question"), dict):
         inner = values["question"]
-        values["question"] = next((inner[key] for key in ("text", "prompt", "stem") if key in inner), "")
+        named = next((inner[key] for key in ("text", "prompt", "stem") if key in inner), "")
+        values["question"] = named or _in_english(inner)
+        unknown |= {f"question {spelled(name)}": text for name, text in inner.items() if text != values["question"]}
     asked = values.get("question")
     if not isinstance(asked, str) or not asked.strip():
         return None
@@ -345,6 +347,14 @@ def _in_one_language(data: dict[Any, Any]) -> dict[str, Any]:
     chosen = min(asking, key=lambda end: (end not in (" english", " en"), end))
     ours = {name.removesuffix(end): fields[name] for name, end in found.items() if end == chosen}
     return {**ours, **{name: value for name, value in fields.items() if found.get(name) != chosen and name not in ours}}
+
+
+def _in_english(texts: dict[Any, Any]) -> Any:
+    """Returns the text of a question that is there in several languages, `{en: …, ru: …}`: in English, or the first."""
+    if not all(isinstance(name, str) and _LANGUAGE.search(f" {spelled(name)}") for name in texts):
+        return ""
+    english = (text for name, text in texts.items() if spelled(name) in ("en", "english"))
+    return next(english, next(iter(texts.values()), ""))
 
 
 def _by_names(unknown: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]] | None:
