@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from questions.blocks import fold_text
-from questions.labels import answer_in_heading, is_question_heading, label_of, text_after
+from questions.labels import answer_in_heading, is_answer_summary, is_question_heading, label_of, text_after
 from questions.source import trim
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _BACK_LINK = re.compile(
     r"(?:</(?:div|center|b|p|a)>\s*){1,5})?)\s*",
     re.IGNORECASE,
 )
+_LINK_ALONE = re.compile(r"\s*[*_]{0,3}\[(?P<text>[^\[\]]{1,80})\]\([^()\s]{1,200}\)[*_]{0,3}\s*")
+"""A link in a line of its own: `[Answer](answers.md#1)` leads to the answer, and is none."""
 _PROMOTION = re.compile(
     r"[^\w\[]{0,12}(?:\[!\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)\]\([^()\s]{0,500}\)[ ]*)+"
     r"|(?:[^\w]|_){0,12}(?:"
@@ -205,7 +207,10 @@ def _ends_nothing(line: str) -> bool:
         return False
     if not line.strip() or _PROMOTION.fullmatch(line.strip()):
         return True
-    return line.rstrip().endswith((")", "*", "_", ">", "-")) and _BACK_LINK.fullmatch(line) is not None
+    if not line.rstrip().endswith((")", "*", "_", ">", "-")):
+        return False
+    elsewhere = _LINK_ALONE.fullmatch(line)
+    return _BACK_LINK.fullmatch(line) is not None or (elsewhere is not None and is_answer_summary(elsewhere["text"]))
 
 
 def only_pictures(text: str) -> bool:

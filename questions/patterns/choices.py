@@ -277,10 +277,15 @@ def _of_statement(prompt: str) -> ChoiceParts | None:
 
 
 def _of_answer(prompt: str, answer: str) -> ChoiceParts | None:
-    """Returns the options at the start of a text with a label, if a key stands right below them."""
+    """Returns the options at the start of a text with a label, if a key stands right below them, or if the text is
+    nothing but three check boxes or more: two may be what remains to do."""
     lines = answer.split("\n")
     run = options_in(lines) if may_hold_options(answer) else None
-    if run is None or trim("\n".join(lines[: run.start])) or run.kind != "letter":
+    if run is None or trim("\n".join(lines[: run.start])):
+        return None
+    if run.kind == "box" and len(run.options) > 2 and not trim("\n".join(lines[run.end :])):
+        return _joined(prompt, "", run, None, "", keyless=False)
+    if run.kind != "letter":
         return None
     key = letter_below(lines[run.end :], run.options)
     return key and _joined(prompt, "", run, key, "", keyless=False)

@@ -507,6 +507,10 @@ def _continued(document: Document, kind: Kind, run: list[Start], known: tuple[Ca
     alike = [start for one in known if one.kind == kind for start in one.read if start.depth == run[0].depth]
     if len(alike) < _FEWEST_CONTINUED or kind == "label":
         return Verdict()
+    if kind == "fold":
+        # One summary without a question mark among many that ask, such as `Explain how dropout works`.
+        few = len(run) * _FEWEST_CONTINUED <= len(alike)
+        return Verdict(tuple(one for one in run if few and one.said and len(one.stem.text.split()) > _SHORTEST))
     if _are_numbers(run):
         return Verdict(tuple(start for start in run if start.body and start.body[0].kind == "paragraph"))
     if kind in ("heading", "line"):

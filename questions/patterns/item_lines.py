@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from questions.labels import label_of
+from questions.labels import is_answer_summary, label_of
 from questions.patterns.options import may_hold_options, options_in
 from questions.patterns.stems import asks_for_truth, ends_asking, question_line, reads_as_question, unbold
 
@@ -22,9 +22,25 @@ _ONE_LINE = re.compile(
 )
 
 
+_FOLDED = re.compile(
+    r"(?P<asks>[^\n<]*[^\n<\s])[ \t]*<details>[ \t]*<summary>(?P<summary>[^<\n]{1,80})</summary>[ \t]*"
+    r"(?P<says>[^\n<]*[^\n<\s])[ \t]*</details>[ \t]*"
+)
+"""A question and its folded answer in one line."""
+_VERDICTS = {
+    sign: word
+    for word, signs in (("True", ":heavy_check_mark: :white_check_mark: ✅ ✔ ✔️ ✓"), ("False", ":x: ❌ ✖ ✗ ✘"))
+    for sign in signs.split()
+}
+"""Signs that say whether a statement is true."""
+
+
 def parted(text: str) -> tuple[str, str]:
     """Returns the lines that ask and the text after the question in the same line."""
     first, _, below = text.partition("\n")
+    folded = _FOLDED.fullmatch(text)
+    if folded and is_answer_summary(folded["summary"]):
+        return folded["asks"], _VERDICTS.get(folded["says"], folded["says"])
     if unbold(text) != text.strip():
         return text, ""
     run = options_in(text.split("\n")) if below and may_hold_options(below) else None

@@ -198,7 +198,8 @@ def _parts(
         # A tag around the heading ends in the next line.
         first += 1
     before = _text(document, start, first, answer.first - 1 if answer else last)
-    shown = "\n\n".join(part for part in (start.said, before) if part)
+    folded = answer is not None and answer.first == start.first
+    shown = "\n\n".join(part for part in (start.said, before) if part) if not folded else ""
     title, stem = start.title, start.stem.text
     if meta.asked or candidate.reason == "titled":
         title, stem = stem, ""
@@ -208,7 +209,11 @@ def _parts(
         return _Parts(last, prompt, answer.text, True, title, meta.level, meta.tags)
     if not title and _is_title(start, body, first):
         title, stem = stem, ""
-    if not stem:
+    if not stem and start.kind == "line" and start.block and start.block.last > start.last:
+        # The rest of the paragraph below a line that is only a number.
+        stem = _text(document, start, first, start.block.last)
+        shown = _text(document, start, start.block.last + 1, last)
+    elif not stem:
         asked = next((block for block in body if block.first >= first and not _POINTS.fullmatch(block.text)), None)
         first = asked.first if asked else first
         if asked and start.kind == "heading" and not ends_asking(asked.text):

@@ -72,6 +72,8 @@ def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True)
     ids = frozenset(latin_letter(letter) for letter in _LETTER.findall(_AND_WORD.sub(" ", found["letters"])))
     rest = found["rest"].lstrip(" -–—*_`").strip()
     below_it = next((line for line in below.split("\n") if line.strip()), "")
+    if len(ids) == 1 and (several := _lettered_texts(first, options)):
+        return Key(several, trim(below), first.strip())
     if len(ids) == 1 and (_PART.search(first, found.start("end")) or _PART.match(below_it.lstrip(" -*"))):
         return None
     right = [option.text for option in options if option.id in ids]
@@ -181,6 +183,26 @@ def _by_text(answer: str, options: Sequence[FoundOption]) -> Key | None:
 
 _WORDS_BETWEEN = r"(?:and|or|y|e|et|und|и|та|ve|và|和|と|및)(?!\w)"
 _BETWEEN = re.compile(rf"[ ]*(?:[,，、;&/+][ ]*)?(?:{_WORDS_BETWEEN}[ ]*)?", re.IGNORECASE)
+
+
+_WITH_LETTER = re.compile(r"(?:^|[,;，、]?[ ]|[,;，、])[*_(]{0,3}(?P<letter>[A-J])[).][ ]*")
+
+
+def _lettered_texts(line: str, options: Sequence[FoundOption]) -> frozenset[str]:
+    """Returns the options that a line lists with their letters and texts, `A) one, C) three`; empty unless each letter
+    stands before the text of its option."""
+    found = list(_WITH_LETTER.finditer(line))
+    if len(found) < 2 or found[0].start():
+        return frozenset()
+    ends = [one.start() for one in found[1:]] + [len(line)]
+    said = [(one["letter"].lower(), line[one.end() : end]) for one, end in zip(found, ends, strict=True)]
+    texts = {option.id: _bare(option.text) for option in options}
+    same = all(_bare(text) == texts.get(letter) for letter, text in said)
+    return frozenset(letter for letter, _ in said) if same else frozenset()
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, plain(text).casefold()))
 
 
 def _several_texts(shown: str, options: Sequence[FoundOption]) -> frozenset[str]:

@@ -34,7 +34,10 @@ _OPTION_LETTER = re.compile(
     r"|\S)|(?<=[-*+][ ][A-J])(?=[ ]\S))(?:[ \t]*(?P<rest>.*)|$)"
 )
 _BULLET = re.compile(r"[ \t]*(?:[-*+])[ \t]+(?P<rest>\S.*)")
-_INLINE = re.compile(r"(?:^|(?<=\s))(?P<open>[*_]{0,2})[(（]?(?P<letter>[A-Ja-j])(?:\.(?=\s+\S)|[)）．、](?=\s*\S))")
+_INLINE = re.compile(
+    r"(?:^|(?<=\s)|(?<=[,，])(?=[A-J][;；]))(?P<open>[*_]{0,2})[(（]?(?P<letter>[A-Ja-j])"
+    r"(?:\.(?=\s+\S)|[)）．、;；](?=\s*\S))"
+)
 _STOP = re.compile(r"[ \t]*(?:#{1,6}[ \t]|</?details\b|</?summary\b|(?:[-*_][ ]*){3,}$)", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(?P<mark>```+|~~~+)")
 _PREFIX = re.compile(
@@ -60,7 +63,7 @@ _WRONG_MARK = re.compile(r"^[❌✗✘]|[❌✗✘]\ufe0f?[ ]*$")
 _BOLD = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,400})\1")
 _MAYBE = re.compile(
     rf"(?m)\[[ xX✓✔*]\]|^\[\][ ]|\([ xX]\)|^[ \t]*[-*+][ ][A-J][ ]\S|^[ \t]{{0,3}}B(?!\w)"
-    rf"|(?<![^\W_])[{_LETTERS}](?:[)\].:*_）．、：]|(?<=[①-⑩]))"
+    rf"|(?<![^\W_])[{_LETTERS}](?:[)\].:*_）．、：;；]|(?<=[①-⑩]))"
 )
 _FEWEST_INLINE = 3
 _MOST = 20
@@ -158,7 +161,7 @@ def options_in(lines: list[str]) -> OptionRun | None:
 def _may_share(line: str) -> bool:
     """Returns whether a line has the first two letters with the same mark, as options that share a line do."""
     low = line.lower()
-    return any(f"a{mark}" in low and f"b{mark}" in low for mark in ").）．、")
+    return any(f"a{mark}" in low and f"b{mark}" in low for mark in ").）．、;；")
 
 
 _BARE_LETTER = re.compile(r"[ \t]{0,3}(?P<letter>[A-J])(?:[ \t]+|(?=[^\w\s.):,;=\-]))(?P<rest>\S.*)")

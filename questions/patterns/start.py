@@ -74,6 +74,9 @@ class Start:
         """The answer below, if a label, a heading, a fold or a quote marks it."""
         if self.document is None:
             return None
+        if self.said and self.kind == "item" and self.block and "<details>" in self.block.children[0].text:
+            # The answer is folded in the line that asks.
+            return FoundAnswer(self.said, self.first)
         if self.kind == "item" and self.block and (label := self._label_of_item()):
             return FoundAnswer(text_after(self.document.source, label, self.end), label.line)
         own = (self.block, *self.body) if self.kind in ("line", "paragraph") and self.block else self.body
