@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.labels import QUESTION_WORDS, TASK_WORDS
+from questions.patterns.imperatives import sets_task
 from questions.patterns.starts import find_starts
 from questions.patterns.stems import demands, ends_asking, is_advertisement, numbered
 from questions.source import Finding, Span
@@ -110,17 +111,22 @@ _WITH_LETTER = re.compile(r"[*_]{0,3}(?P<number>\d{1,4})[ ]?[a-h]\b")
 
 
 def _like_questions(document: Document, questions: tuple[Question, ...]) -> list[Block]:
-    """Returns the headings with text below them whose level and number are those of most questions."""
+    """Returns the headings whose level and number are those of questions: all with text below them if most ask or set a
+    task, otherwise those that set one."""
     starts = {question.place.line for question in questions}
     places = sorted(starts)
     asked: Counter[tuple[int, bool]] = Counter()
     free: list[tuple[tuple[int, bool], Block]] = []
+    empty: list[tuple[Block, tuple[int, bool]]] = []
     over = _titles(document)
     for stretch in document.layout.stretches:
-        if not stretch.headings or not stretch.blocks:
+        if not stretch.headings:
             continue
         heading = stretch.headings[-1]
         form = (heading.level, bool(numbered(heading.text)[0]))
+        if not stretch.blocks:
+            empty.append((heading, form))
+            continue
         first, last = stretch.blocks[0].first, stretch.blocks[-1].last
         if heading.first in starts:
             asked[form] += 1
@@ -132,12 +138,20 @@ def _like_questions(document: Document, questions: tuple[Question, ...]) -> list
         ):
             free.append((form, heading))
     texts = Counter(_key(numbered(heading.text)[1]) for _, heading in free)
-    forms = Counter(form for form, _ in free)
-    return [
+    bare = [heading for heading, form in empty if asked[form] >= _FEWEST_ASKED and _sets_task(heading)]
+    tasks = Counter(form for form, heading in free if _sets_task(heading) or ends_asking(heading.text))
+    others = Counter(form for form, heading in free) - tasks
+    return bare + [
         heading
         for form, heading in free
-        if asked[form] >= max(_FEWEST_ASKED, 2 * forms[form]) and texts[_key(numbered(heading.text)[1])] == 1
+        if asked[form] >= _FEWEST_ASKED
+        and (_sets_task(heading) or asked[form] + tasks[form] >= 2 * others[form])
+        and texts[_key(numbered(heading.text)[1])] == 1
     ]
+
+
+def _sets_task(heading: Block) -> bool:
+    return sets_task(numbered(heading.text)[1])
 
 
 def _key(markdown: str) -> str:
