@@ -95,6 +95,10 @@ SUFFIXES: tuple[str, ...] = (
 """Suffixes of all formats; `.txt` files are recognized by content."""
 
 
+_DECLARED = 40
+"""Characters within which the declaration of an XML document begins."""
+
+
 def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> ImportDraft | None:
     """Reads a document of another format, or refuses one that is too large. Never raises.
 
@@ -103,6 +107,9 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     suffix = PurePath(name).suffix.lower()
     if isinstance(text, bytes) and len(text) <= MOST_BYTES and (what := _binary(text)):
         return _unknown(name, what)
+    if suffix in _MARKDOWN and text[:_DECLARED].lstrip()[:5] in ("<?xml", b"<?xml"):
+        # Its content shows the format, whatever it is called.
+        suffix = ""
     if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
         if len(text) > MOST_BYTES:
             return _too_large(name, "markdown")

@@ -82,7 +82,7 @@ def _shown(name: str) -> str:
 
 
 def _column(name: str, letters: bool) -> Column:
-    if letters and len(name) == 1 and name in _LETTERS:
+    if letters and len(name) == 1 and name in _LETTERS and name not in _ROLE_OF:
         return Column("option", _LETTERS.index(name))
     if name in _ROLE_OF:
         return Column(_ROLE_OF[name])

@@ -298,7 +298,8 @@ def _is_marked(run: OptionRun) -> bool:
 def _joined(
     prompt: str, between: str, run: OptionRun, key: Key | None, unread: str, keyless: bool
 ) -> ChoiceParts | None:
-    if all(_TRUE_OR_FALSE.fullmatch(option.text) for option in run.options) and run.kind != "box":
+    crossed = any(option.crossed for option in run.options)
+    if crossed and all(_TRUE_OR_FALSE.fullmatch(option.text) for option in run.options) and run.kind != "box":
         # `✅ True` and `❌ False` are pictures of the words, whichever is right.
         run = OptionRun(run.kind, run.start, run.end, tuple(o._replace(marked=False) for o in run.options), run.lead)
     marked = frozenset(option.id for option in run.options if option.marked)

@@ -34,6 +34,8 @@ _GLUED = re.compile(
 )
 """Several letters without a separator, such as `BD`."""
 _SPACED = re.compile(r"^[ ]*`[ ]*(?P<letter>[A-J])[ ]*`")
+_MARKED = re.compile(r"^[✅✔☑]\ufe0f?[ ]?(?=\(?[A-J][).])")
+"""A check mark before the letter."""
 _LETTER = re.compile(rf"(?<![^\W_])[{_LETTERS}](?![^\W_])", re.IGNORECASE)
 _AND_WORD = re.compile(r"\b(?:and|or|y|e|et|und|и|та|ve|và)\b")
 _PART = re.compile(r"(?:^|\s)\(?[b-j]\)\s", re.IGNORECASE)
@@ -59,7 +61,7 @@ def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True)
     """
     text = _TAGS.sub("", answer, count=1) if answer.startswith("<") else answer
     first, _, below = text.partition("\n")
-    first = _SPACED.sub(r"`\g<letter>`", first)
+    first = _SPACED.sub(r"`\g<letter>`", _MARKED.sub("", first))
     glued = _GLUED.match(first)
     if letters and glued and _is_ascending(glued["letters"]):
         named = frozenset(glued["letters"].lower())
@@ -172,7 +174,7 @@ def _by_text(answer: str, options: Sequence[FoundOption]) -> Key | None:
         and shown.casefold().startswith(text.casefold())
         and _BOUNDARY.match(shown, len(text))
     ]
-    several = _several_texts(shown, options)
+    several = _several_texts(shown, options) or _lettered_texts(first, options)
     if several:
         return Key(several, trim(below), first.strip())
     if same or len(begun) != 1:
@@ -185,7 +187,7 @@ _WORDS_BETWEEN = r"(?:and|or|y|e|et|und|и|та|ve|và|和|と|및)(?!\w)"
 _BETWEEN = re.compile(rf"[ ]*(?:[,，、;&/+][ ]*)?(?:{_WORDS_BETWEEN}[ ]*)?", re.IGNORECASE)
 
 
-_WITH_LETTER = re.compile(r"(?:^|[,;，、]?[ ]|[,;，、])[*_(]{0,3}(?P<letter>[A-J])[).][ ]*")
+_WITH_LETTER = re.compile(r"(?:^|[,;，、]?[ ]|[,;，、])(?:[✅✔☑]\ufe0f?[ ]?)?[*_(]{0,3}(?P<letter>[A-J])[).][ ]*")
 
 
 def _lettered_texts(line: str, options: Sequence[FoundOption]) -> frozenset[str]:

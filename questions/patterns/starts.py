@@ -137,6 +137,10 @@ def _right_below(document: Document, section: Section, label: Label) -> bool:
 # Headings
 
 
+_JUST_COUNTS = re.compile(r"[#(\[]?[ ]?\d{1,4}[ ]?[.:)\]]?")
+"""A heading that is only a number."""
+
+
 def _headings(document: Document) -> Iterator[Start]:
     depths = document.layout.depths
     for section in document.sections:
@@ -148,7 +152,9 @@ def _headings(document: Document) -> Iterator[Start]:
             body = _before_inner(document, section)
             if not body:
                 continue
-        run = (section.above[-1].first if section.above else 0) * 8 + heading.level
+        # Below `## #1`, `## #2` the questions stand side by side, one below each.
+        over = [above for above in section.above if not _JUST_COUNTS.fullmatch(above.text)]
+        run = (over[-1].first if over else 0) * 8 + heading.level
         stem = question_line(heading.text)
         if stem.labeled and is_question_heading(heading):
             # The question itself is below `### Question:`.

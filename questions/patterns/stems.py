@@ -233,7 +233,9 @@ _SOURCE = re.compile(
 _SOURCE_LENGTH = 600
 _LEADING_LINK = re.compile(r"(?<!\[)\[+[^\w\[\]]{1,5}\]+\(#[^()\s]{0,100}\)[ ]*")
 """An arrow back to the contents before a heading."""
-_LABELED = re.compile(rf"[*_\W]{{0,6}}(?:{QUESTION_WORDS}|第)[ ]?#?\d{{0,4}}[ ]?[题題問问.:：)）]", re.IGNORECASE)
+_LABELED = re.compile(
+    rf"[*_\W]{{0,6}}(?:{QUESTION_WORDS}|第)[ ]?#?\d{{0,4}}[ ]?[题題問问.:：)）](?![集库庫])", re.IGNORECASE
+)
 _WHOLE_LINK = re.compile(r"\[(?P<text>[^\[\]]{1,400})\]\((?P<address>[^()\s]{1,500})\)")
 _ANCHOR = re.compile(r"<a\b[^<>]{0,200}>(?:[ ]*</a>)?|</a>", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?P<mark>\*{1,3}|_{1,3})(?P<text>[^*_\s](?:[^*_]{0,400}[^*_\s])?)(?P=mark)[ ]*")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from questions.blocks import plain
 from questions.patterns.contents import is_only_link
 from questions.patterns.stems import ends_asking
 from questions.source import Finding
@@ -48,8 +50,8 @@ def swallowed_findings(
 
 
 def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequence[Question]) -> Iterator[Finding]:
-    """Yields a finding for each question that a quote in an answer asks and answers, and for each line in an answer in
-    plain text that begins as the questions do."""
+    """Yields a finding for each question that a quote in an answer asks and answers, or that stands below a heading
+    such as `#12-1`, and for each line in an answer in plain text that begins as the questions do."""
     for question in questions:
         place = question.place
         for number in range(place.line + 1, place.end_line):
@@ -57,6 +59,13 @@ def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequ
             found = _QUOTED.fullmatch(line) if line.startswith(">") else None
             if found and ends_asking(found["text"]) and _DEEPER.match(document.source.line(number + 1)):
                 yield _inside(document, number, place.line)
+    places = sorted((question.place.line, question.place.end_line) for question in questions)
+    for over, block in pairwise(document.blocks):
+        part = over.kind == "heading" and _PART.fullmatch(over.text) is not None
+        if part and block.kind in ("heading", "paragraph") and ends_asking(plain(block.text.partition("\n")[0])):
+            above = places[: bisect_left(places, (over.first, 0))][-1:]
+            if above and over.first <= above[0][1]:
+                yield _inside(document, block.first, above[0][0])
     for candidate in won:
         starts = candidate.read if candidate.kind == "paragraph" else ()
         words = Counter(start.stem.text.split(maxsplit=1)[0] for start in starts if start.stem.text.strip())
@@ -91,6 +100,8 @@ def answered_twice_findings(
                 yield _inside(document, above, question.place.line)
 
 
+_PART = re.compile(r"[#(]?[ ]?\d{1,3}[-.]\d{1,2}[ ]?[.:)]?")
+"""A heading that is only the number of a part of a question."""
 _QUOTED = re.compile(r">[ \t]*[-*+][ \t]+(?P<text>\S.*)")
 _DEEPER = re.compile(r">[ ]?>")
 _LONGEST = 120

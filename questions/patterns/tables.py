@@ -137,7 +137,8 @@ def _rows_ask(document: Document, block: Block, columns: _Columns) -> bool:
     asked = [row[columns.asks] for row in rows if len(row) > columns.asks]
     asking = sum(map(reads_as_question, asked))
     if columns.says is None:
-        return columns.whole and asking * 2 > len(asked) and not any("](" in cell for cell in asked)
+        linked = sum("](" in cell for cell in asked)
+        return columns.whole and asking * 2 > len(asked) and linked * 2 < len(asked)
     return asking * 2 > len(asked) or (columns.whole and sum(len(cell.split()) > 2 for cell in asked) * 2 > len(asked))
 
 

@@ -58,6 +58,7 @@ def test_text_is_no_binary_file(data: bytes) -> None:
         ("a", GIFT, "gift"),
         ("a.xml", QUIZ, "moodle-xml"),
         ("a.txt", QUIZ, "moodle-xml"),
+        ("a.md", f'<?xml version="1.0"?>\n{QUIZ}', "moodle-xml"),
         ("a.qti", "<questestinterop/>", "qti"),
         ("a.csv", "question,answer\nWhat?,a\n", "csv"),
         ("a.tsv", "question\tanswer\nWhat?\ta\n", "csv"),
