@@ -164,6 +164,8 @@ def add_rows(
         if most_have_options and set(row.cells) <= {"question"} and not _has_options(row) and not _asks(row):
             lines = (row.first, row.last)
             draft.add_skipped("a row has neither options nor an answer", "complete the row, or remove it", lines)
+        elif _has_options(row) and spelled(row.cells.get("question", "")).removeprefix("the ") in ASKING:
+            draft.add_skipped("a row of the template is not filled in", "write the question", (row.first, row.last))
         else:
             add_row(draft, row, style)
 
