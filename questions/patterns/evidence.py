@@ -370,7 +370,8 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
     if over.endswith(":") and not answered and not any(_demands_or_ends_asking(start) for start in asking):
         # `Have four options each` and `Are about week 1` go on with the sentence, ending in a colon, above them.
         return Verdict()
-    if len(asking) * 3 < len(run) * 2:
+    counted = not run[0].depth and all(start.number for start in run) and _is_told(document, run)
+    if len(asking) * 3 < len(run) * 2 and not counted:
         return _split(run, asking)
     return _split(run, {start for start in items if start in asking or not _is_courtesy(start, run)})
 
