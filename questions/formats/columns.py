@@ -90,6 +90,9 @@ def infer_cards(lines: Sequence[str]) -> InferredTable | None:
     """Returns the columns of a table whose rows are fronts and backs, with different fronts; None for other tables."""
     for delimiter in _DELIMITERS:
         rows = [row for line in lines[:_MOST_ROWS] for row in _rows([line], delimiter)]
+        # Exports end each row with an empty cell for tags.
+        empty = bool(rows) and all(len(row) > 2 and not row[-1] for row in rows)
+        rows = [row[:-1] for row in rows] if empty else rows
         pairs = sum(len(row) == 2 for row in rows)
         # A back may have the delimiter in it, behind a front that asks.
         cards = [row for row in rows if len(row) == 2 or (len(row) > 2 and reads_as_question(row[0]))]
@@ -97,7 +100,7 @@ def infer_cards(lines: Sequence[str]) -> InferredTable | None:
             continue
         fronts, backs = [row[0] for row in cards], [row[1] for row in cards]
         if holds_texts(fronts) and holds_texts(backs) and len(set(fronts)) >= len(fronts) * _REGULAR:
-            return InferredTable(delimiter, (("question", 0), ("answer", 0)))
+            return InferredTable(delimiter, (("question", 0), ("answer", 0), *((("", 0),) if empty else ())))
     return None
 
 

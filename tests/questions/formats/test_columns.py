@@ -128,6 +128,8 @@ CARDS = ["view;shared memory", "copy;new memory", "leaf;of user", "stride;a step
     [
         (CARDS, True),
         ([line.replace(";", "|") for line in CARDS], True),
+        ([f"{line};" for line in CARDS], True),  # an empty cell for tags
+        ([*(f"{line};" for line in CARDS), "batch;examples;net"], False),  # no longer empty
         (CARDS[:4], False),  # too few
         ([*CARDS[:4], CARDS[0]], False),  # a front twice
         ([CARDS[0]] * 5, False),
