@@ -57,6 +57,8 @@ def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequ
         for number in range(place.line + 1, place.end_line):
             line = document.source.line(number)
             found = _QUOTED.fullmatch(line) if line.startswith(">") else None
+            if "</details>" in line and _STUCK.search(line):
+                yield _inside(document, number, place.line)
             if found and ends_asking(found["text"]) and _DEEPER.match(document.source.line(number + 1)):
                 yield _inside(document, number, place.line)
     places = sorted((question.place.line, question.place.end_line) for question in questions)
@@ -100,6 +102,8 @@ def answered_twice_findings(
                 yield _inside(document, above, question.place.line)
 
 
+_STUCK = re.compile(r"</details>[ ]*\d{1,3}[.)][ ]+\S")
+"""A question in the line in which the answer to the one above ends."""
 _PART = re.compile(r"[#(]?[ ]?\d{1,3}[-.]\d{1,2}[ ]?[.:)]?")
 """A heading that is only the number of a part of a question."""
 _QUOTED = re.compile(r">[ \t]*[-*+][ \t]+(?P<text>\S.*)")
