@@ -16,6 +16,7 @@ from questions.labels import announces_keys, is_placeholder, label_of
 from questions.patterns.keys import key_of
 from questions.patterns.options import FoundOption
 from questions.patterns.stems import ends_asking, question_line
+from questions.patterns.tables import answer_in_row
 from questions.source import Finding, trim
 
 if TYPE_CHECKING:
@@ -152,9 +153,10 @@ def _in_line(document: Document, first: int, last: int) -> Iterator[KeyList]:
 
 def _keys(document: Document, first: int, last: int) -> Iterator[tuple[str, str, int]]:
     """Yields the keys between two lines: numbered lines, headings `Question 11` with text, pairs in one line."""
-    number, start, text = "", 0, list[str]()
+    number, start, text, header = "", 0, list[str](), ""
     for line in range(first, last + 1):
         raw = document.source.line(line)
+        header = header or raw if raw.startswith("|") else ""
         pairs = list(_PAIR.finditer(raw)) if not raw.startswith("#") else []
         if len(pairs) > 1 and not _PAIR.sub("", raw).strip(" |,;.-*"):
             yield from ((one["number"], one["key"], line) for one in pairs)
@@ -168,7 +170,8 @@ def _keys(document: Document, first: int, last: int) -> Iterator[tuple[str, str,
             if number:
                 yield number, trim("\n".join(text)), start
             number, start = (stem.number, line) if stem else (entry["number"], line) if entry else ("", 0)
-            text = [entry["text"].rstrip(" |")] if entry else []
+            said = answer_in_row(header, raw) if header else None
+            text = [said or entry["text"].rstrip(" |")] if entry else []
         elif heading:
             if number:
                 yield number, trim("\n".join(text)), start

@@ -127,6 +127,14 @@ def _role(cell: str, skip: str = "") -> str:
     return next((role for role, pattern in _ROLES if role != skip and pattern.fullmatch(words)), "")
 
 
+def answer_in_row(header: str, row: str) -> str | None:
+    """Returns the answer in a row of a table of keys, then its explanation if there is one; None if no column of the
+    header is for answers."""
+    named = [index for index, cell in enumerate(_cells(header)) if _role(cell, skip="option") == "says"]
+    cells = _cells(row)
+    return "\n\n".join(cells[index] for index in named if index < len(cells)) if named else None
+
+
 def _first(roles: list[str], role: str) -> int | None:
     return roles.index(role) if role in roles else None
 
