@@ -32,6 +32,8 @@ _ONLY_NUMBER = re.compile(
 )
 """A heading that is `Question 5`, with or without text after it."""
 _UNNUMBERED = re.compile(rf"(?:{QUESTION_WORDS})[ ]?(?:[.)）][ ]+|:[ ]+|：[ ]*)(?=\S)", re.IGNORECASE)
+_QUARTILES = re.compile(r"[*_]{0,3}Q[0-4][ ][-–−+][ ](?:Q[0-4](?!\w)|\d{1,3}(?:[.,]\d{1,3})?(?:\(|[ ]?(?:[*×·]|IQR)))")
+"""A difference of quartiles, `Q3 - Q1` or `Q1 - 1.5 * IQR`: no question with number 1."""
 TRUE_OR_FALSE = (
     r"(?P<yes>true|vrai|verdadero|verdadeiro|vero|wahr|richtig|waar|prawda|верно|правда)"
     r"[ ](?:or|ou|o|oder|of|czy|или)[ ](?P<no>false|faux|falso|falsch|onwaar|fałsz|неверно|ложь)"
@@ -282,7 +284,7 @@ def numbered(heading: str) -> tuple[str, str]:
     """Returns the number at the start of a heading, or an empty string, and the rest: `12. What …`, `Q3) …`, `**4.
     …**`."""
     found = _NUMBERED.fullmatch(heading.strip())
-    if found is None:
+    if found is None or _QUARTILES.match(heading.strip()):
         return "", heading.strip()
     rest = found["rest"].strip()
     mark = found["mark"]
@@ -319,6 +321,8 @@ def question_line(line: str) -> QuestionLine:
         text = text[: len(text) - len(found[0])].rstrip()
     level, text = _level_at_end(text)
     labeled = _LABELED.match(text) is not None
+    if _QUARTILES.match(text):
+        return QuestionLine("", _bare(text))
     if found := _ONLY_NUMBER.fullmatch(_bare(text)):
         said = _POINTS_FIRST.sub("", found["rest"] or "", count=1)
         rest = _bare(_UNNUMBERED.sub("", _bare(said), count=1))
