@@ -53,8 +53,8 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
     if len(demanding) >= _FEWEST_DEMANDING or len(questions) >= _FEWEST_ASKED:
         spans += [document.source.span(block.first) for block in demanding]
     named = {span.line for span in spans}
-    alike = [*_like_questions(document, questions), *_lettered(document, free, questions)]
-    alike = [heading for heading in alike if heading.first not in named]
+    like = [*_like_questions(document, questions), *_lettered(document, free, questions)]
+    alike = {heading.first: heading for heading in like if heading.first not in named}.values()
     spans += [document.source.span(heading.first, heading.last) for heading in alike]
     named = {span.line for span in spans}
     sentences = [] if questions else [block for block in free if _is_numbered_sentence(block)]
