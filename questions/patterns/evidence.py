@@ -337,6 +337,7 @@ def _is_answered_by_text(document: Document, start: Start, among: Sequence[Start
     one may have no answer."""
     parts = document.layout.recurring
     own = [*takewhile(lambda block: block.kind != "heading" or block.first in parts, start.body)]
+    own = own or (start.in_parts if among else [])
     if among and not start.body:
         return ends_asking(start.stem.text)
     dense = bool(among) and start.asks and _DENSE.search(start.stem.text) is not None

@@ -11,7 +11,7 @@ from questions.blocks import Block, Fold
 from questions.labels import text_after
 from questions.patterns.answers import FoundAnswer, find_answer
 from questions.patterns.options import may_hold_options, options_in
-from questions.patterns.stems import QuestionLine, ends_asking, reads_as_question
+from questions.patterns.stems import QuestionLine, ends_asking, question_line, reads_as_question
 
 if TYPE_CHECKING:
     from questions.document import Document
@@ -115,6 +115,13 @@ class Start:
             return self.text
         return self.document.source.text(self.last + 1, inner.first - 1)
 
+    @property
+    def in_parts(self) -> list[Block]:
+        """The text below deeper headings that are the parts of its answer: it asks, and none of them does."""
+        if not ends_asking(self.stem.text) or any(_begins_question(block) for block in self.body):
+            return []
+        return [block for block in self.body if block.kind != "heading"]
+
     @cached_property
     def asks_below(self) -> bool:
         """Whether the paragraph below asks, so that this is only a title."""
@@ -122,3 +129,7 @@ class Start:
         if first is None or first.kind != "paragraph" or "\n\n" in first.text:
             return False
         return ends_asking(first.text) or (len(self.body) == 1 and reads_as_question(first.text))
+
+
+def _begins_question(block: Block) -> bool:
+    return block.kind == "heading" and (reads_as_question(block.text) or question_line(block.text).labeled)
