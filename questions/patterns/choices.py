@@ -69,12 +69,17 @@ def find_choice(
     lines = prompt.split("\n")
     run = options_in(lines) if may_hold_options(prompt) else None
     if run is not None:
-        before, between = "\n".join(lines[: run.start]), trim("\n".join(lines[run.end :]))
+        own = _before_another(lines[run.end :])
+        before, between = "\n".join(lines[: run.start]), trim("\n".join(own))
+        if len(own) < len(lines) - run.end:
+            # The answer belongs to the last of the questions.
+            alone = _joined(trim(f"{before}\n{run.lead}"), "", run, None, "", keyless=True)
+            return alone and alone._replace(why=between)
         key = key_of(answer, run.options) if labeled else None
         # An explanation may come before the line with the key.
         key = key or key_below(answer.split("\n"), run.options)
-        if not answer and (alone := letter_below(lines[run.end :], run.options)):
-            key, between = alone, ""
+        if not answer and (letter := letter_below(lines[run.end :], run.options)):
+            key, between = letter, ""
         if key is None and answer and not _is_marked(run):
             return _unkeyed(trim(f"{before}\n{run.lead}"), run, answer) if offering else None
         return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "", keyless)
@@ -88,7 +93,7 @@ def find_choice(
     if run is None:
         return None if answer else _of_statement(prompt)
     before = "\n".join((*lines[: run.start], run.lead)).strip()
-    below = lines[run.end :]
+    below = _before_another(lines[run.end :])
     key = key_below(below, run.options)
     rest = "" if key else trim("\n".join(below))
     shown = trim("\n".join(lines[: run.start]))
@@ -98,6 +103,20 @@ def find_choice(
     shows = shows or (offering and not run.lead and len(shown) <= _SHORT_LEAD and "\n" not in shown)
     offered = not rest and (not before or shows) and (reads_as_question(prompt) or len(run.options) > 2)
     return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless and offered)
+
+
+def _before_another(lines: list[str]) -> list[str]:
+    """Returns the lines below options up to a line that asks right above further options: another question."""
+    text = "\n".join(lines)
+    run = options_in(lines) if may_hold_options(text) else None
+    above = run.start if run and len(run.options) > 2 else 0
+    while above and not lines[above - 1].strip():
+        above -= 1
+    if not above or not ends_asking(lines[above - 1]):
+        return lines
+    while above > 1 and lines[above - 2].strip():
+        above -= 1
+    return lines[: above - 1]
 
 
 def bulleted_choice(prompt: str, run: OptionRun, quotes: str) -> ChoiceParts:

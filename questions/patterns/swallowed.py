@@ -61,6 +61,8 @@ def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequ
                 yield _inside(document, number, place.line)
             if found and ends_asking(found["text"]) and _DEEPER.match(document.source.line(number + 1)):
                 yield _inside(document, number, place.line)
+        if question.options and (asked := _above_other_options(document, place.line, place.end_line)):
+            yield _inside(document, asked, place.line)
     places = sorted((question.place.line, question.place.end_line) for question in questions)
     for over, block in pairwise(document.blocks):
         part = over.kind == "heading" and _PART.fullmatch(over.text) is not None
@@ -104,6 +106,21 @@ def answered_twice_findings(
 
 _STUCK = re.compile(r"</details>[ ]*\d{1,3}[.)][ ]+\S")
 """A question in the line in which the answer to the one above ends."""
+
+
+def _above_other_options(document: Document, first: int, last: int) -> int:
+    """Returns the line that asks above the second options within a question; 0 if there is none."""
+    options = [line for line in range(first, last + 1) if _FIRST_OPTION.match(document.source.line(line))]
+    for line in options[1:]:
+        above = line - 1
+        while above > options[0] and not document.source.line(above).strip():
+            above -= 1
+        if ends_asking(asked := document.source.line(above)) and "</details>" not in asked:
+            return above
+    return 0
+
+
+_FIRST_OPTION = re.compile(r"[ \t]*(?:[-*+][ \t]+)?[*_]{0,3}\(?[Aa][.)：:、．][*_]{0,3}[ \t]+\S")
 _PART = re.compile(r"[#(]?[ ]?\d{1,3}[-.]\d{1,2}[ ]?[.:)]?")
 """A heading that is only the number of a part of a question."""
 _QUOTED = re.compile(r">[ \t]*[-*+][ \t]+(?P<text>\S.*)")
