@@ -256,6 +256,16 @@ async def test_a_follower_that_comes_back_after_its_predecessor_left_can_be_clai
         assert [row.id for row in await claims.lock_claimable(session, "discord", "", MONDAY, 100)] == [second]
 
 
+async def test_a_follower_that_moves_to_another_queue_can_be_claimed(sessions: Sessions) -> None:
+    first, second = await _one_queue(sessions, 2)
+    async with sessions.begin() as session:
+        await claims_mark(session)
+        moved = text("update outbox set kind = 'notice' where id = :id and follower returning id")
+        assert await session.scalar(moved, {"id": second}) == second
+        claimed = await claims.lock_claimable(session, "discord", "", MONDAY, 100)
+        assert [row.id for row in claimed] == [first, second]
+
+
 async def test_dispatchers_at_once_send_every_message_in_order(sessions: Sessions) -> None:
     messages = await _one_queue(sessions, 40)
     sent: list[int] = []
