@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from markdown_it import MarkdownIt
-from mdit_py_plugins.front_matter import front_matter_plugin
-
 from questions.source import trim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
     from questions.source import Source
@@ -80,21 +79,55 @@ _MARKS = re.compile(r"[\\`*_\[\]<>&!\n]|  |^\s|\s$")
 """Matches text that Markdown does not read as plain words."""
 
 
+# Imported at the first Markdown, in 30 ms: a service that reads none does without 2 MB.
 @cache
 def _parser() -> MarkdownIt:
     """Returns a parser for blocks only; `plain` parses inline markup where it is needed."""
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.front_matter import front_matter_plugin
+
     options = {"maxNesting": _NESTING}
-    return MarkdownIt("commonmark", options).enable("table").disable("inline").use(front_matter_plugin)
+    parser = MarkdownIt("commonmark", options).enable("table").disable("inline").use(front_matter_plugin)
+    parser.block.ruler.before("paragraph", "ends_paragraph", _ends_paragraph, {"alt": ["paragraph"]})
+    return parser
+
+
+def _ends_paragraph(state: StateBlock, line: int, last: int, silent: bool) -> bool:
+    """Ends the paragraph of a list item before a line at the margin that Markdown would read as its continuation, and
+    a paragraph of options or a key before the number of the next question, as in `2、…`."""
+    if not silent:
+        return False
+    if state.sCount[line] < state.blkIndent and line + 1 in state.env["ends"]:
+        return True
+    start = state.bMarks[line] + state.tShift[line]
+    if not state.src[start : start + 1].isdigit() or not _WIDE_NUMBER.match(state.src, start):
+        return False
+    above = state.bMarks[line - 1]
+    return _LETTER.match(state.src, above) is not None or _KEY.match(state.src, above) is not None
+
+
+_WIDE_NUMBER = re.compile(r"\d{1,3}(?:[、．]|\.(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]))")
+_LETTER = re.compile(r"[ \t]{0,3}[(（]?[A-J][.、．)）]")
+"""The letter of an option."""
+_KEY = re.compile(
+    r"[ \t]{0,3}[*_【\[]{0,2}(?:(?:参考|正确|標準|标准)?答案|解析|正解|答え|정답|답)[*_】\]]{0,2}[ ]?[:：】]"
+)
+"""The label of a key."""
 
 
 @cache
 def _inline_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
     return MarkdownIt("commonmark")
 
 
-def split_blocks(source: Source) -> tuple[Block, ...]:
-    """Returns the outermost blocks of a document, in order."""
-    tokens = _parser().parse("\n".join(_repaired(source.lines)))
+def split_blocks(source: Source, ends: Container[int] = ()) -> tuple[Block, ...]:
+    """Returns the outermost blocks of a document, in order.
+
+    `ends`: lines that end a list above them if they stand at the margin, although no blank line is between.
+    """
+    tokens = _parser().parse("\n".join(_repaired(source.lines)), {"ends": ends})
     blocks, _ = _collect(tokens, 0, source)
     return blocks
 
@@ -110,8 +143,10 @@ _STRAY = re.compile(r"[\"'”’)\].,;*_]{1,3}[ \t]*")
 def _repaired(lines: Sequence[str]) -> Iterator[str]:
     """Yields the lines with what authors often leave out: the space in `##Heading`, and the end of a fence where a
     stray mark follows its closing marks. An item `- ` without text is no underline of a heading, and dashes below
-    several lines separate them from the next."""
+    several lines separate them from the next, a section of an exam such as `二、多选题` is a heading, and an indented
+    heading whose number goes on is no part of the list above it."""
     opened = ""
+    counted: dict[tuple[str, str], int] = {}
     above = 0  # lines since the last blank one or the last dashes
     in_front_matter = bool(lines) and _DASHES.fullmatch(lines[0]) is not None
     for number, line in enumerate(lines):
@@ -126,6 +161,14 @@ def _repaired(lines: Sequence[str]) -> Iterator[str]:
         if found is None and not opened and line.endswith((" ", "\t")) and _EMPTY_ITEM.fullmatch(line):
             # Below a paragraph it would make a heading of it.
             yield line.replace("-", "*", 1)
+        elif found is None and not opened and _is_section(lines, number):
+            yield f"## {line}"
+        elif found is None and not opened and (heading := _COUNTED.match(line)):
+            form, count = (heading["marks"], heading["word"]), int(heading["number"])
+            goes_on = not heading["indent"] or count == counted.get(form, -1) + 1
+            if goes_on:
+                counted[form] = count
+            yield line.lstrip(" ") if goes_on else line
         elif found is None:
             yield line if opened or not line.startswith("##") else _TIGHT_HEADING.sub(r"\g<marks> ", line, count=1)
         elif not opened:
@@ -138,8 +181,32 @@ def _repaired(lines: Sequence[str]) -> Iterator[str]:
             yield line
 
 
+_COUNTED = re.compile(
+    r"(?P<indent>[ ]{0,3})(?P<marks>#{1,6})[ ]+(?P<word>[^\W\d_]{0,12}[ ]?)(?P<number>\d{1,4})(?=[.):：、 ]|$)"
+)
+"""A heading with a number."""
+_SECTION = re.compile(r"[一二三四五六七八九十]{1,3}[、.．][ ]?\S.{0,60}")
+_FIRST_NUMBER = re.compile(r"[ ]{0,3}[1１][、.．)）]")
+
+
+def _is_section(lines: Sequence[str], number: int) -> bool:
+    """Returns whether a line names a section of questions with options: it has a Chinese number, the next line has the
+    number 1, and lettered lines are above it or below that."""
+    line = lines[number]
+    if line[:1] not in _SECTION_FIRST or not _SECTION.fullmatch(line.rstrip()):
+        return False
+    above = next((one for one in lines[max(number - 3, 0) : number][::-1] if one.strip()), "")
+    below = [one for one in lines[number + 1 : number + 6] if one.strip()]
+    return bool(below) and _FIRST_NUMBER.match(below[0]) is not None and any(map(_LETTER.match, (above, *below[1:])))
+
+
+_SECTION_FIRST = frozenset("一二三四五六七八九十")
+
+
 @cache
 def _renderer() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from questions.blocks import plain
 from questions.drivers import read_facts, wrong_facts
 from questions.model import bound, is_literal, parse_python
+from questions.part_titles import is_part_title
 from questions.source import UNSTORABLE, Finding, Span
 
 if TYPE_CHECKING:
@@ -303,12 +304,31 @@ def _key_of(question: Question) -> tuple[str, ...]:
 
 def _repeated_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
     seen: dict[tuple[tuple[str, ...], str], int] = {}
+    end = 0
     for question in bank.questions:
+        if _begins_part(source, end, question):
+            seen = {key: line for key, line in seen.items() if key[0] != question.section}
+        end = question.place.end_line
         if not question.number:
             continue
         line = seen.setdefault((question.section, question.number), question.place.line)
         if line != question.place.line:
             yield _double(source, question, "warning", "Q303", f"number {question.number} is used twice", line)
+
+
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(?P<text>\S.*)")
+
+
+def _begins_part(source: Source, end: int, question: Question) -> bool:
+    """Returns whether another section with the same name, or another part, begins above a question, below line `end`:
+    numbers begin anew there."""
+    for number in range(end + 1, question.place.line) if 0 < end < question.place.line else ():
+        line = source.line(number)
+        heading = _HEADING.match(line)
+        name = plain(heading["text"]) if heading else ""
+        if (name and question.section and name == question.section[-1]) or is_part_title(line):
+            return True
+    return False
 
 
 def _missing_numbers(bank: Bank, source: Source) -> Iterator[Finding]:

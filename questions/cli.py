@@ -106,6 +106,9 @@ def bank_check(
     question: QuestionPattern = "",
     answer: AnswerPattern = "",
     recipe: RecipeLines = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="List every passage that belongs to no question.")
+    ] = False,
 ) -> None:
     """Check banks and show each problem with line and caret. Exits with status 1 on errors, 2 if a path is missing."""
     if format not in FORMATS:
@@ -119,7 +122,7 @@ def bank_check(
         except OSError as error:
             missing = True
             sys.stderr.write(f"{path}: {error.strerror or error}: pass a Markdown file or a folder\n")
-    _print_readings(readings, format)
+    _print_readings(readings, format, verbose=verbose)
     if missing:
         raise SystemExit(2)
     if not readings:
@@ -128,7 +131,7 @@ def bank_check(
     raise SystemExit(int(any(reading.has_errors for reading in readings)))
 
 
-def _print_readings(readings: list[Reading], format: str) -> None:
+def _print_readings(readings: list[Reading], format: str, *, verbose: bool) -> None:
     if format == "json":
         sys.stdout.write(readings_json(readings) + "\n")
     elif format == "github":
@@ -137,7 +140,7 @@ def _print_readings(readings: list[Reading], format: str) -> None:
     else:
         console = Console(highlight=False, soft_wrap=True)
         for reading in readings:
-            console.print(reading_text(reading), end="")
+            console.print(reading_text(reading, verbose=verbose), end="")
         console.print(total_text(readings), end="")
 
 

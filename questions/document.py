@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING
 import yaml
 
 from questions.blocks import Block, Fold, find_folds, plain, split_blocks
-from questions.labels import Label, is_answer_heading, is_answer_summary, labels_in
+from questions.labels import Label, is_answer_heading, is_answer_summary, labeled_lines, labels_in
 from questions.model import CodeBlock, Question, SourceLocation
+from questions.part_titles import part_title_lines
 from questions.source import Finding
 
 if TYPE_CHECKING:
@@ -94,12 +96,24 @@ class Layout:
     def depths(self) -> dict[int, int]:
         """Depth of each heading by its line; a heading inside an answer is below all others."""
         folded = [(fold.first, fold.last) for fold in self.answer_folds]
+        headings = [block for block in self.blocks if block.kind == "heading"]
+        counts = Counter((block.level, block.text) for block in headings)
         depths: dict[int, int] = {}
-        for block in self.blocks:
-            if block.kind == "heading":
-                at = bisect_left(folded, (block.first, 0)) - 1
-                inside = at >= 0 and block.first <= folded[at][1]
-                depths[block.first] = _BELOW if self._answers(block, inside) else block.level
+        asked = 0  # level of the last heading that is no part of an answer
+        parts = 0  # level of the answer's heading, where it is higher than that of its question
+        for block in headings:
+            at = bisect_left(folded, (block.first, 0)) - 1
+            inside = at >= 0 and block.first <= folded[at][1]
+            recurs = counts[block.level, block.text] > 1
+            if self._answers(block, inside):
+                depths[block.first] = _BELOW
+                parts = block.level if not inside and block.level < asked and recurs else parts
+            elif block.level == parts and recurs and block.first not in self.titles:
+                # `# Example`, as in the answers to other questions, goes on with an answer below `# Answer`.
+                depths[block.first] = _BELOW
+            else:
+                depths[block.first] = asked = block.level
+                parts = 0
         return depths
 
     def _answers(self, block: Block, inside: bool) -> bool:
@@ -294,7 +308,7 @@ class Draft:
 
 def open_document(source: Source) -> Document:
     """Returns the document of a source, with all lines unread."""
-    blocks = split_blocks(source)
+    blocks = split_blocks(source, labeled_lines(source) | part_title_lines(source))
     return Document(source, blocks, Layout(source, blocks), bytes(len(source.lines) + 1))
 
 

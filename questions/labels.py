@@ -43,12 +43,13 @@ _KEY_WORDS = (
     r"|doğru[ ](?:cevap|yanıt|seçenek)(?:lar)?|jawaban[ ](?:yang[ ])?benar|kunci[ ]jawaban|đáp[ ]án(?:[ ]đúng)?"
     r"|正确(?:答案|选项)|正確(?:答案|選項)|参考答案|參考答案|标准答案|正解|정답"
 )
-_SHORT = (
-    rf"a|ans|answers?|{_KEY_WORDS}"
+_WHOLE_WORDS = (
+    rf"ans|answers?|{_KEY_WORDS}"
     r"|respuestas?|respostas?|rispost[ae]|r[ée]ponses?|antwort(?:en)?|antwoord(?:en)?|odpowied(?:ź|zi)|ответы?"
     r"|відповід[ьі]"
     r"|cevap(?:lar)?|yanıt(?:lar)?|jawaban|trả[ ]lời|答案|回答|解答|答え?|답변|답|해답"
 )
+_SHORT = rf"a|{_WHOLE_WORDS}"
 """Words before an answer, recognized without emphasis."""
 _MARKED_ANSWER = (
     rf"{_SHORT}|(?:(?:sample|model|short|expected|suggested|example|good|ideal|detailed)[ ]+)answer"
@@ -73,6 +74,13 @@ _BRACKETS = rf"[\[【](?P<word>%s){_NUMBER}[\]】][ ]?[:：]?[ ]*"
 _COUNTED = rf"(?P<word>{QUESTION_WORDS})(?:[ ]?#?(?P<number>\d{{1,4}})[ ]?[.)]|[.)])[ ]+(?=\S)"
 _CLIPPED = r"(?P<word>ans)(?:[ ]?#?(?P<number>\d{1,4}))?(?:[.][ ]*:?|[ ]?[-–—])[ ]+(?=\S)"
 _ALONE = r"(?P<open>\*{1,3}|_{1,3})(?P<word>%s)(?P=open)[ ]*$"
+_OPEN = rf"(?P<open>\*{{2,3}})[ ]?(?P<word>%s){_NUMBER}[ ]?[:：][ ]*(?![^\n]*\*\*)(?=\S)"
+"""Emphasis that begins before the word and never ends in its line."""
+_LETTERS_ALONE = r"[(\[]?(?:(?-i:[A-J]{2,6})|[A-J](?:[ ]?[,&/+][ ]?[A-J])*)[)\].]?[ ]*$"
+_WIDE = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
+_TO_LETTERS = rf"(?:[ \t]{{0,3}}=[ \t]{{0,3}}|[ \t]{{1,3}}|(?<=[{_WIDE}]))"
+_BEFORE_LETTERS = rf"(?P<word>{_WHOLE_WORDS}){_TO_LETTERS}(?={_LETTERS_ALONE})"
+"""A word before nothing but the letters of options: `Ans d`, `answer = d`, `答案B`."""
 _SHAPES: tuple[tuple[Role, str], ...] = (
     ("question", _MARKED % QUESTION_WORDS),
     ("question", _AROUND % QUESTION_WORDS),
@@ -85,6 +93,8 @@ _SHAPES: tuple[tuple[Role, str], ...] = (
     ("answer", _BARE % _SHORT),
     ("answer", _BRACKETS % _MARKED_ANSWER),
     ("answer", _CLIPPED),
+    ("answer", _BEFORE_LETTERS),
+    ("answer", _OPEN % _MARKED_ANSWER),
     ("answer", _ALONE % _MARKED_ANSWER),
     ("explanation", _MARKED % _EXPLANATION),
     ("explanation", _AROUND % _EXPLANATION),
@@ -94,7 +104,8 @@ _SHAPES: tuple[tuple[Role, str], ...] = (
 _ENCLOSING = tuple(_AROUND % words for words in (QUESTION_WORDS, _MARKED_ANSWER, _EXPLANATION))
 _LABELS = tuple((role, re.compile(shape, re.IGNORECASE)) for role, shape in _SHAPES)
 _MAYBE = re.compile(
-    rf"(?:\*{{1,3}}|_{{1,3}}|[\[【])?[ ]?(?:{QUESTION_WORDS}|{_MARKED_ANSWER}|{_EXPLANATION})[ ]?[\d#:：.)*_\]】–—-]",
+    rf"(?:\*{{1,3}}|_{{1,3}}|[\[【])?[ ]?(?:{QUESTION_WORDS}|{_MARKED_ANSWER}|{_EXPLANATION})"
+    rf"(?:[ ]?[\d#:：.)*_\]】–—-]|{_TO_LETTERS}[(\[]?(?:[A-J]|(?-i:[A-J]{{2,6}}))(?!\w))",
     re.IGNORECASE,
 )
 _TAGS = re.compile(r"(?:<(?:span|p|div|font|em|b|strong|small)\b[^<>]{0,200}>[ ]*){1,3}(?!<)", re.IGNORECASE)
@@ -136,7 +147,7 @@ _PLACEHOLDER = re.compile(
     r"|(?:write|type|enter|add|put|insert) (?:your |the |an? )?(?:answer|response|solution)(?: here| below)?"
     r"|to be (?:filled|added|answered|written|done|completed|determined)(?: in| later)?|to ?do|tbd|tba|wip"
     r"|(?:your |the )?(?:answer|response|solution|text|code|explanation)s?(?:/\w{4,8})? (?:goes )?here"
-    r"|coming soon|n/?a|xxx+|pendente|da fare|da completare"
+    r"|coming soon|n/a|(?-i:NA|na)|xxx+|pendente|da fare|da completare"
     r"|fill (?:me |this )?in|not answered(?: yet)?|no answer(?: yet)?|pending|pendiente|por (?:hacer|completar)"
     r"|a completar"
     r"|à (?:compléter|venir|faire)|folgt|in arbeit|в разработке|скоро|待补充|待完善|待续|未完待续|略|준비 ?중"
@@ -146,7 +157,7 @@ _PLACEHOLDER = re.compile(
 _OPTION_B = re.compile(r"\s*(?:[-*+][ \t]+)?[*_(\[]{0,3}b[)\]]?[*_]{0,3}[:.)][ *_]", re.IGNORECASE)
 
 
-_LETTER_AFTER = re.compile(r"(?P<letter>[A-Ja-j])[.)][ ]")
+_LETTER_AFTER = re.compile(r"(?P<letter>[A-Ja-j])(?:[.)][ ]|[ ]*$)")
 
 
 _OPTION_LINES = 40
@@ -204,8 +215,38 @@ def labels_in(block: Block, source: Source) -> list[Label]:
     """Returns the labels in a paragraph or in HTML; other blocks have none."""
     if block.kind not in ("paragraph", "html"):
         return []
-    found = (label_of(source.line(number), number) for number in range(block.first, block.last + 1))
-    return [label for label in found if label is not None and not _is_option(source, label)]
+    lines = range(block.first, block.last + 1)
+    found = (label_of(source.line(number), number) or _before_number(source, number) for number in lines)
+    return [label for label in found if label and not _is_option(source, label) and not _is_prose(source, label, block)]
+
+
+_ITS_NUMBER = re.compile(
+    rf"[ \t]*[*_]{{0,2}}(?P<word>{_WHOLE_WORDS})[*_]{{0,2}}[ \t]{{1,3}}(?=[(]?[1-9][).]?[ \t]*$)", re.IGNORECASE
+)
+_NUMBERED_OPTION = re.compile(r"[ \t]*\(?[2-9][.)][ \t]*\S")
+
+
+def _before_number(source: Source, number: int) -> Label | None:
+    """Returns the label before the number of an option, as in `Ans 2`, right below the last of several options."""
+    found = _ITS_NUMBER.match(source.line(number))
+    above = next((n for n in (number - 1, number - 2) if source.line(n).strip()), 0) if found else 0
+    if found is None or not _NUMBERED_OPTION.match(source.line(above)):
+        return None
+    return Label("answer", number, content_column(source.line(number)), found.end(), found["word"].lower())
+
+
+_WRAPPED = 60
+"""Length from which a line was wrapped where the line was full, characters."""
+_GOES_ON = re.compile(r"[\w,`\"'”’)-]$")
+
+
+def _is_prose(source: Source, label: Label, block: Block) -> bool:
+    """Returns whether a word in small letters begins a line only because the sentence above was wrapped there: `… the
+    pattern of a question and of an` above `answer:`."""
+    if label.line == block.first or not source.line(label.line)[label.start : label.end][:1].islower():
+        return False
+    above = source.line(label.line - 1).rstrip()
+    return len(above) >= _WRAPPED and _GOES_ON.search(above) is not None
 
 
 def _is_option(source: Source, label: Label) -> bool:
@@ -255,6 +296,20 @@ def _repeats_with_letters(source: Source, label: Label) -> bool:
     return False
 
 
+_BEGINS_QUESTION = re.compile(rf"(?:{QUESTION_WORDS})(?P<colon>[ ]?[:：]|[ ]?#?\d{{1,4}}[ ]*$)", re.IGNORECASE)
+
+
+def labeled_lines(source: Source) -> frozenset[int]:
+    """Returns the lines at the margin with a label such as `Question:`, and those with `Question 5` alone, in a
+    document with several of the former: none of them goes on with the text above."""
+    found = {number: match for number, line in enumerate(source.lines, 1) if (match := _BEGINS_QUESTION.match(line))}
+    colons = sum(match["colon"].endswith((":", "：")) for match in found.values())
+    return frozenset(found) if colons >= _FEWEST_LABELED else frozenset()
+
+
+_FEWEST_LABELED = 3
+
+
 def text_after(source: Source, label: Label, last: int) -> str:
     """Returns the Markdown from a label to line `last`, dedented by the label's indentation."""
     rest = source.line(label.line)[label.end :]
@@ -275,7 +330,8 @@ def answer_in_heading(heading: str) -> str | None:
         return None
     if (found := _ANSWER_HEADING.fullmatch(_EDGES.sub("", plain(heading)))) is None:
         return None
-    return found["rest"] or found["letter"] or ""
+    rest = found["rest"] or found["letter"] or ""
+    return "" if is_placeholder(rest) else rest
 
 
 _LONGEST_HEADING = 4000
@@ -302,13 +358,18 @@ _QUESTIONS_HEADING = re.compile(
 
 def announces_only_questions(block: Block) -> bool:
     """Returns whether a heading is only a word for questions, in the plural: `Questions`, `Aufgaben`, `练习`."""
-    return block.kind == "heading" and _QUESTIONS_HEADING.fullmatch(plain(block.text)) is not None
+    return block.kind == "heading" and names_only_questions(plain(block.text))
+
+
+def names_only_questions(text: str) -> bool:
+    """Returns whether a text is only a word for questions, in the plural."""
+    return _QUESTIONS_HEADING.fullmatch(text) is not None
 
 
 _EXERCISES = re.compile(
     r"\b(?:exercises?|homework|assignments?|worksheet|übung(?:en|sblatt)?|hausaufgaben?|aufgabenblatt|ejercicios|tareas?"
     r"|deberes|exercices|devoirs?|esercizi|compiti|exercícios|oefeningen|huiswerk|zadania|ćwiczenia|упражнения|домашн\w+"
-    r"|вправи|alıştırmalar?|ödev|latihan|tugas)\b|bài tập|练习|作业|習題|宿題|演習|과제|연습",
+    r"|exerciții|exercitii|teme|вправи|alıştırmalar?|ödev|latihan|tugas)\b|bài tập|练习|作业|習題|宿題|演習|과제|연습",
     re.IGNORECASE,
 )
 
@@ -318,11 +379,42 @@ def names_exercises(title: str) -> bool:
     return _EXERCISES.search(title) is not None
 
 
+_ONLY_ASKS = re.compile(rf"{QUESTION_WORDS}|{TASK_WORDS}|prompt|statement", re.IGNORECASE)
+_QUESTION_WORD = re.compile(QUESTION_WORDS, re.IGNORECASE)
+_ONLY_ANSWERS = re.compile(
+    rf"(?:{_MARKED_ANSWER}|{_EXPLANATION})(?:[ ]?#?\d{{1,4}})?|(?:answer[ ])?(?:options|choices)|opciones|opções"
+    r"|alternativas|optionen|antwortmöglichkeiten|opzioni|możliwości|варианты(?:[ ]ответов?)?|şıklar|seçenekler|pilihan"
+    r"|选项|選項|選択肢|보기",
+    re.IGNORECASE,
+)
+_LONGEST_LABEL = 80
+"""Length of a line that is only a label, with its marks, characters."""
+
+
+def only_announces_question(text: str) -> bool:
+    """Returns whether a text is only a word for a question or a task, so that what asks stands below: `**Problem**`."""
+    return len(text) <= _LONGEST_LABEL and _ONLY_ASKS.fullmatch(_EDGES.sub("", plain(text))) is not None
+
+
+def is_question_word(text: str) -> bool:
+    """Returns whether a text is only a word for a question, and not one for a task."""
+    return len(text) <= _LONGEST_LABEL and _QUESTION_WORD.fullmatch(_EDGES.sub("", plain(text))) is not None
+
+
+def only_announces_answer(text: str) -> bool:
+    """Returns whether a text is only a word for options, an answer or an explanation: `**Answer**`, `Options`."""
+    return len(text) <= _LONGEST_LABEL and _ONLY_ANSWERS.fullmatch(_EDGES.sub("", plain(text))) is not None
+
+
 def is_answer_summary(summary: str) -> bool:
     """Returns whether the summary of a fold announces the answer: `Show answer`, `Click me`."""
     if len(summary) > 200 or "?" in summary:
         return False
     words = _EDGES.sub("", plain(summary))
+    named, colon, rest = words.partition(":")
+    if colon and is_placeholder(rest):
+        # `Answer: TODO` above an answer that is not complete.
+        words = named.strip()
     return _SUMMARY_LABEL.fullmatch(words) is not None or _OPENS.fullmatch(words) is not None
 
 
@@ -337,6 +429,35 @@ def is_placeholder(answer: str) -> bool:
     if len(answer) <= 300 and answer.startswith("<") and "`" not in answer and _LIST_ITEM.search(answer):
         answer = _LIST_TAGS.sub("", answer)
     return len(answer) <= 300 and _PLACEHOLDER.fullmatch(answer) is not None
+
+
+_MARKS_AROUND = re.compile(r"^[\s*_(\[<]+|[\s*_)\]>!]+$")
+_NOTHING = re.compile(
+    r"n[/.]a\.?|-{2,4}|[–—]{1,3}|\.{2,5}|…|\?{2,5}|to ?do|tb[da]|xxx+|coming soon"
+    r"|(?:your |the )?question (?:goes )?here|to be (?:filled|added|written|done|completed|determined)(?: in| later)?",
+    re.IGNORECASE,
+)
+_NO_TEXT = re.compile(r"_{2,}|none|\(none\)|\[none\]")
+"""In small letters only: `None` is a value."""
+
+
+def stands_for_nothing(text: str) -> bool:
+    """Returns whether a cell or field only shows that there is no text: `N/A`, `ToDo`, `--`. Takes fewer words than
+    `is_placeholder`: `pending` may be what a card asks about, and `-` and `?` are operators."""
+    if len(text) > _LONGEST_LABEL:
+        return False
+    shown = text.strip()
+    return _NO_TEXT.fullmatch(shown) is not None or _NOTHING.fullmatch(_MARKS_AROUND.sub("", shown)) is not None
+
+
+def stands_for_no_answer(text: str) -> bool:
+    """Returns whether a cell or field only shows that there is no answer, in the words of `is_placeholder` as well. A
+    single word such as `pending`, and marks such as `[]`, may be one."""
+    shown = text.strip()
+    if stands_for_nothing(shown):
+        return True
+    is_word = shown.isalpha() and shown.isascii()
+    return not is_word and any(map(str.isalpha, shown)) and is_placeholder(shown)
 
 
 _IN_BRACKETS = re.compile(r"[*_]{0,3}[(\[<][^()\[\]<>\n]{1,60}[)\]>][*_]{0,3}")

@@ -24,9 +24,12 @@ from questions.formats.records import NAME as RECORDS
 from questions.formats.table import NAME as CSV
 from questions.ids import with_ids
 from questions.model import LONGEST_RECIPE, Bank, Question
+from questions.passages import Passage, find_passages, mark_lines, marked_lines
 from questions.patterns import Inferred, read_patterns
+from questions.patterns.css_letters import with_css_letters
 from questions.patterns.folds import with_folds
 from questions.patterns.key_lists import find_key_lists
+from questions.patterns.label_letters import with_label_letters
 from questions.patterns.numbering import with_spaces
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.source import Finding, Source, Span, open_source
@@ -44,17 +47,27 @@ SUFFIXES = (".md", ".mdx", ".txt", *FOREIGN_SUFFIXES)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The result of reading one document. Every line that is not blank is in a question, in `study` or under a
-    finding."""
+    """The result of reading one document.
+
+    Every line that is not blank is in a question or in a list of keys, is named by a finding about what was left out,
+    or else is in exactly one passage of `unused`.
+    """
 
     bank: Bank
     findings: tuple[Finding, ...]
     """In line order."""
-    study: tuple[tuple[int, int], ...]
-    """First and last lines of the ranges outside questions: titles, study text, front matter."""
+    unused: tuple[Passage, ...]
+    """What belongs to no question: titles, study text, front matter."""
     source: Source
     explanation: tuple[str, ...] = ()
     """How the document was read, one line for each pattern found in it."""
+    keys: tuple[tuple[int, int], ...] = ()
+    """First and last lines of lists that answer questions elsewhere."""
+
+    @property
+    def study(self) -> tuple[tuple[int, int], ...]:
+        """First and last lines of the passages that belong to no question."""
+        return tuple((passage.first, passage.last) for passage in self.unused)
 
     @property
     def answered(self) -> int:
@@ -72,10 +85,12 @@ class Reading:
         return any(finding.severity == "error" for finding in self.findings)
 
     def unaccounted(self) -> tuple[int, ...]:
-        """Returns the lines that are not blank and not in a question, study text or finding; always empty."""
-        known = _marked(self.source, self.bank.questions)
-        for first, last in (*self.study, *((f.span.line, f.span.end_line) for f in self.findings)):
-            _mark(known, first, last)
+        """Returns the lines that are not blank, in no question, list of keys or passage, and not named by a finding
+        about what was left out; always empty."""
+        known = marked_lines(self.source, self.bank.questions)
+        named = ((one.span.line, one.span.end_line) for one in self.findings if one.skipped)
+        for first, last in (*self.study, *self.keys, *named):
+            mark_lines(known, first, last)
         return tuple(number for number, line in enumerate(self.source.lines, 1) if not known[number] and line.strip())
 
 
@@ -96,7 +111,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     page = read_page("\n".join(source.lines), name)
     if page is not None:
         source, encoding = open_source(page, name)
-    source = with_folds(with_spaces(source))
+    source = with_label_letters(with_css_letters(with_folds(with_spaces(source))))
     document = open_document(source)
     questions, dialects, found, explanation, used = _read_questions(document, stated)
     license = scalar(document.front, "license") or scalar(document.front, "licence")
@@ -112,13 +127,16 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     )
     findings = [*encoding, *text_findings(document), *found]
     findings = [*_told_of_fences(findings, dialects), *_without_consequences(check_bank(bank, source), findings, bank)]
+    keys: list[tuple[int, int]] = []
     if "native" not in dialects:
-        keys = ((one.first, one.last) for one in find_key_lists(document))
+        keys = [(one.first, one.last) for one in find_key_lists(document)]
         named = {one.span.line for one in findings if one.code == "Q006"}
         unread = unread_findings(document.without(questions).without_lists(keys), questions)
         findings += [one for one in unread if one.span.line not in named]
     findings.sort(key=lambda finding: (finding.span, finding.code))
-    return Reading(bank, tuple(findings), _study(source, questions, found), source, explanation)
+    answering = tuple(keys) if questions else ()
+    unused = find_passages(source, questions, findings, keys=answering)
+    return Reading(bank, tuple(findings), unused, source, explanation, answering)
 
 
 def _told_of_fences(findings: list[Finding], dialects: tuple[str, ...]) -> list[Finding]:
@@ -173,7 +191,8 @@ def _foreign_reading(sheet: ImportDraft, recipe: Recipe | None) -> Reading:
         (*sheet.findings, *check_bank(bank, sheet.source)), key=lambda finding: (finding.span, finding.code)
     )
     explanation = (recipe.explain(len(questions)),) if recipe and questions else ()
-    return Reading(bank, tuple(findings), _study(sheet.source, questions, sheet.findings), sheet.source, explanation)
+    unused = find_passages(sheet.source, questions, findings, structured=True)
+    return Reading(bank, tuple(findings), unused, sheet.source, explanation)
 
 
 def read_path(path: Path, recipe: str = "") -> list[Reading]:
@@ -272,38 +291,6 @@ def _title(document: Document) -> str:
     """Returns the front matter's title or the only heading of level 1; several are sections, not a title."""
     tops = [block for block in document.blocks if block.kind == "heading" and block.level == 1]
     return scalar(document.front, "title") or (plain(tops[0].text) if len(tops) == 1 else "")
-
-
-def _marked(source: Source, questions: Iterable[Question]) -> bytearray:
-    """Returns for each line from 0 whether it belongs to a question; sets of numbers would take more memory than the
-    document."""
-    lines = bytearray(len(source.lines) + 1)
-    for question in questions:
-        _mark(lines, question.place.line, question.place.end_line)
-    return lines
-
-
-def _mark(lines: bytearray, first: int, last: int) -> None:
-    last = min(last, len(lines) - 1)
-    lines[first : last + 1] = b"\x01" * max(last + 1 - first, 0)
-
-
-def _study(source: Source, questions: tuple[Question, ...], findings: Iterable[Finding]) -> tuple[tuple[int, int], ...]:
-    """Returns the ranges between questions, including blank lines within them."""
-    other = _marked(source, questions)
-    for finding in findings:
-        if finding.skipped:
-            _mark(other, finding.span.line, finding.span.end_line)
-    stretches: list[tuple[int, int]] = []
-    start = last = 0
-    for number, line in enumerate(source.lines, 1):
-        if other[number]:
-            if start:
-                stretches.append((start, last))
-                start = 0
-        elif line.strip():
-            start, last = start or number, number
-    return (*stretches, (start, last)) if start else tuple(stretches)
 
 
 # Broken markup

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 from rich.cells import cell_len
 from rich.text import Text
 
+from questions.passages import main_passages
 from questions.source import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from questions.passages import Passage
     from questions.reader import Reading
     from questions.source import Finding, Source
 
@@ -92,8 +94,24 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def reading_text(reading: Reading) -> Text:
-    """Returns a document's findings and a summary."""
+def unused_text(passages: Sequence[Passage]) -> str:
+    """Names what belongs to no question in one line, such as `lines 1–12 ("Introduction"), 80–95 ("License") and 3 more
+    parts`; empty if there is nothing but structure."""
+    shown, more = main_passages(passages)
+    if not shown:
+        return ""
+    parts = [f'{_range(one)} ("{_visible(one.title)}")' for one in shown]
+    parts += [_count(more, "more part")] if more else []
+    word = "line" if len(shown) == 1 and shown[0].first == shown[0].last else "lines"
+    return f"{word} {' and '.join([', '.join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)}"
+
+
+def _range(passage: Passage) -> str:
+    return str(passage.first) if passage.first == passage.last else f"{passage.first}–{passage.last}"
+
+
+def reading_text(reading: Reading, *, verbose: bool = False) -> Text:
+    """Returns a document's findings and a summary; with `verbose` also every passage that belongs to no question."""
     text = Text()
     for finding in reading.findings:
         text.append_text(finding_text(finding, reading.source)).append("\n")
@@ -105,6 +123,11 @@ def reading_text(reading: Reading) -> Text:
         text.append(f" · {', '.join(reading.bank.dialects)}")
     for line in reading.explanation:
         text.append("\n = ", _FRAME).append("read: ", "bold").append(line)
+    unused = unused_text(reading.unused) if reading.bank.questions else ""
+    if unused:
+        text.append("\n = ", _FRAME).append("in no question: ", "bold").append(unused)
+    for passage in reading.unused if verbose else ():
+        text.append("\n   ").append(f"{_range(passage):>9}  {_visible(passage.title)}")
     return text.append("\n")
 
 
@@ -155,7 +178,9 @@ def _document(reading: Reading) -> dict[str, object]:
             }
             for question in reading.bank.questions
         ],
-        "study": [list(stretch) for stretch in reading.study],
+        "unused": [
+            {"line": one.first, "end_line": one.last, "title": one.title, "minor": one.minor} for one in reading.unused
+        ],
         "findings": [dataclasses.asdict(finding) for finding in reading.findings],
     }
 

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.labels import QUESTION_WORDS, TASK_WORDS
-from questions.patterns.imperatives import sets_task
+from questions.patterns.imperatives import announces_tasks, asks_or_demands, sets_task
 from questions.patterns.starts import find_starts
-from questions.patterns.stems import demands, ends_asking, is_advertisement, numbered
+from questions.patterns.stems import (
+    asks_for_questions,
+    demands,
+    ends_asking,
+    is_advertisement,
+    numbered,
+    reads_as_question,
+)
 from questions.source import Finding, Span
 
 if TYPE_CHECKING:
@@ -33,6 +40,8 @@ _ADMONITION = re.compile(
     rf"(?:!!!|\?\?\?\+?|:::+)[ ]?\{{?\.?(?:{QUESTION_WORDS}|{TASK_WORDS}|quiz|mcq)\b", re.IGNORECASE
 )
 """The first line of a block of a site generator that holds a question."""
+_WIDE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{3}")
+"""Three characters of a script in which few of them ask."""
 _FEWEST_WORDS = 3
 _FEWEST_DEMANDING = 3
 """Fewest headings or bold lines with a demand, such as `Explain the scan`, that look like questions."""
@@ -62,7 +71,11 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
         spans += [document.source.span(block.first) for block in sentences if block.first not in named]
     if not questions:
         named = {span.line for span in spans}
-        spans += [document.source.span(line) for line in _counted_lines(document) if line not in named]
+        more = {*_counted_lines(document), *_between_numbers(document.source), *_headings_alike(document)}
+        more |= {*_lettered_paragraphs(document), *_in_records(document.source), *_listed_tasks(document.source)}
+        spans += [document.source.span(line) for line in more - named]
+    named = {span.line for span in spans}
+    spans += [document.source.span(line) for line in _below_numbers(document) if line not in named]
     named = {span.line for span in spans}
     boxed = [block.first for block in free if block.kind == "paragraph" and _ADMONITION.match(block.text)]
     spans += [document.source.span(line) for line in boxed if line not in named]
@@ -106,6 +119,29 @@ def _lettered(document: Document, free: list[Block], questions: tuple[Question, 
             yield block
 
 
+_ONLY_NUMBER = re.compile(r"[#(\[]?[ ]?\d{1,3}[ ]?[.:)\]]?")
+_ANY_LINK = re.compile(r"!?\[[^\[\]]{0,300}\]\([^()\s]{0,500}\)")
+
+
+def _below_numbers(document: Document) -> Iterator[int]:
+    """Yields the first line of text below each heading that is only a number, in a section whose title announces
+    questions."""
+    found: dict[int, list[int]] = {}
+    for stretch in document.layout.stretches:
+        if len(stretch.headings) < _FEWEST_LEVELS or not _ONLY_NUMBER.fullmatch(plain(stretch.headings[-1].text)):
+            continue
+        above = stretch.headings[-2]
+        free = stretch.blocks and document.free(stretch.blocks[0].first, stretch.blocks[-1].last)
+        if free and asks_for_questions((plain(above.text),)):
+            texts = [block for block in stretch.blocks if block.kind == "paragraph"]
+            said = next((block for block in texts if len(_ANY_LINK.sub("", block.text).split()) >= _FEWEST_WORDS), None)
+            if said:
+                found.setdefault(above.first, []).append(said.first)
+    for lines in found.values():
+        yield from lines if len(lines) >= _FEWEST_DEMANDING else ()
+
+
+_FEWEST_LEVELS = 2
 _DIGITS = re.compile(r"\d+")
 _WITH_LETTER = re.compile(r"[*_]{0,3}(?P<number>\d{1,4})[ ]?[a-h]\b")
 
@@ -125,7 +161,8 @@ def _like_questions(document: Document, questions: tuple[Question, ...]) -> list
         heading = stretch.headings[-1]
         form = (heading.level, bool(numbered(heading.text)[0]))
         if not stretch.blocks:
-            empty.append((heading, form))
+            if document.free(heading.first, heading.last):
+                empty.append((heading, form))
             continue
         first, last = stretch.blocks[0].first, stretch.blocks[-1].last
         if heading.first in starts:
@@ -181,7 +218,8 @@ def _asked(document: Document, block: Block, known: set[str]) -> Iterator[Span]:
         before = ""
         for number, line in enumerate(block.text.split("\n"), block.first):
             starts = len(before) < _WRAPPED or _ENDS_SENTENCE.search(before)
-            if starts and ends_asking(line) and len(line.split()) >= _FEWEST_WORDS and _key(line) not in known:
+            wordy = len(line.split()) >= _FEWEST_WORDS or _WIDE.search(line)
+            if starts and ends_asking(line) and wordy and _key(line) not in known:
                 yield source.span(number)
             before = line
 
@@ -219,6 +257,95 @@ def _counted_lines(document: Document) -> list[int]:
     return [start.first for start in items if counted] + [line for group in groups for line in group.values()]
 
 
+def _between_numbers(source: Source) -> list[int]:
+    """Returns the lines with words between lines that are only numbers, if several of them ask: a question between the
+    key of the one above and its own type."""
+    lines = [(0, "0"), *((number, line) for number, line in enumerate(source.lines, 1) if line.strip())]
+    found = [
+        (number, line)
+        for (_, above), (number, line), (_, below) in zip(lines, lines[1:], lines[2:], strict=False)
+        if _WORDS.search(line) and _NUMBERS.fullmatch(above) and _NUMBERS.fullmatch(below)
+    ]
+    asking = sum(ends_asking(line) for _, line in found)
+    sure = asking >= _FEWEST_DEMANDING and asking * _FEWEST_ASKED >= len(found)
+    return [number for number, _ in found] if sure else []
+
+
+def _lettered_paragraphs(document: Document) -> list[int]:
+    """Returns the paragraphs with the letters a, b, … below each other, if the first of them asks or sets a task."""
+    found: list[int] = []
+    for stretch in document.layout.stretches:
+        parts: list[tuple[Block, str]] = []
+        for block in stretch.blocks:
+            begun = _LETTERED_TEXT.match(block.text) if block.kind == "paragraph" else None
+            if begun and begun["letter"].lower() == "a":
+                parts = []
+            if begun and ord(begun["letter"].lower()) - ord("a") == len(parts):
+                parts.append((block, begun["text"]))
+                if len(parts) > 1 and asks_or_demands(parts[0][1]):
+                    found += [parts[0][0].first, block.first]
+    return found
+
+
+_LETTERED_TEXT = re.compile(r"\(?(?P<letter>[a-zA-Z])[.)][ \t]+(?P<text>\S.*)", re.DOTALL)
+
+
+def _in_records(source: Source) -> list[int]:
+    """Returns the lines that ask in a text of records without labels, all with as many lines: a number first, the
+    letter of the right option last."""
+    filled = [(number, line.strip()) for number, line in enumerate(source.lines, 1) if line.strip()]
+    for size in _RECORDS:
+        records = [filled[at : at + size] for at in range(0, len(filled) - size + 1, size)]
+        regular = sum(
+            _NUMBERS.fullmatch(one[0][1]) is not None and _KEY.fullmatch(one[-1][1]) is not None for one in records
+        )
+        if regular < _FEWEST_RECORDS or regular * 20 < len(records) * 19:
+            continue
+        asking = [sum(ends_asking(one[at][1]) for one in records) for at in range(size)]
+        at = asking.index(max(asking))
+        if asking[at] >= _FEWEST_DEMANDING and asking[at] * 2 > sum(asking):
+            return [one[at][0] for one in records]
+    return []
+
+
+_KEY = re.compile(r"[A-Ja-j](?:[ ,]{0,2}[A-Ja-j]){0,4}")
+_RECORDS = range(5, 13)
+"""Lines of a record: a number, a question, two options or more, and a letter."""
+_FEWEST_RECORDS = 5
+
+
+def _listed_tasks(source: Source) -> list[int]:
+    """Returns the numbered items at the margin, also those of AsciiDoc, below a heading that announces exercises, in a
+    document whose first heading does too."""
+    headings = [(number, found["text"]) for number, line in enumerate(source.lines, 1) if (found := _TITLE.match(line))]
+    if not headings or not announces_tasks(headings[0][1]):
+        return []
+    ends = [*(number for number, _ in headings[1:]), len(source.lines) + 1]
+    sections = [
+        range(number + 1, end)
+        for (number, text), end in zip(headings, ends, strict=True)
+        if number != headings[0][0] and announces_tasks(text)
+    ]
+    return [number for lines in sections for number in lines if _NUMBERED_ITEM.match(source.line(number))]
+
+
+_TITLE = re.compile(r"(?:={1,5}|#{1,6})[ ]+(?P<text>\S.*)")
+_NUMBERED_ITEM = re.compile(r"(?:[.]|\d{1,3}[.)])[ \t]+\S")
+
+
+def _headings_alike(document: Document) -> list[int]:
+    """Returns the headings with text below that read as questions, or have the level of one that asks, where the title
+    announces questions or tasks."""
+    if not (asks_for_questions((document.title,)) or announces_tasks(document.title)):
+        return []
+    headings = [stretch.headings[-1] for stretch in document.layout.stretches if stretch.headings and stretch.blocks]
+    headings = [heading for heading in headings if heading.first != document.sections[0].heading.first]
+    levels = {heading.level for heading in headings if ends_asking(heading.text)}
+    return [one.first for one in headings if one.level in levels or reads_as_question(numbered(one.text)[1])]
+
+
+_WORDS = re.compile(r"[^\W\d_]{2}")
+_NUMBERS = re.compile(r"[ \t]*\d{1,4}(?:[ ,;]{1,3}\d{1,4}){0,20}[ \t]*")
 _CODED = re.compile(r"[(\[][A-Z]{1,3}[-. ]?\d{1,3}[)\]]")
 _FEWEST_ITEMS = 2
 """Fewest items that ask in a list that goes on through a document."""

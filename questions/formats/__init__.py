@@ -21,6 +21,7 @@ from questions.formats import (
     plus_minus,
     qti,
     records,
+    rexams,
     scripts,
     shortcodes,
     table,
@@ -45,7 +46,7 @@ MOST_BYTES = 16 * 2**20
 """Maximum size of a text document, bytes; packages have their own limits."""
 _INSIDE = {".rst": directives, ".ipynb": notebooks, ".html": scripts, ".htm": scripts}
 """Formats that documents with a suffix may have in parts of them."""
-_MARKDOWN = (".md", ".markdown", ".mdx")
+_MARKDOWN = (".md", ".markdown", ".mdx", ".rmd", ".qmd")
 
 
 class ImportFormat(NamedTuple):
@@ -69,7 +70,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(records.NAME, (".json", ".jsonl", ".yaml", ".yml", ".toml"), records.sniff, records.read),
     ImportFormat(trivia.TRIVIA, (".yaml", ".yml"), trivia.sniff_trivia, trivia.read_trivia),
     ImportFormat(latex.NAME, (), latex.sniff, latex.read),
-    ImportFormat(anki.ANKI_TEXT, (), anki.sniff_anki_text, anki.read_anki_text),
+    ImportFormat(anki.ANKI_TEXT, (".csv", ".tsv"), anki.sniff_anki_text, anki.read_anki_text),
     ImportFormat(aiken.NAME, (".aiken",), aiken.sniff, aiken.read),
     ImportFormat(trivia.OPENTRIVIA, (), trivia.sniff_opentrivia, trivia.read_opentrivia),
     ImportFormat(text2qti.NAME, (), text2qti.sniff, text2qti.read),
@@ -79,6 +80,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(plus_minus.NAME, (), plus_minus.sniff, plus_minus.read),
     ImportFormat(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
     ImportFormat(line_blocks.NAME, (), line_blocks.sniff, line_blocks.read),
+    ImportFormat(rexams.NAME, (), rexams.sniff, rexams.read),
 )
 
 _PACKAGES = (".xlsx", ".zip", ".docx")
@@ -91,6 +93,7 @@ SUFFIXES: tuple[str, ...] = (
     *pages.SUFFIXES,
     *_PACKAGES,
     _LATEX,
+    *_MARKDOWN[3:],
 )
 """Suffixes of all formats; `.txt` files are recognized by content."""
 
@@ -113,7 +116,7 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
         if len(text) > MOST_BYTES:
             return _too_large(name, "markdown")
-        inside = _INSIDE.get(suffix) or (shortcodes if shortcodes.may_ask(text) else None)
+        inside = _INSIDE.get(suffix) or _in_markdown(text)
         return _within(inside, text, name) if inside and recipe is None else None
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         if recipe is not None:
@@ -129,7 +132,7 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
             return _aiken_in_word(text, name) if recipe is None else None
     named = [foreign for foreign in IMPORT_FORMATS if suffix in foreign.suffixes]
     if len(text) > MOST_BYTES:
-        return _too_large(name, named[0].name if named else "markdown")
+        return _too_large(name, named[-1].name if named else "markdown")
     source, encoding = open_source(text, name)
     fitting = [foreign for foreign in named or IMPORT_FORMATS if foreign.sniff(source)]
     if recipe is not None:
@@ -159,6 +162,13 @@ def _within(inside: ModuleType, text: str | bytes, name: str) -> ImportDraft | N
     draft: ImportDraft = inside.read(source)
     draft.findings[:0] = encoding
     return draft
+
+
+def _in_markdown(text: str | bytes) -> ModuleType | None:
+    """Returns the format that a document in Markdown may have in parts of it."""
+    if b"extype:" in text if isinstance(text, bytes) else "extype:" in text:
+        return rexams
+    return shortcodes if shortcodes.may_ask(text) else None
 
 
 def text_of(data: bytes) -> str | bytes:

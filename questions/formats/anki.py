@@ -24,7 +24,7 @@ from questions.formats.rows import Row, add_row
 from questions.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import IO
 
 
@@ -63,11 +63,36 @@ class Note:
         return from_html(text) if self.html else from_plain(text)
 
 
-def add_note(draft: ImportDraft, note: Note) -> None:
-    """Adds the questions of a note."""
+def add_notes(draft: ImportDraft, notes: Iterable[Note]) -> None:
+    """Adds the questions of notes, and one finding about all fields that are not imported."""
+    unused: dict[str, list[tuple[int, int]]] = {}
+    for note in notes:
+        for name in _add_note(draft, note):
+            unused.setdefault(name, []).append(note.lines)
+    if not unused:
+        return
+    shown = ", ".join(_with_count(name, len(places)) for name, places in list(unused.items())[:_MOST_UNUSED])
+    cure = "merge them into other fields"
+    number = next((name.split()[1] for name in unused if name.endswith(_NAMELESS)), "")
+    if number and draft.dialect == ANKI_TEXT:
+        cure += f", or write what the column holds above the notes, such as `#tags column:{number}`"
+    draft.add("Q610", f"fields not imported: {shown}", cure, min(map(min, unused.values())), severity="note")
+
+
+_NAMELESS = " (no name)"
+_MOST_UNUSED = 10
+"""Most fields that a finding names."""
+
+
+def _with_count(name: str, count: int) -> str:
+    return f"{name} in {count} notes" if count > 1 else name
+
+
+def _add_note(draft: ImportDraft, note: Note) -> list[str]:
+    """Adds the questions of a note, and returns the names of the fields that are not imported."""
     texts = [text for _, text in note.fields]
     if not draft.accepts(*note.lines, sum(map(len, texts))):
-        return
+        return []
     if any(_MEDIA.search(text) for text in texts):
         cure = "describe the picture or sound"
         draft.add(
@@ -75,10 +100,11 @@ def add_note(draft: ImportDraft, note: Note) -> None:
         )
     if texts and _GAP.search(texts[0]):
         _add_gaps(draft, note)
-    elif sum(bool(text.strip()) for text in texts) < 2:
+        return []
+    if sum(bool(text.strip()) for text in texts) < 2:
         draft.add_skipped("this note has fewer than two fields", "add a question and an answer", note.lines)
-    else:
-        _add_fields(draft, note)
+        return []
+    return _add_fields(draft, note)
 
 
 def _roles(note: Note) -> list[Column]:
@@ -95,7 +121,7 @@ def _roles(note: Note) -> list[Column]:
     ]
 
 
-def _add_fields(draft: ImportDraft, note: Note) -> None:
+def _add_fields(draft: ImportDraft, note: Note) -> list[str]:
     row = Row(*note.lines)
     unused: list[str] = []
     roles = _roles(note)
@@ -103,7 +129,7 @@ def _add_fields(draft: ImportDraft, note: Note) -> None:
         column.role == "kind" and text in ("value", "output")
         for column, (_, text) in zip(roles, note.fields, strict=True)
     )
-    for column, (name, text) in zip(roles, note.fields, strict=True):
+    for number, (column, (name, text)) in enumerate(zip(roles, note.fields, strict=True), 1):
         if column.role == "options" and note.html and _ITEM.search(text):
             row.options.update(enumerate(map(note.words, _ITEM.split(text)[1:])))
         elif column.role == "reasons" and note.html:
@@ -115,13 +141,11 @@ def _add_fields(draft: ImportDraft, note: Note) -> None:
         elif column.role:
             row.put(column, note.words(text))
         elif text.strip():
-            unused.append(name or "a field without a name")
-    if unused:
-        shown = ", ".join(unused[:10])
-        draft.add("Q610", f"fields not imported: {shown}", "merge them into other fields", note.lines, severity="note")
+            unused.append(name or f"field {number}{_NAMELESS}")
     row.cells["tags"] = ",".join([*_tags(note), row.cells.get("tags", "")])
     row.cells.setdefault("topic", note.deck)
     add_row(draft, row)
+    return unused
 
 
 def _bare(text: str) -> str:
@@ -336,8 +360,7 @@ def read_anki_package(data: bytes, name: str) -> ImportDraft:
         return empty.unreadable(str(error), "export the deck again as .apkg")
     draft = ImportDraft(Source(name, tuple(_line(note.fields) for note in notes) or ("",)), ANKI_PACKAGE)
     draft.title = draft.stem
-    for note in notes:
-        add_note(draft, note)
+    add_notes(draft, notes)
     if not draft.questions and not draft.findings:
         draft.unreadable("the package has no notes", "export a deck that contains notes")
     return draft
@@ -442,7 +465,13 @@ def read_anki_text(source: Source) -> ImportDraft:
     """Reads all questions of exported notes or cards."""
     draft = ImportDraft(source, ANKI_TEXT)
     draft.title = draft.stem
-    headers = _headers(source)
+    add_notes(draft, _text_notes(draft, _headers(source)))
+    if not draft.questions and not draft.findings:
+        draft.unreadable("the file has no notes", "export notes with at least two fields")
+    return draft
+
+
+def _text_notes(draft: ImportDraft, headers: _Headers) -> Iterator[Note]:
     apart = {headers.column(name): name for name in ("guid", "notetype", "deck", "tags")}
     for cells, lines in _rows(draft, headers):
         note = Note(*lines, html=headers.html, tags=headers.values.get("tags", "").split())
@@ -456,10 +485,7 @@ def read_anki_text(source: Source) -> ImportDraft:
             elif not name:
                 label = headers.names[index].strip() if index < len(headers.names) else ""
                 note.fields.append((label, cell))
-        add_note(draft, note)
-    if not draft.questions and not draft.findings:
-        draft.unreadable("the file has no notes", "export notes with at least two fields")
-    return draft
+        yield note
 
 
 def _headers(source: Source) -> _Headers:

@@ -27,10 +27,27 @@ _ROLE_OF = {
     **{word: role for role in _SHARED for word in FIELD_NAMES[role]},
     **{word: role for role, words in _OWN_NAMES.items() for word in words.split("|")},
 }
-_ASKING = FIELD_NAMES["question"]
+_WORDS = (*FIELD_NAMES["question"], *FIELD_NAMES["answer"])
 _ADVICE = re.compile(r"^(?:html|text|wording)[ ]of[ ](?:the[ ])?|[ ]*(?:[-–—,][ ]|[(（\[]|:[ ]*$).*$", re.DOTALL | re.I)
 """What templates add to the name of a column: `Question - max 120 characters`, `HTML of the question`."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(map(spelled, words.split("|")))
+
+
+_TERMS = _names(
+    "term|terms|concept|begriff|fachbegriff|término|concepto|termo|conceito|terme|termine|concetto|begrip|begreb|begrepp"
+    "|termin|pojęcie|pojem|термин|понятие|термін|поняття|terim|kavram|istilah|thuật ngữ|术语|概念|術語|用語|용어|개념"
+)
+_DEFINITIONS = _names(
+    "definition|meaning|explanation|description|definitionen|bedeutung|erklärung|definición|significado|definição"
+    "|définition|signification|definizione|significato|definitie|betekenis|betydning|forklaring|förklaring|definicja"
+    "|znaczenie|definice|význam|определение|значение|визначення|tanım|anlam|definisi|arti|định nghĩa|nghĩa|定义|定義"
+    "|解释|意味|説明|정의|뜻|설명"
+)
+"""Names of the two columns of a table of terms, either of which may be the front of a card."""
 
 
 class Column(NamedTuple):
@@ -53,14 +70,30 @@ def columns(names: Sequence[str]) -> list[Column]:
     flags = {at: said for at, name in enumerate(shown) if (said := flag_place(name)) is not None and not found[at].role}
     if len(flags) > 1 and set(flags.values()) <= {column.place for column in found if column.role == "option"}:
         found = [Column("flag", flags[at]) if at in flags else column for at, column in enumerate(found)]
-    asking = [name for name, column in zip(shown, found, strict=True) if column.role == "question"]
-    best = min(asking, key=_ASKING.index, default="")
-    # Where `question` and `Frage` stand side by side, the first of the table of words counts.
+    # Where `question` and `Frage` stand side by side, or `answer` and `sample answer`, the first of the words counts.
+    best = {
+        role: min((name for name, one in zip(shown, found, strict=True) if one.role == role), key=_place, default="")
+        for role in ("question", "answer")
+    }
     roles = [
-        Column("") if column.role == "question" and name != best else column
-        for name, column in zip(shown, found, strict=True)
+        Column("") if name != best.get(column.role, name) else column for name, column in zip(shown, found, strict=True)
     ]
-    return _beside_letters(shown, roles) if letters else roles
+    return _of_terms(shown, _beside_letters(shown, roles) if letters else roles)
+
+
+def _place(name: str) -> int:
+    return _WORDS.index(name) if name in _WORDS else len(_WORDS)
+
+
+def _of_terms(names: list[str], roles: list[Column]) -> list[Column]:
+    """Returns the roles; in a table of terms and definitions, the first of the two asks, the other answers."""
+    terms = [at for at, name in enumerate(names) if name in _TERMS]
+    said = [at for at, name in enumerate(names) if name in _DEFINITIONS]
+    if len(terms) != 1 or len(said) != 1 or {one.role for one in roles} & {"question", "answer", "correct", "option"}:
+        return roles
+    front, back = sorted((*terms, *said))
+    placed = {front: Column("question"), back: Column("answer")}
+    return [placed.get(at, one) for at, one in enumerate(roles)]
 
 
 def _beside_letters(names: list[str], roles: list[Column]) -> list[Column]:

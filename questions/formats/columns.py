@@ -11,6 +11,7 @@ import csv
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import mean
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ _FEW_VALUES = 0.35
 """Share of different values below which a column is a category."""
 _FEWEST_OPTIONS = 2
 _FEWEST_ROWS = 3
+_FEWEST_ASCENDING = 5
+"""Fewest numbers whose order can be seen to be no chance."""
 _FEWEST_NAMED = 2
 """Fewest rows in which a column with an unknown name can be seen to repeat an option."""
 _SUM = re.compile(r"[\d.\s]+(?:[-+*/x×÷^%=()][\d.\s]*)+\??")
@@ -99,8 +102,33 @@ def infer_cards(lines: Sequence[str]) -> InferredTable | None:
         if pairs < _FEWEST_CARDS or pairs * 2 < len(rows) or len(cards) < len(rows) * _REGULAR:
             continue
         fronts, backs = [row[0] for row in cards], [row[1] for row in cards]
-        if holds_texts(fronts) and holds_texts(backs) and len(set(fronts)) >= len(fronts) * _REGULAR:
+        ascends = _ascends([tuple(fronts), tuple(backs)], 0, 1)
+        different = len(set(fronts)) >= len(fronts) * _REGULAR and not ascends
+        if different and holds_texts(fronts) and holds_texts(backs):
             return InferredTable(delimiter, (("question", 0), ("answer", 0), *((("", 0),) if empty else ())))
+    return None
+
+
+_TAGS = re.compile(r"[\w#:./+-]{1,40}(?: [\w#:./+-]{1,40}){0,3}")
+_FEW_TAGS = 0.2
+"""Share of different tags, at most, by which a third cell is seen to hold tags."""
+_SOME_ASK = 0.1
+"""Share of fronts, at least, that ask where tags show that the lines are cards."""
+
+
+def infer_tagged_cards(lines: Sequence[str]) -> InferredTable | None:
+    """Returns the columns of cards with tags in a third cell, as programs for cards import them: some fronts ask, and
+    the same few tags recur. None for other tables."""
+    for delimiter in ("\t", ";"):
+        rows = [row for line in lines[:_MOST_ROWS] for row in _rows([line], delimiter)]
+        cards = [row for row in rows if len(row) == 3]
+        if len(cards) < _FEWEST_CARDS or len(cards) < len(rows) * _REGULAR:
+            continue
+        fronts, backs, tags = zip(*cards, strict=True)
+        few = len(set(tags)) <= max(len(tags) * _FEW_TAGS, 1) and all(map(_TAGS.fullmatch, tags))
+        different = holds_texts(fronts) and holds_texts(backs) and len(set(fronts)) >= len(fronts) * _REGULAR
+        if few and different and not any(map(str.isdecimal, tags)) and _share(fronts, reads_as_question) >= _SOME_ASK:
+            return InferredTable(delimiter, (("question", 0), ("answer", 0), ("tags", 0)))
     return None
 
 
@@ -154,6 +182,8 @@ def infer_roles(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
         if not options:
             return ()
         if len(options) == 1:
+            if _ascends(columns, asks, options[0]):
+                return ()
             roles[options[0]] = ("answer", 0)
             options = []
     else:
@@ -168,6 +198,16 @@ def infer_roles(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
     if topic is not None:
         roles[topic] = ("topic", 0)
     return tuple(roles)
+
+
+def _ascends(columns: Sequence[Sequence[str]], asks: int, at: int) -> bool:
+    """Returns whether a column has numbers that ascend, as those of pages and rows do, and answers hardly ever: only
+    those of sums are often sorted."""
+    cells = columns[at]
+    if len(cells) < _FEWEST_ASCENDING or not all(map(str.isdecimal, cells)):
+        return False
+    steps = [below >= above for above, below in pairwise(map(int, cells))]
+    return sum(steps) >= len(steps) * _REGULAR and not any(map(_SUM.fullmatch, columns[asks]))
 
 
 def _question(columns: list[tuple[str, ...]], filled: list[int]) -> int | None:

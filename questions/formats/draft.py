@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from questions.blocks import plain, split_blocks
 from questions.formats.markdown import code_span
 from questions.keypoints import key_points_of
+from questions.labels import stands_for_nothing
 from questions.model import LEVELS, CodeBlock, Option, Question, SourceLocation
 from questions.source import Finding, Source, Span
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_QUESTIONS = 20_000
 """Maximum number of questions per document; a finding names the rest."""
+_MOST_LINES = 20
+"""Most lines that a finding names."""
 LONGEST = 200_000
 """Maximum length of a question with its markup, characters; a chat takes a hundredth of it."""
 
@@ -93,6 +96,20 @@ class ImportDraft:
         note = "it was left out"
         finding = Finding("Q603", "warning", message, self._span(lines), note=note, help=cure, skipped=True)
         self.findings.append(finding)
+
+    def merge(self, message: str) -> None:
+        """Leaves the first finding with a message, and names in it the lines of the others."""
+        same = [one for one in self.findings if one.message == message]
+        if len(same) <= 1:
+            return
+        first, *others = same
+        shown = ", ".join(str(one.span.line) for one in others[:_MOST_LINES])
+        more = f" and {len(others) - _MOST_LINES} more" if len(others) > _MOST_LINES else ""
+        merged = dataclasses.replace(
+            first, note=f"{first.note}; the same in line{'s' * (len(others) > 1)} {shown}{more}"
+        )
+        kept = [merged if one is first else one for one in self.findings if one is first or one.message != message]
+        self.findings[:] = kept
 
     def accepts(self, first: int, last: int, size: int) -> bool:
         """Returns whether another question with `size` characters is within the limits; otherwise adds a finding."""
@@ -295,11 +312,16 @@ def add_exact(draft: ImportDraft, item: Item, kind: Literal["value", "output"], 
     _add(draft, item, kind, answer=answer)
 
 
-def add_unanswered(draft: ImportDraft, item: Item, options: Sequence[str] = ()) -> None:
-    """Adds a question without a key, with its options in the prompt. It is never asked."""
+def add_unanswered(draft: ImportDraft, item: Item, options: Sequence[str] = (), *, given: str = "") -> None:
+    """Adds a question without a key, with its options in the prompt. It is never asked.
+
+    `given`: what stands for an answer, such as `N/A`.
+    """
+    if not asks(draft, item, offers=bool(options)):
+        return
     cure = "mark the right option" if options else "write the answer"
-    note = "it is kept but never asked"
-    draft.add("Q604", "the question has no answer", cure, item.lines, note=note)
+    message = f"`{given[:40]}` is no answer" if given else "the question has no answer"
+    draft.add("Q604", message, cure, item.lines, note="it is kept but never asked")
     if options:
         listed = "\n".join(f"- {' '.join(text.split())}" for text in options)
         item.prompt = f"{item.prompt}\n\n{listed}".strip()
@@ -315,8 +337,7 @@ def _add(
     options: tuple[Option, ...] = (),
     key_points: tuple[str, ...] = (),
 ) -> None:
-    if not item.prompt.strip():
-        draft.add_skipped("the question has no prompt", "write the question", item.lines)
+    if not asks(draft, item, offers=bool(options)):
         return
     if max(len(item.prompt), len(answer or ""), len(item.why)) > LONGEST_TEXT:
         draft.add_skipped(f"a text is longer than {LONGEST_TEXT:,} characters", "shorten it", item.lines)
@@ -346,6 +367,19 @@ def _add(
         tags=item.tags,
     )
     draft.questions.append(question)
+
+
+def asks(draft: ImportDraft, item: Item, *, offers: bool) -> bool:
+    """Returns whether an item has a question, and names it otherwise. Between options, marks alone may be one."""
+    prompt = item.prompt.strip()
+    if not prompt:
+        draft.add_skipped("the question has no prompt", "write the question", item.lines)
+    elif not offers and stands_for_nothing(prompt):
+        message = f"this entry asks nothing: it says `{prompt[:40]}` instead of a question"
+        draft.add_skipped(message, "write the question, or remove the entry", item.lines)
+    else:
+        return True
+    return False
 
 
 def _fits(text: str) -> bool:

@@ -67,7 +67,8 @@ def data_of(element: XmlElement, language: str = "") -> Any:
     attributes = {_local(name): value for name, value in element.attributes.items() if not name.startswith("xmlns")}
     if not element.children:
         attributes.pop("lang", None)
-        return {**attributes, "text": text} if attributes else text
+        # The text may be an attribute, as in `<option text="a view"/>`.
+        return {**attributes, **({"text": text} if text or "text" not in attributes else {})} if attributes else text
     languages = [child.attributes.get("xml:lang", "") for child in element.children]
     if all(languages) and len({child.name for child in element.children}) == 1:
         chosen = element.children[languages.index("en") if "en" in languages else 0]

@@ -47,6 +47,8 @@ _WORDS: Final[dict[str, str]] = {
         "answer|ans|solution|back|answer text|response|respuesta|solución|resposta|réponse|antwort|lösung|risposta"
         "|antwoord|svar|odpowiedź|odpověď|ответ|відповідь|cevap|jawaban|đáp án|उत्तर|答案|回答|答え|답|답변"
         "|jawapan|vastaus|odgovor|отговор|raspuns|răspuns|válasz|απάντηση|جواب|پاسخ|الإجابة|الجواب|תשובה|คำตอบ"
+        "|expected answer|model answer|sample answer|ideal answer|suggested answer|example answer|reference answer"
+        "|expected answer points|answer points|model solution|sample solution"
     ),
     "index": (
         "correct index|answer index|correct answer index|correct option index|solution index|right index"

@@ -38,7 +38,8 @@ _NOTE_ESCAPE = re.compile(r"\\(\W)")
 _TITLE = re.compile(r"\s*::(?P<title>(?:[^:\\]|\\.|:(?!:))*)::", re.DOTALL)
 _FORMAT = re.compile(r"\s*\[(?P<format>html|markdown|plain|moodle)\]")
 _ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
-_ANSWER = re.compile(r"(?<!\\)\{\s*(?:[=~#}]|(?:T|TRUE|F|FALSE)\s*[#}])")
+_ANSWER = re.compile(r"(?<!\\)\{\s*(?:[=~]|#[ ]*(?:[-+.=\d]|$)|(?:T|TRUE|F|FALSE)\s*[#}])")
+_ESSAY = re.compile(r"(?P<prompt>.*?)(?<!\\)\{\s*\}")
 _MARKDOWN = re.compile(r"#{1,6} |```|~~~|---\s*$|[ \t]*\\(?:documentclass|begin\{document\})")
 """What GIFT does not have: Markdown, and the start of LaTeX, whose braces are no answers."""
 
@@ -60,10 +61,17 @@ def sniff(source: Source) -> bool:
     if any(_CATEGORY.match(line) for line in source.lines):
         return True
     return any(
-        ((line.startswith("::") or line.rstrip().endswith(("}", "?"))) and _ANSWER.search(line))
+        ((line.startswith("::") or line.rstrip().endswith(("}", "?"))) and _has_answer(line))
         or (line.rstrip().endswith("{") and below.lstrip().startswith(("=", "~")))
         for line, below in pairwise((*source.lines, ""))
     )
+
+
+def _has_answer(line: str) -> bool:
+    """Returns whether a line has an answer in braces, or empty braces behind what asks: those of a program are none."""
+    essay = _ESSAY.match(line)
+    asks = essay is not None and (line.startswith("::") or reads_as_question(essay["prompt"].strip()))
+    return asks or _ANSWER.search(line) is not None
 
 
 def read(source: Source) -> ImportDraft:

@@ -18,13 +18,17 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_open, add_short, add_unanswered
+from questions.formats.latex_cards import add_cards, seem_cards
+from questions.formats.latex_labels import LABEL_COMMAND, has_labels, part_at_labels
+from questions.formats.latex_options import take_options
+from questions.formats.latex_packages import in_exam_class
 from questions.formats.latex_text import ASKS_WHO, BLANK, LABELED, LISTS, MARK, POINTS, Tex
 from questions.patterns.imperatives import announces_tasks, sets_task
 from questions.patterns.stems import asks_to_choose, demands, ends_asking, reads_as_question
 from questions.source import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from questions.source import Source
 
@@ -93,11 +97,6 @@ _WITH_POINTS = re.compile(
     r"[\s\\]{0,99}(?:\\label\{[^{}]{0,99}\}\s{0,99})?(?:\\([A-Za-z]{1,20})\{[^{}]{0,20}\}|[(\[]\d{1,3}[ ]?(?:%|p))"
 )
 _LETTERS = re.compile(r"[(\[]?(?:A\b|label=[^,]{0,20}\\Alph)|.{0,40}\\Alph")
-_LETTERED = re.compile(
-    rf"(?P<mark>{MARK}?)(?:\*\*)?\(?(?P<letter>[A-H])(?:[.):]\*{{0,2}}|\*\*[.):]?)\s*(?P<text>\S.*)", re.DOTALL
-)
-_EITHER = rf"{MARK}?\*\*[^*\n]{{1,80}}\*\*"
-_ALTERNATIVES = re.compile(rf"{_EITHER}(?:[ ]*(?:/|\bor\b|\bo\b|\bou\b|\boder\b|,)[ ]*{_EITHER})+")
 _KEY = re.compile(r"\**\(?([A-Ha-h])\)?[.)]?\**")
 _LAST_BLANK = re.compile(r"(?<=[?.:])\s*____\.?$|\n\n____$")
 _ANSWERED = re.compile(
@@ -138,16 +137,17 @@ class _Node:
 
 
 def sniff(source: Source) -> bool:
-    """Returns whether a text is a LaTeX document with lists, exercises, questions or titles that ask."""
+    """Returns whether a text is a LaTeX document with lists, exercises, questions, titles that ask or cards."""
     if not any(map(_DOCUMENT.match, source.lines)):
         return _is_part_of_exam(source)
-    asking = sum(map(bool, map(_ASKING_TITLE.search, source.lines)))
-    return asking >= _FEWEST_TITLES or any(map(_ASKING.search, source.lines))
+    lines = in_exam_class(source.lines)
+    asking = sum(map(bool, map(_ASKING_TITLE.search, lines)))
+    return asking >= _FEWEST_TITLES or any(map(_ASKING.search, lines)) or seem_cards(lines)
 
 
 def _is_part_of_exam(source: Source) -> bool:
     """Returns whether a file that an exam includes has a `\\question` with choices or a solution."""
-    text = "\n".join(source.lines) if PurePath(source.name).suffix.lower() == ".tex" else ""
+    text = "\n".join(in_exam_class(source.lines)) if PurePath(source.name).suffix.lower() == ".tex" else ""
     return "\\question" in text and _ANSWERED.search(text) is not None
 
 
@@ -155,8 +155,9 @@ def read(source: Source) -> ImportDraft:
     """Reads all questions of a document; findings name what is left out."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
-    reader = _Reader(draft, Tex(source.lines))
-    reader.read()
+    tex = Tex(in_exam_class(source.lines))
+    if not add_cards(draft, tex):
+        _Reader(draft, tex).read()
     return draft
 
 
@@ -303,6 +304,8 @@ class _Reader:
         self.section: tuple[str, ...] = ()
         self.last: _Ask | None = None
         """The latest question, which a solution below it answers."""
+        self.labeled = has_labels(tex.text)
+        """Whether bold letters or words part questions from answers."""
         self.shared = 0
         self.asked: list[int] = []
         """Lines that look like questions and are not read as such."""
@@ -393,7 +396,9 @@ class _Reader:
 
     def _is_answered(self, node: _Node) -> bool:
         """Returns whether an answer or options are inside."""
-        return _ANSWERED.search(self.tex.text, node.inner, node.end) is not None
+        if _ANSWERED.search(self.tex.text, node.inner, node.end):
+            return True
+        return self.labeled and LABEL_COMMAND.search(self.tex.text, node.inner, node.end) is not None
 
     def _list_asks(self, node: _Node, *, listed: bool) -> bool:
         """Returns whether the items of a list ask. `listed`: whether it stands below a heading, not in a question."""
@@ -413,7 +418,8 @@ class _Reader:
         """Notes the lines outside questions that ask, and those that begin as `\\textbf{Question 1}`."""
         at = place[0]
         for line in self.tex.text[slice(*place)].split("\n"):
-            if self.tex.block(at) is None and (LABELED.match(line) or self._ends_asking(line)):
+            asks = LABELED.match(line) or (self.labeled and LABEL_COMMAND.search(line)) or self._ends_asking(line)
+            if self.tex.block(at) is None and asks:
                 self.asked.append(self.tex.line(at))
             at += len(line) + 1
 
@@ -444,12 +450,20 @@ class _Reader:
         if node.label and (node.name in _EXERCISES if not node.command else not node.label.isdecimal()):
             ask.texts.append(f"**{plain(node.label)}**")
         self._gather(node, ask, solved or any(one.name in _SOLUTIONS for one in node.nodes))
+        self._take_labeled(ask)
         if ask.held:
             ask.last = next(one.start for one in node.nodes if one.name == "break")
             self._name_text((ask.last, node.end))
         if not ask.parts or ask.options or ask.answers or ask.solutions:
             self._finish()
             self.last = ask
+
+    def _take_labeled(self, ask: _Ask) -> None:
+        """Takes the answers behind bold labels out of the text of a question."""
+        if self.labeled:
+            asked, answer = part_at_labels("\n\n".join(text for text in ask.texts if text.strip()))
+            if answer:
+                ask.texts, ask.solutions = [asked], [*ask.solutions, answer]
 
     def _gather(self, node: _Node, ask: _Ask, solved: bool) -> None:
         broken = False
@@ -516,6 +530,7 @@ class _Reader:
         return not solved or any(map(self._is_answered, node.nodes))
 
     def _parts(self, node: _Node, ask: _Ask) -> None:
+        self._take_labeled(ask)
         context = "\n\n".join(text for text in (ask.context, *ask.texts) if text)
         for item in [node] if node.name in _EXERCISES else node.nodes:
             ask.parts += 1
@@ -556,7 +571,7 @@ def _add(draft: ImportDraft, ask: _Ask, item: Item) -> None:
     if not item.prompt.strip():
         draft.add_skipped("the question has no prompt", "write the question", item.lines)
         return
-    offers = ask.options or _offers(item)
+    offers = ask.options or take_options(item)
     if offers and (key := _KEY.fullmatch(answer.strip())) and not any(right for _, right in offers):
         at = ord(key[1].lower()) - ord("a")
         offers = [(text, at == index) for index, (text, _) in enumerate(offers)]
@@ -576,22 +591,3 @@ def _add(draft: ImportDraft, ask: _Ask, item: Item) -> None:
         add_open(draft, item, "\n\n".join((*ask.answers, *ask.solutions)))
     else:
         add_unanswered(draft, item)
-
-
-def _offers(item: Item) -> Sequence[tuple[str, bool]]:
-    """Returns the options in a prompt, and takes them out: lettered paragraphs at its end, or words in bold of which
-    some are marked as right."""
-    paragraphs = item.prompt.split("\n\n")
-    found = [_LETTERED.fullmatch(one) for one in paragraphs]
-    start = len(found)
-    while start and found[start - 1]:
-        start -= 1
-    lettered = [one for one in found[start:] if one]
-    if len(lettered) > 1 and [one["letter"] for one in lettered] == list("ABCDEFGH"[: len(lettered)]):
-        item.prompt = "\n\n".join(paragraphs[:start])
-        return [(one["text"].strip(), bool(one["mark"])) for one in lettered]
-    groups = [one[0] for one in _ALTERNATIVES.finditer(item.prompt)] if MARK in item.prompt else []
-    if len(groups) != 1 or item.prompt.count(MARK) != groups[0].count(MARK):
-        return ()
-    item.prompt = item.prompt.replace(MARK, "")
-    return [(one.strip(f"{MARK}*"), one.startswith(MARK)) for one in re.findall(_EITHER, groups[0])]

@@ -381,6 +381,7 @@ class Tex:
             out.prose(self._inner(place, out, depth).strip() or BLANK)
         elif name in _STYLES:
             inner, mark = self._inner(place, out, depth), _STYLES[name]
+            mark = "**" if name == "text" and inner in ("Q", "A") else mark
             mark = "" if "\n\n" in inner or inner.startswith("*") or not inner else mark
             out.prose(f"{mark}{inner}{mark}")
         elif name in _CODE:

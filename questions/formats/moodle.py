@@ -19,6 +19,7 @@ from questions.formats.draft import (
 )
 from questions.formats.gift import true_false_options
 from questions.formats.markdown import markdown_converter
+from questions.formats.option_cells import without_letters
 from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
 
 if TYPE_CHECKING:
@@ -120,7 +121,11 @@ def _choice(draft: ImportDraft, item: Item, element: XmlElement) -> None:
     if single and any(0 < _fraction(answer) < least for answer in answers):
         note = "partial credit is not supported; these options count as wrong"
         draft.add("Q606", "some options give partial credit", "mark each as right or wrong", item.lines, note=note)
-    offers = [OptionDraft(_words(one), _fraction(one) >= least, _words(one.child("feedback"))) for one in answers]
+    texts = without_letters([_words(one) for one in answers])
+    offers = [
+        OptionDraft(text, _fraction(one) >= least, _words(one.child("feedback")))
+        for text, one in zip(texts, answers, strict=True)
+    ]
     add_choice(draft, item, offers)
 
 

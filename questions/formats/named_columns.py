@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from questions.formats import records, table
 from questions.formats.column_names import Column, columns
-from questions.formats.data import MOST_VALUES, load_data
+from questions.formats.data import MOST_VALUES, load, name_slips
 from questions.formats.draft import ImportDraft
 from questions.recipes import InvalidRecipe, Recipe, find_columns, name_key
 
@@ -46,11 +46,13 @@ def read_named(source: Source, recipe: Recipe, sheet: bool) -> ImportDraft | Non
 
     The findings name a column that is missing.
     """
-    data = load_data(source)
+    loaded = load(source)
+    data = loaded.value
     draft = ImportDraft(source, records.NAME if data is not None else table.NAME)
     draft.title = draft.stem
     try:
         if data is not None:
+            name_slips(draft, loaded)
             return _read_data(draft, data, recipe)
         found = _header(source, recipe)
         if found is None and not sheet:

@@ -26,6 +26,31 @@ def as_cards(values: Sequence[Any]) -> list[dict[str, str]]:
     return [{"question": asked, "answer": answer} for asked, answer in pairs]
 
 
+_FEWEST_LISTED = 5
+"""Fewest texts of a list that are questions although no field says so."""
+
+
+def listed_questions(data: Any) -> list[str]:
+    """Returns the texts of the lists in which most texts ask, where data has nothing but lists of texts and mappings
+    of them; empty for other data, such as the phrases that a chat program knows."""
+    lists: list[list[str]] = []
+    waiting = [data]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += reversed(one.values())
+        elif isinstance(one, list) and all(isinstance(text, str) for text in one):
+            lists.append(one)
+        elif isinstance(one, list):
+            return []
+    return [
+        text
+        for texts in lists
+        if len(texts) >= _FEWEST_LISTED and sum(map(reads_as_question, texts)) * 5 >= len(texts) * 4
+        for text in texts
+    ]
+
+
 _NUMBER = re.compile(r"[^\W\d_]{0,12}[ _-]?\d{1,6}")
 """The name of an entry in a mapping of questions: `7`, `q7`, `question_7`."""
 _FEWEST_BY_NUMBER = 3
@@ -70,7 +95,8 @@ def _is_texts(value: Any) -> bool:
 
 def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:
     """Returns the fields of a question. Where a field that asks is a mapping with a field that asks, the others in it
-    are fields of the question: `prompt.choices`. A key in a field of its own is the key: `answer.answer`.
+    are fields of the question: `prompt.choices`. A key in a field of its own is the key: `answer.answer`, also beside
+    other answers that are accepted: `answer.alternatives`.
 
     `roles`: the role of a field by its name.
     """
@@ -87,4 +113,6 @@ def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]
                 found = {**{key: one for key, one in inner.items() if roles.get(key)}, **found}
         elif len(inner) == 1 and roles.get(next(iter(inner))) in ("correct", "index"):
             found[name] = next(iter(inner.values()))
+        elif inner.keys() == {"answer", "alternatives"} and isinstance(inner["alternatives"], list):
+            found[name] = [inner["answer"], *inner["alternatives"]]
     return found

@@ -41,6 +41,24 @@ def without_labels(texts: list[str]) -> list[str]:
     return texts
 
 
+_LETTER = re.compile(r"(?:\((?P<in>[A-Za-z])\)|(?P<letter>[A-Za-z])[.)])\s{0,9}(?=\S)")
+_REFERS = re.compile(r"\b(?:[A-H]|[a-h])\)?[ ]*(?:and|or|&|und|oder|et|ou|y|o|e|и|или)[ ]*\(?(?:[A-H]|[a-h])\b")
+"""A text that names other options by their letters."""
+
+
+def without_letters(texts: list[str]) -> list[str]:
+    """Returns options without the letters before them, where these go on from A in the same form and no option names
+    others by them: they would stand beside the letters that are shown, and in another order."""
+    found = [_LETTER.match(text) for text in texts]
+    forms = [one[0].strip().replace(one["in"] or one["letter"], "") for one in found if one]
+    said = "".join((one["in"] or one["letter"]).lower() for one in found if one)
+    regular = len(texts) >= _FEWEST_OPTIONS and len(said) == len(texts) and len(set(forms)) == 1
+    if not regular or not _LETTERS.startswith(said):
+        return texts
+    bare = [_LETTER.sub("", text, count=1) for text in texts]
+    return texts if any(map(_REFERS.search, bare)) else bare
+
+
 def without_placeholders(rows: Sequence[tuple[Mapping[int, str], str]]) -> list[dict[int, str]]:
     """Returns the options of each row without those that stand for no option, such as `N/A`. `rows`: the options of a
     row by their places, and its key.

@@ -1,4 +1,7 @@
-"""Reads pages as Markdown: notebooks, HTML, Org and reStructuredText. Scripts, styles and navigation are left out."""
+"""Reads pages as Markdown: notebooks, HTML, Org, reStructuredText and AsciiDoc.
+
+Scripts, styles and navigation are left out.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,10 @@ import textwrap
 from pathlib import PurePath
 from typing import Any
 
-from questions.formats import outlines
+from questions.formats import asciidoc, outlines
 from questions.formats.markdown import fence, from_html
 
-SUFFIXES = (".ipynb", ".html", ".htm", *outlines.SUFFIXES)
+SUFFIXES = (".ipynb", ".html", ".htm", *outlines.SUFFIXES, *asciidoc.SUFFIXES)
 
 _LEFT_OUT = re.compile(
     r"<(?:(?P<tag>script|style|head|nav|header|footer|noscript|template|svg|button)\b|!--)", re.IGNORECASE
@@ -31,6 +34,8 @@ def read_page(text: str, name: str) -> str | None:
         return outlines.markdown_of_org(text)
     if suffix == ".rst":
         return outlines.markdown_of_rst(text)
+    if suffix in asciidoc.SUFFIXES or (suffix in ("", ".txt") and asciidoc.is_asciidoc(text)):
+        return asciidoc.markdown_of_asciidoc(text)
     if suffix in (".html", ".htm") or re.match(r"\s*(?:<!doctype html|<html)\b", text[:500], re.IGNORECASE):
         shown = _markdown_in(text)
         rest = _MARKDOWN.sub("", text) if shown else text

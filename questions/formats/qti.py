@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from questions.formats import qti2
@@ -41,8 +42,11 @@ def read(source: Source) -> ImportDraft:
         return _read_newer(draft, root, newer)
     titles = [one.attributes.get("title", "") for one in root.walk("assessment")]
     draft.title = next((title for title in titles if title), draft.title)
-    for item in root.walk("item"):
-        _item(draft, item)
+    items = list(root.walk("item"))
+    said = Counter(_feedback(item, "general_fb") for item in items)
+    for item in items:
+        # What several items say in general answers none of them.
+        _item(draft, item, may_answer=said[_feedback(item, "general_fb")] == 1)
     if not draft.questions and not draft.findings:
         draft.unreadable("the test has no items", "export a test that contains questions")
     return draft
@@ -66,7 +70,8 @@ def _read_newer(draft: ImportDraft, root: XmlElement, items: list[XmlElement]) -
     return draft
 
 
-def _item(draft: ImportDraft, element: XmlElement) -> None:
+def _item(draft: ImportDraft, element: XmlElement, *, may_answer: bool) -> None:
+    """Adds an item. `may_answer`: whether its general feedback is the answer, if it has no other."""
     lines = (element.first, element.last)
     if not draft.accepts(*lines, element.size):
         return
@@ -97,9 +102,11 @@ def _item(draft: ImportDraft, element: XmlElement) -> None:
         answers = _values(element)
         if answers:
             add_short(draft, item, answers)
-        else:
+        elif may_answer:
             answer, item.why = item.why, ""
             add_open(draft, item, answer)
+        else:
+            add_open(draft, item, "")
 
 
 def _kind(element: XmlElement) -> str:

@@ -33,6 +33,10 @@ class Record:
     """Values of fields with other names."""
     asks: bool = True
     """Whether it is a question; others are named in a finding."""
+    unsure: bool = False
+    """Whether numbers in its key may be texts of options or places."""
+    others: tuple[tuple[str, Any], ...] = ()
+    """Names and values of more fields for the right answer than the one that counts."""
 
     @property
     def has_key(self) -> bool:
@@ -92,6 +96,47 @@ def _said(record: Record) -> list[Any]:
     return said if isinstance(said, list) else [] if said is None else [said]
 
 
+def with_number_keys(records: list[Record]) -> list[Record]:
+    """Returns the records; numbers that are also texts of options are texts in their keys where the other keys of the
+    document are texts, and places where those are places. Otherwise the records are unsure."""
+    both: list[tuple[Record, Any]] = []
+    texts = places = False
+    for record in records:
+        options = [option_text(option).strip() for option in record.options]
+        for one in _said(record) if options and "index" not in record.values else []:
+            said = str(one).strip()
+            number = _number(one)
+            if said.lower() in record.letters:
+                continue
+            if number is None:
+                texts |= said in options and not LETTER.fullmatch(said)
+            elif said in options:
+                both.append((record, one))
+                texts |= not 0 <= number <= len(options)
+            else:
+                places |= 0 <= number <= len(options)
+    if not both or not (texts or places or any(isinstance(one, int) for _, one in both)):
+        return records
+    concerned = {id(record) for record, _ in both}
+    if texts == places:
+        return [replace(one, unsure=True) if id(one) in concerned else one for one in records]
+    return [_with_numbers(one, texts=texts) if id(one) in concerned else one for one in records]
+
+
+def _number(said: Any) -> int | None:
+    """Returns a number in a key, also one in quotes; None for anything else."""
+    if isinstance(said, str) and re.fullmatch("-?[0-9]{1,9}", said.strip()):
+        return int(said)
+    return said if isinstance(said, int) and not isinstance(said, bool) else None
+
+
+def _with_numbers(record: Record, *, texts: bool) -> Record:
+    """Returns a record with the numbers in its key as texts, or as numbers."""
+    changed = [one if (number := _number(one)) is None else str(number) if texts else number for one in _said(record)]
+    said = record.values["correct"]
+    return replace(record, values={**record.values, "correct": changed if isinstance(said, list) else changed[0]})
+
+
 def base_of(records: list[Record]) -> int | None:
     """Returns whether indices of options start at 0 or at 1; None if the document does not show it."""
     indices = [(index, len(record.options)) for record in records for index in _indices(record)]
@@ -123,18 +168,60 @@ def right_of(draft: ImportDraft, item: Item, record: Record, texts: list[str], b
     said = record.values.get("index", record.values.get("correct"))
     if said is None:
         return set()
+    found = _named(said, record, texts, base)
+    if found is None:
+        parts = said if isinstance(said, list) else [said]
+        unsure = base is None and any(str(one).strip() in map(str, range(len(texts) + 1)) for one in parts)
+        message = UNKNOWN_BASE if unsure else "the right answer is not among the options"
+        if record.unsure:
+            message = "the number of the right answer is the text of one option and may be the place of another"
+        cure = "write the letter or the text of the option"
+        draft.add("Q606", message, cure, item.lines, note=f"`{str(said)[:60]}`")
+    return found or set()
+
+
+def _named(said: Any, record: Record, texts: list[str], base: int | None) -> set[int] | None:
+    """Returns the options that a key names; None if a part of it names none for sure."""
     found: set[int] = set()
     for one in said if isinstance(said, list) else _split(said, texts):
         place = _place(one, record, texts, base)
+        if record.unsure and (number := _number(one)) is not None and str(number) in texts:
+            counted = None if base is None else number - base
+            place = place if texts.index(str(number)) == counted else None
         if place is None:
-            note = f"`{str(said)[:60]}`"
-            cure = "write the letter or the text of the option"
-            unsure = base is None and str(one).strip() in map(str, range(len(texts) + 1))
-            message = UNKNOWN_BASE if unsure else "the right answer is not among the options"
-            draft.add("Q606", message, cure, item.lines, note=note)
-            return set()
+            return None
         found.add(place)
     return found
+
+
+def agreed(
+    draft: ImportDraft, item: Item, record: Record, right: set[int], texts: list[str], base: int | None
+) -> set[int]:
+    """Returns the right options; an empty set, with a finding, if another field of the record names others."""
+    fields = [(str(record.values.get(f"_{role}", role)), record.values.get(role)) for role in ("index", "correct")]
+    for name, said in (*fields, *record.others):
+        if not right or said is None or isinstance(said, bool) or _may_name(said, record, right, texts, base):
+            continue
+        note = f"`{name[:40]}` says `{str(said)[:60]}`, and another field or mark " + "`, `".join(
+            texts[place][:40] for place in sorted(right)
+        ).join("``")
+        cure = "decide which is right, and correct or remove the other"
+        draft.add("Q606", "two fields name different right options", cure, item.lines, note=note)
+        return set()
+    return right
+
+
+def _may_name(said: Any, record: Record, right: set[int], texts: list[str], base: int | None) -> bool:
+    """Returns whether a key can be understood as the right options, or names none."""
+    shown = {_bare(option_text(one)) for one in (said if isinstance(said, list) else [said])}
+    if shown == {_bare(texts[place]) for place in right}:
+        return True
+    named = [_named(said, record, texts, one) for one in ((base,) if base is not None else (0, 1))]
+    return None in named or set() in named or right in named
+
+
+def _bare(text: str) -> str:
+    return plain(text).casefold().strip(" .")
 
 
 _GLUED = re.compile(r"(?=[a-h]{2})a?b?c?d?e?f?g?h?")
@@ -169,8 +256,7 @@ def _place(said: Any, record: Record, texts: list[str], base: int | None) -> int
         low = letter["letter"].lower()
         if low in letters:
             return letters.index(low)
-    shown = plain(said).casefold().strip(" .")
-    same = [index for index, text in enumerate(texts) if plain(text).casefold().strip(" .") == shown]
+    same = [index for index, text in enumerate(texts) if _bare(text) == _bare(said)]
     if len(same) == 1:
         return same[0]
     if said.strip().isdigit():

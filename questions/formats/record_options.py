@@ -17,6 +17,8 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """Returns the options that a field holds, and their letters; empty if they have none."""
     if isinstance(value, dict) and len(value) > 1 and all(isinstance(one, bool) for one in value.values()):
         return tuple({"text": str(text), "correct": right} for text, right in value.items()), ()
+    if flagged := _paired_with_flags(list(value.values()) if isinstance(value, dict) else value):
+        return flagged, ()
     if isinstance(value, dict) and (rows := _rows_of(value)):
         return _with_texts(rows)
     if isinstance(value, dict):
@@ -25,6 +27,24 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     if isinstance(value, list) and len(value) > 1:
         return _with_texts(_named_by_texts(value) or [_with_mark(one, value) for one in map(_unfolded, value)])
     return (), ()
+
+
+def accepted_answers(value: Any) -> list[str]:
+    """Returns the different texts of answers that were found in a passage, `{text: …, answer_start: 12}`: all of them
+    are right. Empty for other values."""
+    if not isinstance(value, list) or not all(isinstance(one, dict) and "answer_start" in one for one in value):
+        return []
+    return list(dict.fromkeys(text for one in value if (text := option_text(one))))
+
+
+def _paired_with_flags(options: Any) -> tuple[Any, ...]:
+    """Returns options that are pairs of a text and whether it is right, `["a view", 0]`; empty for others."""
+    if not isinstance(options, list) or not all(isinstance(one, list) and len(one) == 2 for one in options):
+        return ()
+    if not all(isinstance(text, str) and right in (0, 1) for text, right in options):
+        return ()
+    found = tuple({"text": text, "correct": bool(right)} for text, right in options)
+    return found if {one["correct"] for one in found} == {True, False} else ()
 
 
 def _rows_of(value: dict[Any, Any]) -> list[dict[Any, Any]]:

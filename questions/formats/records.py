@@ -6,13 +6,12 @@ the document shows which; otherwise the questions stay unanswered.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
-from questions.formats.data import MOST_VALUES, load_data
+from questions.formats.data import MOST_VALUES, load, load_data, name_error, name_slips
 from questions.formats.draft import (
     ImportDraft,
     Item,
@@ -36,17 +35,21 @@ from questions.formats.field_names import (
     option_places,
     spelled,
 )
-from questions.formats.nested import as_cards, by_initials, entries_by_number, unnested
+from questions.formats.nested import as_cards, by_initials, entries_by_number, listed_questions, unnested
+from questions.formats.orders import order_of
 from questions.formats.record_keys import (
     LETTER,
     Record,
+    agreed,
     base_of,
     right_of,
     right_texts,
     with_fitting_labels,
     with_named_key,
+    with_number_keys,
 )
 from questions.formats.record_options import (
+    accepted_answers,
     feedback_of,
     flags_of,
     mark_of,
@@ -55,10 +58,13 @@ from questions.formats.record_options import (
     pairs_of,
     shown_text,
 )
+from questions.formats.record_places import places_of
+from questions.formats.row_keys import UNKNOWN_BASE
 from questions.formats.shapes import asking_names, flags_beside, of_conversation, rows_of_columns
 from questions.formats.unknown_fields import asking_field, completing_field, renamed
-from questions.formats.unread_data import name_unread
-from questions.labels import is_placeholder
+from questions.formats.unnamed_fields import asking_pair, describe_fields
+from questions.formats.unread_data import name_uneven, name_unread
+from questions.labels import stands_for_no_answer
 from questions.patterns.stems import level_of
 
 if TYPE_CHECKING:
@@ -90,17 +96,26 @@ def read(source: Source) -> ImportDraft:
     """Reads all questions of the longest lists of records that ask."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
-    return read_data(draft, load_data(source))
+    loaded = load(source)
+    if loaded.value is None and name_error(draft):
+        return draft
+    name_slips(draft, loaded)
+    return read_data(draft, loaded.value)
 
 
 def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = ()) -> ImportDraft:
     """Reads all questions of a document's data. `lines`: those of each entry, where the format says them."""
-    found = _records(data)
+    found, pair = _found(data)
+    name_uneven(draft, data, role_of)
     if not found:
-        return draft.unreadable(
-            "this data has no list of questions", "give each question a field `question`, and `options` or `answer`"
-        )
-    found = with_named_key(draft, with_fitting_labels(found))
+        _name_no_questions(draft, data)
+        return draft
+    if pair is not None:
+        message = f"the field `{pair[0][:40]}` was read as the question, and `{pair[1][:40]}` as its answer"
+        note = "the first ends with a question mark in each record, and the second never does"
+        cure = "if this is wrong, state a recipe that names the right fields"
+        draft.add("Q613", message, cure, (1, 1), severity="note", note=note)
+    found = with_number_keys(with_named_key(draft, with_fitting_labels(found)))
     found = _with_completing(draft, found)
     base = base_of(found)
     left_out = sorted(name for name in found[0].unknown if _LANGUAGE.search(name))
@@ -108,9 +123,12 @@ def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = 
         shown = ", ".join(f"`{name[:40]}`" for name in left_out[:10])
         cure = "import a file in each language for a bank in each"
         draft.add("Q610", f"other languages were not imported: {shown}", cure, (1, 1), severity="note")
-    places = lines if len(lines) == len(found) else _places(draft.source, found)
+    places = (
+        lines if len(lines) == len(found) else places_of(draft.source, [record.values["question"] for record in found])
+    )
     for record, (first, last) in zip(found, places, strict=True):
         _add(draft, record, first, last, base)
+    draft.merge(UNKNOWN_BASE)
     name_unread(draft, data, ([one.values, one.unknown, one.options] for one in found))
     return draft
 
@@ -119,13 +137,35 @@ def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = 
 
 
 def _records(data: Any) -> list[Record]:
+    return _found(data)[0]
+
+
+def _found(data: Any) -> tuple[list[Record], tuple[str, str] | None]:
+    """Returns the records, and the names of the fields that ask and answer, if only their texts show it."""
     found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
+    pair = None
     if not found and (name := asking_field(data, _ROLE_OF, _offers)):
         found = [record for records in _lists(renamed(data, name), 0, [MOST_VALUES]) for record in records]
+    if not found and (pair := asking_pair(data, _ROLE_OF)):
+        data = renamed(renamed(data, spelled(pair[0])), spelled(pair[1]), "answer")
+        found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
+    if not found:
+        texts = [text for text in listed_questions(data) if text.strip()]
+        return [Record({"question": text}, (), (), {}) for text in texts], None
     offered = [record for record in found if record.values.get("_options") == "alternatives"]
     others = [record for record in offered if "wrong" in record.values]
     # Where `alternatives` are the other options, they are that in all questions, also beside a number.
-    return [_with_others(record) if record in offered else record for record in found] if others else found
+    return [_with_others(record) if record in offered else record for record in found] if others else found, pair
+
+
+def _name_no_questions(draft: ImportDraft, data: Any) -> None:
+    """Adds a finding that nothing was read; where records have fields with unknown names, what these hold."""
+    if fields := describe_fields(data, _ROLE_OF):
+        draft.add("Q601", fields.message, fields.cure, (1, 1), severity="error", note=fields.note)
+    else:
+        cure = "give each question a field `question`, and `options` or `answer`"
+        draft.unreadable("this data has no list of questions", cure)
+    name_unread(draft, data, ())
 
 
 def _with_completing(draft: ImportDraft, records: list[Record]) -> list[Record]:
@@ -265,17 +305,19 @@ def _record(data: dict[Any, Any]) -> Record | None:
     fields = unnested(by_initials(of_conversation(_in_one_language(data))), _ROLE_OF)
     lists = {name: value for name, value in fields.items() if name in FIELD_NAMES["options"]}
     unknown: dict[str, Any] = {}
+    others: list[tuple[str, Any]] = []
     for name, value in fields.items():
         role = _role(name, lists)
         if not role:
             unknown[name] = value
         elif _rank(role, name) < _rank(role, values.get(f"_{role}", "")):
-            if role == "correct" and isinstance(values.get(role), list):
-                # The options may be in a field that is called an answer.
-                unknown[values[f"_{role}"]] = values[role]
+            if role == "correct" and role in values:
+                others.append((values[f"_{role}"], values[role]))
             values[role], values[f"_{role}"] = value, name
-        elif role == "correct" and isinstance(value, list):
-            unknown[name] = value
+        elif role == "correct":
+            others.append((name, value))
+    # The options may be in a field that is called an answer.
+    unknown |= {name: value for name, value in others if isinstance(value, list)}
     if isinstance(values.get("question"), dict):
         inner = values["question"]
         named = next((inner[key] for key in ("text", "prompt", "stem") if key in inner), "")
@@ -284,6 +326,9 @@ def _record(data: dict[Any, Any]) -> Record | None:
     asked = values.get("question")
     if not isinstance(asked, str) or not asked.strip():
         return None
+    if "correct" not in values and (accepted := accepted_answers(values.get("options"))):
+        values["correct"], values["_correct"] = accepted, values.pop("_options")
+        del values["options"]
     options, letters = options_of(values.get("options"))
     if "correct" not in values and (right := values.pop("right", None)) is not None:
         values["correct"] = right
@@ -295,7 +340,8 @@ def _record(data: dict[Any, Any]) -> Record | None:
     options, letters = _with_flags(values, unknown, options, letters)
     if _are_wrong(values, options):
         values["wrong"], options, letters = list(options), (), ()
-    record = Record(values, options, letters, unknown)
+    keys = tuple((name, value) for name, value in others if isinstance(value, str | int))
+    record = Record(values, options, letters, unknown, others=keys)
     # A list of questions alone is read as unanswered ones, but only from a field that is named so.
     return record if record.has_key or values["_question"] in ASKING else None
 
@@ -435,32 +481,6 @@ def _rank(role: str, name: str) -> int:
     return words.index(name) if name in words else len(words) + (not name)
 
 
-def _places(source: Source, records: list[Record]) -> Iterator[tuple[int, int]]:
-    """Yields the lines of each record: from the line with its question to the line before the next."""
-    starts: list[int] = []
-    at = 1
-    left = _IN_VAIN * (len(source.lines) + _NEAR)
-    for record in records:
-        said = record.values["question"].strip()[:40].split("\n")[0].split("  ")[0]
-        needle = json.dumps(said, ensure_ascii=False)[1:-1].strip()
-        needles = (needle, json.dumps(needle)[1:-1])
-        end = min(at + max(left, _NEAR), len(source.lines) + 1)
-        found = next((n for n in range(at, end) if any(one in source.line(n) for one in needles)), 0)
-        if not found:
-            left -= end - at
-        at = min(found or at, len(source.lines))
-        starts.append(at)
-        at += 1
-    for start, following in zip(starts, [*starts[1:], len(source.lines) + 1], strict=True):
-        yield start, max(following - 1, start)
-
-
-_IN_VAIN = 20
-"""How often a document may be searched to its end for a text that is not in it as it is."""
-_NEAR = 500
-"""Lines searched in any case."""
-
-
 # Questions
 
 
@@ -483,6 +503,12 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
         return
     flags = flags_of(record.options)
     texts = [option_text(option) for option in record.options]
+    keyed = {"correct", "index", "wrong"} & values.keys() or any(flag is not None for flag in flags)
+    if not keyed and (order := order_of(record.unknown, texts)):
+        answer, listed = order.answer(item.prompt), "\n".join(f"- {text}" for text in order.offered)
+        item.prompt = f"{item.prompt}\n\n{listed}".strip()
+        _add_worded(draft, item, answer)
+        return
     wrong = values.get("wrong")
     worded = right_texts(values.get("correct"))
     if not texts and isinstance(wrong, list) and worded:
@@ -492,6 +518,7 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
         right = {index for index, flag in enumerate(flags) if flag}
         if not any(flag is not None for flag in flags):
             right = right_of(draft, item, record, texts, base)
+        right = agreed(draft, item, record, right, texts, base)
         if all(_LETTER_BEFORE.match(text) for text in texts):
             texts = [_LETTER_BEFORE.sub("", text, count=1) for text in texts]
         reasons = [feedback_of(option) for option in record.options] or [""] * len(texts)
@@ -515,14 +542,15 @@ def _add_worded(draft: ImportDraft, item: Item, answer: Any) -> None:
         add_choice(draft, item, [OptionDraft("True", truth), OptionDraft("False", not truth)])
         return
     answers = [shown_text(one) for one in answer] if isinstance(answer, list) else [shown_text(answer)]
-    answers = [one for one in answers if one and not is_placeholder(one)]
+    given = next(filter(stands_for_no_answer, answers), "")
+    answers = [one for one in answers if one and not stands_for_no_answer(one)]
     if answers and all(map(LETTER.fullmatch, answers)):
         # A letter names an option that was not found.
         note = f"`{', '.join(answers)[:60]}`"
         draft.add("Q606", "the right answer is not among the options", "add the options", item.lines, note=note)
         answers = []
     if not answers:
-        add_unanswered(draft, item)
+        add_unanswered(draft, item, given=given)
     elif len(answers[0]) > _SHORT or "\n" in answers[0]:
         add_open(draft, item, "\n\n".join(answers))
     else:

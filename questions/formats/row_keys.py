@@ -22,6 +22,8 @@ Options = list[tuple[int, str]]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LETTER = re.compile(r"[(\[]?[A-Za-z][)\].:]?")
 """A letter, which is always the label of an option."""
+_LETTER_BEFORE = re.compile(r"[(\[]?(?P<letter>[A-Za-z])[)\].:]\s+(?P<text>\S.*)", re.DOTALL)
+"""A letter before the text of the option, as in `b. a copy`."""
 _NUMBERS = re.compile(r"\d{1,2}(?:[\s,;|]+\d{1,2})*")
 UNKNOWN_BASE = "nothing shows whether the right option is counted from 0 or from 1"
 """Message of the finding for a number that could be the place of one of two options."""
@@ -67,12 +69,27 @@ def right_options(options: Options, said: str, style: KeyStyle, *, texts_first: 
     if _LETTER.fullmatch(said) and (found := _named(said, letters)) is not None:
         return found
     texts = {plain(text).casefold(): index for index, text in options}
+    if plain(said).casefold() not in texts and (lettered := _lettered(options, said)) is not None:
+        # Not to be split at its space: `a. has` is one key, also where `a` is the text of another option.
+        return lettered or None
     for names in (texts, letters) if texts_first else (letters, texts):
         found = _named(said, names)
         if found is not None:
             place = _named(said, numbers)
             return found if place in (None, found) else None
     return _named(said, numbers)
+
+
+def _lettered(options: Options, said: str) -> set[int] | None:
+    """Returns the option whose letter and text a key gives together, an empty set where these are of two options; None
+    for other keys."""
+    found = _LETTER_BEFORE.fullmatch(said)
+    shown = plain(found["text"]).casefold() if found else ""
+    same = [index for index, text in options if plain(text).casefold() == shown]
+    if not found or not same:
+        return None
+    place = _LETTERS.index(found["letter"].lower())
+    return {place} if same == [place] else set()
 
 
 def _unlisted(said: str) -> str:

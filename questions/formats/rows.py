@@ -16,11 +16,13 @@ from questions.formats.draft import (
     add_open,
     add_short,
     add_unanswered,
+    asks,
     topic_of,
 )
 from questions.formats.option_cells import parts_of, without_labels
 from questions.formats.row_keys import UNKNOWN_BASE, KeyStyle, Options, is_place, right_options
 from questions.formats.shapes import right_by_mark, truth_of
+from questions.labels import stands_for_no_answer, stands_for_nothing
 from questions.model import is_literal
 
 if TYPE_CHECKING:
@@ -78,6 +80,8 @@ def add_row(draft: ImportDraft, row: Row, style: KeyStyle = _NO_STYLE) -> None:
     if not draft.accepts(row.first, row.last, size):
         return
     item = Item(row.first, row.last, cells.get("question", ""), why=cells.get("why", ""))
+    if not asks(draft, item, offers=any(text and not stands_for_nothing(text) for text in row.options.values())):
+        return
     item.id = cells.get("id", "").strip()
     item.title = plain(cells.get("title", ""))
     item.topic = topic_of(cells.get("topic", ""))
@@ -119,14 +123,31 @@ def _offers(draft: ImportDraft, item: Item, row: Row, options: Options, style: K
     said = row.key
     if options[0][0] == _RIGHT:
         return [OptionDraft(text, index == _RIGHT) for index, text in options]
-    if row.right:
-        return [OptionDraft(text, index in row.right, row.reasons.get(index, "").strip()) for index, text in options]
-    right = right_options(options, said, style, texts_first="correct" not in row.cells) if said.strip() else set()
+    named = right_options(options, said, style, texts_first="correct" not in row.cells) if said.strip() else set()
+    right = row.right or named
+    if other := _other_key(row, options, right, named, style):
+        cure = "decide which is right, and correct or remove the other"
+        note = "; ".join(f"one says `{_shown(options, one)}`" for one in (right or set(), other))
+        draft.add("Q606", "two columns name different right options", cure, item.lines, note=note)
+        right = set()
     if right is None:
         unsure = style.base is None and is_place(said, len(options))
         message = UNKNOWN_BASE if unsure else "the right answer is not among the options"
         draft.add("Q606", message, "write its letter or its text", item.lines, note=f"`{said[:60]}`")
     return [OptionDraft(text, index in (right or ()), row.reasons.get(index, "").strip()) for index, text in options]
+
+
+def _other_key(row: Row, options: Options, right: set[int] | None, named: set[int] | None, style: KeyStyle) -> set[int]:
+    """Returns the options that a second column names as the right ones; empty if none names others than the first."""
+    answer = row.cells.get("answer", "").strip()
+    beside = None
+    if "correct" in row.cells and answer and not answer.isdecimal():
+        beside = right_options(options, answer, style, texts_first=True)
+    return next((one for one in (named, beside) if one and right and one != right), set())
+
+
+def _shown(options: Options, places: set[int]) -> str:
+    return "`, `".join(text[:40] for index, text in options if index in places)
 
 
 def _exact(draft: ImportDraft, item: Item, kind: str, answer: str) -> None:
@@ -147,6 +168,9 @@ def _exact(draft: ImportDraft, item: Item, kind: str, answer: str) -> None:
 def _worded(draft: ImportDraft, item: Item, cells: dict[str, str], kind: str) -> None:
     answer = cells.get("answer") or cells.get("correct") or ""
     points = _listed(cells.get("key_points", ""), "\n")
+    if not points and stands_for_no_answer(answer):
+        add_unanswered(draft, item, given=answer.strip())
+        return
     if kind == "code":
         note = "it was imported as an open question with the program as its answer"
         cure = "write the cases in Markdown"

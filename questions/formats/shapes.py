@@ -20,12 +20,12 @@ _FEWEST_SIDE_BY_SIDE = 2
 
 
 def rows_of_columns(value: Mapping[Any, Any], role: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Returns the questions of a mapping of columns, which are lists of the same length: `{questions: [...], answers:
-    [...]}`; empty for other mappings.
+    """Returns the questions of a mapping of columns, which are lists of the same length or mappings of the same names:
+    `{questions: [...], answers: [...]}`, `{questions: {1: ...}, answers: {1: ...}}`; empty for other mappings.
 
     `role`: the role of each column by its name in the mapping.
     """
-    columns = {name: cells for name, cells in value.items() if isinstance(cells, list)}
+    columns = {name: cells for name, cells in value.items() if isinstance(cells, list)} or _by_names(value, role)
     asked = [cells for name, cells in columns.items() if role.get(name) == "question"]
     if len(asked) != 1 or len(asked[0]) < _FEWEST or not all(isinstance(one, str) for one in asked[0]):
         return []
@@ -33,6 +33,18 @@ def rows_of_columns(value: Mapping[Any, Any], role: Mapping[str, str]) -> list[d
     if len(fitting) < _FEWEST_SIDE_BY_SIDE:
         return []
     return [dict(zip(fitting, row, strict=True)) for row in zip(*fitting.values(), strict=True)]
+
+
+def _by_names(value: Mapping[Any, Any], role: Mapping[str, str]) -> dict[Any, list[Any]]:
+    """Returns columns that are mappings, with the same names as the column that asks, as lists in its order."""
+    asking = [cells for name, cells in value.items() if role.get(name) == "question" and isinstance(cells, dict)]
+    if len(asking) != 1:
+        return {}
+    return {
+        name: [cells[one] for one in asking[0]]
+        for name, cells in value.items()
+        if isinstance(cells, dict) and cells.keys() == asking[0].keys()
+    }
 
 
 def asking_names(value: Mapping[Any, Any]) -> list[dict[Any, Any]]:

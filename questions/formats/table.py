@@ -5,11 +5,20 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from questions.formats.column_names import Column, columns
-from questions.formats.columns import find_key, holds_texts, infer_cards, infer_columns, past_labels, repeats_labels
+from questions.formats.columns import (
+    find_key,
+    holds_texts,
+    infer_cards,
+    infer_columns,
+    infer_tagged_cards,
+    past_labels,
+    repeats_labels,
+)
 from questions.formats.draft import ImportDraft
 from questions.formats.field_names import (
     ASKING,
@@ -18,7 +27,7 @@ from questions.formats.field_names import (
 )
 from questions.formats.markdown import from_tagged
 from questions.formats.option_cells import without_placeholders
-from questions.formats.row_keys import key_style
+from questions.formats.row_keys import UNKNOWN_BASE, key_style
 from questions.formats.rows import Row, add_row, options_in_row, with_flags
 from questions.patterns.stems import reads_as_question
 
@@ -52,7 +61,7 @@ def sniff(source: Source) -> bool:
 
 def _holds_cards(source: Source) -> bool:
     """Returns whether each line is a question and an answer, with a tab, a semicolon or a bar between them. An answer
-    may have semicolons in it, behind what asks."""
+    may have semicolons in it, behind what asks, or tags behind it."""
     filled = [line for line in source.lines if line.strip()]
     if len(filled) < _FEWEST_CARDS or not all(set("\t;|") & set(line) for line in filled[:_FEWEST_CARDS]):
         return False
@@ -63,7 +72,7 @@ def _holds_cards(source: Source) -> bool:
         more = sum(asks and len(cells) > _CARD for cells, asks in zip(rows, asking, strict=True)) if mark != "|" else 0
         if (pairs + more) * 10 >= len(filled) * 9 and pairs >= more and sum(asking) * 2 >= len(filled):
             return True
-    return False
+    return infer_tagged_cards(filled) is not None
 
 
 def read(source: Source) -> ImportDraft:
@@ -90,7 +99,7 @@ def read_rows(
     rows = _rows(draft, delimiter, first)
     names, lines = next(rows)
     roles = roles_of(names)
-    body = list(rows)
+    body = list(_past_headers(draft, names, rows))
     key = _key_of_content(names, roles, body)
     if key is not None:
         roles[key] = Column("correct")
@@ -109,6 +118,17 @@ def read_rows(
     if not draft.questions and not draft.findings:
         draft.unreadable("the table has no rows", "add a row for each question", first)
     return draft
+
+
+def _past_headers(
+    draft: ImportDraft, names: Sequence[str], rows: Iterable[tuple[Sequence[str], tuple[int, int]]]
+) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
+    """Yields the rows; where tables were put together, it names the lines that repeat the header."""
+    for cells, lines in rows:
+        if [*map(str.strip, cells)] == [*map(str.strip, names)]:
+            draft.add_skipped("this row repeats the header", "remove it", lines)
+        else:
+            yield cells, lines
 
 
 _GIVEN = re.compile(r"\b(?:your|user|my|given|selected|chosen|student|player|respondent)\b")
@@ -138,15 +158,11 @@ def add_rows(
     base: int | None,
 ) -> None:
     """Adds the questions of all rows. `base`: the index of the first option, where the header shows it."""
-    rows = list(rows)
+    rows = _without_dashes(roles, list(rows))
     roles = [Column(*one) for one in past_labels(roles, [cells for cells, _ in rows])]
     read: list[Row] = []
+    _name_longer_rows(draft, len(roles), rows)
     for cells, lines in rows:
-        if len(cells) > len(roles):
-            note = f"the header has {len(roles)} columns, the row has {len(cells)} cells"
-            draft.add(
-                "Q606", "a row has more cells than columns", "quote cells that contain the delimiter", lines, note=note
-            )
         row = Row(*lines)
         for column, cell in zip(roles, cells, strict=False):
             text = cell.strip("\n")
@@ -168,6 +184,27 @@ def add_rows(
             draft.add_skipped("a row of the template is not filled in", "write the question", (row.first, row.last))
         else:
             add_row(draft, row, style)
+    draft.merge(UNKNOWN_BASE)
+
+
+def _name_longer_rows(draft: ImportDraft, width: int, rows: Sequence[tuple[Sequence[str], tuple[int, int]]]) -> None:
+    """Adds a finding for the rows with more cells than columns: one for all with the same number of cells."""
+    longer: dict[int, list[tuple[int, int]]] = {}
+    for cells, lines in rows:
+        if len(cells) > width:
+            longer.setdefault(len(cells), []).append(lines)
+    for count, places in longer.items():
+        message = "a row has more cells than columns" if len(places) == 1 else "rows have more cells than columns"
+        note = f"the header has {width} columns, the row has {count} cells"
+        if len(places) > 1:
+            shown = ", ".join(str(first) for first, _ in places[:_MOST_SHOWN])
+            more = f" and {len(places) - _MOST_SHOWN} more" if len(places) > _MOST_SHOWN else ""
+            note = f"the header has {width} columns, the rows in lines {shown}{more} have {count} cells"
+        draft.add("Q606", message, "quote cells that contain the delimiter", places[0], note=note)
+
+
+_MOST_SHOWN = 20
+"""Most lines that a finding names."""
 
 
 def _asks(row: Row) -> bool:
@@ -196,17 +233,30 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     named = _named_roles(draft.source, first)
     head = _header_end(draft.source, first) if named else first - 1
     table = infer_columns(draft.source.lines[head:])
+    tagged = None if named else infer_tagged_cards(draft.source.lines[head:])
+    if tagged and (table is None or table.roles[0][0] != "question"):
+        # A long back is no question, although its front does not ask.
+        table = tagged
+    roles = [Column(role, place) for role, place in table.roles] if table else []
+    if len(named) == len(roles):
+        roles = _with_explanation(_with_inferred(named, roles))
+    unsure = len(named) != len(roles) or not any(column.role == "question" for column in roles)
+    if named and unsure and (known := _with_asking(draft, first)):
+        delimiter, found = known
+        return read_rows(draft, delimiter, first, lambda _: found)
     if table is None and (PurePath(draft.source.name).suffix.lower() in SHEETS or _holds_cards(draft.source)):
         if asking := _only_asking(draft.source, first):
             delimiter, found = asking
             return read_rows(draft, delimiter, first, lambda _: _with_explanation(found))
         table = infer_cards(draft.source.lines[first - 1 :])
         named = []
+        roles = [Column(role, place) for role, place in table.roles] if table else []
     if table is None:
         return draft.unreadable(f"the first line is not a header: it needs {_NEEDED}", "add a header", first)
-    roles = [Column(role, place) for role, place in table.roles]
-    if len(named) == len(roles):
-        roles = _with_explanation(_with_inferred(named, roles))
+    if not any(column.role == "question" for column in roles):
+        cells = max((header_cells(draft.source.line(first), mark) for mark in DELIMITERS), key=len)
+        shown = ", ".join(f"`{name.strip()[:40]}`" for name in cells[:10] if name.strip())
+        return draft.unreadable(f"none of the columns {shown} is known to hold questions", _RENAME, first)
     asks = any(column.role == "question" for column in named)
     answers = any(column.role == "answer" for column in roles)
     named_for = "the question" if not asks else "the answer" if answers else "the options and the key"
@@ -221,8 +271,35 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     rows = list(_rows(draft, table.delimiter, head + 1))[int(table.headed) :]
     if len(table.roles) == _CARD:
         rows = _only_cards(draft, rows, table.delimiter)
+    elif table is tagged:
+        rows = [*_tagged_cards(draft, rows, table.delimiter)]
     add_rows(draft, roles, _without_placeholder(draft, roles, rows), base=None)
     return draft
+
+
+def _with_asking(draft: ImportDraft, first: int) -> tuple[str, list[Column]] | None:
+    """Returns the delimiter and the columns of a table whose header names answers but no questions: the only column
+    with an unknown name, or one for titles, in which most rows ask has them. None if there is no such column."""
+    for delimiter in DELIMITERS:
+        named = _header_roles(draft.source, first, delimiter)
+        if not any(column.role in _ANSWERING for column in named):
+            continue
+        rows = [cells for cells, _ in islice(_rows(ImportDraft(draft.source, NAME), delimiter, first), _MOST_LOOKED_AT)]
+        asked = [
+            sum(reads_as_question(row[at]) for row in rows[1:] if at < len(row)) * 5 >= (len(rows) - 1) * 4
+            for at in range(len(named))
+        ]
+        found = [at for at, column in enumerate(named) if column.role in ("", "title") and asked[at]]
+        if len(found) == 1 and len(rows) > _FEWEST_CARDS:
+            named[found[0]] = Column("question")
+            message = f"the table has no column for the question: column {found[0] + 1} asks"
+            cure = f"if this is wrong, add a header with {_NEEDED}"
+            draft.add("Q613", message, cure, (first, first), severity="note")
+            return delimiter, named
+    return None
+
+
+_RENAME = "call the column with the questions `question`, or state a recipe with its name: `prompt: name of the column`"
 
 
 def _only_cards(
@@ -243,6 +320,17 @@ def _only_cards(
     return kept
 
 
+def _tagged_cards(
+    draft: ImportDraft, rows: list[tuple[Sequence[str], tuple[int, int]]], delimiter: str
+) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
+    """Yields the rows as a front, a back, which may have the delimiter in it, and tags; names the other lines."""
+    for cells, lines in rows:
+        if len(cells) > _CARD:
+            yield (cells[0], delimiter.join(cells[1:-1]), cells[-1].strip()), lines
+        else:
+            draft.add_skipped("this line is no card: it has no front, back and tags", "complete or remove it", lines)
+
+
 _CARD = 2
 """Number of cells of a card."""
 
@@ -260,7 +348,7 @@ def _only_asking(source: Source, first: int) -> tuple[str, list[Column]] | None:
         begun = [at for at, name in enumerate(shown) if names_questions(name)]
         at = next(iter(exact or begun), None)
         rows = [header_cells(line, delimiter) for line in source.lines[first : first + _MOST_LOOKED_AT]]
-        cells = [row[at] for row in rows if at is not None and len(row) == len(names)]
+        cells = [row[at] for row in rows if at is not None and at < len(row) <= len(names)]
         if at is not None and holds_texts(cells):
             roles = [Column("") if column.role in ("question", "option", "reason") else column for column in roles]
             roles[at] = Column("question")
@@ -314,6 +402,25 @@ def _named_roles(source: Source, number: int) -> list[Column]:
 _DASHES = re.compile(r"[-–—]{1,4}|[.…]{1,5}")
 
 
+def _without_dashes(
+    roles: Sequence[Column], rows: list[tuple[Sequence[str], tuple[int, int]]]
+) -> list[tuple[Sequence[str], tuple[int, int]]]:
+    """Returns the rows without dashes for an answer that is missing. These recur; alone, one may be an operator."""
+    at = next((index for index, column in enumerate(roles) if column.role == "answer"), None)
+    if at is None:
+        return rows
+    dashed = [cells[at].strip() for cells, _ in rows if len(cells) > at and _DASHES.fullmatch(cells[at].strip())]
+    if len(dashed) < _FEWEST_DASHED:
+        return rows
+    return [
+        ([*cells[:at], "", *cells[at + 1 :]] if len(cells) > at and cells[at].strip() in dashed else cells, lines)
+        for cells, lines in rows
+    ]
+
+
+_FEWEST_DASHED = 2
+
+
 def _without_placeholder(
     draft: ImportDraft, roles: Sequence[Column], rows: list[tuple[Sequence[str], tuple[int, int]]]
 ) -> list[tuple[Sequence[str], tuple[int, int]]]:
@@ -321,13 +428,6 @@ def _without_placeholder(
     at = next((index for index, column in enumerate(roles) if column.role == "answer"), None)
     if at is None or len(rows) < _FEWEST_SAME:
         return rows
-    dashed = [cells[at].strip() for cells, _ in rows if len(cells) > at and _DASHES.fullmatch(cells[at].strip())]
-    if len(dashed) > 1:
-        # What stands for no answer recurs; alone it may be an operator.
-        rows = [
-            ([*cells[:at], "", *cells[at + 1 :]] if len(cells) > at and cells[at].strip() in dashed else cells, lines)
-            for cells, lines in rows
-        ]
     given = (cells[at].strip() for cells, _ in rows if len(cells) > at)
     said, count = next(iter(Counter(filter(None, given)).most_common(1)), ("", 0))
     if count * 2 <= len(rows) or any(map(str.islower, said)) or said.casefold() in ("true", "false", "yes", "no"):

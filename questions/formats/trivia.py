@@ -12,6 +12,7 @@ from urllib.parse import unquote, unquote_plus
 
 import yaml
 
+from questions.formats.data import name_error
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_short, topic_of
 from questions.formats.json import JsonElement, line_of, outline
 from questions.formats.markdown import from_plain
@@ -88,7 +89,7 @@ def read_trivia(source: Source) -> ImportDraft:
     marked = right_by_mark([[word.text for word in entry.values] for entry in asked])
     for at, entry in enumerate(asked):
         _question(draft, entry, seen, author, marked[at] if marked else None)
-    if not draft.questions and not draft.findings:
+    if not draft.questions and not draft.findings and not name_error(draft):
         draft.unreadable("this is not a trivia list", "write `Question?:` and its answers below it as `- answer`")
     return draft
 

@@ -59,15 +59,17 @@ def _is_wordy(texts: Iterable[str]) -> bool:
     return sum(counts) >= _WORDY * len(counts)
 
 
-def renamed(data: Any, name: str, depth: int = 0) -> Any:
-    """Returns the data in which the field with this name is called `question`."""
+def renamed(data: Any, name: str, called: str = "question", depth: int = 0) -> Any:
+    """Returns the data in which the field with this name is called `question`, or otherwise."""
     if depth > _DEEPEST:
         return data
     if isinstance(data, list):
-        return [renamed(one, name, depth + 1) for one in data]
+        return [renamed(one, name, called, depth + 1) for one in data]
     if not isinstance(data, dict):
         return data
-    return {"question" if spelled(key) == name else key: renamed(value, name, depth + 1) for key, value in data.items()}
+    return {
+        called if spelled(key) == name else key: renamed(value, name, called, depth + 1) for key, value in data.items()
+    }
 
 
 def completing_field(questions: Sequence[tuple[str, Mapping[str, Any], Sequence[str]]]) -> str:

@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from questions.patterns.stems import demands, ends_asking, reads_as_question
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -28,17 +30,50 @@ _CONTAINERS = ("w:sdt", "w:sdtContent", "w:ins", "w:hyperlink", "w:smartTag", "w
 def word_markdown(parts: Mapping[str, XmlElement]) -> str:
     """Returns a document as Markdown. `parts`: the parsed parts by name."""
     reader = _Reader(_headings(parts.get(STYLES)), _numberings(parts.get(NUMBERING)))
+    elements = _flat(parts[DOCUMENT], ("w:p", "w:tbl"))
+    read = [(False, reader.table(one)) if one.name == "w:tbl" else reader.paragraph(one) for one in elements]
     lines: list[str] = []
     was_item = False
-    for element in _flat(parts[DOCUMENT], ("w:p", "w:tbl")):
-        is_item, text = (False, reader.table(element)) if element.name == "w:tbl" else reader.paragraph(element)
-        if not text:
-            continue
+    for is_item, text in _with_heads([(is_item, text) for is_item, text in read if text]):
         if lines and not (is_item and was_item):
             lines.append("")
         lines.append(text)
         was_item = is_item
     return "\n".join((*lines, ""))
+
+
+_HEADED = re.compile(r"\d{1,3}\. (?P<head>[^\n]{1,200})\n(?P<below>.*)", re.DOTALL)
+"""A numbered paragraph with line breaks in it."""
+_NUMBERED = re.compile(r"\d{1,3}\. ")
+_NO_ANSWER = re.compile(r"[ \t]*(?:\(?[A-Ha-h0-9][.)][ \t]|\[[ xX]?\])|.*___")
+"""A line that offers an option or leaves a blank."""
+_CODE = re.compile(r".*[;{}]$")
+"""A first line that is code, which questions ask about."""
+_STATES = re.compile(r"\W*\w+ (?:is|are|means)\b")
+"""A statement about what a line begins with, also where that may be a verb: `Outline is …`."""
+_FEWEST_HEADED = 3
+_MOSTLY = 2 / 3
+"""Share of the numbered paragraphs that must ask and be answered behind a line break."""
+
+
+def _with_heads(read: list[tuple[bool, str]]) -> list[tuple[bool, str]]:
+    """Returns the paragraphs; where most numbered ones ask in their first line, with an answer behind a line break,
+    with a blank line between the two: otherwise all of such a paragraph is one prompt."""
+    numbered = [text for is_item, text in read if is_item and _NUMBERED.match(text)]
+    headed = {text for text in numbered if (found := _HEADED.match(text)) and _may_answer(found)}
+    asking = sum(reads_as_question(_NUMBERED.sub("", text.split("\n")[0], count=1)) for text in headed)
+    if asking < max(_FEWEST_HEADED, len(numbered) * _MOSTLY):
+        return read
+    return [(is_item, text.replace("\n", "\n\n", 1) if text in headed else text) for is_item, text in read]
+
+
+def _may_answer(found: re.Match[str]) -> bool:
+    """Returns whether the text below the first line may be an answer: nothing there offers or asks."""
+    below = found["below"].split("\n")
+    asks = any(
+        _NO_ANSWER.match(line) or ends_asking(line) or (demands(line) and not _STATES.match(line)) for line in below
+    )
+    return not asks and not _CODE.match(below[0]) and not found["head"].rstrip().endswith((":", ","))
 
 
 class _Level(NamedTuple):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft
+from questions.patterns.candidate_questions import add_candidate
 from questions.patterns.candidates import REASONS
 from questions.patterns.contents import without_contents
 from questions.patterns.flash_cards import FLASH_CARDS, read_flash_cards
 from questions.patterns.front_matter import FRONT_MATTER, read_asking_title, read_front_matter
+from questions.patterns.html_tables import read_html_tables
 from questions.patterns.inference import best_candidate, keyed_candidate
-from questions.patterns.items import add_candidate
 from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
-from questions.patterns.marks import with_marks_after
+from questions.patterns.marks import with_keys_in_brackets, with_marks_after
 from questions.patterns.paragraphs import lists_paragraphs
 from questions.patterns.recipes import NAME as RECIPE
 from questions.patterns.recipes import read_recipe
@@ -57,6 +58,9 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     draft = read_front_matter(document)
     names = [FRONT_MATTER] if draft.questions else []
     document = document.without(draft.questions)
+    tables = read_html_tables(document)
+    document = document.without(tables.questions)
+    document = document.without_lists((one.span.line, one.span.end_line) for one in tables.findings if one.skipped)
     cards = read_flash_cards(document)
     if cards.questions:
         names.append(FLASH_CARDS)
@@ -85,7 +89,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
                 starts = find_starts(document, again=True)
             drafts.append(here)
     drafts.append(read_tables(document))
-    drafts.append(cards)
+    drafts += [cards, tables]
     drafts = without_contents(drafts)
     won = [candidate for candidate, here in zip(won, drafts, strict=False) if here.questions]
     for here in drafts:
@@ -95,7 +99,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
         return Inferred(titled, (FRONT_MATTER,), ("1 question: the title in the front matter asks",))
     draft = _keyed(whole, draft, lists)
     _name_unread(whole, draft, first_starts, won)
-    names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-2].questions else [])
+    names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-3].questions or tables.questions else [])
     explanation = tuple(candidate.explain() for candidate in won)
     if cards.questions:
         explanation = (f"{len(cards.questions)} flash cards with `::` or `?`", *explanation)
@@ -115,7 +119,7 @@ def _name_unread(document: Document, draft: Draft, starts: dict[Kind, list[Start
 
 def _keyed(document: Document, draft: Draft, lists: tuple[KeyList, ...]) -> Draft:
     """Returns the draft with the keys of lists and of marks; findings about questions that they answer are dropped."""
-    draft.questions = with_marks_after(draft.questions)
+    draft.questions = with_keys_in_brackets(with_marks_after(draft.questions))
     questions, findings = with_keys(document, sorted(draft.questions, key=lambda one: one.place.line), lists)
     answered = {question.place.line for question in questions if question.answered}
     kept = [one for one in draft.findings if one.code != "Q101" or one.span.line not in answered]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import fold_text
 from questions.labels import answer_in_heading, is_answer_summary, is_question_heading, label_of, text_after
+from questions.part_titles import is_part_title
 from questions.source import trim
 
 if TYPE_CHECKING:
@@ -134,20 +135,35 @@ def _quoted_answer(document: Document, block: Block, last: int) -> FoundAnswer |
     return None
 
 
+def begins_answer(document: Document, block: Block) -> bool:
+    """Returns whether a block begins with an answer label, or is an answer folded away."""
+    first = next((inner for inner in block.walk() if inner.kind not in ("list", "item")), block)
+    labels = document.labels(first)
+    if labels and labels[0].line == block.first and labels[0].role == "answer":
+        return True
+    fold = document.answer_fold(block) if block.kind == "html" else None
+    return fold is not None and fold.first == block.first
+
+
 # Blocks that separate questions and belong to none
 
 
-def _separates(block: Block) -> bool:
+def is_rule(block: Block) -> bool:
     """Returns whether a block is a rule, and not a blank to write on."""
     return block.kind == "rule" and not block.text.startswith("______")
 
 
-def without_rules(body: tuple[Block, ...]) -> tuple[Block, ...]:
-    """Returns a question's blocks without the rules that separate it from the next question."""
+def without_separators(body: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Returns a question's blocks without what separates it from the next question: rules, and titles of parts such as
+    `**Part B**`."""
     end = len(body)
     while end and _separates(body[end - 1]):
         end -= 1
     return body[:end]
+
+
+def _separates(block: Block) -> bool:
+    return is_rule(block) or (block.kind == "paragraph" and is_part_title(block.text))
 
 
 _FIELD = re.compile(r"[A-Za-z_][\w-]{0,30}:(?:[ ]|$)")
@@ -173,15 +189,57 @@ def _is_dashes(source: Source, block: Block) -> bool:
 
 
 def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Block, ...]:
-    """Returns the last question's blocks without the closing remarks after a rule.
+    """Returns a question's blocks without closing remarks after the last rule: navigation, thanks, a license, a date.
+    Any other text there goes on with the answer.
 
     `said`: whether the question is already answered before these blocks.
     """
-    rules = [index for index, block in enumerate(body) if _separates(block)]
-    if not rules or len(body) - rules[-1] > _FOOTER or not (said or without_rules(body[: rules[-1]])):
+    rules = [index for index, block in enumerate(body) if is_rule(block)]
+    if not rules or len(body) - rules[-1] > _FOOTER or not (said or without_separators(body[: rules[-1]])):
         return body
     footer = body[rules[-1] + 1 :]
-    return without_rules(body[: rules[-1]]) if all(block.kind == "paragraph" for block in footer) else body
+    closes = all(block.kind == "paragraph" and all(map(_closes, block.text.split("\n"))) for block in footer)
+    return without_separators(body[: rules[-1]]) if closes else body
+
+
+_REMARK = re.compile(
+    r"(?:[^\w\[]|_){0,12}(?:"
+    r"(?:the )?end[.!*_ ]{0,5}$"
+    r"|(?:this (?:is|was) )?(?:the )?end of (?:the |this |our )?(?:quiz|exam|test|questions?|document|file|list|part"
+    r"|section|chapter|module|lesson|guide|assignment|paper|worksheet)\b"
+    r"|this (?:concludes|completes|ends) (?:the|this|our)\b|that(?:['’]s| is) (?:all|it)\b"
+    r"|you (?:have|['’]ve) (?:reached|completed)\b"
+    r"|(?:many |special )?thanks?\b(?! to (?!all|every))|good luck\b|happy \w+ing\b|all the best\b"
+    r"|©|\(c\)[ ]?\d{4}|copyright\b|all rights reserved|(?:released|distributed|licen[cs]ed) under\b"
+    r"|(?:last |page |document )(?:updated?|modified|revised|edited|generated)\b"
+    r"|(?:generated|created|compiled|prepared|written|maintained|made|built|curated|powered) by\b"
+    r"|(?:updated|authors?|maintainers?|licen[cs]e|contact|disclaimer|credits?)\b[ ]?[*_]{0,2}[:：]|version:?[ ]\d"
+    r"|(?:contributions?|pull requests?)\b.{0,40}\bwelcome|feel free to (?:contribute|open|fork|share|use)\b"
+    r"|(?:next|previous|prev|back|return|continue)\b(?: (?:up|lesson|chapter|part|page|module|section))?[ ]?[:→»>|]"
+    r"|(?:back|return|continue|proceed) to\b"
+    r"|(?:fin|ende|fine|конец|完|終わり|끝)[.!。*_ ]{0,5}$"
+    r"|(?:¡?(?:muchas )?gracias|vielen dank|danke|merci|grazie|obrigad[oa]|dziękuj|спасибо|谢谢|感谢)"
+    r"|(?:última actualización|zuletzt (?:aktualisiert|geändert)|dernière mise à jour|ultimo aggiornamento"
+    r"|последнее обновление|最后更新|更新时间|作者)"
+    r").{0,160}",
+    re.IGNORECASE,
+)
+"""A line that closes a document: its end, thanks, a license, an author, a date, or the way to another page."""
+_ABOUT_QUESTIONS = re.compile(
+    r"(?P<mark>[*_])(?=[^*_]{1,300}\b(?:questions|quiz|quizzes|exercises)\b)[^*_\s][^*_]{1,600}(?P=mark)", re.IGNORECASE
+)
+"""A line in italics about all of the questions."""
+_LINKS = re.compile(r"!?\[[^\[\]\n]{0,200}\]\([^()\s]{0,500}\)|<?https?://[^\s<>]{1,500}>?")
+_MOST_WORDS = 2
+"""Most words beside the links of a line that only leads elsewhere."""
+
+
+def _closes(line: str) -> bool:
+    """Returns whether a line after a rule is a closing remark: a promotion, links, or what ends a document."""
+    if _ends_nothing(line) or _REMARK.fullmatch(line.strip()) or _ABOUT_QUESTIONS.fullmatch(line.strip()):
+        return True
+    rest, links = _LINKS.subn(" ", _ANY_TAG.sub(" ", line))
+    return links > 0 and len(re.findall(r"\w+", rest)) <= _MOST_WORDS
 
 
 def last_of_text(source: Source, first: int, last: int) -> int:
@@ -205,12 +263,29 @@ def _ends_nothing(line: str) -> bool:
     """Returns whether a line at the end of an answer is no part of it."""
     if len(line) > _MAX_BACK_LINK:
         return False
-    if not line.strip() or _PROMOTION.fullmatch(line.strip()):
+    if not line.strip() or _PROMOTION.fullmatch(line.strip()) or says_nothing(line):
         return True
     if not line.rstrip().endswith((")", "*", "_", ">", "-")):
         return False
     elsewhere = _LINK_ALONE.fullmatch(line)
     return _BACK_LINK.fullmatch(line) is not None or (elsewhere is not None and is_answer_summary(elsewhere["text"]))
+
+
+_TO_PLACE = re.compile(
+    r"\[[^\[\]\n]{3,200}\]\(#[^()\s]{0,200}\)"
+    r"|<a\b[^<>]{0,200}\bhref=[\"']?#[^<>]{0,200}>[^<>]{0,200}</a>",
+    re.IGNORECASE,
+)
+"""A link to a place in the same document."""
+_ANY_TAG = re.compile(r"</?[a-z][^<>]{0,400}>", re.IGNORECASE)
+_SAYS = re.compile(r"[^\s()\[\]*_|·•⬆↑🔝\ufe0f-]")
+
+
+def says_nothing(text: str) -> bool:
+    """Returns whether a text is only links to places in the same document, such as one back to the top, and tags."""
+    if "#" not in text or not _TO_PLACE.search(text) or "<img" in text:
+        return False
+    return not _SAYS.search(_ANY_TAG.sub("", _TO_PLACE.sub("", text)))
 
 
 def only_pictures(text: str) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from questions.labels import only_announces_answer
 from questions.model import Option
 from questions.patterns.keys import Key, key_below, key_of, letter_below
+from questions.patterns.marks import numbered_options
 from questions.patterns.options import (
     LONGEST_OPTION,
+    OPTION_WORD,
     OptionRun,
     bullets_in,
     fence_after,
@@ -19,8 +22,11 @@ from questions.patterns.options import (
     nth_letter,
     options_in,
 )
-from questions.patterns.stems import TRUE_OR_FALSE, ends_asking, reads_as_question
+from questions.patterns.stems import TRUE_OR_FALSE, asks_to_choose, ends_asking, reads_as_question
 from questions.source import trim
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _TRUE_OR_FALSE = re.compile(
     r"(?:true|false|yes|no|correct|incorrect|right|wrong|wahr|falsch|richtig|vrai|faux|vero|falso|verdadero"
@@ -58,41 +64,64 @@ class ChoiceParts(NamedTuple):
 
 
 def find_choice(
-    prompt: str, answer: str, *, labeled: bool, keyless: bool = True, offering: bool = False
+    prompt: str, answer: str, *, labeled: bool, keyless: bool = True, offering: bool = False, counted: bool = False
 ) -> ChoiceParts | None:
     """Returns the options of a question and its key; None if there are no options.
 
     Without a label, `answer` is all text below the question, including the options. `keyless`: whether lettered
     options need no key, because a list of answers may follow, or the question is homework. `offering`: whether the
     questions around it have options, so that lettered lines are options although nothing says which is right.
+    `counted`: whether the answers of the questions around it are numbers of the options above.
     """
-    lines = prompt.split("\n")
-    run = options_in(lines) if may_hold_options(prompt) else None
+    run = _options_of(prompt)
     if run is not None:
-        own = _before_another(lines[run.end :])
-        before, between = "\n".join(lines[: run.start]), trim("\n".join(own))
-        if len(own) < len(lines) - run.end:
-            # The answer belongs to the last of the questions.
-            alone = _joined(trim(f"{before}\n{run.lead}"), "", run, None, "", keyless=True)
-            return alone and alone._replace(why=between)
-        key = key_of(answer, run.options) if labeled else None
-        # An explanation may come before the line with the key.
-        key = key or key_below(answer.split("\n"), run.options)
-        if not answer and (letter := letter_below(lines[run.end :], run.options)):
-            key, between = letter, ""
-        if key is None and answer and not _is_marked(run):
-            return _unkeyed(trim(f"{before}\n{run.lead}"), run, answer) if offering else None
-        return _joined(trim(f"{before}\n{run.lead}"), between, run, key, answer if key is None else "", keyless)
+        return _in_prompt(prompt, answer, run, labeled=labeled, keyless=keyless, offering=offering)
     if labeled:
-        found = _of_numbers(lines, answer) or _of_bullets(lines, answer) or _of_lines(lines, answer)
-        return found or _of_list(prompt, "", answer) or _of_list_below(prompt, answer) or _of_answer(prompt, answer)
+        return _named_by_answer(prompt, answer, counted=counted)
     if listed := _of_list(prompt, answer, ""):
         return listed
-    lines = answer.split("\n")
-    run = options_in(lines) if may_hold_options(answer) else None
+    run = _options_of(answer)
     if run is None:
         return None if answer else _of_statement(prompt)
-    before = "\n".join((*lines[: run.start], run.lead)).strip()
+    return _below_prompt(prompt, answer, run, keyless=keyless, offering=offering)
+
+
+def _options_of(text: str) -> OptionRun | None:
+    return options_in(text.split("\n")) if may_hold_options(text) else None
+
+
+def _in_prompt(
+    prompt: str, answer: str, run: OptionRun, *, labeled: bool, keyless: bool, offering: bool
+) -> ChoiceParts | None:
+    """Returns the options that stand in the prompt, with the key from the answer or from below them."""
+    lines = prompt.split("\n")
+    own = _before_another(lines[run.end :])
+    asked, between = trim("\n".join((*lines[: run.start], run.lead))), trim("\n".join(own))
+    if len(own) < len(lines) - run.end:
+        # The answer belongs to the last of the questions.
+        alone = _joined(asked, "", run, None, "", keyless=True)
+        return alone and alone._replace(why=between)
+    key = key_of(answer, run.options) if labeled else None
+    # An explanation may come before the line with the key.
+    key = key or key_below(answer.split("\n"), run.options)
+    if not answer and (letter := letter_below(lines[run.end :], run.options)):
+        key, between = letter, ""
+    if key is None and answer and not _is_marked(run):
+        return _unkeyed(asked, run, answer) if offering else None
+    return _joined(asked, between, run, key, answer if key is None else "", keyless)
+
+
+def _named_by_answer(prompt: str, answer: str, *, counted: bool) -> ChoiceParts | None:
+    """Returns what only an answer with a label shows to be options: it names them, or they stand in it."""
+    lines = prompt.split("\n")
+    found = _of_numbered(prompt, answer, counted=counted) or _of_numbers(lines, answer) or _of_letters(lines, answer)
+    found = found or _of_bullets(lines, answer) or _of_lines(lines, answer)
+    return found or _of_list(prompt, "", answer) or _of_list_below(prompt, answer) or _of_answer(prompt, answer)
+
+
+def _below_prompt(prompt: str, text: str, run: OptionRun, *, keyless: bool, offering: bool) -> ChoiceParts | None:
+    """Returns the options in the text below a question; None if they are a part of the answer."""
+    lines = text.split("\n")
     below = _before_another(lines[run.end :])
     key = key_below(below, run.options)
     rest = "" if key else trim("\n".join(below))
@@ -100,9 +129,17 @@ def find_choice(
     shows = not run.lead and only_shows(shown)
     if key is None and rest and offering and shows and not _is_marked(run) and not _asks_inside(run):
         return _unkeyed(f"{prompt}\n\n{shown}".strip(), run, rest)
-    shows = shows or (offering and not run.lead and len(shown) <= _SHORT_LEAD and "\n" not in shown)
-    offered = not rest and (not before or shows) and (reads_as_question(prompt) or len(run.options) > 2)
+    before = "\n".join((*lines[: run.start], run.lead)).strip()
+    goes_on = not before or shows or (not run.lead and _asks_on(shown, offering=offering))
+    offered = not rest and goes_on and (reads_as_question(prompt) or len(run.options) > 2)
     return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless and offered)
+
+
+def _asks_on(shown: str, *, offering: bool) -> bool:
+    """Returns whether a text above options goes on asking: it asks to choose, or, where other questions have options,
+    it is one short line or has a program."""
+    short = len(shown) <= _SHORT_LEAD and "\n" not in shown
+    return asks_to_choose(shown) or (offering and (short or any(map(fence_in, shown.split("\n")))))
 
 
 def _before_another(lines: list[str]) -> list[str]:
@@ -182,6 +219,84 @@ def _of_numbers(lines: list[str], answer: str) -> ChoiceParts | None:
     options = tuple(found_option(nth_letter(index), text, False) for index, text in enumerate(texts))
     key = Key(frozenset((nth_letter(place),)), trim(below), first.strip())
     return _joined(trim("\n".join(lines[: run.start])), "", replace(run, options=options), key, "", keyless=False)
+
+
+_NAMED_NUMBER = re.compile(
+    rf"(?P<word>{OPTION_WORD})?[(\[]?(?P<number>\d{{1,2}})[)\]]?(?:[.:)]?[ ]*|(?:[.:)]|[ ][-–—])[ ]+(?P<text>\S.*))",
+    re.IGNORECASE,
+)
+"""The number of an option, alone or with its text: `Option 2: a view`."""
+
+
+def _of_numbered(prompt: str, answer: str, *, counted: bool) -> ChoiceParts | None:
+    """Returns the numbered list at the end of a prompt as options, if the answer is the number of one with its text or
+    after a word such as `Option`; below a word such as `Options:`, the number or the text alone, and where all keys are
+    numbers (`counted`), the number."""
+    run = numbered_options(prompt) if answer else None
+    if run is None:
+        return None
+    asked, _, above = run.lead.rpartition("\n")
+    announced = only_announces_answer(above)
+    asked = trim(asked) if announced else run.lead
+    first, _, below = answer.partition("\n")
+    said = _NAMED_NUMBER.fullmatch(first.strip(" *_`"))
+    if said is None:
+        key = key_of(answer, run.options, letters=False) if announced else None
+    else:
+        place = int(said["number"]) - 1
+        text = run.options[place].text if 0 <= place < len(run.options) else ""
+        sure = (
+            said["text"].strip(" *_`.") == text.strip(" *_`.") if said["text"] else announced or counted or said["word"]
+        )
+        key = Key(frozenset((nth_letter(place),)), trim(below), first.strip()) if text and sure else None
+    return key and _joined(asked, "", replace(run, lead=""), key, "", keyless=False)
+
+
+_COUNTS = re.compile(
+    r"\b(?:how (?:many|much)|number of|count|sum|value|output|print|returns?)\b|多少|几个|сколько", re.IGNORECASE
+)
+_FEWEST_COUNTED = 3
+
+
+def keys_are_numbers(read: Sequence[tuple[str, str]]) -> bool:
+    """Returns whether the answers with a label are numbers of options: nearly all questions end in a numbered list, and
+    the number of an item is all that answers them. `read`: prompts and answers with a label.
+
+    Where one asks how many, or an item is a number itself, an answer such as `2` may be that number.
+    """
+    found = [(run, answer) for prompt, answer in read if (run := numbered_options(prompt))]
+    if len(found) < _FEWEST_COUNTED or len(found) * 10 < len(read) * 9:
+        return False
+    for run, answer in found:
+        said = _NAMED_NUMBER.fullmatch(answer.strip(" *_`"))
+        if said is None or said["text"] or not 1 <= int(said["number"]) <= len(run.options):
+            return False
+        if _COUNTS.search(run.lead) or any(option.text.strip(" .").isdecimal() for option in run.options):
+            return False
+    return True
+
+
+_BARE_LETTER = re.compile(r"[ \t]{0,3}(?P<letter>[A-Ja-j])[ \t]+(?P<text>\S.*)")
+
+
+def _of_letters(lines: list[str], answer: str) -> ChoiceParts | None:
+    """Returns the last lines of a prompt as options if they begin with `a`, `b`, … alone, and the answer with one or
+    several of these letters."""
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    start = end
+    while start and (found := _BARE_LETTER.fullmatch(lines[start - 1])):
+        start -= 1
+        if found["letter"] in "Aa":
+            break
+    texts = [(one["letter"].lower(), one["text"]) for line in lines[start:end] if (one := _BARE_LETTER.fullmatch(line))]
+    if not start or len(texts) < 2 or [letter for letter, _ in texts] != [nth_letter(i) for i in range(len(texts))]:
+        return None
+    options = tuple(found_option(letter, text.strip(), False) for letter, text in texts)
+    key = key_of(answer, options)
+    run = OptionRun("letter", start, end, options)
+    return key and _joined(trim("\n".join(lines[:start])), "", run, key, "", keyless=False)
 
 
 def _of_bullets(lines: list[str], answer: str) -> ChoiceParts | None:

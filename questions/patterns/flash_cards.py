@@ -15,7 +15,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft
-from questions.patterns.items import FoundQuestion, add_question
+from questions.patterns.found_questions import FoundQuestion, add_question
 from questions.patterns.stems import unbold
 from questions.source import Finding, trim
 

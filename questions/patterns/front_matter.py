@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from questions.document import Document, Draft, entries, scalar
-from questions.patterns.items import FoundQuestion, add_question, make_question
+from questions.patterns.found_questions import FoundQuestion, add_question, make_question
 from questions.patterns.stems import ends_asking, level_of
 
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from questions.patterns.stems import ends_asking, reads_as_question
+
 _WORDS = (
     # English
     "write|implement|find|determine|solve|draw|sketch|construct|create|build|design|modify|complete|fill in|correct"
@@ -59,7 +61,7 @@ _SHEET = re.compile(
     r"exerci|question|problem|exam|quiz|homework|assignment|worksheet|tasks\b|aufgabe|übung|ejercicio|tarea|deberes|taller"
     r"|pregunta|pergunta|lista de|devoir|\btd\b|\btp\b|esercizi|compiti|domande|zadani|zadania|ćwiczeni|cvičení|úloh"
     r"|задани|задач|упражнени|вопрос|контрольн|домашн|завдан|вправ|питан|oefening|opgave|övning|uppgift|oppgave|tehtäv"
-    r"|feladat|probleme|exerciți|alıştırma|ödev|soru|latihan|tugas|soal|bài tập|câu hỏi|تمارين|أسئلة|תרגיל|שאלות|ασκήσ"
+    r"|feladat|probleme|sarcini|alıştırma|ödev|soru|latihan|tugas|soal|bài tập|câu hỏi|تمارين|أسئلة|תרגיל|שאלות|ασκήσ"
     r"|练习|作业|习题|習題|试题|題|問題|宿題|演習|과제|연습|문제",
     re.IGNORECASE,
 )
@@ -77,6 +79,43 @@ def sets_task(text: str) -> bool:
     if len(line.split()) < _FEWEST:
         return _ENDS.search(line) is not None and not line.isascii() and len(line) >= _FEWEST_SIGNS
     return _STARTS.match(line) is not None or (not line.isascii() and _ENDS.search(line) is not None)
+
+
+_MORE = re.compile(r"(?:provide|mention|illustrate|elaborate|outline|identify|distinguish)(?!\w)", re.IGNORECASE)
+"""Further verbs of a sentence behind a question."""
+
+
+def demands_more(text: str) -> bool:
+    """Returns whether a text behind a question in its line is one sentence that asks for more: `Give examples.`"""
+    one = len(_SENTENCE.split(text.strip())) == 1
+    return one and (_STARTS.match(text) is not None or _MORE.match(text) is not None or _ENDS.search(text) is not None)
+
+
+_CLAUSE = re.compile(r"(?:assuming|given|using|based on|if|with|for)\b[^,.\n]{1,80},[ ]+", re.IGNORECASE)
+"""What may stand before the verb of such a sentence."""
+
+
+def asks_on(text: str) -> bool:
+    """Returns whether a text behind a question goes on asking: it is one question, or one sentence that asks for more,
+    maybe behind a clause."""
+    if not text or "\n" in text.strip():
+        return False
+    return ends_asking(text) or demands_more(_CLAUSE.sub("", text, count=1))
+
+
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n")
+_NAMES = re.compile(r"(?:list|name|state|plot|program|design|build|show)s?[ ](?:of|for|and)\b", re.IGNORECASE)
+"""English nouns that are verbs too: `List of tags`."""
+_LONGEST = 2000
+"""Length of a text whose sentences are looked at, characters."""
+
+
+def asks_or_demands(text: str) -> bool:
+    """Returns whether a sentence of a text asks or sets a task."""
+    sentences = _SENTENCE.split(text[:_LONGEST])
+    return any(
+        reads_as_question(sentence) or (sets_task(sentence) and not _NAMES.match(sentence)) for sentence in sentences
+    )
 
 
 def announces_tasks(text: str) -> bool:

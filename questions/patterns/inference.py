@@ -23,9 +23,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from questions.patterns.candidates import Candidate, Verdict
-from questions.patterns.evidence import FEWEST, JUDGES
+from questions.patterns.evidence import JUDGES
 from questions.patterns.lettered import with_lettered_parts
 from questions.patterns.paragraphs import find_paragraphs
+from questions.patterns.runs import FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,13 +44,19 @@ def best_candidate(
     `starts`: the places where a question may start in these lines.
     """
     judge = JUDGES[reason]
+    known = tuple(known)
+    left = {(start.kind, start.first) for one in known for start in one.left}
     found: dict[tuple[Kind, int], list[Verdict]] = {}
     if reason == "bare":
         starts = {"paragraph": find_paragraphs(document)}
     for kind, places in starts.items():
-        free = [start for start in places if document.free(start.first, start.end)]
+        free = [
+            start
+            for start in places
+            if document.free(start.first, start.end) and (kind, start.first) not in left and not start.is_blank
+        ]
         for (depth, _), run in _runs(free):
-            verdict = judge(document, kind, run, tuple(known))
+            verdict = judge(document, kind, run, known)
             if verdict.read:
                 found.setdefault((kind, depth if kind != "heading" else 0), []).append(verdict)
     candidates = [_candidate(kind, reason, verdicts) for (kind, _), verdicts in found.items()]

@@ -50,12 +50,20 @@ def parted(text: str) -> tuple[str, str]:
         return first, ""
     if below and (unbold(first) != first.strip() or label_of(below) is not None):
         return first, ""
+    if below and (at := _first_answer(text.split("\n"))):
+        return "\n".join(text.split("\n")[:at]), ""
     found = _ONE_LINE.fullmatch(text)
     if found and found["asks"] and asks_for_truth(found["asks"]):
         return text, ""
     if found and found["asks"] and reads_as_question(found["asks"]) and not _asks_more(found["says"]):
         return found["asks"], found["says"]
     return text, ""
+
+
+def _first_answer(lines: list[str]) -> int:
+    """Returns the index of the first line below the first that begins with an answer label; 0 if there is none."""
+    labels = ((at, label_of(line)) for at, line in enumerate(lines) if at)
+    return next((at for at, label in labels if label and label.role == "answer" and label.word != "a"), 0)
 
 
 _MOST_ASKED = 12

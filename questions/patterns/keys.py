@@ -37,7 +37,11 @@ _SPACED = re.compile(r"^[ ]*`[ ]*(?P<letter>[A-J])[ ]*`")
 _MARKED = re.compile(r"^[✅✔☑]\ufe0f?[ ]?(?=\(?[A-J][).])")
 """A check mark before the letter."""
 _LETTER = re.compile(rf"(?<![^\W_])[{_LETTERS}](?![^\W_])", re.IGNORECASE)
-_AND_WORD = re.compile(r"\b(?:and|or|y|e|et|und|и|та|ve|và)\b")
+_AND_WORD = re.compile(
+    r"\b(?:and|or|y|e|et|und|и|та|ve|và)\b"
+    rf"(?=[ ][*_`(\[（]{{0,3}}[{_LETTERS}a-jа-к](?!\w))"
+)
+"""A word between two letters. Behind a comma, `e` is a letter: `a, c, e`."""
 _PART = re.compile(r"(?:^|\s)\(?[b-j]\)\s", re.IGNORECASE)
 """A second part of an answer in parts."""
 _TAGS = re.compile(r"\s*(?:</?[a-z][^<>]{0,200}>\s*)+", re.IGNORECASE)

@@ -201,8 +201,7 @@ def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:
     if any(run.kind != "bullet" for run in runs):
         return False  # steps or reasons, which are often as many as each other
     texts = [option.text for run in runs for option in run.options]
-    sentences = sum(text.endswith((".", "。", ";")) or ": " in text for text in texts)
-    return not marked and median(map(len, texts)) <= _SHORT and sentences * 5 < len(texts)
+    return not marked and _are_short(texts)
 
 
 def _is_partly_marked(run: OptionRun) -> bool:
@@ -214,6 +213,83 @@ def marks_one(text: str) -> bool:
     found = bullet_options(textwrap.dedent(text)) if _SIGNED.search(text) else None
     options = found[0].options if found else ()
     return len(options) >= _FEWEST_SIGNED and sum(option.signed for option in options) == 1
+
+
+_NUMBERED = re.compile(r"[ ]{0,3}(?P<number>\d{1,2})[.)](?:[ \t]+(?P<text>\S.*)|[ \t]*$)")
+
+
+def numbered_options(text: str) -> OptionRun | None:
+    """Returns the list with the numbers 1, 2, … that a text ends in, with what stands before it; None if there is none.
+
+    A program below an item belongs to it. Whether they are options is for `numbers_offer` to say.
+    """
+    lines = text.split("\n")
+    items = _numbered_items(lines)
+    if not 2 <= len(items) <= _MOST:
+        return None
+    ends = [at for at, _ in items[1:]] + [len(lines)]
+    shown = [
+        trim(f"{said}\n{textwrap.dedent(chr(10).join(lines[at + 1 : end]))}")
+        for (at, said), end in zip(items, ends, strict=True)
+    ]
+    if not all(shown):
+        return None
+    options = tuple(FoundOption(nth_letter(index), one, False) for index, one in enumerate(shown))
+    return OptionRun("number", items[0][0], len(lines), options, lead=trim("\n".join(lines[: items[0][0]])))
+
+
+def _numbered_items(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Returns index and text of the first line of each item of the list that some lines end in."""
+    items: list[tuple[int, str]] = []
+    fence, blank = "", False
+    for at, line in enumerate(lines):
+        mark = fence_in(line)
+        if fence or mark:
+            fence = fence_after(fence, mark["mark"]) if mark else fence
+        elif found := _NUMBERED.fullmatch(line):
+            if int(found["number"]) == 1:
+                items = []
+            if int(found["number"]) == len(items) + 1:
+                items.append((at, found["text"] or ""))
+        elif line.strip() and items and blank and not line.startswith(("  ", "\t")):
+            # Text at the margin below a gap ends the list.
+            items = []
+        blank = not line.strip() and not fence
+    return items
+
+
+_ASKS_FOR_LIST = re.compile(
+    r"(?:how|steps?|name|list|enumerate|what are|which are|cómo|cuáles son|enumer[ae]|como|quais são|cite|comment"
+    r"|quel(?:le)?s sont|énumérez|citez|wie|nenne?n?|zähle|was sind|come|quali sono|elenca|hoe|noem|wat zijn|jak"
+    r"|wymień|как|какие|перечислите|назовите|як|які|перелічіть|назвіть|nasıl|sırala\w*|bagaimana|sebutkan|làm thế nào"
+    r"|làm sao|kể tên)(?!\w)|如何|怎么|怎樣|怎样|哪些|列举|列出|どのように|どうやって|挙げ|어떻게|나열",
+    re.IGNORECASE,
+)
+"""What asks for steps or for several things: the numbers below it count an answer."""
+
+
+def numbers_offer(found: Sequence[OptionRun | None], prompts: Sequence[str]) -> bool:
+    """Returns whether the numbered lists that end the texts below the questions of a document are options.
+
+    They are if nearly all questions have one, and most ask to choose from it, or none asks for a list and all lists are
+    short and as long as each other. Steps and reasons stay an answer.
+    """
+    listed = [(run, asked) for run, asked in zip(found, prompts, strict=True) if run]
+    if len(listed) < _FEWEST_SIGNED or len(listed) < _REGULAR * len(found):
+        return False
+    if sum(asks_to_choose(asked) for _, asked in listed) * 2 >= len(listed):
+        return True
+    texts = [option.text for run, _ in listed for option in run.options]
+    count, times = Counter(len(run.options) for run, _ in listed).most_common(1)[0]
+    regular = 3 <= count <= 6 and len(listed) >= _FEWEST and times >= _REGULAR * len(listed)
+    asking = sum(_ASKS_FOR_LIST.search(asked) is not None for _, asked in listed)
+    return regular and asking * _SOMETIMES < len(listed) and _are_short(texts)
+
+
+def _are_short(texts: Sequence[str]) -> bool:
+    """Returns whether most texts are words or phrases, and no sentences or terms with their meaning."""
+    sentences = sum(text.endswith((".", "。", ";")) or ": " in text for text in texts)
+    return median(map(len, texts)) <= _SHORT and sentences * 5 < len(texts)
 
 
 _AFTER = re.compile(r"(?<=\S)[ \t]+(?:X|x|[(\[][xX][)\]])[ \t]*$")
@@ -236,3 +312,45 @@ def _marked_after(question: Question) -> Question:
         for option in question.options
     )
     return replace(question, options=options)
+
+
+_IN_BRACKETS = re.compile(
+    r"(?P<open>[(（【\[])[ \u3000?？]*(?P<letters>[A-J](?:[ \u3000]?[,，、]?[ \u3000]?[A-J])*)[ \u3000]*"
+    r"(?P<close>[)）】\]])"
+)
+
+
+def with_keys_in_brackets(questions: Iterable[Question]) -> list[Question]:
+    """Returns the questions; those with the letters of their right options in a blank, `… is (B)`, have this key and an
+    empty blank, if nearly all questions with options are written that way and have no other key."""
+    found = list(questions)
+    offering = [one for one in found if one.options]
+    keyless = [one for one in offering if not any(option.right for option in one.options)]
+    filled = {id(one): key for one in keyless if (key := _key_in_brackets(one))}
+    wide = all(key["open"] in "（【" for key in filled.values())
+    if len(filled) < max(_FEWEST_WIDE if wide else _FEWEST, len(offering) * _REGULAR):
+        return found
+    return [_with_blank(one, filled[id(one)]) if id(one) in filled else one for one in found]
+
+
+_FEWEST_WIDE = 2
+"""Fewest blanks in Chinese brackets, in which letters stand for nothing else."""
+
+
+def _key_in_brackets(question: Question) -> re.Match[str] | None:
+    """Returns the only brackets in a prompt that hold nothing but letters of its options, each once and in order."""
+    found = list(_IN_BRACKETS.finditer(question.prompt))
+    ids = _ids(found[0]) if len(found) == 1 else []
+    known = {option.id for option in question.options}
+    return found[0] if ids and ids == sorted(set(ids)) and known.issuperset(ids) else None
+
+
+def _ids(found: re.Match[str]) -> list[str]:
+    return [letter.lower() for letter in found["letters"] if letter.isalpha()]
+
+
+def _with_blank(question: Question, key: re.Match[str]) -> Question:
+    ids = _ids(key)
+    options = tuple(replace(option, right=option.id in ids) for option in question.options)
+    prompt = f"{question.prompt[: key.start()]}{key['open']}  {key['close']}{question.prompt[key.end() :]}"
+    return replace(question, prompt=prompt, options=options)

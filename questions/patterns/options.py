@@ -5,38 +5,41 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from questions.blocks import dedent_all
 from questions.labels import label_of
 from questions.patterns.keys import ALPHABETS, latin_letter
 from questions.source import trim
 
-if TYPE_CHECKING:
-    pass
-
-
 # Options in lines of Markdown: check boxes, letters, letters in one line, bullets
 
 OptionMark = Literal["box", "letter", "bullet", "number", "sign"]
 
 _LETTERS = "A-Ja-jА-Ка-к①-⑩アイウエオカキクケコ가나다라마바사아자차Ａ-Ｊａ-ｊ"
+OPTION_WORD = (
+    r"(?:(?:Option|Choice|Opci[oó]n|Opção|Alternativa|Opzione|Choix|Optie|Opcja|Вариант|Варіант|Seçenek|Pilihan"
+    r"|Lựa chọn)[ ]|(?:选项|選項|選択肢|보기)[ ]?)"
+)
+"""A word before the letter of each option."""
+_WIDE = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _BOX = re.compile(
-    r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[(?P<box>[ xX✓✔*])\]|\((?P<round>[ xX]?)\)(?=[ \t]|$))"
+    r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\\?\[(?P<box>[ xX✓✔*])\\?\]|\((?P<round>[ xX]?)\)(?=[ \t]|$))"
     r"(?:[ \t]+(?P<rest>.*)|$)"
     r"|\[(?P<bare_box>[ xX✓✔*]?)\](?![(\[:])[ \t]*(?P<bare_rest>\S.*))"
 )
 """A check box in a list, or at the start of a line."""
 _OPTION_LETTER = re.compile(
     rf"[ \t]*(?:[-*+][ \t]+|\d{{1,2}}[.)][ \t]+)?(?P<open>[*_]{{0,3}})"
-    rf"(?:Option[ ]|(?:Answer|Choice):[ ](?=[A-J][.)]))?[(\[（]?(?P<letter>[{_LETTERS}])"
-    r"(?:[)\].:][*_]{0,3}(?=[ \t]|$)|[）．、：][*_]{0,3}|[*_]{1,3}[ ]?[).:–-](?=[ \t]|$)|(?<=[①-⑩])(?=[ \t]"
+    rf"(?:{OPTION_WORD}|(?:Answer|Choice):[ ](?=[A-J][.)]))?[(\[（]?(?P<letter>[{_LETTERS}])"
+    rf"(?:[)\].:][*_]{{0,3}}(?=[ \t]|$)|[.:](?=[{_WIDE}])"
+    r"|[）．、：][*_]{0,3}|[*_]{1,3}[ ]?[).:–-](?=[ \t]|$)|(?<=[①-⑩])(?=[ \t]"
     r"|\S)|(?<=[-*+][ ][A-J])(?=[ ]\S))(?:[ \t]*(?P<rest>.*)|$)"
 )
 _BULLET = re.compile(r"[ \t]*(?:[-*+])[ \t]+(?P<rest>\S.*)")
 _INLINE = re.compile(
     r"(?:^|(?<=\s)|(?<=[,，])(?=[A-J][;；]))(?P<open>[*_]{0,2})[(（]?(?P<letter>[A-Ja-j])"
-    r"(?:\.(?=\s+\S)|[)）．、;；](?=\s*\S))"
+    rf"(?:\.(?=\s+\S|[{_WIDE}])|[)）．、;；](?=\s*\S))"
 )
 _STOP = re.compile(r"[ \t]*(?:#{1,6}[ \t]|</?details\b|</?summary\b|(?:[-*_][ ]*){3,}$)", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(?P<mark>```+|~~~+)")
@@ -62,8 +65,9 @@ _WRONG = re.compile(r"^[❌✗✘☐⬜]\ufe0f?[ ]*|[ ]*[❌✗✘]\ufe0f?[ ]*$"
 _WRONG_MARK = re.compile(r"^[❌✗✘]|[❌✗✘]\ufe0f?[ ]*$")
 _BOLD = re.compile(r"(\*\*|__)(?P<text>[^*_\n]{1,400})\1")
 _MAYBE = re.compile(
-    rf"(?m)\[[ xX✓✔*]\]|^\[\][ ]|\([ xX]\)|^[ \t]*[-*+][ ][A-J][ ]\S|^[ \t]{{0,3}}B(?!\w)"
+    rf"(?m)\[[ xX✓✔*]\\?\]|^\[\][ ]|\([ xX]\)|^[ \t]*[-*+][ ][A-J][ ]\S|^[ \t]{{0,3}}B(?!\w)"
     rf"|(?<![^\W_])[{_LETTERS}](?:[)\].:*_）．、：;；]|(?<=[①-⑩]))"
+    r"|(?:选项|選項|選択肢|보기)[A-J]"
 )
 _FEWEST_INLINE = 3
 _MOST = 20

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from questions.patterns.answers import without_footer, without_rules
+from questions.patterns.answers import without_footer, without_separators
 from questions.patterns.start import Start
 from questions.patterns.stems import demands, ends_asking, numbered, question_line, reads_as_question
 
@@ -44,6 +44,8 @@ _MOST_BLOCKS = 8
 
 def find_paragraphs(document: Document) -> list[Start]:
     """Returns the paragraphs that ask and whose lines are free, each up to the next."""
+    if subjects := _subjects(document):
+        return [start for stretch in document.layout.stretches for start in _with_subjects(document, stretch, subjects)]
     stretches = document.layout.stretches
     sure = [_asking(document, stretch, "") for stretch in stretches]
     below = Counter(_kind(stretch, index + 1) for stretch, one in zip(stretches, sure, strict=True) for index, _ in one)
@@ -54,6 +56,47 @@ def find_paragraphs(document: Document) -> list[Start]:
     return [
         start for stretch in stretches for start in _of_stretch(document, stretch, kind, words, firsts, listed=listed)
     ]
+
+
+_SUBJECT = re.compile(r"(?P<text>.*\S)[ \t]+\[(?P<subject>[^\W\d][^\[\]\n]{1,60})\][ \t]*")
+"""A line that ends with its subject in brackets."""
+_FEWEST_ASKING = 4
+"""One line in so many asks in a list of questions and topics with their subjects."""
+
+
+def _subjects(document: Document) -> dict[int, re.Match[str]]:
+    """Returns the lines of a document that is a list of exam questions, each with its subject in brackets; empty if it
+    is none: the same subjects recur, and some lines ask."""
+    filled = [(number, line) for number, line in enumerate(document.source.lines, 1) if line.strip()]
+    ending = [(number, line) for number, line in filled if line.rstrip().endswith("]") and len(line) < _LONGEST]
+    found = {number: one for number, line in ending if (one := _SUBJECT.fullmatch(line))}
+    if len(found) < _FEWEST_LISTED or len(found) < _REGULAR * len(filled):
+        return {}
+    recurring = len({one["subject"] for one in found.values()}) * 2 <= len(found)
+    asking = sum(ends_asking(one["text"]) or reads_as_question(one["text"]) for one in found.values())
+    return found if recurring and asking * _FEWEST_ASKING >= len(found) else {}
+
+
+def _with_subjects(document: Document, stretch: Stretch, subjects: dict[int, re.Match[str]]) -> Iterator[Start]:
+    for block in stretch.blocks:
+        for number in range(block.first, block.last + 1) if block.kind == "paragraph" else ():
+            found = subjects.get(number)
+            if found is not None and document.free(number, number):
+                yield Start(
+                    "paragraph",
+                    0,
+                    stretch.first,
+                    number,
+                    number,
+                    question_line(found["text"]),
+                    number,
+                    stretch.headings,
+                    block=block,
+                    above_first=True,
+                    own_last=number,
+                    document=document,
+                    tags=(found["subject"],),
+                )
 
 
 _RARELY = 5
@@ -130,7 +173,8 @@ def _asking(
         elif block.kind == "paragraph" and document.free(block.first, block.last):
             lines = _lines_that_ask(document, block) or int(_begins_like(document, block, words))
             alike = kind == "list" == _kind(stretch, index + 1) and block.first == block.last
-            if lines or (alike and reads_as_question(block.text) and not block.text.rstrip().endswith((".", ":"))):
+            asks = reads_as_question(block.text) and not block.text.rstrip().endswith((".", ":"))
+            if lines or (alike and (asks or demands(block.text))):
                 found.append((index, lines or 1))
     return found
 
@@ -159,7 +203,7 @@ def _of_stretch(
             below = ()
         free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
         last = block.first + lines - 1
-        body = without_footer(without_rules(below[:free]), said=last < block.last)
+        body = without_footer(without_separators(below[:free]), said=last < block.last)
         stem = question_line("\n".join(block.text.split("\n")[:lines]))
         if number is not None:
             stem = stem._replace(number=number[0], text=f"{number[1]}\n\n{stem.text}")
@@ -267,6 +311,8 @@ def made_of(document: Document, run: list[Start], *, told: bool) -> bool:
     announces questions."""
     if len(run) < (_FEWEST_TOLD if told else _FEWEST):
         return len(run) == 1 and _is_only_question(document, run[0])
+    if len(run) >= _FEWEST_LISTED and all(start.tags for start in run):
+        return True
     headings = {block.first for block in document.blocks if block.kind in ("heading", "front_matter", "rule")}
     filled = [n for n, line in enumerate(document.source.lines, 1) if line.strip() and n not in headings]
     if len(run) >= _FEWEST_LISTED // 2 and sum(ends_asking(start.stem.text) for start in run) * 2 > len(run):

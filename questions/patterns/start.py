@@ -8,14 +8,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from questions.blocks import Block, Fold
-from questions.labels import text_after
-from questions.patterns.answers import FoundAnswer, find_answer
+from questions.labels import (
+    answer_in_heading,
+    is_placeholder,
+    label_of,
+    only_announces_answer,
+    only_announces_question,
+    text_after,
+)
+from questions.part_titles import is_part_title
+from questions.patterns.answers import FoundAnswer, find_answer, says_nothing
 from questions.patterns.options import may_hold_options, options_in
 from questions.patterns.stems import QuestionLine, ends_asking, question_line, reads_as_question
 
 if TYPE_CHECKING:
     from questions.document import Document
     from questions.labels import Label
+    from questions.source import Source
 
 Kind = Literal["label", "heading", "item", "line", "fold", "paragraph"]
 
@@ -55,6 +64,8 @@ class Start:
     own_last: int = 0
     """Last line of its own block."""
     document: Document | None = None
+    tags: tuple[str, ...] = ()
+    """Subjects that its line names."""
     given: str = ""
     """Text that belongs to several questions and stands above all of them."""
 
@@ -80,7 +91,18 @@ class Start:
         if self.kind == "item" and self.block and (label := self._label_of_item()):
             return FoundAnswer(text_after(self.document.source, label, self.end), label.line)
         own = (self.block, *self.body) if self.kind in ("line", "paragraph") and self.block else self.body
-        return find_answer(self.document, own, first=self.last + 1)
+        found = find_answer(self.document, own, first=self.last + 1)
+        return None if found and self._weighs(found) else found
+
+    def _weighs(self, found: FoundAnswer) -> bool:
+        """Returns whether a label such as `Solution` stands in prose that answers a heading, right below a line that
+        states a problem: `**Problem**: …`."""
+        if self.kind != "heading" or self.document is None or not self.asks:
+            return False
+        source = self.document.source
+        above = source.last_filled(self.last + 1, found.first - 1)
+        said = bool(source.text(self.last + 1, above - 1))
+        return said and above > self.last and _PROBLEM.match(source.line(above)) is not None
 
     def _label_of_item(self) -> Label | None:
         """Returns the first answer label in an item, after the line that asks."""
@@ -118,9 +140,21 @@ class Start:
     @property
     def in_parts(self) -> list[Block]:
         """The text below deeper headings that are the parts of its answer: it asks, and none of them does."""
-        if not ends_asking(self.stem.text) or any(_begins_question(block) for block in self.body):
+        if not ends_asking(self.stem.text) or any(begins_question(block) for block in self.body):
             return []
         return [block for block in self.body if block.kind != "heading"]
+
+    @cached_property
+    def is_blank(self) -> bool:
+        """Whether nothing asks: a template to fill in, or a line with only a word for an answer or for a question."""
+        text = self.stem.text
+        if self.label and self.document:
+            return not ends_asking(self.title) and _is_blank_below(self.document.source, self.label, self.end)
+        if not text.strip():
+            # What asks stands below.
+            return False
+        only_announces = only_announces_answer(text) or (self.kind != "item" and only_announces_question(text))
+        return is_placeholder(text) or only_announces or is_part_title(text)
 
     @cached_property
     def asks_below(self) -> bool:
@@ -131,5 +165,35 @@ class Start:
         return ends_asking(first.text) or (len(self.body) == 1 and reads_as_question(first.text))
 
 
-def _begins_question(block: Block) -> bool:
+_PROBLEM = re.compile(
+    r"[ ]{0,3}(?:[-*+][ ]+)?(?P<mark>[*_]{1,3})(?:probl[eè]|пробл|sorun|masalah|vấn đề|问题|問題|문제)[^*_\n]{0,20}"
+    r"(?:[:：](?P=mark)|(?P=mark)[ ]?[:：])",
+    re.IGNORECASE,
+)
+
+
+def _is_blank_below(source: Source, label: Label, last: int) -> bool:
+    """Returns whether the first text behind a label, up to line `last`, is a placeholder or begins the answer."""
+    line = source.line(label.line)[label.end :].removesuffix(label.closing)
+    if not _WORD.search(line):
+        number = source.next_filled(label.line + 1)
+        line = source.line(number).strip() if label.line < number <= last else ""
+        answers = label_of(line)
+        if answers is not None and answers.role != "question":
+            return True
+    if line.startswith("<details"):
+        return "?" not in line
+    if line.startswith("#"):
+        return answer_in_heading(line.strip("# ")) is not None
+    if not _WORD.search(line):
+        # Fences and formulas have no words in their first line either.
+        return line.strip(" -*+.…_") == ""
+    return is_placeholder(line) or says_nothing(line)
+
+
+_WORD = re.compile(r"\w")
+
+
+def begins_question(block: Block) -> bool:
+    """Returns whether a block is a heading that asks or has a word such as `Question 5`."""
     return block.kind == "heading" and (reads_as_question(block.text) or question_line(block.text).labeled)

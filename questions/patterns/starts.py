@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.blocks import Block, Fold, fold_text, unwrapped
-from questions.labels import is_answer_summary, is_question_heading
-from questions.patterns.answers import find_answer, without_footer, without_rules
+from questions.labels import (
+    is_answer_summary,
+    is_question_heading,
+    is_question_word,
+    only_announces_question,
+)
+from questions.patterns.answers import begins_answer, without_separators
+from questions.patterns.imperatives import asks_or_demands
 from questions.patterns.item_lines import parted, with_numbered_parts
-from questions.patterns.options import begins_with_box, may_hold_options, options_in
+from questions.patterns.line_starts import escapes_numbers, find_lines
+from questions.patterns.options import may_hold_options, options_in
 from questions.patterns.start import Kind, Start
 from questions.patterns.stems import (
-    BOLD_LINE,
     QuestionLine,
     ends_asking,
     question_line,
-    reads_as_question,
     unbold,
 )
 
@@ -33,8 +38,6 @@ if TYPE_CHECKING:
     from questions.labels import Label
 
 _OPTION_LIST = re.compile(r"(?:\[[ xX✓✔*]\]|[*_(\[（]{0,4}[AaАа①][)\].:*_）．、：])(?:[ \t*_]|$)?")
-_BOLD_ALONE = re.compile(r"[ ]{0,3}(?P<mark>\*\*|__)(?P<text>(?:(?!(?P=mark)).){1,600})(?P=mark)[ ]*")
-"""A line that is bold as a whole."""
 _WRAPPER = re.compile(r"[ ]*</?(?:div|p|span|section)\b", re.IGNORECASE)
 """HTML around a part of an answer."""
 _DEEPEST = 3
@@ -46,7 +49,7 @@ def find_starts(document: Document, *, again: bool = False) -> dict[Kind, list[S
 
     `again`: whether questions were taken out, so that stretches of which nothing is left need no look.
     """
-    escapes = _escapes_numbers(document)
+    escapes = escapes_numbers(document)
     stretches = [
         one
         for one in document.layout.stretches
@@ -56,7 +59,7 @@ def find_starts(document: Document, *, again: bool = False) -> dict[Kind, list[S
         "label": list(_labels(document)),
         "heading": list(_counted(list(_headings(document)))),
         "item": [start for stretch in stretches for start in _items(document, stretch)],
-        "line": [start for stretch in stretches for start in _lines(document, stretch, escapes=escapes)],
+        "line": [start for stretch in stretches for start in find_lines(document, stretch, escapes=escapes)],
         "fold": list(_folds(document)),
     }
 
@@ -78,15 +81,17 @@ def _labels(document: Document) -> Iterator[Start]:
         alone = section is not None and len(places) == 1
         for place, following in zip(places, [*places[1:], len(asked)], strict=False):
             label = asked[place]
-            end = asked[following].line - 1 if following < len(asked) else body[-1].last
-            within = without_rules(_between(body, label.line, end))
+            end = _first_of(document, asked[following]) - 1 if following < len(asked) else body[-1].last
+            within = without_separators(_between(body, label.line, end))
             heading = section.heading if section and alone and _right_below(document, section, label) else None
-            stem = question_line(heading.text) if heading else QuestionLine(label.number, "")
+            above = _first_of(document, label)
+            number = label.number or (question_line(document.source.line(above)).number if above < label.line else "")
+            stem = question_line(heading.text) if heading else QuestionLine(number, "")
             yield Start(
                 "label",
                 0,
                 section.heading.first if section else 0,
-                heading.first if heading else label.line,
+                heading.first if heading else above,
                 label.line,
                 stem,
                 min(end, within[-1].last),
@@ -96,6 +101,13 @@ def _labels(document: Document) -> Iterator[Start]:
                 label=label,
                 document=document,
             )
+
+
+def _first_of(document: Document, label: Label) -> int:
+    """Returns the line above a question label if it is only its number, such as `Question 5`, or else its own line."""
+    above = document.source.line(label.line - 1) if label.line > 1 and not label.number else ""
+    stem = question_line(above) if above[:1].isalpha() else None
+    return label.line - 1 if stem and stem.labeled and stem.number and not stem.text else label.line
 
 
 def _between(body: tuple[Block, ...], first: int, last: int) -> tuple[Block, ...]:
@@ -147,6 +159,9 @@ def _headings(document: Document) -> Iterator[Start]:
         heading = section.heading
         if depths[heading.first] > 6:
             continue
+        level = heading.level
+        if (counted := _below_count(document, section)) is not None:
+            section, level = counted, section.above[-1].level + 1
         body = section.body
         if not document.free(heading.first, section.last):
             body = _before_inner(document, section)
@@ -154,14 +169,18 @@ def _headings(document: Document) -> Iterator[Start]:
                 continue
         # Below `## #1`, `## #2` the questions stand side by side, one below each.
         over = [above for above in section.above if not _JUST_COUNTS.fullmatch(above.text)]
-        run = (over[-1].first if over else 0) * 8 + heading.level
+        run = (over[-1].first if over else 0) * 8 + level
         stem = question_line(heading.text)
-        if stem.labeled and is_question_heading(heading):
+        if counted is not None and not stem.number:
+            stem = stem._replace(number=section.above[-1].text.strip(" #.)"))
+        below = next((block.text for block in body if block.kind != "rule"), "")
+        named = only_announces_question(stem.text) and (is_question_word(stem.text) or asks_or_demands(below))
+        if named or (stem.labeled and is_question_heading(heading)):
             # The question itself is below `### Question:`.
             stem = stem._replace(text="")
         yield Start(
             "heading",
-            heading.level,
+            level,
             run,
             heading.first,
             heading.last,
@@ -172,6 +191,20 @@ def _headings(document: Document) -> Iterator[Start]:
             block=heading,
             document=document,
         )
+
+
+def _below_count(document: Document, section: Section) -> Section | None:
+    """Returns the section of the heading right below one such as `## #1`, with all that is below that number; None for
+    another heading, and where a heading further down asks too."""
+    heading, over = section.heading, section.above[-1] if section.above else None
+    if over is None or not _JUST_COUNTS.fullmatch(over.text):
+        return None
+    if document.source.next_filled(over.last + 1) != heading.first:
+        return None
+    at = bisect_left(document.sections, over.first, key=lambda one: one.heading.first)
+    body = tuple(block for block in document.sections[at].body if block.first > heading.last)
+    beside = (block for block in body if block.kind == "heading" and block.level <= heading.level)
+    return None if any(ends_asking(block.text) for block in beside) else replace(section, body=body)
 
 
 def _before_inner(document: Document, section: Section) -> tuple[Block, ...]:
@@ -211,8 +244,34 @@ def _counted(starts: list[Start]) -> Iterator[Start]:
                 numbered[start] = (
                     question_line(rest)._replace(number=str(number)) if rest else QuestionLine(str(number), "")
                 )
+    numbered |= _lettered(starts)
     for start in starts:
         yield replace(start, stem=numbered[start]) if start in numbered else start
+
+
+_WITH_LETTER = re.compile(r"[(]?(?P<letter>[a-zA-Z])[.)][ \t]+(?P<rest>\S.*)", re.DOTALL)
+_FEWEST_LETTERED = 3
+"""Fewest headings with letters in a document whose letters count them."""
+
+
+def _lettered(starts: list[Start]) -> dict[Start, QuestionLine]:
+    """Returns the headings with the letters a, b, … anew under each heading, if most of them in the document ask or set
+    a task; the letter is the number then."""
+    runs: dict[tuple[int, int], list[tuple[Start, re.Match[str]]]] = {}
+    for start in starts:
+        if start.block and not start.number and (found := _WITH_LETTER.fullmatch(start.block.text.strip())):
+            runs.setdefault((start.depth, start.run), []).append((start, found))
+    regular = [
+        run for run in runs.values() if [found["letter"].lower() for _, found in run] == [*_ALPHABET[: len(run)]]
+    ]
+    counted = [one for run in regular for one in run]
+    asking = sum(asks_or_demands(found["rest"]) for _, found in counted)
+    if len(counted) < _FEWEST_LETTERED or asking * 3 < len(counted) * 2:
+        return {}
+    return {start: question_line(found["rest"])._replace(number=found["letter"]) for start, found in counted}
+
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 # List items
@@ -233,8 +292,17 @@ def _of_list(document: Document, stretch: Stretch, block: Block, index: int) -> 
         if not item.children:
             continue
         loose = _loose(document, stretch, index) if item is block.children[-1] else ()
+        if loose and begins_answer(document, loose[0]) and _asks_together(block):
+            loose = ()
         yield from with_numbered_parts(_item(document, stretch, item, 0, loose))
         yield from _nested(document, stretch, item, 1)
+
+
+def _asks_together(block: Block) -> bool:
+    """Returns whether a list without numbers has several items that ask, and nothing below them: what follows the list
+    is no answer to the last one alone."""
+    asking = [one.children[0] for one in block.children if len(one.children) == 1 and not one.info]
+    return len(asking) == len(block.children) > 1 and all(ends_asking(one.text) for one in asking)
 
 
 def _nested(document: Document, stretch: Stretch, item: Block, depth: int) -> Iterator[Start]:
@@ -258,10 +326,15 @@ def _loose(document: Document, stretch: Stretch, index: int) -> tuple[Block, ...
     item = block.children[-1]
     below = stretch.blocks[index + 1 :]
     end = 0
-    if below and (_is_answer(document, below[0]) or below[0].first == item.last + 1):
-        end = _up_to(below, ("rule", "list")) or int(_is_answer(document, below[0]))
+    if below and (begins_answer(document, below[0]) or below[0].first == item.last + 1):
+        end = _up_to(below, ("rule", "list")) or int(begins_answer(document, below[0]))
+        end = next((i for i, b in enumerate(below[:end]) if i and (_is_next(item, b) or _begins_anew(b))), end)
+        if not begins_answer(document, below[0]) and _is_next(item, below[0], within=1):
+            end = 0
     if end:
         pass
+    elif _is_shown_below(block, below):
+        end = next((i for i, b in enumerate(below) if b.kind != "fence"), len(below))
     elif item.info and item.last <= item.children[0].last and len(block.children) == 1:
         end = next((i for i, b in enumerate(below) if _ends_item(document, b) or _is_next(item, b)), len(below))
     elif item.info and (following := next((b for b in below if _is_numbered(b)), None)):
@@ -272,15 +345,31 @@ def _loose(document: Document, stretch: Stretch, index: int) -> tuple[Block, ...
                 # Bullets right below the last item of a list, which is not indented enough, are its answer.
                 end = _up_to(below[1:], ("rule", "list")) + 1
     free = next((i for i, b in enumerate(below[:end]) if not document.free(b.first, b.last)), end)
-    return below[:free]
+    return without_separators(below[:free])
 
 
-def _is_next(item: Block, block: Block) -> bool:
-    """Returns whether a paragraph begins with the number after that of an item."""
+def _is_shown_below(block: Block, below: tuple[Block, ...]) -> bool:
+    """Returns whether the last item of a list without numbers asks and has nothing of its own, so that a program below
+    the list, which is not indented enough, answers it; several such items in a row share none."""
+    asked = [one.children[0].text for one in block.children[-2:] if len(one.children) == 1]
+    lone = len(asked) == 1 or (len(block.children) > 1 and len(block.children[-2].children) > 1)
+    fenced = bool(below) and below[0].kind == "fence"
+    return fenced and lone and not block.children[-1].info and ends_asking(asked[-1].rstrip(" \t:")) if asked else False
+
+
+def _is_next(item: Block, block: Block, *, within: int = 2) -> bool:
+    """Returns whether one of the first lines of a paragraph begins with the number after that of an item."""
     if block.kind != "paragraph" or not item.info.isdecimal():
         return False
-    numbers = (question_line(line).number for line in block.text.split("\n")[:2])
+    numbers = (question_line(line).number for line in block.text.split("\n")[:within])
     return str(int(item.info) + 1) in numbers
+
+
+def _begins_anew(block: Block) -> bool:
+    """Returns whether a paragraph has the number 1 and options: a question of another part."""
+    if block.kind != "paragraph" or question_line(block.text.partition("\n")[0]).number != "1":
+        return False
+    return may_hold_options(block.text) and options_in(block.text.split("\n")[1:]) is not None
 
 
 def _ends_item(document: Document, block: Block) -> bool:
@@ -293,16 +382,6 @@ def _ends_item(document: Document, block: Block) -> bool:
 
 def _up_to(blocks: tuple[Block, ...], kinds: tuple[str, ...]) -> int:
     return next((index for index, block in enumerate(blocks) if block.kind in kinds), len(blocks))
-
-
-def _is_answer(document: Document, block: Block) -> bool:
-    """Returns whether a block begins with an answer label, or is an answer folded away."""
-    first = next((inner for inner in block.walk() if inner.kind not in ("list", "item")), block)
-    labels = document.labels(first)
-    if labels and labels[0].line == block.first and labels[0].role == "answer":
-        return True
-    fold = document.answer_fold(block) if block.kind == "html" else None
-    return fold is not None and fold.first == block.first
 
 
 def _is_numbered(block: Block) -> bool:
@@ -340,184 +419,7 @@ def _item(document: Document, stretch: Stretch, item: Block, depth: int, loose: 
 
 def _is_marked_answer(document: Document, below: tuple[Block, ...]) -> bool:
     """Returns whether the first block below an item is an answer by its form: a quote, a label or a fold."""
-    return bool(below) and (below[0].kind == "quote" or _is_answer(document, below[0]))
-
-
-# Lines of their own: bold, numbered, or plain above options or an answer
-
-
-@dataclass(frozen=True, slots=True)
-class _AskingLine:
-    """The question in a paragraph."""
-
-    stem: QuestionLine
-    title: str = ""
-    said: str = ""
-    """Text after the question in its line."""
-    bold: bool = False
-    count: int = 1
-    """Number of lines."""
-
-
-def _lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterator[Start]:
-    found = [
-        (index, line)
-        for index, block in enumerate(stretch.blocks)
-        if block.kind == "paragraph" and document.free(block.first, block.last) and (line := _line(block))
-    ]
-    kept = [
-        (index, line)
-        for index, line in found
-        if (escapes and _ESCAPED.match(stretch.blocks[index].text)) or _may_ask(document, stretch, index, line)
-    ]
-    kept = _with_answered(document, stretch, _without_parts_of_labeled(kept))
-    ends = [index for index, _ in kept[1:]] + [len(stretch.blocks)]
-    for (index, line), end in zip(kept, ends, strict=False):
-        block = stretch.blocks[index]
-        below = stretch.blocks[index + 1 : end]
-        last = block.first + line.count - 1
-        free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
-        body = without_footer(without_rules(below[:free]), said=last < block.last or bool(line.said))
-        yield Start(
-            "line",
-            0,
-            stretch.first,
-            block.first,
-            last,
-            line.stem,
-            body[-1].last if body else block.last,
-            stretch.headings,
-            body,
-            line.said,
-            line.title,
-            line.bold,
-            block=block,
-            above_first=index > 0,
-            own_last=block.last,
-            document=document,
-        )
-
-
-_FEWEST_LABELED = 2
-"""Fewest bold lines such as `Question 2` below a heading that say where its questions start."""
-
-
-def _without_parts_of_labeled(kept: list[tuple[int, _AskingLine]]) -> list[tuple[int, _AskingLine]]:
-    """Returns the lines without the plain ones below the first of several in bold such as `Question 2`: its parts."""
-    labeled = [index for index, line in kept if line.bold and line.stem.labeled and line.stem.number]
-    if len(labeled) < _FEWEST_LABELED:
-        return kept
-    return [(index, line) for index, line in kept if line.bold or line.stem.number or index < labeled[0]]
-
-
-_FEWEST_ANSWERED = 3
-"""Fewest lines above an answer label from which another line between two answers asks."""
-
-
-def _with_answered(
-    document: Document, stretch: Stretch, kept: list[tuple[int, _AskingLine]]
-) -> list[tuple[int, _AskingLine]]:
-    """Returns the lines that ask and, if several stand right above an answer label, each other line between the answer
-    to one of them and another answer label."""
-    blocks = stretch.blocks
-    answers = [index for index, block in enumerate(blocks) if _is_answer(document, block)]
-    asking = {index for index, _ in kept}
-    sure = sum(index - 1 in asking for index in answers)
-    if sure < _FEWEST_ANSWERED or sure == len(answers):
-        return kept
-    starts = sorted(asking)
-    more: list[tuple[int, _AskingLine]] = []
-    for before, answer in pairwise(answers):
-        block = blocks[answer - 1]
-        lone = block.kind == "paragraph" and "\n" not in block.text and document.free(block.first, block.last)
-        unasked = bisect_left(starts, before) == bisect_left(starts, answer)
-        if lone and unasked and answer - before > 1:
-            more.append((answer - 1, _AskingLine(question_line(block.text))))
-    return sorted((*kept, *more), key=lambda one: one[0]) if len(more) <= sure else kept
-
-
-_ESCAPED = re.compile(r"[ ]{0,3}\d{1,4}\\[.)]")
-"""A number that the author did not want to be that of a list."""
-_FEWEST_ESCAPED = 5
-
-
-def _escapes_numbers(document: Document) -> bool:
-    """Returns whether the paragraphs of a document have numbers of their own, with an escaped period."""
-    escaped = (block for block in document.blocks if block.kind == "paragraph" and _ESCAPED.match(block.text))
-    return sum(1 for _ in escaped) >= _FEWEST_ESCAPED
-
-
-def _may_ask(document: Document, stretch: Stretch, index: int, line: _AskingLine) -> bool:
-    stem = line.stem
-    if line.bold and (stem.number or reads_as_question(stem.text)):
-        return True
-    following = stretch.blocks[index + 1 : index + 2]
-    if line.bold and not line.title and following and _is_answer(document, following[0]):
-        return True
-    return _is_sure(document, stretch, index, stem, stretch.blocks[index])
-
-
-def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLine, block: Block) -> bool:
-    """Returns whether options, a label or a fold right below a plain line show that it asks."""
-    asks = ends_asking(stem.text)
-    if begins_with_box(block.text.partition("\n")[2].partition("\n")[0]):
-        return not begins_with_box(block.text.partition("\n")[0])
-    body = stretch.blocks[index + 1 : index + 5]
-    if not stem.number and not reads_as_question(stem.text):
-        # `The letter of the smallest is:` above lettered options with a mark asks too.
-        run = options_in("\n\n".join(b.text for b in body).split("\n")) if stem.text.endswith((":", "：")) else None
-        return run is not None and run.start == 0 and any(option.marked for option in run.options)
-    if stem.number and may_hold_options(stem.text) and options_in([stem.text]) is not None:
-        return True
-    if (asks or stem.number) and find_answer(document, (block, *body), first=block.first + 1) is not None:
-        return True
-    if block.first == block.last and body and _is_answer(document, body[0]):
-        return True
-    said = block.text.partition("\n")[2]
-    shown = (said, *(document.source.text(b.first, b.last) for b in body if b.kind in ("list", "paragraph")))
-    text = "\n".join(shown)
-    return bool(body or said) and "\n" in text and may_hold_options(text) and options_in(text.split("\n")) is not None
-
-
-def _line(block: Block) -> _AskingLine | None:
-    """Returns the question in a paragraph, if it may be one."""
-    found = BOLD_LINE.fullmatch(_bold_once(block.text))
-    if found is None:
-        first, _, below = block.text.partition("\n")
-        stem = question_line(first)
-        boxed = begins_with_box(below.partition("\n")[0])
-        asks = reads_as_question(first) or first.endswith((":", "："))
-        return _AskingLine(stem) if boxed or asks or stem.number else None
-    rest = found["rest"]
-    stem = question_line(found["bold"])
-    lines = found["bold"].count("\n") + 1
-    same = rest.partition("\n")[0]
-    if not same.strip(" .:："):
-        return _AskingLine(stem, bold=True, count=lines)
-    said = same.lstrip(" .:：–—-")
-    # `**3) A title**. The question` and `**3.** The question`
-    if found["bold"].strip().rstrip(".:)：").isdecimal():
-        return _AskingLine(question_line(f"{found['bold']} {said}"), bold=True, count=lines)
-    if ends_asking(found["bold"]):
-        return _AskingLine(stem, said=same.strip(), bold=True, count=lines)
-    if not stem.number:
-        return None
-    whole = rest.lstrip(" .:：–—-")
-    asked = QuestionLine(stem.number, whole, stem.links, stem.level, stem.labeled)
-    return _AskingLine(asked, title=stem.text.rstrip(".:："), bold=True, count=block.text.count("\n") + 1)
-
-
-def _bold_once(text: str) -> str:
-    """Returns a paragraph whose first lines are bold one by one as if they were bold together."""
-    lines = text.split("\n")
-    bold = [*takewhile(bool, map(_BOLD_ALONE.fullmatch, lines))]
-    texts = [found["text"].strip() for found in bold if found]
-    parts = (ends_asking(one) or bool(question_line(two).number) for one, two in pairwise(texts))
-    texts = texts[: next((index for index, ends in enumerate(parts, 1) if ends), len(texts))]
-    if len(texts) < 2:
-        return text
-    together = "\n".join(texts)
-    return "\n".join((f"**{together}**", *lines[len(texts) :]))
+    return bool(below) and (below[0].kind == "quote" or begins_answer(document, below[0]))
 
 
 # Folds whose summary asks

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
 from questions.labels import QUESTION_WORDS, TASK_WORDS
+from questions.part_titles import POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +25,12 @@ _NUMBERED = re.compile(
     r"(?P<rest>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
+_SLIPS = r"(?:questions|questoin|quesiton|quesion|questin|qestion|quetion|qustion)(?=[ ]?[#№]?\d{1,4}\W*$)"
+"""Slips of `Question` before nothing but a number: `Quesiton 4`, `Questions 4`."""
 _ONLY_NUMBER = re.compile(
-    rf"\W{{0,9}}(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS})[ ]?[#№]?(?P<number>[A-Z]?\d{{1,4}}(?:\.\d{{1,3}}(?!\d))*)"
-    rf"|第[ ]?(?P<cjk>\d{{1,4}})[ ]?[题題問问道])"
+    rf"\W{{0,9}}(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS}|{_SLIPS})"
+    r"[ ]?[#№]?(?P<number>[A-Z]?\d{1,4}(?:\.\d{1,3}(?!\d))*)"
+    r"|第[ ]?(?P<cjk>\d{1,4})[ ]?[题題問问道])"
     r"(?:[ ]?(?:[:：.)–—-]|(?=[(（\[【])|[ ](?=[^\w\s.]))[ ]*(?P<rest>.*)|\W*)",
     re.IGNORECASE,
 )
@@ -40,7 +44,10 @@ TRUE_OR_FALSE = (
 )
 """What stands before a statement that is true or false."""
 _ASKS_FOR_TRUTH = re.compile(rf"[*_]{{0,3}}{TRUE_OR_FALSE}[ ]?[?？][*_]{{0,3}}", re.IGNORECASE)
-_ASKING_END = re.compile(r"[?？؟](?=[\s\"'”’)\]*_`]|$)|[一-鿿ぁ-ん][?？]|？[(（]|(?:吗|嗎|ですか|ますか)[。.]?$")
+_ASKING_END = re.compile(
+    r"[?？؟](?=[\s\"'”’)\]*_`]|$)|[一-鿿ぁ-ん][?？]|？[(（]|(?:吗|嗎|ですか|ますか)[。.]?$"
+    r"|[^\W\d_]{2}\?[(][^()\n]{1,80}[)]$"
+)
 _ASKS = re.compile(
     r"(?:what|why|how|when|where|which|who|whose|is|are|was|were|can|could|does|do|did|should|would|will|has|have"
     r"|explain|describe|discuss|compare|contrast|reflect|define|differentiate|distinguish|implement|design|derive"
@@ -66,7 +73,8 @@ _ASKS = re.compile(
     r"|(?:a|com|de|em|para) (?:que|qual|quais|quem)|indique|identifique|justifique|caracterize|comente|apresente"
     r"|(?:à|de|en|par|avec|dans|sur) (?:quoi|quel(?:le)?s?)|indiquez|justifiez|comparez|présentez"
     r"|(?:an|auf|aus|bei|in|mit|unter|von|zu) (?:welche[rmns]?|wem|was)|wodurch|woran|woraus|worauf"
-    r"|wat|hoe|waarom|wanneer|waar|wie|leg|beschrijf|noem|co|czym|jak|dlaczego|kiedy|gdzie|kto|jaki[ea]?|opisz"
+    r"|wat|hoe|waarom|wanneer|waar|wie|welke?|(?:aan|bij|door|met|op|tot|uit|van|voor) welke?|leg|beschrijf|noem|geef"
+    r"|bereken|verklaar|bespreek|vergelijk|stel|co|czym|jak|dlaczego|kiedy|gdzie|kto|jaki[ea]?|opisz"
     r"|wyjaśnij|podaj"
     r"|что|как(?:ой|ая|ие|ое|им|ую|их)?|почему|зачем|когда|где|кто|сколько|чем|чего|опишите|объясните|назовите"
     r"|перечислите|расскажи(?:те)?"
@@ -94,9 +102,16 @@ _ASKS_INSIDE = re.compile(r"[^，。；,;]{1,30}?(?:哪些|哪种|哪几|哪个|
 """Chinese words that ask in the middle of a short line."""
 _CHOOSE = re.compile(
     r"which (?:one )?of (?:the (?:following|\w+ below)|these|those)\b"
-    r"|(?:check|select|choose|tick|mark) (?:all|any|one|two|three)\b"
+    r"|(?:check|select|choose|tick|mark|pick) (?:all|any|one|two|three|the (?:correct|right|best|true|false|wrong))\b"
     r"|cuál(?:es)? de l[ao]s|qu[ae]is? d(?:as|os|estas|estes)|l[ae]quel(?:le)?s? (?:des|de ces)|parmi les"
-    r"|welche[rs]? (?:der|dieser)|quale (?:dei|delle|tra)|как(?:ой|ая|ое|ие) из|以下哪|下列|下面哪|次のうち|다음 중",
+    r"|welche[rs]? (?:der|dieser)|quale (?:dei|delle|tra)|как(?:ой|ая|ие|ое) из|以下哪|下列|下面哪|次のうち|다음 중"
+    r"|(?:elige|elija|seleccion[ae]|escolha|selecione|marque|assinale|choisi(?:s|ssez)|sélectionnez|cochez"
+    r"|scegli(?:ete|ere)?|seleziona(?:te|re)?) (?:l[aeo]s?|[ao]s?|el|une?|uma?|una|tou(?:te)?s|tod[ao]s|tutt[ei])\b"
+    r"|wählen sie|wähle (?:die|alle|eine)\b|kreuze(?:n sie)?\b|(?:kies|selecteer) (?:het|de|één|alle)\b"
+    r"|wybierz|zaznacz|wskaż|выберите|отметьте|виберіть|оберіть|позначте|seçiniz|işaretleyiniz|aşağıdakilerden hangi"
+    r"|pilihlah|manakah di antara|chọn (?:đáp án|câu|một|tất cả|các)|nào (?:sau|dưới) đây"
+    r"|选出|選出|选择(?:正确|一个|所有)"
+    r"|選択しなさい|選びなさい|選択してください|選んでください|選択せよ|選べ|고르(?:시오|세요|십시오)|선택하(?:시오|세요|십시오)",
     re.IGNORECASE,
 )
 """What asks to choose among the items below."""
@@ -250,9 +265,9 @@ _PROMOTION = re.compile(
     r"|perguntas|quest(?:ões|ions)|entrevista|entretien|domande|colloquio|fragen|fragenkatalog"
     r"|bewerbungsgespräch|prüfung|vragen"
     r"|pytania|rozmowa|вопросы|собеседовани[ея]|тест|питання|співбесід[аи]|sorular[ıi]?|mülakat|pertanyaan|soal"
-    r"|cuestionario|examen|qcm"
-    r"|prova|simulado|mcqs?|test)\b|câu hỏi|面试|面試|試験|試題|试题|习题|题库|題庫|問題|问题|题|質問|질문|면접"
-    r"|문제|물음|퀴즈",
+    r"|cuestionario|examen|qcm|exams|klausur|egzamin|esame|tentamen|экзамен\w{0,3}|зач[её]т\w{0,2}|екзамен|ujian|sınavı?"
+    r"|prova|simulado|mcqs?|test)\b|câu hỏi|đề thi|面试|面試|考试|考試|시험|試験|試題|试题|习题|题库|題庫|問題|问题|题"
+    r"|質問|질문|면접|문제|물음|퀴즈",
     re.IGNORECASE,
 )
 _OFFER = re.compile(
@@ -270,8 +285,6 @@ _FEW = 4
 _WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
 
 
-POINTS = r"\d{1,3}(?:[.,]\d{1,2})?[ ]?(?:points?|pts?|marks?|puntos?|pontos?|punt[oi]|punkte?|балл(?:а|ов)?|点|分)"
-"""How many points a question earns."""
 _POINTS_AT_END = re.compile(rf"[(\[（【]{POINTS}\.?[)\]）】]$", re.IGNORECASE)
 """Points in brackets behind a question."""
 _POINTS_FIRST = re.compile(rf"[(\[（【]{POINTS}\.?[)\]）】][ ]*[:：.–—-]+[ ]+(?=[^\W\d_])", re.IGNORECASE)
@@ -380,6 +393,9 @@ def reads_as_question(markdown: str) -> bool:
     text = plain(markdown)
     if _ASKING_END.search(text):
         return True
+    if text.endswith((";", "；")):
+        # A part of a sentence, which goes on in the next item.
+        return False
     words = len(text.split()) if text.isascii() else len(text.split()) + len(_WIDE.findall(text)) // 2
     if words < _IMPERATIVE:
         return len(text) < _SHORT_LINE and _ASKS_SHORTLY.match(text) is not None
@@ -389,7 +405,7 @@ def reads_as_question(markdown: str) -> bool:
         return True
     if text.isascii():
         return False
-    text = _ASIDE.sub("", text[-_LONGEST_END:]) if text.endswith((")", "）", ").", "）。")) else text
+    text = _ASIDE.sub("", text[-_LONGEST_END:]) if text.endswith((")", "）", ").", ")。", "）。")) else text
     return bool(_ASKS_ENDING.search(text) or _ASKS_WITHIN.search(text) or _ASKS_INSIDE.fullmatch(text))
 
 
@@ -434,6 +450,14 @@ def heading_asks(headings: tuple[Block, ...]) -> bool:
 def asks_for_questions(titles: tuple[str, ...]) -> bool:
     """Returns whether a title announces questions below it."""
     return any(_PROMOTION.search(title) for title in titles)
+
+
+_TASK = re.compile(rf"[*_\W]{{0,6}}(?:{TASK_WORDS})[ ]?[#№]?[ ]?\d", re.IGNORECASE)
+
+
+def is_task(line: str) -> bool:
+    """Returns whether a line begins with a word for a task and its number: `Exercise 1: Lists`."""
+    return _TASK.match(line) is not None
 
 
 def is_marked(heading: str) -> bool:

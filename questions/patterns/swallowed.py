@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.patterns.contents import is_only_link
-from questions.patterns.stems import ends_asking
+from questions.patterns.stems import asks_for_questions, demands, ends_asking, reads_as_question
 from questions.source import Finding
 
 if TYPE_CHECKING:
@@ -70,8 +70,12 @@ def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequ
             above = places[: bisect_left(places, (over.first, 0))][-1:]
             if above and over.first <= above[0][1]:
                 yield _inside(document, block.first, above[0][0])
+    yield from _listed_inside(document, places)
     for candidate in won:
         starts = candidate.read if candidate.kind == "paragraph" else ()
+        for start in starts:
+            yield from _stuck_to_items(document, start)
+            yield from _above_lists(document, start)
         words = Counter(start.stem.text.split(maxsplit=1)[0] for start in starts if start.stem.text.strip())
         for start in starts:
             for block in start.body:
@@ -79,6 +83,40 @@ def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequ
                 usual = len(first.split()) >= _FEWEST and words[first.split(maxsplit=1)[0]] > 1
                 if usual and len(first) <= _LONGEST and below[:1].isupper() and first.rstrip()[-1:].isalnum():
                     yield _inside(document, block.first, start.first)
+
+
+def _listed_inside(document: Document, places: Sequence[tuple[int, int]]) -> Iterator[Finding]:
+    """Yields a finding for each item that asks in a list below a heading such as `Further questions` within a
+    question."""
+    for over, block in pairwise(document.blocks):
+        if over.kind != "heading" or block.kind != "list" or not asks_for_questions((plain(over.text),)):
+            continue
+        above = places[: bisect_left(places, (over.first, 0))][-1:]
+        for item in block.children if above and over.first <= above[0][1] else ():
+            asked = plain(item.children[0].text) if item.children else ""
+            if "?" in asked or "？" in asked or demands(asked):
+                yield _inside(document, item.first, above[0][0])
+
+
+def _stuck_to_items(document: Document, start: Start) -> Iterator[Finding]:
+    """Yields a finding for each line at the margin right below an item in the answer to a paragraph that asks as the
+    paragraph does: a blank line above it is missing."""
+    for block in start.body:
+        for number in range(block.first + 1, block.last + 1) if block.kind == "list" else ():
+            line = document.source.line(number)
+            if line[:1].isalpha() and ends_asking(line) and len(line.split()) >= _FEWEST:
+                yield _inside(document, number, start.first)
+
+
+def _above_lists(document: Document, start: Start) -> Iterator[Finding]:
+    """Yields a finding for each line in the answer to a paragraph that asks without a question mark, right above a list
+    like that below the question itself."""
+    if not start.body or start.body[0].kind != "list":
+        return
+    for block, below in pairwise(start.body):
+        lone = block.kind == "paragraph" and "\n" not in block.text and len(block.text) <= _LONGEST
+        if lone and below.kind == "list" and below.first == block.last + 1 and reads_as_question(block.text):
+            yield _inside(document, block.first, start.first)
 
 
 def answered_twice_findings(
@@ -172,7 +210,7 @@ def missing_findings(
         if not at or line in named:
             continue
         low, high = numbers[at - 1][1], numbers[min(at, len(numbers) - 1)][1]
-        found = [int(one["number"]) for one in _NUMBER.finditer(text)]
+        found = [int(one["number"] or one["tight"]) for one in _NUMBER.finditer(text)]
         if not any(low < number < high and number not in known for number in found):
             continue
         inside = bisect_right(places, (line, len(document.source.lines))) - 1
@@ -182,7 +220,10 @@ def missing_findings(
             yield _left_at(document, line, line)
 
 
-_NUMBER = re.compile(r"(?:^[ ]{0,3}|(?<=[.?!…:][ ]))(?P<number>\d{1,4})[.)][ ](?=[^\W\d])")
+_NUMBER = re.compile(
+    r"(?:^[ ]{0,3}(?P<tight>\d{1,4})[.)](?=[^\W\d_])"
+    r"|(?:^[ ]{0,3}|(?<=[.?!…:][ ])|(?<=[ ]{3}))(?P<number>\d{1,4})[.)][ ](?=[^\W\d]))"
+)
 
 
 def _numbers(candidate: Candidate) -> list[tuple[int, int]]:

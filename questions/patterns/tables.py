@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
 from questions.document import Document, Draft, Stretch
-from questions.patterns.items import FoundQuestion, add_question
+from questions.labels import stands_for_nothing
+from questions.patterns.found_questions import FoundQuestion, add_question
 from questions.patterns.stems import level_of, question_line, reads_as_question
 from questions.recipes import InvalidRecipe, Recipe, find_columns, name_key
+from questions.source import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,13 +86,13 @@ def read_named_tables(document: Document, recipe: Recipe) -> Draft:
         find_columns(recipe, [plain(cell) for _, _, header in tables for cell in header])
         raise InvalidRecipe("no table has all these columns", "name the columns of one table")
     for stretch, block, header in fitting:
-        columns = _named_columns(recipe, [name_key(plain(cell)) for cell in header])
+        columns = _recipe_columns(recipe, [name_key(plain(cell)) for cell in header])
         for line in range(block.first + 2, block.last + 1):
             _add(document, draft, stretch, line, columns)
     return draft
 
 
-def _named_columns(recipe: Recipe, header: list[str]) -> _Columns:
+def _recipe_columns(recipe: Recipe, header: list[str]) -> _Columns:
     def places(role: str) -> tuple[int, ...]:
         return tuple(header.index(name_key(name)) for name in recipe.column(role))
 
@@ -103,12 +105,12 @@ def _tables(document: Document) -> Iterator[tuple[Stretch, Block, _Columns]]:
     for stretch in document.layout.stretches:
         for block in stretch.blocks:
             if block.kind == "table" and document.free(block.first, block.last):
-                columns = _columns(_cells(document.source.line(block.first)))
+                columns = named_columns(_cells(document.source.line(block.first)))
                 if columns and _rows_ask(document, block, columns):
                     yield stretch, block, columns
 
 
-def _columns(header: list[str]) -> _Columns | None:
+def named_columns(header: list[str]) -> _Columns | None:
     """Returns the role of each column; None if no column asks."""
     roles = [_role(cell) for cell in header]
     if "asks" not in roles:
@@ -172,6 +174,9 @@ def _add(document: Document, draft: Draft, stretch: Stretch, line: int, columns:
     stem = question_line(cell(columns.asks))
     if not stem.text:
         return
+    if stands_for_nothing(stem.text):
+        draft.findings.append(_names_nothing(document, line, stem.text))
+        return
     texts = [cell(index) for index in columns.options]
     if len(texts) == 1:
         # A cell with all options, on lines or between semicolons.
@@ -188,3 +193,15 @@ def _add(document: Document, draft: Draft, stretch: Stretch, line: int, columns:
         links=stem.links,
     )
     add_question(document, draft, found)
+
+
+def _names_nothing(document: Document, line: int, said: str) -> Finding:
+    return Finding(
+        "Q103",
+        "warning",
+        f"this row asks nothing: `{said[:40]}` stands for the question",
+        document.source.span(line),
+        note="it was left out",
+        help="write the question, or remove the row",
+        skipped=True,
+    )

@@ -25,15 +25,13 @@ from service.domain.import_plan import (
 from service.rounds.regrading import regrade_question
 from service.store import imports, monitoring, tables
 from service.store.imports import Step, split_batches
-from service.wire import Generated, ImportView
+from service.wire import Generated, ImportView, UnusedPassage
 
 if TYPE_CHECKING:
     from questions.reader import Reading
 
 FORGET = "none"
 """What is stated instead of a recipe to forget the one that is saved with the bank."""
-MAX_LEFT_OUT = 20
-"""Most passages in a view that are in no question."""
 MAX_LISTED = 100
 """Most changes, and most duplicates, in a view that goes to a chat."""
 
@@ -162,6 +160,7 @@ class _Import:
         def progress(done: int, total: int) -> None:
             self.options.progress("comparing", done, total)
 
+        from questions.passages import main_passages
         from questions.report import reading_text
 
         findings = reading.findings if reading else ()
@@ -169,6 +168,7 @@ class _Import:
         error_count = len(errors) + sum(finding.severity == "error" for finding in findings)
         duplicates = await find_duplicates(self.session, plan, self.workspace_id, bank.name, progress)
         generated = [item for item in plan.items if is_generated(item.question)]
+        unused, more_unused = main_passages(reading.unused if reading else ())
         return ImportView(
             applied=self.apply and not error_count,
             name=bank.name,
@@ -183,7 +183,8 @@ class _Import:
             recipe=reading.bank.recipe if reading else "",
             recipe_saved=self.options.recipe == "saved",
             explanation=reading.explanation if reading else (),
-            left_out=reading.study[:MAX_LEFT_OUT] if reading else (),
+            unused=tuple(UnusedPassage(first=one.first, last=one.last, title=one.title) for one in unused),
+            more_unused=more_unused,
             questions=summarize_questions(bank),
             for_gpu=0 if await monitoring.check_gpu(self.session) else sum(map(_needs_gpu, bank.questions)),
         )

@@ -77,6 +77,7 @@ from service.wire.banks import QuestionFilter as QuestionFilter
 from service.wire.banks import QuestionPage as QuestionPage
 from service.wire.banks import QuestionState as QuestionState
 from service.wire.banks import Twin as Twin
+from service.wire.banks import UnusedPassage as UnusedPassage
 from service.wire.banks import VersionView as VersionView
 from service.wire.banks import WrongOption as WrongOption
 from service.wire.base import APPLICATION_HEADER as APPLICATION_HEADER

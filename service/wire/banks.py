@@ -69,6 +69,15 @@ class Twin(Model):
     """Similarity, 0 to 1; 1 if identical."""
 
 
+class UnusedPassage(Model):
+    """Lines of a document that are in no question."""
+
+    first: int
+    last: int
+    title: str
+    """Its heading or first words, as plain text."""
+
+
 class ImportView(Model):
     """What an import did, or would do if not `applied`. With an error, nothing is imported."""
 
@@ -106,8 +115,11 @@ class ImportView(Model):
     """Whether that recipe was saved with the bank by an earlier import."""
     explanation: tuple[str, ...] = ()
     """How the document was read, one line for each pattern found in it."""
-    left_out: tuple[tuple[int, int], ...] = ()
-    """First and last lines of the first passages that are in no question."""
+    unused: tuple[UnusedPassage, ...] = ()
+    """The largest passages of the document that are in no question, in line order; no headings of questions, tables of
+    contents and the like."""
+    more_unused: int = 0
+    """Number of the other passages."""
     questions: tuple[ImportedQuestion, ...] = ()
     """First questions of the document."""
 

@@ -138,7 +138,31 @@ COUNTED = "".join(
 CODED = "".join(f"## (P{number}) Models of kind {number}\n\nThe text.\n\n" for number in range(1, 5))
 
 
-@pytest.mark.parametrize(("text", "lines"), [(COUNTED, "3, 4, 8, 9, 13, 14"), (CODED, "1, 5, 9, 13")])
+# Question, type, options and key, one a line and without words for them.
+BETWEEN_NUMBERS = (
+    "3\nWhat is a view?\n0\nShared memory\nNew memory\n1\nA stride is a step.\n2\n1\nWhich one copies?\n0\nclone\n"
+    "view\nexpand\n1\nWho frees the graph?\n0\nbackward\nforward\n2\n"
+)
+TASKS = (
+    "# Задачи для собеседований\n\n## Своя точка входа\n\nТребуется изменить её.\n\n"
+    "## Сколько чисел можно составить из семи единиц?\n\nНеобходимо показать подсчёт.\n\n"
+    "## Битовый парсер\n\nОписать архитектуру.\n"
+)
+UNMARKED = "# Interview questions\n\n## What a monad is\n\nA type.\n\n## Functors\n\nOthers.\n"
+KOREAN = "### 웹개발\nweb과 internet의 차이\n프로그래밍이란?\nSSR과 CSR의 차이\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (COUNTED, "3, 4, 8, 9, 13, 14"),
+        (CODED, "1, 5, 9, 13"),
+        (BETWEEN_NUMBERS, "2, 7, 10, 16"),
+        (TASKS, "3, 7, 11"),
+        (UNMARKED, "3"),
+        (KOREAN, "3"),
+    ],
+)
 def test_what_a_document_counts_is_named_where_nothing_was_read(text: str, lines: str) -> None:
     reading = read_bank(text, name="a.md")
     assert reading.bank.questions == ()
@@ -146,7 +170,45 @@ def test_what_a_document_counts_is_named_where_nothing_was_read(text: str, lines
     assert finding.note.endswith(f"these lines look like questions: {lines}")
 
 
-@pytest.mark.parametrize("text", [COUNTED.replace("?", ""), CODED.replace("(P", "(see ")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        COUNTED.replace("?", ""),
+        CODED.replace("(P", "(see "),
+        BETWEEN_NUMBERS.replace("?", "."),
+        UNMARKED.replace("Interview questions", "Notes on types"),
+    ],
+)
 def test_steps_and_chapters_are_not_named(text: str) -> None:
     (finding,) = read_bank(text, name="a.md").findings
     assert "look like questions" not in finding.note
+
+
+def test_questions_in_records_without_labels_are_named() -> None:
+    asked = ("What frees a graph?", "Name of the mean loss:", "Which one sums?", "Which one sorts?", "What shuffles?")
+    records = (f"{n}\nT1\n{text}\none\ntwo\n3\nB\n" for n, text in enumerate(asked, 1))
+    note = read_bank("".join(records), name="records.txt").findings[-1].note
+    assert note.endswith("these lines look like questions: 3, 10, 17, 24, 31")
+
+
+def test_items_below_a_title_of_exercises_are_named() -> None:
+    text = "= Exerciții\n\n. O regulă a jocului.\n\n== Sarcini de lucru\n\n. Instalează-l.\n. Creează altul.\n"
+    note = read_bank(text, name="tasks.md").findings[-1].note
+    assert note.endswith("these lines look like questions: 7, 8")
+
+
+def test_paragraphs_with_letters_are_named_also_where_they_wrap() -> None:
+    text = (
+        "# Notes\n\na. What does `view`\n   return?\n\nb. … and `clone`, which makes\n   a copy?\n\nc. Both of them\n"
+    )
+    note = read_bank(text, name="notes.md").findings[-1].note
+    assert note.endswith("these lines look like questions: 3, 6, 9")
+
+
+def test_statements_to_choose_from_answer_none_of_many_questions() -> None:
+    asked = [f"{n}. What does call {n} of the module return?" for n in range(1, 28)]
+    choice = "28. Which of the following statements is true?\n    - A view copies.\n    - A view shares memory."
+    questions = read_bank("\n".join((*asked, choice)), name="list.md").bank.questions
+    assert len(questions) == 28
+    assert not any(question.answered for question in questions)
+    assert "A view copies" in questions[27].prompt

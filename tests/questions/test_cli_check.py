@@ -55,6 +55,20 @@ def test_json_and_github_formats(folder: Path) -> None:
     assert [line.partition(" ")[0] for line in annotations.stdout.splitlines()] == ["::warning", "::warning"]
 
 
+def test_what_belongs_to_no_question_is_named_and_listed(tmp_path: Path) -> None:
+    file = tmp_path / "part.md"
+    file.write_text("# Views\n\n## 1. What is a view?\nA tensor.\n\n# License\n\nMIT.\n", "utf-8")
+    named = ' = in no question: lines 6–8 ("License")\n'
+    assert named in check(file).stdout
+    assert "1  Views" not in check(file).stdout
+    assert f"{named}           1  Views\n         6–8  License\n" in check("--verbose", file).stdout
+    (document,) = json.loads(check("--format", "json", file).stdout)["documents"]
+    assert document["unused"] == [
+        {"line": 1, "end_line": 1, "title": "Views", "minor": True},
+        {"line": 6, "end_line": 8, "title": "License", "minor": False},
+    ]
+
+
 def test_an_unknown_format_is_rejected() -> None:
     result = check("--format", "xml", "a.md")
     assert result.exit_code == 2

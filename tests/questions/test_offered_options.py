@@ -183,3 +183,91 @@ def test_lists_in_markdown_and_prose_are_not_plus_and_minus() -> None:
         "What?\n- a\n- b\nWhy?\n- c\n- d\n",
     ):
         assert "plus-minus" not in read(text, "d.txt").bank.dialects
+
+
+TO_CHOOSE = (
+    "{} を1つ選びなさい。",
+    "Which of the following is about {}?",
+    "Wählen Sie aus, was zu {} gehört.",
+    "Choisissez la bonne réponse sur {}.",
+    "Elige la respuesta sobre {}.",
+    "Выберите, что относится к {}.",
+    "Wybierz to, co dotyczy {}.",
+    "{}에 맞는 것을 고르시오.",
+)
+
+
+@pytest.mark.parametrize("asks", TO_CHOOSE)
+def test_numbers_below_what_asks_to_choose_are_options_behind_a_program_too(asks: str) -> None:
+    rows = [
+        f"### Question {n}: {asks.format(topic)}\n\n```python\nlook({n})\n```\n\nshows\n\n"
+        "1. north\n2. south\n3.\n```\neast\n```\n"
+        for n, topic in enumerate(TOPICS, 1)
+    ]
+    reading = read("\n".join(rows))
+    assert len(reading.bank.questions) == len(TOPICS)
+    assert {(shown(one), one.answer) for one in reading.bank.questions} == {
+        ("-north -south -```\neast\n```", None),
+    }
+    assert all("look(" in one.prompt and one.prompt.endswith("shows") for one in reading.bank.questions)
+    assert [found.code for found in reading.findings] == ["Q101"] * len(TOPICS)
+
+
+def test_what_stands_below_one_that_asks_to_choose_among_them_is_no_answer_in_another_form_either() -> None:
+    rows = [f"### {n}. Which of these is about {topic}?\n\n1. north\n2. south\n" for n, topic in enumerate(TOPICS, 1)]
+    rows += ["### 7. Which of these lines fails?\n\n```python\none()  # 1\ntwo()  # 2\n```\n"]
+    last = read("\n".join(rows)).bank.questions[-1]
+    assert (last.answer, last.options) == (None, ()) and "two()" in last.prompt
+
+
+def test_as_many_short_numbered_lines_below_every_question_are_options_without_a_key() -> None:
+    rows = [
+        f"## Frage {n}\n\nWas ist {topic}?\n\n1. ein Wert\n2. eine Form\n3. ein Typ\n"
+        for n, topic in enumerate(TOPICS, 1)
+    ]
+    questions = read("\n".join(rows)).bank.questions
+    assert len(questions) == len(TOPICS)
+    assert {(shown(one), one.answer) for one in questions} == {("-ein Wert -eine Form -ein Typ", None)}
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "How do you reset {}?",
+        "Name three parts of {}.",
+        "Wie setzt man {} zurück?",
+        "Comment remettre {} à zéro ?",
+        "Как сбросить {}?",
+        "如何重置{}？",
+        "{} はどのように戻しますか？",
+    ],
+)
+def test_numbered_steps_and_lists_that_were_asked_for_stay_the_answer(asks: str) -> None:
+    rows = [
+        f"### {n}. {asks.format(topic)}\n\n1. open it\n2. set it\n3. close it\n" for n, topic in enumerate(TOPICS, 1)
+    ]
+    questions = read("\n".join(rows)).bank.questions
+    assert {one.answer for one in questions} == {"1. open it\n2. set it\n3. close it"}
+
+
+def test_numbered_lists_of_different_length_or_of_sentences_stay_the_answer() -> None:
+    lists = ["".join(f"{n}. part\n" for n in range(1, count)) for count in (3, 4, 5, 6, 7, 8)]
+    said = ["1. It is read.\n2. It is kept.\n3. It is freed.\n"] * len(TOPICS)
+    for below in (lists, said):
+        rows = [f"### {n}. What is {topic}?\n\n{below[n - 1]}" for n, topic in enumerate(TOPICS, 1)]
+        assert {one.kind for one in read("\n".join(rows)).bank.questions} == {"open"}
+
+
+def test_letters_behind_a_program_and_a_sentence_are_options_and_no_answer() -> None:
+    rows = [
+        f"### {n}. What is true of {topic}?\n\n```python\nlook({n})\n```\n\nOf this program it is true that:\n\n"
+        "- A. it ends\n- B. it fails\n- C. it waits\n"
+        for n, topic in enumerate(TOPICS, 1)
+    ]
+    questions = read("\n".join(rows)).bank.questions
+    assert {(shown(one), one.answer) for one in questions} == {("-it ends -it fails -it waits", None)}
+    assert all(one.prompt.endswith("it is true that:") for one in questions)
+    # Without a program, the sentence may begin the answer.
+    prose = "There is much to say of it. " * 5
+    rows = [f"### {n}. What is {topic}?\n\n{prose}\n\nA. one\nB. two\nC. three\n" for n, topic in enumerate(TOPICS, 1)]
+    assert {one.kind for one in read("\n".join(rows)).bank.questions} == {"open"}

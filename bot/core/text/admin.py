@@ -347,12 +347,21 @@ def _reading(view: ImportView) -> tuple[Block, ...]:
         lines.append("The recipe was saved with this bank. Type `none` as the recipe to forget it.")
     elif view.recipe:
         lines.append("The recipe is saved with the bank, and the next import of it is read the same way.")
-    if view.left_out:
-        passages = ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in view.left_out)
-        lines.append(f"**In no question:** {'line' if passages.isdecimal() else 'lines'} {passages}")
+    if view.unused:
+        lines.append(f"**In no question:** {escape(unused_passages(view))}")
     asked = "\n".join(f"- {_imported(question)}" for question in view.questions)
     first = f"**First questions, as they were read:**\n\n{asked}" if asked else ""
     return tuple(Text(text) for text in ("\n\n".join(lines), first) if text)
+
+
+def unused_passages(view: ImportView) -> str:
+    """Names the passages that are in no question, such as `lines 1–12 ("Introduction") and 3 more parts`."""
+    parts = [
+        f'{one.first if one.first == one.last else f"{one.first}–{one.last}"} ("{one.title}")' for one in view.unused
+    ]
+    parts += [plural(view.more_unused, "more part")] if view.more_unused else []
+    single = len(view.unused) == 1 and view.unused[0].first == view.unused[0].last
+    return f"{'line' if single else 'lines'} {and_list(parts)}"
 
 
 def _imported(question: ImportedQuestion) -> str:

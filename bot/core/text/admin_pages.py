@@ -9,6 +9,7 @@ from bot.core.text.admin import audit_facts as audit_facts
 from bot.core.text.admin import audit_time as audit_time
 from bot.core.text.admin import import_counts as import_counts
 from bot.core.text.admin import import_fields as import_fields
+from bot.core.text.admin import unused_passages as unused_passages
 from bot.core.text.item_statistics import CURES, HEADS, figure_lines
 from bot.core.text.questions import question_blocks
 from bot.core.text.words import percent, plural
@@ -196,12 +197,6 @@ def duplicates(view: ImportView) -> str:
     found = [plural(view.exact, "exact duplicate")] if view.exact else []
     found += [plural(view.near, "near duplicate")] if view.near else []
     return " and ".join(found)
-
-
-def left_out(view: ImportView) -> str:
-    """Names the lines that are in no question."""
-    lines = ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in view.left_out)
-    return f"In no question: {'line' if lines.isdecimal() else 'lines'} {lines}."
 
 
 ACTIONS: Final = (

@@ -248,7 +248,7 @@ def test_fields_have_the_names_of_their_note_type(models: str, why: str) -> None
     reading = read(notes("What?|it|because", models=models))
     (question,) = reading.bank.questions
     assert (question.prompt, question.answer, question.why) == ("What?", "it", why)
-    unnamed = "1-1 Q610 fields not imported: a field without a name |  | merge them into other fields"
+    unnamed = "1-1 Q610 fields not imported: field 3 (no name) |  | merge them into other fields"
     assert found(reading) == ([] if why else [unnamed])
 
 

@@ -18,6 +18,11 @@ from questions.formats.columns import (
 TABLES: dict[str, tuple[list[str], str]] = {
     "a question and an answer": (["What is it?,a", "Who is it?,b"], "column 1 asks, 2 is the answer"),
     "numbers as answers": (["What is it?,1", "Who is it?,2", "Why?,3"], "column 1 asks, 2 is the answer"),
+    "numbers that go up and down": (
+        ["How many bits?,8", "How many sides?,6", "How many days?,365", "How many hours?,24", "How many months?,12"],
+        "column 1 asks, 2 is the answer",
+    ),
+    "sums in order": (["1+1,2", "1+2,3", "1+3,4", "1+4,5", "1+5,6"], "column 1 asks, 2 is the answer"),
     "sums": (["3+4,7", "5*6,30"], "column 1 asks, 2 is the answer"),
     "gaps": (["Fill ___ in,a", "Put ___ there,b"], "column 1 asks, 2 is the answer"),
     "tabs": (
@@ -272,3 +277,10 @@ def test_only_the_first_300_rows_are_looked_at() -> None:
     assert infer_columns([*rows, *["x"] * 100]) is not None
     assert infer_columns([*rows[:299], *["x"] * 100]) is not None
     assert infer_columns([*["x"] * 100, *rows]) is None
+
+
+@pytest.mark.parametrize("rows", [["What is it?,12", "Who is it?,14", "Why?,14", "Which is it?,30", "Where?,31"]])
+def test_numbers_that_ascend_are_no_answers(rows: list[str]) -> None:
+    assert infer_columns(rows) is None
+    assert infer_cards(rows) is None
+    assert infer_columns([*rows[:4], "Where?,3"]) is not None

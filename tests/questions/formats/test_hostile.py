@@ -281,6 +281,12 @@ HOSTILE = {
     "programs.rst": ".. code::\n\n   x\n" * (N // 10),
     "directives.rst": ".. mchoice:: a\n\n" * (N // 10),
     "long_field.rst": ".. mchoice:: a\n   :answer_a: x\n" + "   y\n" * N,
+    "lists.Rmd": "Question\n===\nAnswerlist\n---\n" * (N // 10)
+    + "* a\n" * N
+    + "Meta-information\n===\nextype: schoice\n",
+    "programs.Rmd": "Question\n===\n" + "`r `" * N + "\n```{r\n" * N + "\nMeta-information\n===\nextype: num\n",
+    "moodle.tex": TEX + "\\begin{multi}\\item*" * N,
+    "marked.tex": TEX + "a?\n\\begin{itemize}\\item[\\correct]\\item[\\wrong]\\end{itemize}\n" * (N // 10),
     "environments.tex": TEX + "\\begin{exercise}" * N,
     "nested.tex": TEX + "\\begin{enumerate}\\item What? " * N,
     "closed.tex": TEX + "\\begin{center}\\end{enumerate}" * N,
@@ -294,24 +300,27 @@ HOSTILE = {
     "choices.tex": TEX + "\\question a\\begin{choices}" + "\\choice b" * N,
     "questions.tex": TEX + "\\question a? \\newpage b\n" * (N // 4),
     "parts.tex": TEX + "\\question " + "a " * N + "\\begin{parts}" + "\\part b? \n" * (N // 4),
+    "deep_line.json": '{"a": 1}\n' + "[" * N,
+    "long_number.json": '{"a": ' + "1" * N + "}",
+    "long_number_line.jsonl": '{"a": 1}\n{"a": ' + "1" * N + "}",
     "long_feedback.rst": ".. mchoice:: a\n\n   a?\n\n   - a\n     + b\n" + "       y\n" * N,
 }
 
 
 @contextmanager
 def seconds(limit: int) -> Iterator[None]:
-    """Fails if the block takes longer, so that a reader that hangs does not stop the other tests."""
+    """Fails if the block takes more CPU time, so that a reader that hangs does not stop the other tests."""
 
     def late(*_: object) -> None:
-        raise TimeoutError(f"longer than {limit} s")
+        raise TimeoutError(f"longer than {limit} s of CPU")
 
-    before = signal.signal(signal.SIGALRM, late)
-    left = signal.alarm(limit)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, limit)
     try:
         yield
     finally:
-        signal.alarm(left)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

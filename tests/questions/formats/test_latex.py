@@ -199,3 +199,65 @@ def test_markdown_with_commands_is_no_latex() -> None:
     text = "### 1. What does `\\begin{document}` do?\n**Answer:** It begins.\n\n```tex\n\\item x\n```\n"
     assert read_bank(text, name="a.md").bank.dialects == ("heading",)
     assert read_bank(text, name="a.txt").bank.dialects == ("heading",)
+
+
+def exam(body: str) -> list[Question]:
+    """Returns the questions in the body of an exam."""
+    questions = f"\\begin{{questions}}\n{body}\n\\end{{questions}}"
+    text = f"\\documentclass{{exam}}\n\\begin{{document}}\n{questions}\n\\end{{document}}"
+    return list(read_bank(text, name="a.tex").bank.questions)
+
+
+def test_every_command_of_the_exam_class_that_begins_a_question_or_a_part_is_known() -> None:
+    solved = r"\begin{solution}Yes.\end{solution}"
+    questions = exam(
+        f"\\question Is one odd?\n{solved}\n\\bonusquestion Is two even?\n{solved}\n"
+        f"\\titledquestion{{Three}} Is it odd?\n{solved}\n\\question Given is a row.\n\\begin{{parts}}\n"
+        f"\\part Is it a view?\n{solved}\n\\bonuspart In C:\n\\begin{{subparts}}\n\\subpart Of a slice:\n"
+        f"\\begin{{subsubparts}}\n\\subsubpart Is it a copy?\n{solved}\n\\subsubpart Is it one?\n{solved}\n"
+        "\\end{subsubparts}\n\\end{subparts}\n\\end{parts}"
+    )
+    assert [one.prompt.split("\n\n")[-1].removeprefix("Three ") for one in questions] == [
+        "Is one odd?",
+        "Is two even?",
+        "Is it odd?",
+        "Is it a view?",
+        "Is it a copy?",
+        "Is it one?",
+    ]
+    assert questions[-1].prompt == "Given is a row.\n\nIn C:\n\nOf a slice:\n\nIs it one?"
+
+
+def test_every_command_that_begins_an_option_is_known() -> None:
+    (lower,) = exam("\\question Which?\n\\begin{choices}\n\\choice this\n\\correctchoice that\n\\end{choices}")
+    (tasks,) = exam(
+        "\\question Which?\n\\begin{tasks}(2)\n\\task this\n\\task that\n\\end{tasks}\n"
+        "\\begin{solution}B\\end{solution}"
+    )
+    assert offered(lower) == offered(tasks) == [("this", False), ("that", True)]
+
+
+@pytest.mark.parametrize("name", ["enumerate", "compactenum", "enumerate*", "inparaenum"])
+def test_lists_that_count_keep_their_numbers(name: str) -> None:
+    question = one(
+        f"\\begin{{exercise}}Do this:\n\\begin{{{name}}}\n\\item Slice it.\n\\item Copy it.\n\\end{{{name}}}\n"
+        "\\end{exercise}\n\\begin{solution}Both.\\end{solution}"
+    )
+    assert question.prompt == "Do this:\n\n1. Slice it.\n2. Copy it."
+
+
+def test_lists_in_lists_are_indented() -> None:
+    inner = "\\begin{itemize}\n\\item In C.\n\\end{itemize}"
+    question = one(
+        f"\\begin{{exercise}}Do this:\n\\begin{{enumerate}}\n\\item Slice it.\n{inner}\n\\item Copy it.\n"
+        "\\end{enumerate}\n\\end{exercise}\n\\begin{solution}Both.\\end{solution}"
+    )
+    assert question.prompt == "Do this:\n\n1. Slice it.\n\n  - In C.\n\n2. Copy it."
+
+
+@pytest.mark.parametrize("name", ["equation", "equation*", "displaymath", "math"])
+def test_a_formula_in_an_environment_is_shown_without_it(name: str) -> None:
+    (question,) = exam(
+        f"\\question What is\n\\begin{{{name}}} 1 + 1 \\end{{{name}}}\n\\begin{{solution}}2\\end{{solution}}"
+    )
+    assert question.prompt == "What is\n\n$$\n1 + 1\n$$"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from questions.formats.option_cells import parts_of, without_labels, without_placeholders
+from questions.formats.option_cells import parts_of, without_labels, without_letters, without_placeholders
 from tests.questions.formats.readings import read_as
 
 ASKED = ("What does `cat` join?", "What does `view` share?", "What does `sum` add up?")
@@ -91,3 +91,33 @@ def test_rows_with_many_parts_take_linear_time() -> None:
     many = 500_000
     assert len(without_labels(parts_of("a: x;" * many))) == many
     assert len(without_placeholders([({0: "a", 1: "b", 2: "-" * many}, "A" * many)] * 3)) == 3
+
+
+@pytest.mark.parametrize("form", ["{}. ", "{}) ", "({}) ", "({})"])
+@pytest.mark.parametrize("letters", ["ABC", "abc"])
+def test_letters_of_options_that_go_on_from_a_are_left_out(form: str, letters: str) -> None:
+    texts = ["view", "clone", "both"]
+    lettered = [form.format(letter) + text for letter, text in zip(letters, texts, strict=True)]
+    assert without_letters(lettered) == texts
+    answers = (
+        f'<answer fraction="{100 * (text == texts[1])}"><text>{shown}</text></answer>'
+        for text, shown in zip(texts, lettered, strict=True)
+    )
+    asked = "<questiontext><text>Which copies?</text></questiontext>"
+    quiz = f'<quiz><question type="multichoice">{asked}{"".join(answers)}</question></quiz>'
+    assert read_as("a.xml", quiz)[0] == "Which copies? | - view | + clone | - both"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["A. view", "B. clone", "C. A and B"],
+        ["A. view", "C. clone", "B. both"],
+        ["A. view", "B) clone"],
+        ["A. view", "clone"],
+        ["A. view"],
+        ["B. view", "C. clone"],
+    ],
+)
+def test_other_letters_are_part_of_the_options(texts: list[str]) -> None:
+    assert without_letters(texts) == texts

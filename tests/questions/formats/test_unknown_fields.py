@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from questions import read_bank
 from tests.questions.formats.readings import read_as
 
 NUMBERS = ("one", "two", "three")
@@ -144,3 +145,33 @@ def test_questions_by_place_may_have_options_by_label() -> None:
 )
 def test_other_lists_with_mappings_are_no_questions(record: list[Any]) -> None:
     assert read_as("a.json", json.dumps([record] * 3)) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "key", "found"),
+    [
+        # Letters, in a field of their own, are found whatever surrounds them and whatever their case is.
+        ([{"mark": " A ", "wording": "view"}, {"mark": "B", "wording": "clone"}], "b", "- view | + clone"),
+        # A field with the same letter in all options has not their letters.
+        ([{"set": "A", "wording": "view"}, {"set": "A", "wording": "clone"}], "clone", "- view | + clone"),
+        # A number can be a text; what is true or false is none.
+        (
+            [{"mark": "A", "wording": 2, "seen": True}, {"mark": "B", "wording": 3, "seen": False}],
+            "A",
+            "+ 2 | - 3",
+        ),
+    ],
+)
+def test_the_only_other_field_of_options_has_their_texts(options: list[dict[str, Any]], key: str, found: str) -> None:
+    assert read([{"question": "Which one is it?", "options": options, "answer": key}]) == [
+        f"Which one is it? | {found}"
+    ]
+
+
+def test_options_may_be_pairs_of_a_text_and_a_flag() -> None:
+    offered = {"a1": ["a list", 0], "a2": ["a view", 1]}
+    data = {f"q{at}": {"Q": f"What is it, {at}?", "answers": offered, "answer": "a view"} for at in range(3)}
+    questions = read_bank(json.dumps(data, indent=1), name="a.json").bank.questions
+    assert [[(one.text, one.right) for one in question.options] for question in questions] == [
+        [("a list", False), ("a view", True)]
+    ] * 3

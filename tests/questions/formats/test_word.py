@@ -158,3 +158,32 @@ def test_a_table_with_one_column_is_a_frame_around_text() -> None:
     )
     assert markdown(table) == "a\n\nb\n\nc"
     assert markdown("<w:tbl></w:tbl>", paragraph(run("x"))) == "x"
+
+
+def broken(*texts: str) -> str:
+    breaks = [item(text.replace("\n", "</w:t><w:br/><w:t>"), "7") for text in texts]
+    levels = '<w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl>'
+    numbers = f'<w:abstractNum w:abstractNumId="3">{levels}</w:abstractNum>'
+    return markdown(*breaks, numbering=f'{numbers}<w:num w:numId="7"><w:abstractNumId w:val="3"/></w:num>')
+
+
+def test_an_answer_behind_a_line_break_in_a_numbered_question_is_parted_from_it() -> None:
+    shown = broken(
+        "What is a view of it\nIt shares memory.\nNo copy;",
+        "What is a leaf of it\nOutline is a leaf.",
+        "What is copied here\nAll.",
+    )
+    assert shown == (
+        "1. What is a view of it\n\n    It shares memory.\n    No copy;\n"
+        "2. What is a leaf of it\n\n    Outline is a leaf.\n3. What is copied here\n\n    All."
+    )
+
+
+@pytest.mark.parametrize(
+    "below",
+    ["a) a view", "What does it print?", "x = zeros(3);", "It is ___ here.", "Explain your answer in one sentence."],
+)
+def test_a_prompt_that_goes_on_behind_a_line_break_stays_whole(below: str) -> None:
+    texts = [f"What is {name} in this case\n{below}" for name in ("a view", "a leaf", "a copy")]
+    assert "\n\n" not in broken(*texts)
+    assert "\n\n" not in broken(*(f"{name}\nIt is short." for name in ("Views", "Leaves", "Copies")))

@@ -61,6 +61,14 @@ async def test_a_preview_says_the_same_and_writes_nothing(stage: Stage) -> None:
     assert done == preview.model_copy(update={"applied": True})
 
 
+async def test_a_preview_has_the_largest_passages_in_no_question(stage: Stage) -> None:
+    more = "More.\n"
+    said = "".join(f"## Part {n}\n\nText.\n{more * n}\n### Q{n}. What is {n}?\n\nIt.\n\n" for n in range(4))
+    view = await import_bank(stage.session, read_bank(said, name="parts.md"), None, stage.now, False)
+    assert [(one.title, one.last - one.first) for one in view.unused] == [("Part 2", 4), ("Part 3", 5)]
+    assert view.more_unused == 2
+
+
 async def test_an_error_keeps_all_of_it_out(stage: Stage) -> None:
     fault = Finding("Q202", "error", "no option is marked as correct", Span(3, 1, 3, 9), help="mark it with `[x]`")
     broken = dataclasses.replace(reading(question("a")), findings=(fault,))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.core.cards import Code, Small, Table, Text
+from bot.core.markup import escape
 from bot.core.text.admin import FEW, audit_facts, imported_card, log_card, round_card, undone_card
-from service.wire import AuditView, ImportChange, ImportView, RoundView, Twin
+from service.wire import AuditView, ImportChange, ImportView, RoundView, Twin, UnusedPassage
 from tests.bot.core.text.instants import read_aloud
 from tests.bot.samples import CHOICE, IMPORTED, LOG
 
@@ -47,6 +48,20 @@ def test_an_applied_import_says_how_it_is_taken_back_and_a_check_does_not() -> N
 def test_a_document_with_an_error_lists_its_findings_alone() -> None:
     view = IMPORTED.model_copy(update={"applied": False, "errors": 1, "findings": "error: x", "twins": ()})
     assert [type(block) for block in imported_card(view).blocks] == [Text, Code]
+
+
+def test_a_check_names_what_is_in_no_question() -> None:
+    passages = (
+        UnusedPassage(first=1, last=12, title="What *views* are"),
+        UnusedPassage(first=80, last=80, title="MIT"),
+    )
+    view = IMPORTED.model_copy(update={"applied": False, "unused": passages, "more_unused": 3})
+    named = escape('lines 1–12 ("What *views* are"), 80 ("MIT") and 3 more parts')
+    assert f"**In no question:** {named}" in text_of(view) and "*" not in named
+    one = view.model_copy(update={"unused": passages[1:], "more_unused": 0})
+    assert "**In no question:** " + escape('line 80 ("MIT")') in text_of(one)
+    assert "In no question" not in text_of(view.model_copy(update={"unused": ()}))
+    assert "In no question" not in text_of(view.model_copy(update={"applied": True}))
 
 
 def test_an_undo_says_what_went_back_and_that_it_can_be_undone() -> None:

@@ -91,6 +91,13 @@ async def test_an_import_is_previewed_and_then_made(room: Room, member: Browser)
     assert "Imported." in page and "1 question." in page
 
 
+async def test_a_preview_names_what_is_in_no_question(member: Browser) -> None:
+    await shown(member, "/bank/import")
+    text = "## 1. What is a view?\nA tensor.\n\n# <b>License</b>\n\nMIT.\n"
+    answered = await sent(member, "/bank/import", {"v:name": "part", "v:text": text, "v:recipe": "", "action": "check"})
+    assert 'In no question: lines 4–6 ("License").' in words(answered.text)
+
+
 async def test_near_duplicates_are_shown_before_the_import(member: Browser) -> None:
     await shown(member, "/bank/import")
     again = BANK.read_text(encoding="utf-8").replace("bank: room", "bank: again")

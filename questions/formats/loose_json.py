@@ -1,0 +1,161 @@
+"""Reads JSON with slips that have only one meaning: commas before a closing bracket, comments, missing outer brackets,
+and several documents after one another. Values are never changed: only commas and brackets are left out or added."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+_TOKEN = re.compile(
+    r'[ \t\r\n]*(?:(?P<comment>//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)|(?P<text>"[^"\\\n]*(?:\\.[^"\\\n]*)*")'
+    r"|(?P<mark>[\[\]{},:])|(?P<word>[A-Za-z0-9.+-]+)|\Z)"
+)
+_MOST_TOKENS = 600_000
+"""Most texts, numbers and marks of a document; a question needs about thirty."""
+_DEEPEST = 50
+"""Depth to which brackets are read."""
+_COMMAS = "commas before a closing bracket"
+_COMMENTS = "comments"
+_BRACKETS = "a missing bracket around the whole"
+_DOCUMENTS = "documents after one another"
+
+
+class Slip(NamedTuple):
+    """What is wrong in JSON, although it has only one meaning."""
+
+    what: str
+    line: int
+    """Line of the first one."""
+    times: int
+
+
+class _Token(NamedTuple):
+    text: str
+    place: int
+
+
+class _Slips:
+    """The slips found so far, by what is wrong: the place of the first one, and their number."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, tuple[int, int]] = {}
+
+    def add(self, what: str, place: int) -> None:
+        first, count = self.found.get(what, (place, 0))
+        self.found[what] = first, count + 1
+
+
+def load_loose(text: str) -> tuple[Any, tuple[Slip, ...]] | None:
+    """Returns the data of JSON with slips, a list if it is several documents, and what is wrong; None if anything in
+    it may have another meaning."""
+    slips = _Slips()
+    tokens = _tokens(text, slips)
+    if not tokens:
+        return None
+    parts = _documents(_without_last_commas(tokens, slips), slips)
+    try:
+        found = [json.loads(part) for part in parts or ()]
+    except (ValueError, RecursionError):
+        return None
+    if not found or not slips.found:
+        return None
+    named = (Slip(what, text.count("\n", 0, first) + 1, count) for what, (first, count) in slips.found.items())
+    return found[0] if len(found) == 1 else found, tuple(named)
+
+
+def _tokens(text: str, slips: _Slips) -> list[_Token]:
+    """Returns the texts, numbers and marks without comments; none if there is anything else, or too much."""
+    tokens: list[_Token] = []
+    depth = place = 0
+    while place < len(text):
+        found = _TOKEN.match(text, place)
+        if found is None:
+            return []
+        place = found.end()
+        kind = found.lastgroup
+        if kind is None:
+            break
+        if kind == "comment":
+            slips.add(_COMMENTS, found.start(kind))
+            continue
+        tokens.append(_Token(found[kind], found.start(kind)))
+        depth += (found[kind] in _OPENING) - (found[kind] in _CLOSING)
+        if depth > _DEEPEST or len(tokens) > _MOST_TOKENS:
+            return []
+    return tokens
+
+
+_OPENING = ("[", "{")
+_CLOSING = ("]", "}")
+_NO_VALUE = (*_OPENING, ",", ":")
+"""Marks behind which a comma is no comma behind a value."""
+
+
+def _without_last_commas(tokens: list[_Token], slips: _Slips) -> list[_Token]:
+    """Returns the tokens without commas between a value and a closing bracket, or the end."""
+    kept: list[_Token] = []
+    for at, token in enumerate(tokens):
+        last = at + 1 == len(tokens) or tokens[at + 1].text in _CLOSING
+        if token.text == "," and last and kept and kept[-1].text not in _NO_VALUE:
+            slips.add(_COMMAS, token.place)
+        else:
+            kept.append(token)
+    return kept
+
+
+def _documents(tokens: list[_Token], slips: _Slips) -> list[str]:
+    """Returns the documents as JSON, with the brackets around them; none if they are anything else."""
+    found: list[str] = []
+    start = depth = 0
+    for at, token in enumerate(tokens):
+        opens, closes = token.text in _OPENING, token.text in _CLOSING
+        if not depth and (closes or (opens and at > start and _begins_anew(tokens, start, at))):
+            found.append(_document(tokens[start:at], token.text if closes else "", slips))
+            start = at + closes
+            if start < len(tokens):
+                slips.add(_DOCUMENTS, tokens[start].place)
+        depth += opens - (closes and depth > 0)
+    if start < len(tokens):
+        found.append(_document(tokens[start:], "", slips))
+    return [] if depth or not all(found) else found
+
+
+def _begins_anew(tokens: list[_Token], start: int, at: int) -> bool:
+    """Returns whether the bracket at a place begins another document than the one that starts before it: behind a
+    bracket, or among names and values, where only a name could follow."""
+    before = tokens[at - 1].text
+    return before in _CLOSING or (before == "," and tokens[start + 1].text == ":")
+
+
+def _document(tokens: list[_Token], closing: str, slips: _Slips) -> str:
+    """Returns a document with the brackets around it; empty if it needs none of them and is no value.
+
+    `closing`: the bracket that follows it, where the opening one is missing.
+    """
+    if tokens and tokens[-1].text == ",":
+        slips.add(_COMMAS, tokens[-1].place)
+        tokens = tokens[:-1]
+    if not tokens:
+        return ""
+    body = " ".join(token.text for token in tokens)
+    if len(tokens) > 1 and tokens[1].text == ":":
+        around = "{}"
+    elif tokens[0].text == "{" and (closing or _is_list(tokens)):
+        around = "[]"
+    else:
+        return "" if closing else body
+    if closing not in ("", around[1]):
+        return ""
+    slips.add(_BRACKETS, tokens[0].place)
+    return f"{around[0]}{body}{around[1]}"
+
+
+def _is_list(tokens: list[_Token]) -> bool:
+    """Returns whether a comma stands outside of all brackets."""
+    depth = 0
+    for token in tokens:
+        depth += (token.text in _OPENING) - (token.text in _CLOSING)
+        if token.text == "," and not depth:
+            return True
+    return False

@@ -1,0 +1,120 @@
+"""Describes records whose fields have no known names, and the recipe that reads them; and finds the fields that ask and
+answer where the texts show it beyond doubt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from questions.formats.data import MOST_VALUES
+from questions.formats.field_names import spelled
+from questions.patterns.stems import ends_asking
+from questions.recipes import Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_FEWEST = 3
+"""Fewest records that show what their fields hold."""
+_MOST_NAMED = 10
+"""Most fields that are named."""
+_LONGEST_EXAMPLE = 40
+_LONGEST_NAME = 60
+_KEYED = ("question", "correct", "options", "index", "wrong", "answer")
+"""Roles of the fields without which nothing is read."""
+_NO_TEXT = ("id", "level", "topic", "tags")
+"""Roles of fields that neither ask nor answer."""
+
+
+class UnnamedFields(NamedTuple):
+    """Records without known names, in words."""
+
+    message: str
+    note: str
+    cure: str
+
+
+def describe_fields(data: Any, roles: Mapping[str, str]) -> UnnamedFields | None:
+    """Returns what the fields of the most records with the same names hold, and the recipe that reads them; None if
+    there are too few records. `roles`: the role of a field by its name."""
+    records = _records(data)
+    texts = _texts(records, roles)
+    if not records or not texts:
+        return None
+    named = [name for name in records[0] if isinstance(name, str)][:_MOST_NAMED]
+    note = "; ".join(f"`{name[:_LONGEST_NAME]}`: `{_example(records[0][name])}`" for name in named)
+    asks, answers = _guessed(texts)
+    if any(roles.get(spelled(name)) in _KEYED for name in named):
+        # What answers is known already.
+        answers = ""
+    lines = [Recipe(columns=((part, (name,)),)).text for part, name in (("prompt", asks), ("answer", answers)) if name]
+    recipe = " and ".join(f"`{line}`" for line in lines)
+    message = f"no field of these {len(records)} records is known to hold questions"
+    cure = f"if they are questions, state a recipe that names the right fields, with a line for each: {recipe}"
+    return UnnamedFields(message, note, cure)
+
+
+def _example(value: Any) -> str:
+    shown = " ".join(str(value).replace("`", "'").split())
+    return shown if len(shown) <= _LONGEST_EXAMPLE else f"{shown[:_LONGEST_EXAMPLE]}…"
+
+
+def asking_pair(data: Any, roles: Mapping[str, str]) -> tuple[str, str] | None:
+    """Returns the names of the fields that ask and answer: the texts of one end with a question mark in each record,
+    and only one other has a text of its own in each, which never does. None if there are no such two fields, or fields
+    with known names. `roles`: the role of a field by its name."""
+    records = _records(data)
+    if any(roles.get(spelled(name)) in _KEYED for record in records[:1] for name in record):
+        return None
+    texts = _texts(records, roles)
+    asking = [name for name, said in texts.items() if all(map(ends_asking, said))]
+    others = [name for name, said in texts.items() if not any(map(ends_asking, said))]
+    return (asking[0], others[0]) if len(asking) == len(others) == 1 and len(texts) == 2 else None
+
+
+def _records(data: Any) -> list[dict[Any, Any]]:
+    """Returns the entries of lists that have the most common set of names, and maybe others; none if they are few."""
+    entries = list(_entries(data))
+    common = Counter(frozenset(entry) for entry in entries).most_common(1)
+    found = [entry for entry in entries if common[0][0] <= entry.keys()] if common else []
+    return found if len(found) >= _FEWEST else []
+
+
+def _entries(data: Any) -> Iterator[dict[Any, Any]]:
+    """Yields the mappings that are entries of lists."""
+    waiting, left = [data], MOST_VALUES
+    while waiting and left > 0:
+        one = waiting.pop()
+        left -= 1
+        if isinstance(one, dict):
+            waiting += reversed(one.values())
+        elif isinstance(one, list):
+            yield from (entry for entry in one if isinstance(entry, dict))
+            waiting += reversed(one)
+
+
+def _texts(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> dict[str, list[str]]:
+    """Returns the texts of each field that has one of its own in each record."""
+    found: dict[str, list[str]] = {}
+    for name in records[0] if records else ():
+        said = [value.strip() for record in records if isinstance(value := record.get(name), str)]
+        own = len(said) == len(records) == len(set(said)) and all(said)
+        if own and isinstance(name, str) and roles.get(spelled(name)) not in _NO_TEXT and _are_words(said):
+            found[name] = said
+    return found
+
+
+def _are_words(texts: list[str]) -> bool:
+    """Returns whether texts are no ids and addresses: most have several words, or are no longer than a word is."""
+    return sum(" " in text or (not text.isascii()) or len(text) <= _LONGEST_WORD for text in texts) * 2 > len(texts)
+
+
+_LONGEST_WORD = 20
+
+
+def _guessed(texts: Mapping[str, list[str]]) -> tuple[str, str]:
+    """Returns the names of the fields that seem to ask and to answer: the one with the most question marks, or the
+    first, and the one with the longest other texts; the second is empty if there is none."""
+    asks = max(texts, key=lambda name: sum(map(ends_asking, texts[name])))
+    others = [name for name in texts if name != asks]
+    return asks, max(others, key=lambda name: sum(map(len, texts[name])), default="")

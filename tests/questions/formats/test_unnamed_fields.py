@@ -1,0 +1,69 @@
+"""Records whose fields have no known names: read where their texts show which asks, otherwise described with a recipe
+that reads them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from questions import read_bank
+
+THINGS = ("view", "leaf", "stride")
+TOPICS = [
+    {"zagadnienie": f"{at}. The {name} of a tensor", "opracowanie": f"It is the {name} that a tensor has."}
+    for at, name in enumerate(THINGS, 1)
+]
+CARDS = [{"clue me": f"What is a {name}?", "say this": f"It is the {name} of a tensor"} for name in THINGS]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TOPICS,
+        {"parts": [{"dział": "one", "items": TOPICS}]},
+        [{"dział": "all", **one, "lp": at} for at, one in enumerate(TOPICS)],
+        [{"name: of, it": one["zagadnienie"], '"text"s': one["opracowanie"]} for one in TOPICS],
+    ],
+)
+def test_records_are_described_and_the_recipe_named_reads_them(data: Any) -> None:
+    text = json.dumps(data, ensure_ascii=False, indent=1)
+    (found,) = read_bank(text, name="a.json").findings
+    assert found.message == "no field of these 3 records is known to hold questions"
+    for name, value in TOPICS[0].items() if "zagadnienie" in text else ():
+        assert f"`{name}`: `{value}`" in found.note
+    recipe = "\n".join(re.findall("`((?:prompt|answer): [^`]*)`", found.help))
+    read = read_bank(text, name="a.json", recipe=recipe).bank.questions
+    assert [(one.prompt, one.answer) for one in read] == [(one["zagadnienie"], one["opracowanie"]) for one in TOPICS]
+
+
+def test_few_records_are_not_described() -> None:
+    (found,) = read_bank(json.dumps(TOPICS[:2]), name="a.json").findings
+    assert found.message == "this data has no list of questions"
+
+
+def test_what_asks_in_each_record_is_read_and_named() -> None:
+    more = [{"uuid": f"a-{at}", "part": "one", **card} for at, card in enumerate(CARDS)]
+    for data in (CARDS, more):
+        reading = read_bank(json.dumps(data), name="a.json")
+        assert [(one.prompt, one.answer) for one in reading.bank.questions] == [tuple(one.values()) for one in CARDS]
+        (found,) = reading.findings
+        assert (found.code, found.severity) == ("Q613", "note")
+        assert found.message == "the field `clue me` was read as the question, and `say this` as its answer"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [*CARDS, {"clue me": "The hook of a tensor", "say this": "It is called"}],  # one does not ask
+        [*CARDS, {"clue me": "What is a hook?", "say this": "Is it called?"}],  # an answer asks
+        [{**one, "or that": f"Another {one['say this']}"} for one in CARDS],  # two may answer
+        [{**one, "say this": "Yes"} for one in CARDS],  # the answers are the same
+    ],
+)
+def test_what_may_not_ask_is_described_only(data: Any) -> None:
+    reading = read_bank(json.dumps(data), name="a.json")
+    assert reading.bank.questions == ()
+    assert any("is known to hold questions" in one.message for one in reading.findings)
