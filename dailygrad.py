@@ -74,11 +74,22 @@ class LazyCommands(TyperGroup):
         name, found, rest = super().resolve_command(ctx, args)
         if name is None or found is None:
             return name, found, rest
-        from service.logs import log_to
-
-        # The default for commands that do not configure their own logs.
-        log_to(None, "warning", plain=True)
+        start_logging()
         return name, load(name), rest
+
+
+def start_logging() -> None:
+    """Configures logging for commands that do not do so themselves."""
+    # structlog imports it for colored tracebacks, which no log of ours has: with Pygments, 2 MB of each process.
+    unused = "rich.traceback"
+    known = sys.modules.get(unused)
+    sys.modules[unused] = known  # type: ignore[assignment]  # None: an import fails, as if it were not installed
+    try:
+        from service.logs import log_to
+    finally:
+        if known is None:
+            del sys.modules[unused]
+    log_to(None, "warning", plain=True)
 
 
 def load(name: str) -> Any:

@@ -17,8 +17,9 @@ from sandbox.framing import FrameDecoder
 from sandbox.tls import HANDSHAKE_SECONDS, Certificates, Node, NotConnected, TlsStream, notice_loss
 from sandbox.wire import Device, Isolation, Outcome, Run
 
-_EXTRA_SECONDS = 90.0
-"""Time to wait for an outcome beyond the run's own limit: queueing and, at worst, a restarted zygote."""
+EXTRA_SECONDS = 300.0
+"""Time to wait for an outcome beyond the run's own limit: queueing and, at worst, the start of the compiler's zygote on
+a loaded machine. A supervisor that ends closes the connection, so that nobody waits for it."""
 _HEALTH_SECONDS = 10
 _POLL_SECONDS = 0.05
 _RECEIVE_BYTES = 1 << 18
@@ -89,7 +90,7 @@ class SandboxClient:
         """Runs a program. Raises SandboxUnreachable when the connection is lost, which also ends the run."""
         frame = wire.encode_run(run)
         try:
-            kind, head, body = await self._connections.ask(frame, run.limits.wall_ms / 1000 + _EXTRA_SECONDS)
+            kind, head, body = await self._connections.ask(frame, run.limits.wall_ms / 1000 + EXTRA_SECONDS)
             if kind != "outcome":
                 raise ValueError(f"a frame of kind {kind!r}")
             return wire.read_outcome(head, body)

@@ -23,7 +23,6 @@ from service.competitions import duels, sprints, tournaments
 from service.config import Settings
 from service.credentials import TokenCipher
 from service.deferred import load_module
-from service.leader import Leader, run_ticks
 from service.ops.deployment import MOST_SKEW
 from service.ops.metrics_collect import CountedRuns, State
 from service.process import in_background
@@ -40,13 +39,15 @@ from service.rounds.jobs import DRAW_TASK, Jobs, Work, make_jobs
 from service.rounds.notifications import Reminders
 from service.rounds.retention import Retention
 from service.rounds.sandbox_turns import FairSandbox, record_devices_periodically
-from service.sandboxes import SandboxPort, Workers, own_sandboxes
+from service.sandboxes import SandboxPort, own_sandboxes
 from service.store import migrations, monitoring, variants
 from service.store.change_signal import ChangeSignal
-from service.store.session import Sessions, close_engine, make_engine, make_sessions
+from service.store.session import DirectPool, Sessions, close_engine, make_direct_pool, make_engine, make_sessions
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+
+    from service.workers import Workers
 
 log = structlog.get_logger(__name__)
 
@@ -61,6 +62,7 @@ class Service:
     settings: Settings
     clock: Clock
     engine: AsyncEngine
+    direct: DirectPool
     sessions: Sessions
     sandbox: FairSandbox | None
     examples: Examples
@@ -81,7 +83,7 @@ class Service:
 
     @cached_property
     def api(self) -> FastAPI:
-        """The ASGI application. A worker answers no calls, so it does without its routes, 18 MB."""
+        """The ASGI application. A worker answers no calls, so it does without its routes, 9 MB."""
         return self.make_api()
 
     @asynccontextmanager
@@ -92,6 +94,7 @@ class Service:
         """
         async with AsyncExitStack() as stack:
             stack.push_async_callback(close_engine, self.engine)
+            await stack.enter_async_context(self.direct)
             if isinstance(self.clock, ReferenceClock):
                 await stack.enter_async_context(follow_database(self.clock, self.sessions))
             if self.workers is not None:
@@ -99,6 +102,9 @@ class Service:
             stack.push_async_callback(self.examples.close)
             await stack.enter_async_context(self.jobs.app.open_async())
             if work:
+                # A service never leads, and does without APScheduler.
+                from service.leader import Leader, run_ticks
+
                 await stack.enter_async_context(record_devices_periodically(self.sessions, self.sandbox, self.clock))
                 await stack.enter_async_context(self.jobs.run_worker())
                 leader = Leader(self.settings.database_url)
@@ -187,7 +193,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     Without `sandbox`, uses the workers or sockets in the settings; if there are none, code questions wait.
     """
     tokens = settings.tokens
-    workers = Workers(settings.worker_urls, tokens) if settings.worker_urls else None
+    workers = _make_workers(settings)
     if sandbox is None:
         sandbox = own_sandboxes(settings)
     # Workers count the runs they relay.
@@ -195,6 +201,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     fair = FairSandbox(counted, prepare_ahead=True) if counted is not None else None
     endpoint = _make_endpoint(settings)
     engine = make_engine(settings.database_url)
+    direct = make_direct_pool(settings.database_url)
     sessions = make_sessions(engine)
 
     jobs = make_jobs(settings.database_url, _make_work(sessions, fair, endpoint, clock))
@@ -213,7 +220,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
             clock,
             tokens,
             settings.bots,
-            FastPath(engine, sessions),
+            FastPath(direct, sessions),
             fair,
             examples,
             jobs,
@@ -229,6 +236,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         settings,
         clock,
         engine,
+        direct,
         sessions,
         fair,
         examples,
@@ -245,6 +253,14 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         stopping,
         workers,
     )
+
+
+def _make_workers(settings: Settings) -> Workers | None:
+    if not settings.worker_urls:
+        return None
+    from service.workers import Workers
+
+    return Workers(settings.worker_urls, settings.tokens)
 
 
 def _make_work(sessions: Sessions, fair: FairSandbox | None, endpoint: ModelEndpoint | None, clock: Clock) -> Work:
@@ -267,6 +283,7 @@ def _make_work(sessions: Sessions, fair: FairSandbox | None, endpoint: ModelEndp
         await calibrate_workspace(sessions, workspace_id, clock())
 
     async def ask(key: tuple[int, date, int]) -> None:
+        await load_module("httpx")  # few schedules ask a model
         await ask_model(sessions, endpoint, fair, key, clock)
 
     async def measure(round_id: int, last: bool) -> None:

@@ -9,27 +9,22 @@ import tempfile
 from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from service import tracing
-from service.app import Service, build
 from service.config import Settings, read_command_settings, read_settings
-from service.credentials import NoTokenKey
-from service.heartbeat import send_heartbeats
 from service.logs import hide_settings, log_to
-from service.metrics import serve_metrics
 from service.ops.database import find_database, refuse_other_version
-from service.people import web_chat
-from service.people.reencryption import Reencryption, reencrypt, reencrypting
 from service.process import DATA, CommandFailed, listen, now, out, run_process, serve_app, stop_signal
-from service.reference_clock import ReferenceClock
-from service.rounds import regrading
-from service.rounds.sandbox_turns import FairSandbox
-from service.sandboxes import serve_relay
 from service.store import migrations
-from service.wire import describe
+
+# `migrate` and commands that refuse their options need no more. The others import the service where they build it.
+if TYPE_CHECKING:
+    from service.app import Service
+    from service.people.reencryption import Reencryption
+    from service.rounds.regrading import RepeatedVerdict
 
 service_command = typer.Typer()
 
@@ -51,6 +46,11 @@ def serve() -> None:
 
 
 async def _serve(settings: Settings) -> None:
+    from service.app import build
+    from service.metrics import serve_metrics
+    from service.people.reencryption import reencrypting
+    from service.reference_clock import ReferenceClock
+
     stop = stop_signal()
     service = build(settings, ReferenceClock(now))
     api = service.api  # builds it before anybody waits
@@ -75,6 +75,12 @@ def work() -> None:
 
 
 async def _work(settings: Settings) -> None:
+    from service.app import build
+    from service.heartbeat import send_heartbeats
+    from service.metrics import serve_metrics
+    from service.reference_clock import ReferenceClock
+    from service.sandboxes import serve_relay
+
     stop = stop_signal()
     async with contextlib.AsyncExitStack() as stack:
         service = await stack.enter_async_context(build(settings, ReferenceClock(now)).running(work=True))
@@ -114,6 +120,8 @@ def sign_in(
 
 
 async def _sign_in(service: Service, *, name: str, admin: bool) -> str:
+    from service.people import web_chat
+
     async with service.sessions.begin() as session:
         code = await web_chat.sign_in_by_name(session, name, admin, service.clock())
     if code is None:
@@ -137,6 +145,10 @@ def reencrypt_secrets() -> None:
 
 
 async def _reencrypt(service: Service) -> Reencryption:
+    from service.credentials import NoTokenKey
+    from service.people.reencryption import reencrypt
+    from service.wire import describe
+
     try:
         return await reencrypt(service.sessions, service.cipher)
     except NoTokenKey as missing:
@@ -154,15 +166,18 @@ def regrade_again(
     """
     if (answer is None) is not bool(question):
         raise typer.BadParameter("name the number of an answer, or --question ID", param_hint="ANSWER")
+    from service.rounds.regrading import exit_status
+
     made = in_database(partial(_regrade_again, answer=answer, question=question))
     same = sum(one.same for one in made)
     out.print(f"  {same} of {len(made)} verdicts are the same")
-    raise SystemExit(regrading.exit_status(made))
+    raise SystemExit(exit_status(made))
 
 
-async def _regrade_again(service: Service, *, answer: int | None, question: str) -> list[regrading.RepeatedVerdict]:
-    # Not needed by a process that serves.
+async def _regrade_again(service: Service, *, answer: int | None, question: str) -> list[RepeatedVerdict]:
     from sandbox.embedded import embedded_sandbox
+    from service.rounds import regrading
+    from service.rounds.sandbox_turns import FairSandbox
 
     made = []
     try:
@@ -187,6 +202,9 @@ def in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
 
 
 async def _with_service(settings: Settings, do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
+    from service.app import build
+    from service.reference_clock import ReferenceClock
+
     service = build(settings, ReferenceClock(now))
     async with service.running():
         return await do(service)

@@ -1,7 +1,7 @@
-"""The sandbox over HTTP: workers relay runs to their sandbox, and services reach it through the workers.
+"""The sandbox over HTTP, on the worker's side: a relay of runs to the worker's sandbox.
 
-`Relay` is the worker's side and `Workers` the service's. `POST /run` takes a Run and `GET /health` nothing; both answer
-in the format of `sandbox.wire`. The relay checks the service token and knows nothing about questions or members.
+Services reach it by `service.workers`. `POST /run` takes a Run and `GET /health` nothing; both answer in the format of
+`sandbox.wire`. The relay checks the service token and knows nothing about questions or members.
 """
 
 from __future__ import annotations
@@ -9,25 +9,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import time
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
-from typing import Any, Protocol
-from urllib.parse import urlsplit
+from dataclasses import asdict
+from typing import Protocol
 
-import httpx
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from sandbox import wire
-from sandbox.client import Health, NobodyThere, SandboxUnreachable
+from sandbox.client import Health, SandboxUnreachable
 from sandbox.judging.challenge import Runs
-from sandbox.load_balancer import Addresses, LoadBalancer, SandboxPool
+from sandbox.load_balancer import SandboxPool
 from sandbox.wire import MAX_BODY, MAX_HEADER, Outcome, Run
 from service.config import Settings
-from service.credentials import ServiceTokens
 from service.process import listen, serve_app
 
 MAX_FRAME_BYTES = MAX_BODY + MAX_HEADER + 4
@@ -189,120 +185,3 @@ async def serve_relay(
             listener = stack.enter_context(listen(host, port, tries=1, named_by="DAILYGRAD_RELAY_PORT"))
             await stack.enter_async_context(serve_app(Relay(sandbox, accepts), listener, grace_s=GRACE_SECONDS))
         yield
-
-
-_CONNECT_TIMEOUT_SECONDS = 3.0
-_EXTRA_RUN_SECONDS = 100.0
-"""Time to wait beyond a run's limit: longer than a worker waits, so that the worker, which knows more, fails first."""
-_HEALTH_TIMEOUT_SECONDS = 12.0
-_KEEPALIVE_SECONDS = 3.0
-"""Time for which idle connections are kept: shorter than the worker's, so that none closes while a run is sent."""
-
-
-class TokenAuth(httpx.Auth):
-    """Sends the newest token, and the other ones in turn if the service refuses it."""
-
-    def __init__(self, tokens: ServiceTokens) -> None:
-        self._tokens = tokens
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        refused: set[str] = set()
-        while (token := self._tokens.newest(refused)) is not None:
-            request.headers["Authorization"] = f"Bearer {token}"
-            response = yield request
-            if response.status_code != httpx.codes.UNAUTHORIZED:
-                return
-            refused.add(token)
-
-
-class Workers(LoadBalancer[str]):
-    """A load balancer over workers at URLs such as http://worker:8001. A host name may resolve to several workers."""
-
-    def __init__(self, urls: Sequence[str], tokens: ServiceTokens, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(clock)
-        self._urls = tuple(urls)
-        self._http = httpx.AsyncClient(
-            auth=TokenAuth(tokens),
-            timeout=httpx.Timeout(_HEALTH_TIMEOUT_SECONDS, connect=_CONNECT_TIMEOUT_SECONDS),
-            limits=httpx.Limits(
-                max_connections=None, max_keepalive_connections=32, keepalive_expiry=_KEEPALIVE_SECONDS
-            ),
-            trust_env=False,
-        )
-        self._addresses = Addresses([_host_and_port(url) for url in urls], clock)
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        await self._http.aclose()
-
-    async def present(self) -> Sequence[str]:
-        """Returns the address of each worker, as the names resolve now."""
-        found = await self._addresses.current()
-        hosts = [(f"[{one.address}]" if ":" in one.address else one.address, one.port) for one in found]
-        return list(dict.fromkeys(f"http://{host}:{port}" for host, port in hosts))
-
-    def backend(self, name: str) -> _Worker:
-        """Returns the worker at that address."""
-        return _Worker(self._http, name)
-
-    def absence(self) -> str:
-        """Returns why no worker can be used."""
-        return f"no worker found at {', '.join(self._urls)}"
-
-    def combine(self, numbers: Iterable[int]) -> int:
-        """Returns the maximum: workers usually share their sandboxes, so that a sum would count them twice."""
-        return max(numbers)
-
-    def is_final(self, outcome: Outcome) -> bool:
-        """Returns whether to accept this outcome without trying another worker."""
-        return outcome.refused not in ("full", "device")
-
-
-def _host_and_port(url: str) -> tuple[str, int]:
-    parts = urlsplit(url)
-    return parts.hostname or "", parts.port or 80
-
-
-class _Worker:
-    """One worker."""
-
-    def __init__(self, http: httpx.AsyncClient, url: str) -> None:
-        self._http = http
-        self._url = url
-
-    async def attempt(self, run: Run) -> Outcome:
-        """Runs once; see `sandbox.load_balancer.Backend`. Disconnecting ends the run."""
-        frame = wire.encode_run(run)
-        answer = await self._request("POST", "/run", run.limits.wall_ms / 1000 + _EXTRA_RUN_SECONDS, frame)
-        try:
-            _, head, body = wire.decode(answer.content)
-            return replace(wire.read_outcome(head, body), id=run.id)
-        except ValueError as problem:
-            raise SandboxUnreachable(f"{self._url}: {problem}") from None
-
-    async def health(self) -> Health:
-        """Returns the health of the worker's sandbox. Raises SandboxUnreachable if there is no answer."""
-        answer = await self._request("GET", "/health", _HEALTH_TIMEOUT_SECONDS)
-        try:
-            found: dict[str, Any] = json.loads(answer.content)
-            return Health(**{**found, "lacks": tuple(found["lacks"]), "devices": tuple(found["devices"])})
-        except (ValueError, KeyError, TypeError) as problem:
-            raise SandboxUnreachable(
-                f"{self._url}: {problem!r}; do service and worker have the same version?"
-            ) from None
-
-    async def _request(self, method: str, path: str, seconds: float, content: bytes = b"") -> httpx.Response:
-        timeout = httpx.Timeout(seconds, connect=_CONNECT_TIMEOUT_SECONDS)
-        try:
-            answer = await self._http.request(
-                method, f"{self._url}{path}", content=content, headers={"Content-Type": FRAME}, timeout=timeout
-            )
-        except (httpx.ConnectError, httpx.ConnectTimeout) as problem:
-            raise NobodyThere(f"no worker answers at {self._url}: {str(problem) or type(problem).__name__}") from None
-        except httpx.TransportError as problem:
-            raise SandboxUnreachable(
-                f"the worker at {self._url} was lost: {str(problem) or type(problem).__name__}"
-            ) from None
-        if answer.status_code != httpx.codes.OK:
-            raise SandboxUnreachable(f"the worker at {self._url} says {answer.status_code}: {answer.text[:500]}")
-        return answer

@@ -157,7 +157,8 @@ class _Values:
             argument for argument in self.spec.arguments if argument.required and argument.name not in self.values
         ]
         if missing:
-            raise CommandError(f"{missing[0].name.capitalize()} is missing. {missing[0].help} {self._usage()}")
+            name, what = missing[0].name.capitalize(), missing[0].help
+            raise CommandError(f"{name} is missing: {what[:1].lower()}{what[1:]} {self._usage()}")
         return self.values
 
     def _rest_named(self, text: str) -> tuple[str, str] | None:

@@ -244,7 +244,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin(
         "tournament new",
         "Plan a tournament of teams, and let members join.",
-        Argument("name", WORD, "What it is called; in quotes if it has spaces.", required=True),
+        Argument("name", WORD, "The name of the tournament, in quotes if it has spaces.", required=True),
         Argument("first", DATE, "Its first day, after today; else the next Monday.", named=True),
         Argument("days", DAYS_BEFORE, "How many days, 1 to 31; else 7.", named=True),
         Argument("teams", TEAMS, "random, captains (who pick) or chats (one team each); else random.", named=True),
@@ -265,7 +265,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin(
         "season start",
         "Start a season; a running one is archived.",
-        Argument("name", REST, "What it is called.", required=True),
+        Argument("name", REST, "The name of the season.", required=True),
     ),
     _admin("season end", "End the season and archive its board."),
     _admin("season list", "The seasons and their winners."),

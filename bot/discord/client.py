@@ -371,7 +371,9 @@ class DiscordBot(discord.AutoShardedClient):
 
     async def on_shard_ready(self, shard_id: int) -> None:
         # Sent at every start and after every lost session; the only sign of servers joined or left while the bot was
-        # away.
+        # away. discord.py waits two seconds for the servers, and the bot may have ended meanwhile.
+        if self.is_closed():
+            return
         if self.presence is not None:
             self._track_task()
             await self.presence.compare(shard_id)

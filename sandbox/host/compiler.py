@@ -18,6 +18,8 @@ from sandbox.wire import Run
 
 IDLE_SECONDS = 600.0
 """Time without such a run after which the pool ends and frees its memory, seconds."""
+PATIENCE_S = 240.0
+"""Longest wait for a child, seconds: on a loaded machine, the zygote starts for more than a minute."""
 _POLL_SECONDS = 0.1
 _USES = re.compile(
     r"(?<!\bre)\.compile\b|\btorch\.compiler\b|dynamo\b|inductor\b|\baot_\w+|\bmake_fx\b|\bproxy_tensor\b|\bFakeTensor"

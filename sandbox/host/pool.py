@@ -31,8 +31,6 @@ _FIRST_RESTART_PAUSE = 0.2
 """Pause after the zygote could not be started, seconds; doubled up to the maximum."""
 _QUIET_SECONDS = 60.0
 """Time without demand after which the pool shrinks by one."""
-_MAX_TAKE_SECONDS = 60.0
-"""Maximum time to wait for a child."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +50,8 @@ class PoolSettings:
     """Where children get control groups; None for no groups."""
     compiler: bool = False
     """Whether the zygote imports torch's compiler, which few programs use."""
+    patience_s: float = 60.0
+    """Longest wait for a child, seconds."""
 
 
 class ChildPool:
@@ -95,8 +95,8 @@ class ChildPool:
     async def take(self, disk_mb: int) -> Child:
         """Returns a child for one run, waiting if there is none. The caller closes it.
 
-        Raises TimeoutError after a minute, OSError when a child with another disk size cannot be started, and
-        ZygoteDied when the zygote dies meanwhile.
+        Raises TimeoutError after the pool's patience, OSError when a child with another disk size cannot be started,
+        and ZygoteDied when the zygote dies meanwhile.
         """
         while disk_mb == self.settings.disk_mb:
             child = await self._next()
@@ -106,7 +106,7 @@ class ChildPool:
                 return child
             child.close()  # it died while parked: the machine was short of memory
             self.refill()
-        async with asyncio.timeout(_MAX_TAKE_SECONDS):
+        async with asyncio.timeout(self.settings.patience_s):
             await self._zygote_up.wait()
         if self.zygote is None:
             raise ZygoteDied("it died before it was asked for a child")
@@ -192,7 +192,7 @@ class ChildPool:
         waiter: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         try:
-            async with asyncio.timeout(_MAX_TAKE_SECONDS):
+            async with asyncio.timeout(self.settings.patience_s):
                 return await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():

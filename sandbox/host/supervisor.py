@@ -23,6 +23,7 @@ from sandbox import linux, wire
 from sandbox.framing import FrameHandler, FrameProtocol
 from sandbox.host import jail
 from sandbox.host.cgroups import find_cgroups
+from sandbox.host.compiler import PATIENCE_S as COMPILER_PATIENCE_S
 from sandbox.host.compiler import CompilerExecutor, uses_compiler
 from sandbox.host.executors import GPU_UNAVAILABLE, Executor, GpuExecutors, GpuUnavailable
 from sandbox.host.gpu import GpuInventory, find_gpus
@@ -127,7 +128,9 @@ class Supervisor:
         )
         self.pool = ChildPool(children, report)
         self.cpu = Executor(self.pool)
-        self.compiler = CompilerExecutor(ChildPool(replace(children, parked=1, compiler=True), report))
+        self.compiler = CompilerExecutor(
+            ChildPool(replace(children, parked=1, compiler=True, patience_s=COMPILER_PATIENCE_S), report)
+        )
         self.queue = AsyncQueue(FairQueue(settings.concurrency, _MAX_WAITING), time.monotonic)
         self.gpus = GpuExecutors(gpus, bwrap, settings.disk_mb, report)
         self.connections: set[_Connection] = set()

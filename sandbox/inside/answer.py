@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ from sandbox import values
 from sandbox.framing import MEMORY_BYTES
 from sandbox.inside import tensors
 from sandbox.inside.driver import CAPS, Answer, AnswerProblem, builtin_exception
-from sandbox.inside.links import Handler, Link, OwnMemory
+from sandbox.inside.links import Handler, Link, Loopback, OwnMemory
 from sandbox.inside.stand_in import OperationLog, StandIn, result_of, reworded
 from sandbox.values import Value
 
@@ -235,6 +236,45 @@ def drive_directly(driver: dict[str, Any], entry: Callable[..., Any], arguments:
     answer = Answer(toward, OwnMemory(memory), driver)
     back.request = answer.handle
     return driver["drive"](answer, *arguments)
+
+
+class Driving:
+    """Drives a trusted function as a reference is driven: both halves in this process, each in a thread of its own.
+
+    The function's thread takes no signals, so that a handler in the caller's thread can end a call that lasts too long.
+    """
+
+    def __init__(self, driver: dict[str, Any], entry: Callable[..., Any]) -> None:
+        memory = mmap.mmap(-1, MEMORY_BYTES)
+        loop = Loopback()
+        side = AnswerSide(loop.answer, memory, entry, driver, _described)
+
+        def handle(payload: bytes) -> bytes:
+            if payload:
+                return side.handle(payload)
+            raise _Ended
+
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        loop.serve(handle)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        self._driver = driver
+        self._link = loop.driver
+        self._answer = Answer(loop.driver, OwnMemory(memory), driver)
+        self._link.handle = self._answer.handle
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Returns what the driver returns for one case."""
+        self._answer.reset()
+        return self._driver["drive"](self._answer, *arguments)
+
+    def end(self) -> None:
+        """Ends the function's thread, which must not be at work."""
+        with contextlib.suppress(_Ended):
+            self._link.request(b"")
+
+
+class _Ended(Exception):
+    """Ends the thread of a function that is not driven any more."""
 
 
 class _Direct:

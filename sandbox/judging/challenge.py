@@ -214,7 +214,7 @@ async def judge_at_once(client: Runs, draws: Sequence[Prepared], answer: str) ->
     """Judges a program by several draws of one challenge's cases in a single run on the CPU.
 
     Returns None where only a run for each draw can tell: the run ended early, cases grow, or a GPU is needed. The run
-    may take as long as one for each draw would, so a verdict of `accepted` says nothing about the limit of one.
+    has the CPU time of one, so a program that is too slow in each draw is not first run for the time of all.
     """
     run = draws[0].run
     if draws[0].challenge.device == "cuda" or not all(one.reusable for one in draws):
@@ -224,13 +224,8 @@ async def judge_at_once(client: Runs, draws: Sequence[Prepared], answer: str) ->
     except ValueError:
         return None
     count, limits = len(draws), run.limits
-    longer = replace(
-        limits,
-        wall_ms=count * limits.wall_ms,
-        cpu_ms=count * limits.cpu_ms,
-        result_bytes=min(count * limits.result_bytes, MAX_BODY),
-    )
-    outcome = await client.run(_of_answer(draws[0].challenge, replace(run, cases=cases, limits=longer), answer))
+    of_all = replace(limits, wall_ms=count * limits.wall_ms, result_bytes=min(count * limits.result_bytes, MAX_BODY))
+    outcome = await client.run(_of_answer(draws[0].challenge, replace(run, cases=cases, limits=of_all), answer))
     if outcome.status != "ok" or outcome.platform != draws[0].platform:
         return None
     try:

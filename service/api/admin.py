@@ -13,7 +13,8 @@ from fastapi import Body, Depends, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import LONGEST_RECIPE
-from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, call_router, while_connected
+from service.api.http import Call, EventBody, TheCall, TheCaller, WhereBody, while_connected
+from service.api.routes import CallRouter
 from service.banks import browser, import_history, imports, item_statistics, moderation
 from service.banks.documents import DOCUMENTS
 from service.errors import Refused
@@ -64,7 +65,7 @@ from service.wire import (
     WorkspaceSettings,
 )
 
-router = call_router("/admin")
+router = CallRouter("/admin")
 
 T = TypeVar("T")
 Work = Callable[[AsyncSession, Caller], Awaitable[T]]
@@ -240,7 +241,13 @@ async def season_start(change: TheChange, name: NameBody) -> SeasonView:
 
 @router.post("/season/end")
 async def season_end(change: TheChange) -> SeasonView:
-    return await change.run("season end", partial(leaderboard.end_season, now=change.now), SeasonView)
+    async def work(session: AsyncSession, caller: Caller) -> int:
+        return (await leaderboard.end_season(session, caller, change.now)).id
+
+    # The stored reply has no names: a member who is forgotten is erased from the season, not from others' replies.
+    ended = await change.run("season end", work, int)
+    async with looking(change.call, change.who) as (session, caller):
+        return await leaderboard.view_season(session, caller, ended)
 
 
 @router.post("/winner/role")

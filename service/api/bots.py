@@ -20,11 +20,11 @@ from service.api.http import (
     TheCall,
     TheCaller,
     WhereBody,
-    call_router,
     disconnected,
     own_platform,
     scope_of,
 )
+from service.api.routes import CallRouter
 from service.people import installations, linking
 from service.people.audit import administer, admins_only
 from service.rounds import delivery as rounds_delivery
@@ -53,7 +53,7 @@ from service.wire import (
     Who,
 )
 
-router = call_router()
+router = CallRouter()
 
 
 async def _platform_of(request: Request, platform: Annotated[Platform, Body(embed=True)]) -> Platform:

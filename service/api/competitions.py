@@ -10,7 +10,8 @@ from pydantic import AwareDatetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import AdminChange, NameBody, TextBody, TheChange, looking
-from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody, call_router
+from service.api.http import EventBody, RefBody, TheCall, TheCaller, WhereBody
+from service.api.routes import CallRouter
 from service.competitions import (
     duel_views,
     duels,
@@ -46,7 +47,7 @@ from service.wire import (
 )
 from service.wire.base import Ref
 
-router = call_router()
+router = CallRouter()
 
 
 @router.post("/admin/sprint/start")

@@ -8,22 +8,21 @@ import math
 import time
 from asyncio import Event
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, TypeVar, cast
 
 import structlog
-from fastapi import APIRouter, Body, Depends, FastAPI, Header, Request
+from fastapi import Body, Depends, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 from sqlalchemy.exc import DataError
 from sqlalchemy.ext.asyncio import AsyncSession
-from starlette.datastructures import Headers, MutableHeaders, URLPath
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Match, NoMatchFound, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import tracing
@@ -144,13 +143,14 @@ def authorized(request: Request) -> None:
     if platform is None:
         raise Unauthorized
     request.state.platform = platform
-    if platform != "web" and request.url.path.startswith(WEB_PREFIX):
+    path = request.scope["path"]
+    if platform != "web" and path.startswith(WEB_PREFIX):
         raise OutOfScope
     given = request.headers.get(CALLER_HEADER)
     if given is None:
         return
     caller = caller_of(given)
-    editor = platform == "web" and request.url.path in EDITOR_CALLS and not caller.admin
+    editor = platform == "web" and path in EDITOR_CALLS and not caller.admin
     if caller.platform != platform and not editor:
         raise OutOfScope
 
@@ -184,10 +184,20 @@ Application = Annotated[str, Header(alias=APPLICATION_HEADER, max_length=200)]
 def caller_of(caller: str, application: str = "") -> Who:
     """Returns the caller, who is in a header so that a call can be refused before its body is read."""
     try:
-        return Who.model_validate_json(caller).model_copy(update={"application": application})
+        who = Who.model_validate_json(caller)
     except ValidationError as error:
         refusal = invalid_input(error.errors())
         raise Refused(refusal.model_copy(update={"field": f"who {refusal.field}".strip()})) from error
+    return who if who.application == application else who.model_copy(update={"application": application})
+
+
+def header_of(request: Request, name: str, longest: int) -> str:
+    """Returns a header, empty if there is none. Raises RequestValidationError if it is too long."""
+    value = request.headers.get(name, "")
+    if len(value) > longest:
+        problem = {"type": "string_too_long", "loc": ("header", name), "msg": "", "ctx": {"max_length": longest}}
+        raise RequestValidationError([problem])
+    return value
 
 
 async def while_connected(request: Request, work: Awaitable[T]) -> T:
@@ -209,7 +219,7 @@ async def disconnected(request: Request) -> None:
         pass
 
 
-async def _caller(
+async def read_caller(
     caller: Annotated[str, Header(alias=CALLER_HEADER, max_length=MOST_CALLER)], application: Application = ""
 ) -> Who:
     return caller_of(caller, application)
@@ -217,7 +227,7 @@ async def _caller(
 
 # Dependencies are coroutines: FastAPI runs a plain function in a thread, which costs more than the function.
 TheCall = Annotated[Call, Depends(call_of)]
-TheCaller = Annotated[Who, Depends(_caller)]
+TheCaller = Annotated[Who, Depends(read_caller)]
 # The client posts one object whose fields are the call's other arguments.
 WhereBody = Annotated[Where, Body(embed=True)]
 EventBody = Annotated[EventId, Body(embed=True)]
@@ -266,7 +276,7 @@ def _bounded(request: Request, receive: Receive) -> Receive:
         if not known:
             authorized(request)
             refuse_flood(request)
-            if request.url.path.startswith(ADMIN_PREFIX):
+            if request.scope["path"].startswith(ADMIN_PREFIX):
                 _admins_only(request)
             _refuse_declared(request.headers.get("content-length", "0"))
             known = True
@@ -307,39 +317,6 @@ async def admitted(request: Request) -> None:
     """Refuses a request without a valid token, or from a flood. A dependency of every route behind the token."""
     authorized(request)
     refuse_flood(request)
-
-
-def call_router(prefix: str = "") -> APIRouter:
-    """Returns a router for calls, all of which need the token. `prefix` follows `/v1`."""
-    return APIRouter(prefix=f"/v1{prefix}", dependencies=[Depends(admitted)])
-
-
-class RoutesByPath(BaseRoute):
-    """Many routes, found by their path. FastAPI would build them again at the first call, which took 0.6 s of the event
-    loop, and try one after the other at each.
-
-    Raises ValueError if a path has parameters or is there twice.
-    """
-
-    def __init__(self, routes: Iterable[Route]) -> None:
-        self.routes: dict[str, Route] = {}
-        for route in routes:
-            if "{" in route.path or route.path in self.routes:
-                raise ValueError(f"{route.path} is not the path of one route")
-            self.routes[route.path] = route
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """See `BaseRoute`."""
-        route = self.routes.get(scope["path"]) if scope["type"] == "http" else None
-        return route.matches(scope) if route is not None else (Match.NONE, {})
-
-    def url_path_for(self, name: str, /, **path_params: object) -> URLPath:
-        """Raises NoMatchFound: the routes have no names."""
-        raise NoMatchFound(name, path_params)
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See `BaseRoute`."""
-        await self.routes[scope["path"]].handle(scope, receive, send)
 
 
 def _refuse_declared(length: str) -> None:

@@ -6,9 +6,18 @@ from collections.abc import Awaitable
 from typing import Annotated
 
 from fastapi import Body, Request
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
-from service.api.http import Call, EventBody, RefBody, TheCall, TheCaller, WhereBody, call_router, while_connected
+from service.api.http import (
+    Call,
+    EventBody,
+    RefBody,
+    TheCall,
+    TheCaller,
+    WhereBody,
+    while_connected,
+)
+from service.api.routes import CallRouter
 from service.banks import archive, editing, moderation, proof_runs, suggestions
 from service.banks.documents import DOCUMENTS
 from service.competitions import sprints
@@ -44,6 +53,7 @@ from service.wire import (
     Board,
     Code,
     Contest,
+    EventId,
     Explanation,
     HintView,
     History,
@@ -61,6 +71,7 @@ from service.wire import (
     QuestionPage,
     QuestionRef,
     Rating,
+    Ref,
     ReportView,
     RoundResult,
     Rules,
@@ -78,7 +89,7 @@ from service.wire import (
     Who,
 )
 
-router = call_router()
+router = CallRouter()
 
 CodeBody = Annotated[Code, Body(embed=True)]
 
@@ -107,23 +118,27 @@ async def ask(call: TheCall, who: TheCaller, where: WhereBody, ref: RefBody) -> 
     return form if task is None else await call.parts.examples.add_to(form, task)
 
 
-@router.post("/answer")
-async def answer(
-    call: TheCall,
-    who: TheCaller,
-    where: WhereBody,
-    event_id: EventBody,
-    ref: RefBody,
-    given: Annotated[AnswerInput, Body(embed=True)],
-    at: Annotated[AwareDatetime, Body(embed=True)],
-) -> AnswerResult:
-    submitted = Submission(event_id, ref, given, at)
-    receipt = await call.parts.fast_path.record(who, where, submitted, call.now)
+class AnswerBody(BaseModel):
+    """The body of a call that answers a question."""
+
+    where: Where
+    event_id: EventId
+    ref: Ref
+    given: AnswerInput
+    at: AwareDatetime
+
+
+async def answer(call: TheCall, who: TheCaller, body: AnswerBody) -> AnswerResult:
+    submitted = Submission(body.event_id, body.ref, body.given, body.at)
+    receipt = await call.parts.fast_path.record(who, body.where, submitted, call.now)
     if receipt is None:
-        receipt = await answer_step_by_step(call, who, where, submitted)
-    record_answer(who.platform, receipt.status, at, call.now)
+        receipt = await answer_step_by_step(call, who, body.where, submitted)
+    record_answer(who.platform, receipt.status, body.at, call.now)
     add_fields(status=receipt.status)
     return await add_wait_estimate(receipt, call.parts.sandbox)
+
+
+router.post_directly("/answer", answer)
 
 
 async def answer_step_by_step(call: Call, who: Who, where: Where, submitted: Submission) -> AnswerResult:

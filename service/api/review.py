@@ -9,7 +9,8 @@ from fastapi import Body, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import FlagBody, Id, NameBody, TheChange, channel_of, looking
-from service.api.http import Call, TheCall, TheCaller, WhereBody, call_router, while_connected
+from service.api.http import Call, TheCall, TheCaller, WhereBody, while_connected
+from service.api.routes import CallRouter
 from service.banks import editing, moderation, suggestions
 from service.banks.documents import DOCUMENTS
 from service.banks.editing import CheckedText
@@ -31,7 +32,7 @@ from service.wire import (
     Who,
 )
 
-router = call_router("/admin")
+router = CallRouter("/admin")
 
 SuggestionRead = tuple[SuggestionView, CheckedText]
 

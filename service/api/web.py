@@ -17,12 +17,13 @@ from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import Id
-from service.api.http import WEB_PREFIX, Call, TheCall, call_router, disconnected
+from service.api.http import WEB_PREFIX, Call, TheCall, disconnected
+from service.api.routes import CallRouter
 from service.people import web_chat
 from service.store import web_messages, web_people
 from service.wire import LONGEST_TYPED_NAME, WebChanges, WebMessage, WebMessages, WebPerson, WebPost, WebSession
 
-router = call_router(WEB_PREFIX.removeprefix("/v1").rstrip("/"))
+router = CallRouter(WEB_PREFIX.removeprefix("/v1").rstrip("/"))
 
 Name = Annotated[str, Body(embed=True, min_length=1, max_length=200)]
 Person = Annotated[str, Field(min_length=1, max_length=200)]

@@ -17,7 +17,7 @@ from service.banks.item_statistics import PERIOD, sum_item
 from service.domain.item_statistics import wilson_interval
 from service.errors import Refused
 from service.rounds.results import build_results, graded_version
-from service.rounds.rounds import MAX_WRONG_LENGTH, MAX_WRONG_TEXTS
+from service.rounds.tally import MAX_WRONG_LENGTH, MAX_WRONG_TEXTS
 from service.rounds.views import build_question_view
 from service.store import answers, archive, markings, questions, rounds, suggestions, variants
 from service.store.archive import ClosedRound

@@ -18,6 +18,8 @@ from service.banks.proof_checks import ProofCheck, ProofSettings
 from service.banks.reference_proofs import prove_reference
 from service.rounds.grading import judge_task, make_challenge
 
+_CACHE_BYTES = 256 << 20
+"""Size of the cases and results that are kept for one question: more than any three draws have."""
 _Judge = Callable[[str, int], Awaitable[Judgement]]
 """Judges a program as an answer to the task, by the cases of a seed."""
 
@@ -27,7 +29,7 @@ async def prove_task(
 ) -> list[ProofCheck]:
     """Judges the reference and the wrong solutions of a task by its cases, and the reference by its oracle."""
     settings = settings or ProofSettings()
-    references = ReferenceCache()  # The cases and the reference run once for each seed.
+    references = ReferenceCache(max_bytes=_CACHE_BYTES)  # The cases and the reference run once for each seed.
 
     async def judge(code: str, seed: int) -> Judgement:
         return await judge_task(task, code, sandbox, seed, references=references)

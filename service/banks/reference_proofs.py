@@ -35,8 +35,8 @@ MOST_CASES = 80
 """Number of hidden cases from which nothing more is drawn."""
 MOST_BYTES = 2_000_000
 """Size of the cases' tensors from which nothing more is drawn."""
-FIRST_CASES = 24
-"""Number of cases that mutants meet at first; those that pass them meet all."""
+FIRST_CASES = (6, 24)
+"""Numbers of cases that mutants meet at first; those that pass them meet all."""
 LIMITS = Limits(wall_ms=60_000, cpu_ms=60_000, memory_mb=1024, result_bytes=MAX_BODY)
 MUTANT_LIMITS = replace(LIMITS, wall_ms=20_000, cpu_ms=10_000)
 _CAPS = Caps(total=MAX_BODY, items=10**7)
@@ -76,18 +76,24 @@ def {_DRAW}(seeds, most, most_bytes):
 """
 
 _MUTATE = "_dailygrad_mutant"
-# A mutant may loop for ever: each call is stopped after a while, and after that the mutant is not called again.
+# A mutant may loop for ever: each call is stopped after a while, and after that the mutant is not called again. The
+# thread of one whose driver is apart cannot be stopped, so the process ends before the next mutant.
 _MUTANTS = """
 import copy
+import functools
 import json
+import os
 import random
 import signal
 
 import torch
+from sandbox.inside.answer import Driving
+from sandbox.inside.driver import AnswerProblem
 
 PROGRAMS = json.loads({programs!r})
 ENTRY = {entry!r}
 DRIVER = {driver!r}
+APART = {apart!r}
 SECONDS = {seconds!r}
 CASES = []
 
@@ -106,36 +112,46 @@ def load(program):
     return names[ENTRY]
 
 
-drive = None
-if DRIVER:
+def driving(entry):
+    if not DRIVER:
+        return entry
     names = {{"__name__": "driver"}}
     exec(compile(DRIVER, "<driver>", "exec"), names)
-    drive = names["drive"]
+    return Driving(names, entry) if APART else functools.partial(names["drive"], entry)
+
+
+busy = False
 
 
 def _dailygrad_mutant(number, cases):
+    global busy
     if number < 0:
         CASES[:] = cases
         return None
+    if busy:
+        os._exit(1)
     signal.signal(signal.SIGPROF, stop)
     results = []
+    call = None
     try:
-        entry = load(PROGRAMS[number])
+        call = driving(load(PROGRAMS[number]))
         for case in CASES:
             random.seed(0)
             torch.manual_seed(0)
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
             try:
-                arguments = copy.deepcopy(case)
-                value = entry(*arguments) if drive is None else drive(entry, *arguments)
-                results.append(("ok", value))
+                results.append(("ok", call(*copy.deepcopy(case))))
             except Exception as problem:
-                results.append(("raised", type(problem).__name__, ""))
+                kind = problem.kind if isinstance(problem, AnswerProblem) else "raised"
+                results.append((kind, type(problem).__name__, ""))
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
+        if APART:
+            call.end()
     except Exception as problem:
         results.append(("raised", type(problem).__name__, ""))
     except TooSlow:
+        busy = APART
         results.append(("raised", "TooSlow", ""))
     return results
 """
@@ -429,52 +445,80 @@ async def _try_mutants(
 ) -> AsyncIterator[Mutant]:
     """Yields whether the oracle notices each mutant of the reference, whose results are given."""
     states: dict[str, MutantState] = {}
-    left = list(mutants)
-    for count in sorted({min(FIRST_CASES, len(results)), len(results)}):
-        ran = await _run_mutants(task, sandbox, oracle.drawn.cases[:count], left)
-        judged = [one for one in ran if one is not None]
-        faults = iter(await oracle.faults(judged) if judged else [])
-        noticed = [one is None or bool(next(faults)) for one in ran]
-        states |= {mutant.name: "noticed" for mutant, seen in zip(left, noticed, strict=True) if seen}
-        last = [(mutant, one) for mutant, one, seen in zip(left, ran, noticed, strict=True) if not seen]
-        left = [mutant for mutant, _ in last]
-        if not left:
-            break
+    counts = sorted({min(count, len(results)) for count in (*FIRST_CASES, len(results))})
+    # Many mutants share one process. If the reference is wrong there, it does not suit this task.
+    reference = ReferenceMutant("the reference", task.reference)
+    (_, _, unsuited), *last = await _judge_mutants(task, sandbox, oracle, counts[0], [reference, *mutants])
+    if unsuited:
+        last = await _judge_mutants(task, sandbox, oracle, counts[0], mutants, together=False)
+    for count in counts[1:]:
+        states |= {mutant.name: "noticed" for mutant, _, noticed in last if noticed}
+        left = [mutant for mutant, _, noticed in last if not noticed]
+        last = await _judge_mutants(task, sandbox, oracle, count, left, together=not unsuited) if left else []
+    states |= {mutant.name: "noticed" for mutant, _, noticed in last if noticed}
+    last = [one for one in last if not one[-1]]
     same = _Solution(task, oracle.drawn, results)
-    for mutant, fault in zip(left, await same.faults([one or [] for _, one in last]) if left else [], strict=True):
+    faults = await same.faults([ran or [] for _, ran, _ in last])
+    for (mutant, _, _), fault in zip(last, faults, strict=True):
         states[mutant.name] = "survived" if fault else "equivalent"
     for mutant in mutants:
         yield Mutant(question.id, "code", mutant.name, states[mutant.name])
+
+
+_Judged = tuple[ReferenceMutant, list[Result] | None, bool]
+"""A mutant, its results, and whether the oracle notices it by them."""
+
+
+async def _judge_mutants(
+    task: CodeTask,
+    sandbox: Runs,
+    oracle: _Oracle,
+    count: int,
+    mutants: Sequence[ReferenceMutant],
+    *,
+    together: bool = True,
+) -> list[_Judged]:
+    """Runs each mutant with the first `count` cases: all in one process, or each in one of its own."""
+    cases = oracle.drawn.cases[:count]
+    if together:
+        ran = await _run_mutants(task, sandbox, cases, mutants)
+    else:
+        ran = [await _run_mutant(task, sandbox, cases, mutant) for mutant in mutants]
+    judged = [one for one in ran if one is not None]
+    faults = iter(await oracle.faults(judged) if judged else [])
+    return [(mutant, one, one is None or bool(next(faults))) for mutant, one in zip(mutants, ran, strict=True)]
 
 
 async def _run_mutants(
     task: CodeTask, sandbox: Runs, cases: list[Value], mutants: Sequence[ReferenceMutant]
 ) -> list[list[Result] | None]:
     """Returns the results of each mutant; None for one that gave no results, such as one that took too much memory."""
-    if _driving(task.driver) != "inside":
-        return [await _run_mutant(task, sandbox, cases, mutant) for mutant in mutants]
     found: list[list[Result] | None] = []
     while len(found) < len(mutants):
         programs = [mutant.program for mutant in mutants[len(found) :]]
         code = _MUTANTS.format(
-            programs=json.dumps(programs), entry=task.entry, driver=task.driver, seconds=MUTANT_SECONDS
+            programs=json.dumps(programs),
+            entry=task.entry,
+            driver=task.driver,
+            apart=_driving(task.driver) != "inside",
+            seconds=MUTANT_SECONDS,
         )
         calls: list[Value] = [(-1, list(cases)), *((at, None) for at in range(len(programs)))]
-        run = Run(id=f"mutants/{task.entry}", code=code, entry=_MUTATE, cases=encode(calls, _CAPS), limits=LIMITS)
+        limits = replace(LIMITS, memory_mb=max(LIMITS.memory_mb, task.memory_mb))
+        run = Run(id=f"mutants/{task.entry}", code=code, entry=_MUTATE, cases=encode(calls, _CAPS), limits=limits)
         outcome = await run_twice(sandbox, run)
         if outcome.status == "internal":
             raise _Trouble(trouble_of(outcome))
         made = [_listed(result, len(cases)) for result in _results(outcome)[1:]]
-        found += made
-        if len(made) < len(programs):
-            found.append(None)  # the run ended in this one
-    return found[: len(mutants)]
+        # The run ended in the next one. If others ran before it, it may be theirs that is too much: it is run again.
+        found += made or [None]
+    return found
 
 
 async def _run_mutant(
     task: CodeTask, sandbox: Runs, cases: list[Value], mutant: ReferenceMutant
 ) -> list[Result] | None:
-    """Returns the results of one mutant, which has a process of its own as its driver cannot run inside another."""
+    """Returns the results of one mutant, which has a process of its own."""
     try:
         return await _call(task, sandbox, mutant.program, task.entry, cases, task.driver, MUTANT_LIMITS)
     except _Fault:

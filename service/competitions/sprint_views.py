@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -74,7 +75,7 @@ async def build_reveal(
     first = min(named, key=lambda entry: entry.ms, default=None)
     # Options of different variants cannot be counted together.
     counted = () if question.own_variants else entries
-    chosen = [option for entry in counted for option in entry.answer.given.get("options") or ()]
+    chosen = Counter(option for entry in counted for option in entry.answer.given.get("options") or ())
     standings, unnamed = await list_standings(session, await rows.list_scores(session, sprint.id))
     ids = await list_ids_on(session, "discord", {first.member.id} if first else ())
     ref = question_ref(question)

@@ -18,7 +18,7 @@ from psycopg import Connection
 
 from sandbox.client import SandboxUnreachable
 from service.config import InvalidSettings, Settings, has_service_token, read_command_settings
-from service.sandboxes import SandboxPort, Workers, own_sandboxes
+from service.sandboxes import SandboxPort, own_sandboxes
 from service.store import migrations, monitoring, snapshots
 from service.store.monitoring import LEADER_LOCK
 from service.store.session import libpq_url
@@ -113,6 +113,8 @@ def _worker(connection: Connection) -> Check:
 async def examine_sandbox(settings: Settings) -> Check | None:
     """Checks the sandbox that the settings name, and its isolation. Returns None if they name none."""
     if settings.worker_urls:
+        from service.workers import Workers
+
         workers = Workers(settings.worker_urls, settings.tokens)
         try:
             return await _answering(workers, "start `dailygrad work` there, and check DAILYGRAD_WORKER_URL")

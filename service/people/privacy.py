@@ -17,6 +17,7 @@ from service.store import (
     measurements,
     members,
     notifications,
+    personal_records,
     reports,
     sprints,
     suggestions,
@@ -60,7 +61,7 @@ async def apply_action(session: AsyncSession, caller: Caller, action: PrivacyAct
 
 
 async def _collect(session: AsyncSession, member: Member) -> dict[str, Any]:
-    """Returns everything that is kept of a member, for an export."""
+    """Returns what is stored about a member, for an export. `personal_data` says what of it is left out, and why."""
     return {
         "member": {
             "name": member.name,
@@ -76,6 +77,9 @@ async def _collect(session: AsyncSession, member: Member) -> dict[str, Any]:
                 for identity, chat in await list_identities(session, member.id)
             ],
         },
+        **await _web_chat(session, member.id),
+        **await _rounds(session, member.id),
+        **await _deeds(session, member.id),
         "answers": await _answers(session, member.id),
         "points": await _points(session, member.id),
         "sprints": await _sprints(session, member.id),
@@ -90,6 +94,7 @@ async def _collect(session: AsyncSession, member: Member) -> dict[str, Any]:
         ],
         "notifications": await _notifications(session, member.id),
         "duels": await _duels(session, member.id),
+        "duel_list": await _duel_list(session, member.id),
         "tournaments": await _tournaments(session, member.id),
         "ratings": [
             {"duel": row.duel_id, "mu": row.mu, "sigma": row.sigma, "at": row.at.isoformat()}
@@ -156,9 +161,68 @@ async def _tournaments(session: AsyncSession, member_id: int) -> list[dict[str, 
             "joined_at": row.joined_at.isoformat(),
             "from": row.from_day and row.from_day.isoformat(),
             "until": row.until_day and row.until_day.isoformat(),
+            "captain": captain,
         }
-        for row, title, team in await tournaments.list_of_member(session, member_id)
+        for row, title, team, captain in await tournaments.list_of_member(session, member_id)
     ]
+
+
+async def _web_chat(session: AsyncSession, member_id: int) -> dict[str, Any]:
+    """Returns who the member is in web chats, and the browsers that are signed in as them."""
+    return {
+        "web_people": [
+            {
+                "name": person.name,
+                "admin": person.admin,
+                "signs_in_with_account": has_account,
+                "at": person.joined_at.isoformat(),
+            }
+            for person, has_account in await personal_records.list_web_people(session, member_id)
+        ],
+        "web_sessions": [
+            {"browser": row.agent, "at": row.began_at.isoformat(), "used_at": row.used_at.isoformat()}
+            for row in await personal_records.list_web_sessions(session, member_id)
+        ],
+    }
+
+
+async def _rounds(session: AsyncSession, member_id: int) -> dict[str, Any]:
+    """Returns what rounds have about the member beside the answers."""
+    read = {
+        "hints": personal_records.list_hints,
+        "reminders": personal_records.list_reminders,
+        "excused_rounds": personal_records.list_excused_rounds,
+    }
+    found: dict[str, Any] = {
+        name: [
+            {"question": row.question, "day": row.day.isoformat(), "at": row.at.isoformat()}
+            for row in await list_rounds(session, member_id)
+        ]
+        for name, list_rounds in read.items()
+    }
+    found["ranks"] = [
+        {"question": row.question, "at": row.at.isoformat(), "before": row.rank_before, "after": row.rank_after}
+        for row in await personal_records.list_ranks(session, member_id)
+    ]
+    found["seasons"] = [
+        {"name": name, "at": ends_at and ends_at.isoformat(), "rank": row["rank"], "points": row["points"]}
+        for name, ends_at, row in await personal_records.list_season_places(session, member_id)
+    ]
+    return found
+
+
+async def _deeds(session: AsyncSession, member_id: int) -> dict[str, Any]:
+    """Returns what the member did as an admin or moderator."""
+    return {
+        "admin_actions": [
+            {"action": row.action, "detail": row.detail, "at": row.at.isoformat()}
+            for row in await personal_records.list_actions(session, member_id)
+        ],
+        "decisions": [
+            {"what": each.what, "state": each.state, "reason": each.reason}
+            for each in await personal_records.list_decisions(session, member_id)
+        ],
+    }
 
 
 async def _notifications(session: AsyncSession, member_id: int) -> dict[str, bool]:
@@ -181,6 +245,20 @@ async def _duels(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
     ]
 
 
+async def _duel_list(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "duel": duel.id,
+            "challenger": challenged,
+            "topic": duel.topic,
+            "state": duel.state,
+            "won": None if duel.winner is None else duel.winner == ("challenger" if challenged else "opponent"),
+            "at": duel.asked_at.isoformat(),
+        }
+        for duel, challenged in await personal_records.list_duels(session, member_id)
+    ]
+
+
 async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
     found = await store_privacy.list_answers(session, member_id)
     written = {answer.id for answer, _, _ in found}
@@ -193,6 +271,8 @@ async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]
             "practice": answer.round_id is None,
             "at": answer.at.isoformat(),
             "verdict": verdict and verdict.verdict,
+            # Its seed draws the hidden cases, which others may still have to pass.
+            "detail": verdict and {name: value for name, value in verdict.detail.items() if name != "seed"},
             "credit": confirmed.get(answer.id) if verdict is None or verdict.credit is None else verdict.credit,
             "marks": marks.get(answer.id),
             "shared": answer.id in shared,
@@ -201,7 +281,7 @@ async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]
     ]
 
 
-# Export of a member's data: JSON with everything, or CSV for a spreadsheet.
+# Export of a member's data: JSON, or CSV for a spreadsheet.
 
 COLUMNS = (
     "what", "at", "question", "given", "practice", "verdict", "credit", "marks", "shared",
@@ -216,8 +296,10 @@ def export_json(data: dict[str, Any]) -> str:
 
 
 def export_csv(data: dict[str, Any]) -> str:
-    """Returns a line per answer, ledger row, measured answer, credit given to others, card, answer in a duel, report,
-    suggestion, feedback and message in the web chat, oldest first. A card's state and ratings are only in the JSON."""
+    """Returns a line for each record that has a time, kind by kind, oldest first.
+
+    Settings, ratings, ranks, tournaments, and the details of cards and verdicts are only in the JSON.
+    """
     written = io.StringIO()
     lines = csv.DictWriter(written, COLUMNS, restval="", extrasaction="ignore", lineterminator="\r\n")
     lines.writeheader()
@@ -252,6 +334,22 @@ def _lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**said, "what": "feedback", "given": "a good question" if said["liked"] else "not a good question"}
     for message in data["web_messages"]:
         yield {"what": "message", "at": message["at"], "given": message["text"]}
+    yield from _record_lines(data)
+
+
+def _record_lines(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields what is stored besides what the member gave."""
+    for what, name in (("hint", "hints"), ("reminder", "reminders"), ("excused", "excused_rounds")):
+        yield from ({**row, "what": what} for row in data[name])
+    for row in data["seasons"]:
+        yield {"what": "season", "at": row["at"], "given": row["name"], "points": row["points"]}
+    for row in data["admin_actions"]:
+        detail = json.dumps(row["detail"], ensure_ascii=False)
+        yield {"what": "admin action", "at": row["at"], "given": row["action"], "reason": detail}
+    for row in data["decisions"]:
+        yield {"what": f"decision on a {row['what']}", "verdict": row["state"], "reason": row["reason"]}
+    for row in data["web_sessions"]:
+        yield {"what": "browser", "at": row["at"], "given": row["browser"]}
 
 
 def _given(answer: dict[str, Any]) -> str:

@@ -12,9 +12,9 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Annotated, Final, Literal, TypedDict, cast
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypedDict, cast
 
-import httpx
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy.exc import SQLAlchemyError
@@ -37,6 +37,9 @@ from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
 from service.wire import AnswerInput, ContestantAnswer, QuestionView, ScheduleSpec, Verdict, VerdictView
+
+if TYPE_CHECKING:
+    import httpx
 
 log = structlog.get_logger(__name__)
 CHECK_INTERVAL = timedelta(seconds=15)
@@ -270,6 +273,8 @@ class ModelEndpoint:
         Follows no redirect, so that the key and the question reach nobody else, and accepts no compressed reply, which
         could be larger than it looks.
         """
+        import httpx  # in a process that asks a model only: 2 MB
+
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
@@ -294,7 +299,7 @@ class ModelEndpoint:
 
 
 async def _read_reply(response: httpx.Response) -> bytes:
-    if response.status_code != httpx.codes.OK:
+    if response.status_code != HTTPStatus.OK:
         raise EndpointFailed(f"it replied with status {response.status_code}")
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise EndpointFailed("its reply is compressed, which it was asked not to do")

@@ -11,15 +11,14 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy.exc import IntegrityError, OperationalError
-from sqlalchemy.ext.asyncio import AsyncEngine
+from psycopg import DataError, IntegrityError, OperationalError
 
 from questions.model import Question
 from service.errors import Refused
 from service.rounds import delivery, submissions
 from service.store import questions, rounds
 from service.store.answers import ExpectedRound, Submission, record_in_one_statement
-from service.store.session import Sessions
+from service.store.session import DirectPool, Sessions
 from service.tracing import add_fields
 from service.wire import CONFIDENCE_KINDS, AnswerResult, QuestionRef, ScheduleSpec, Where, Who
 
@@ -39,9 +38,8 @@ class KnownRound:
 class FastPath:
     """Records answers by one statement each. Rounds are remembered, so it is for one database."""
 
-    def __init__(self, engine: AsyncEngine, sessions: Sessions) -> None:
-        # One statement is a transaction of its own.
-        self._engine = engine.execution_options(isolation_level="AUTOCOMMIT")
+    def __init__(self, pool: DirectPool, sessions: Sessions) -> None:
+        self._pool = pool
         self._sessions = sessions
         self._rounds: OrderedDict[int, KnownRound] = OrderedDict()
 
@@ -78,10 +76,11 @@ class FastPath:
         replies = (_stored(first), _stored(changed))
         edits = delivery.plan_answer_count(expected.id, now)
         try:
-            async with self._engine.connect() as connection:
+            async with self._pool.connection() as connection:
                 done = await record_in_one_statement(connection, who, where, expected, submitted, now, replies, edits)
-        except (IntegrityError, OperationalError):
-            # The event is another member's, or the database is in trouble: the other path says which.
+        except (IntegrityError, OperationalError, DataError):
+            # The event is another member's, the database is in trouble, or it cannot store a text: the other path says
+            # which.
             return None
         if done is None:
             return None
@@ -123,4 +122,4 @@ class FastPath:
 
 def _stored(reply: AnswerResult) -> str:
     """Returns the reply as `run_once` stores it."""
-    return json.dumps({"reply": reply.model_dump(mode="json")})
+    return f'{{"reply":{reply.model_dump_json()}}}'

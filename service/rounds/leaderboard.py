@@ -232,6 +232,11 @@ async def list_seasons(session: AsyncSession, caller: Caller) -> tuple[SeasonVie
     return await _season_views(session, caller, await ledger.list_seasons(session, caller.workspace_id))
 
 
+async def view_season(session: AsyncSession, caller: Caller, season_id: int) -> SeasonView:
+    """Returns a season of the caller's workspace. Raises KeyError if there is none with that id."""
+    return {season.id: season for season in await list_seasons(session, caller)}[season_id]
+
+
 async def _archive(session: AsyncSession, season: Season, now: datetime) -> None:
     if now <= season.starts_at:
         raise Refused(SeasonTooShort(name=season.name))

@@ -23,12 +23,15 @@ from service.domain.scoring import (
 from service.rounds.board_keys import open_board, open_for_posting
 from service.store import answers, boards, ledger, outbox, suggestions
 from service.store.answers import RoundEntry
+from service.store.statements import pages
 from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import AnswerInput, AnswerUnreadable, ScheduleSpec, VerdictView
 
 log = structlog.get_logger(__name__)
 CREDIT_TOLERANCE = 1e-9
 """Difference below which two sums of credits are equal."""
+RANKED_TOGETHER = 200_000
+"""Members whose ranks are read by one statement, which goes through the whole board: a second or two at a million."""
 
 
 def grade_answer(question: Question, given: AnswerInput) -> VerdictView:
@@ -54,7 +57,8 @@ def _credit(question: Question, given: AnswerInput) -> Credit:
 
 
 class LedgerPosting:
-    """Posts points of one round. Takes the same number of statements for one answer as for all of them."""
+    """Posts points of one round, together or a page of answers at a time. Takes the same number of statements for one
+    answer as for a whole page."""
 
     def __init__(
         self,
@@ -73,6 +77,9 @@ class LedgerPosting:
         self._share_right = share_right
         self._shown_at: dict[int | None, datetime] = {}
         self._policy = ScoringPolicy(speed_bonus=ScheduleSpec.from_stored(schedule.spec).speed_bonus)
+        self._week_board: int | None = None
+        self._ranks_before: dict[int, int] = {}
+        self._posted: list[int] = []
 
     @classmethod
     async def for_round(
@@ -84,10 +91,28 @@ class LedgerPosting:
         return cls(round_, schedule, question, share, hinted, await suggestions.find_round_author(session, round_.id))
 
     async def post(self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float | None]]) -> list[int]:
-        """Posts the points of answers with their credits, once per round and member. Returns the points of each.
+        """Posts the points of answers with their credits, once per round and member, and records how the members' ranks
+        on the channel's board of the week changed. Returns the points of each.
 
         An open answer has no credit (None) and gets the points of participation.
         """
+        await self.note_ranks(session, [entry.member.id for entry, _ in graded])
+        points = await self.post_page(session, graded)
+        await self.save_ranks(session)
+        return points
+
+    async def note_ranks(self, session: AsyncSession, member_ids: Sequence[int]) -> None:
+        """Keeps the ranks that these members have before `post_page`. Call it once, with all members of all pages."""
+        if not member_ids:
+            return
+        schedule, at = self._schedule, self._round.opens_at
+        await open_for_posting(session, schedule, at)
+        self._week_board = await open_board(session, schedule.workspace_id, schedule.channel_id, "week", at)
+        for page in pages(member_ids, RANKED_TOGETHER):
+            self._ranks_before |= await boards.get_ranks(session, self._week_board, page)
+
+    async def post_page(self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float | None]]) -> list[int]:
+        """Posts the points of some of the answers, as `post` does. Call `save_ranks` after the last page."""
         posted, rows = [], []
         for entry, credit in graded:
             if self.is_author(entry.member.id):
@@ -101,22 +126,19 @@ class LedgerPosting:
             # Writing prose is no race, so its time breaks no tie.
             seconds_row = {"seconds": None if credit is None else seconds}
             rows.append(self._row(entry, key, "round", posted[-1], credit) | seconds_row)
-        if rows:
-            await self._insert(session, rows)
+        await ledger.insert_entries(session, rows)
+        self._posted += [row["member_id"] for row in rows]
         return posted
 
-    async def _insert(self, session: AsyncSession, rows: list[dict[str, Any]]) -> None:
-        """Posts the entries, and records how the members' ranks on the channel's board of the week changed."""
-        schedule, at = self._schedule, self._round.opens_at
-        members = [row["member_id"] for row in rows]
-        await open_for_posting(session, schedule, at)
-        board_id = await open_board(session, schedule.workspace_id, schedule.channel_id, "week", at)
-        before = await boards.get_ranks(session, board_id, members)
-        await ledger.insert_entries(session, rows)
-        after = await boards.get_ranks(session, board_id, members)
-        ranked = await boards.count_ranked(session, board_id)
-        ranks = [(member, before.get(member), after.get(member)) for member in members]
-        await answers.save_ranks(session, self._round.id, ranks, ranked)
+    async def save_ranks(self, session: AsyncSession) -> None:
+        """Records the ranks of the members whose points were posted: before, as noted, and after."""
+        if self._week_board is None or not self._posted:
+            return
+        ranked = await boards.count_ranked(session, self._week_board)
+        for page in pages(self._posted, RANKED_TOGETHER):
+            after = await boards.get_ranks(session, self._week_board, page)
+            ranks = [(member, self._ranks_before.get(member), after.get(member)) for member in page]
+            await answers.save_ranks(session, self._round.id, ranks, ranked)
 
     async def post_corrections(
         self, session: AsyncSession, graded: Sequence[tuple[RoundEntry, float]], version_id: int
@@ -126,7 +148,7 @@ class LedgerPosting:
         The difference is 0 if no points were posted before, or if the credit is unchanged: a new level or changed
         scoring does not alter closed rounds.
         """
-        totals = await ledger.sum_round(session, self._round.id)
+        totals = await ledger.sum_round(session, self._round.id, [entry.member.id for entry, _ in graded])
         moved, rows = [], []
         for entry, credit in graded:
             if self.is_author(entry.member.id):
@@ -148,7 +170,8 @@ class LedgerPosting:
         """Posts the difference that a credit given by people makes, once per `GivenCredit`. Returns the points."""
         if self.is_author(entry.member.id):
             return 0
-        points, credited = (await ledger.sum_round(session, self._round.id)).get(entry.member.id, (0, 0.0))
+        posted = await ledger.sum_round(session, self._round.id, [entry.member.id])
+        points, credited = posted.get(entry.member.id, (0, 0.0))
         moved = self._points(credit, None) + self.hint_points(entry.member.id, credit) - points
         row = self._row(entry, f"credit:{given}", "credit", moved, credit - credited)
         await ledger.insert_entries(session, [row | {"seconds": None}])
@@ -169,8 +192,10 @@ class LedgerPosting:
 
     def confidence_points(self, answer: AnswerRow, credit: float | None) -> int:
         """Returns the points for how sure the member was."""
-        confidence = AnswerInput.from_stored(answer.given).confidence
-        return 0 if credit is None else confidence_points(credit, confidence, self._policy)
+        # Of ten thousand answers, few say: those that do not are not read for it.
+        if credit is None or answer.given.get("confidence") is None:
+            return 0
+        return confidence_points(credit, AnswerInput.from_stored(answer.given).confidence, self._policy)
 
     def is_author(self, member_id: int) -> bool:
         """Returns whether the member suggested the question, so that it earns them nothing."""

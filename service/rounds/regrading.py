@@ -22,6 +22,7 @@ from service.store import answers, outbox, questions, rounds
 from service.store.boards import lock_boards
 from service.store.questions import Version
 from service.store.session import Sessions
+from service.store.statements import pages
 from service.store.tables import Round, Schedule, VerdictRow
 from service.wire import AnswerInput, Notice, QuestionCorrected, VerdictView
 
@@ -173,16 +174,19 @@ async def _correct_round(
     session: AsyncSession, round_: Round, schedule: Schedule, fixed: Version, now: datetime
 ) -> list[int]:
     """Returns the nonzero point differences of the members."""
-    graded = [
-        (entry, grade_answer(fixed.question, AnswerInput.from_stored(entry.answer.given)))
-        for entry in await answers.list_entries(session, round_.id)
-        if entry.member.forgotten_at is None and not entry.answer.given.get("cleared")
-    ]
-    graded = [(entry, verdict) for entry, verdict in graded if verdict.verdict != "system error"]
-    await answers.save_verdicts(session, [(entry.answer, verdict) for entry, verdict in graded], now, fixed.id)
     posting = await LedgerPosting.for_round(session, round_, schedule, fixed.question)
-    credits = [(entry, verdict.credit) for entry, verdict in graded if verdict.credit is not None]
-    return [points for points in await posting.post_corrections(session, credits, fixed.id) if points]
+    moved: list[int] = []
+    for page in pages(await answers.list_member_ids(session, round_.id)):
+        graded = [
+            (entry, grade_answer(fixed.question, AnswerInput.from_stored(entry.answer.given)))
+            for entry in await answers.list_page(session, round_.id, page)
+            if entry.member.forgotten_at is None and not entry.answer.given.get("cleared")
+        ]
+        graded = [(entry, verdict) for entry, verdict in graded if verdict.verdict != "system error"]
+        await answers.save_verdicts(session, [(entry.answer, verdict) for entry, verdict in graded], now, fixed.id)
+        credits = [(entry, verdict.credit) for entry, verdict in graded if verdict.credit is not None]
+        moved += [points for points in await posting.post_corrections(session, credits, fixed.id) if points]
+    return moved
 
 
 async def _regrade_round(

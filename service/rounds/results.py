@@ -5,7 +5,7 @@ A result is shown to its member only, and only after the close.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -31,6 +31,7 @@ from service.store import (
 from service.store.ledger import RoundPoints
 from service.store.members import Caller
 from service.store.questions import Version
+from service.store.statements import pages
 from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import (
     AnswerInput,
@@ -45,6 +46,8 @@ from service.wire import (
     StillOpen,
 )
 
+PAGE = 1_000
+"""Results that are built together."""
 SHOWN_UNASKED = "web"
 """The platform whose members see their result without asking: its page is theirs alone, so nothing is sent to them."""
 
@@ -90,29 +93,27 @@ async def enqueue_unasked(
 ) -> None:
     """Enqueues the results of everyone who answered in a chat that shows them unasked."""
     for chat_id, members in (await chats.list_answering(session, round_.id, channel_ids, SHOWN_UNASKED)).items():
-        channel_id = await schedules.find_channel_in_chat(session, schedule, chat_id)
-        found = await build_results(session, round_, schedule, members)
-        messages = [
-            outbox.NewMessage(
-                key=f"round:{round_.id}:result:{chat_id}:{member_id}",
-                body=result,
-                workspace_id=schedule.workspace_id,
-                channel_id=channel_id,
-                member_id=member_id,
-                round_id=round_.id,
-            )
-            for member_id, result in found.items()
-        ]
-        await outbox.enqueue_in_chat(session, chat_id, messages, now, now + outbox.PRIVATE_TIMEOUT)
+        async for messages in _result_messages(session, round_, schedule, chat_id, members):
+            await outbox.enqueue_in_chat(session, chat_id, messages, now, now + outbox.PRIVATE_TIMEOUT)
 
 
 async def enqueue_wanted(session: AsyncSession, round_: Round, schedule: Schedule, now: datetime) -> None:
     """Enqueues the results of everyone who answered and asked for a private message."""
-    messages = []
     for chat_id, members in (await notifications.list_wanting_results(session, round_.id, SHOWN_UNASKED)).items():
-        channel_id = await schedules.find_channel_in_chat(session, schedule, chat_id)
-        found = await build_results(session, round_, schedule, members)
-        messages += [
+        earlier = 0
+        async for messages in _result_messages(session, round_, schedule, chat_id, members):
+            await outbox.enqueue_paced(session, messages, now, now + outbox.PRIVATE_TIMEOUT, earlier=earlier)
+            earlier += len(messages)
+
+
+async def _result_messages(
+    session: AsyncSession, round_: Round, schedule: Schedule, chat_id: int, member_ids: Sequence[int]
+) -> AsyncIterator[list[outbox.NewMessage]]:
+    """Yields the messages with the members' results in pages, so that few are in memory."""
+    channel_id = await schedules.find_channel_in_chat(session, schedule, chat_id)
+    for page in pages(member_ids, PAGE):
+        found = await build_results(session, round_, schedule, page)
+        yield [
             outbox.NewMessage(
                 key=f"round:{round_.id}:result:{chat_id}:{member_id}",
                 body=result,
@@ -124,7 +125,6 @@ async def enqueue_wanted(session: AsyncSession, round_: Round, schedule: Schedul
             )
             for member_id, result in found.items()
         ]
-    await outbox.enqueue_paced(session, messages, now, now + outbox.PRIVATE_TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)

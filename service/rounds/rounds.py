@@ -5,8 +5,7 @@ Messages go to the outbox in the same transaction; nothing is sent here.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -19,6 +18,7 @@ from service.rounds import contestant, delivery, leaderboard, measuring, practic
 from service.rounds.jobs import defer_measuring
 from service.rounds.ledger import LedgerPosting, grade_answer
 from service.rounds.schedules import next_posting
+from service.rounds.tally import Result, Tally
 from service.rounds.views import build_answer_key, build_question_view, channel_variant
 from service.store import answers, locks, outbox, questions, rounds, suggestions
 from service.store import calibrations as calibration_rows
@@ -27,7 +27,8 @@ from service.store.members import Caller, list_ids_on
 from service.store.outbox import PlannedEdits
 from service.store.questions import Version
 from service.store.session import Sessions
-from service.store.tables import Round, Schedule
+from service.store.statements import pages
+from service.store.tables import AnswerRow, Round, Schedule
 from service.wire import (
     AnswerInput,
     NoOpenRound,
@@ -37,37 +38,21 @@ from service.wire import (
     RevealPost,
     RoundView,
     ScheduleSpec,
+    VerdictView,
 )
 
 log = structlog.get_logger(__name__)
 CALIBRATION_DELAY = timedelta(minutes=5)
 """Time from a close to the calibration of its workspace: code answers may still be judged."""
-MAX_WRONG_TEXTS = 3
-"""Number of most common wrong texts in a reveal."""
-MAX_NAMED = 25
-"""Members whose points a reveal names, best first."""
-MAX_WRONG_LENGTH = 120
-"""Longest wrong text in a reveal, characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ClosingRound:
-    """A round that is being closed, with the answers that count."""
+    """A round that is being closed."""
 
     round: Round
     schedule: Schedule
     version: Version
-    entries: Sequence[RoundEntry]
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """The result of one member's answer."""
-
-    entry: RoundEntry
-    credit: float | None
-    """None for an open answer, which people mark later."""
-    points: int
 
 
 async def close_due(sessions: Sessions, now: datetime) -> int:
@@ -115,12 +100,12 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     assert round_.version_id is not None, "a round that was not skipped asks a question"
     round_.closed_at = now
     version = await questions.get_version(session, round_.version_id)
-    closing = _ClosingRound(round_, schedule, version, await answers.list_entries(session, round_id))
-    graded = await _grade_entries(session, closing, now)
+    closing = _ClosingRound(round_, schedule, version)
+    tally = await _grade_answers(session, closing, now)
     await session.flush()
     await practice.add_missed_cards(session, answers.absent_members(round_), version.question_id, now)
     await practice.add_wrong_cards(session, answers.wrong_members(round_), version.question_id, now)
-    reveal = await _build_reveal(session, closing, graded, now)
+    reveal = await _build_reveal(session, closing, tally, now)
     channels = await outbox.list_round_channels(session, round_id, schedule)
     for channel_id in channels:
         board = await leaderboard.get_top(session, channel_id, now)
@@ -183,50 +168,77 @@ async def view_round(session: AsyncSession, round_: Round, schedule: Schedule) -
     )
 
 
-async def _grade_entries(session: AsyncSession, closing: _ClosingRound, now: datetime) -> list[_Result]:
-    """Grades all answers and posts their points, except code without a verdict, which is posted with its verdict."""
+async def _grade_answers(session: AsyncSession, closing: _ClosingRound, now: datetime) -> Tally:
+    """Grades all answers and posts their points, except code without a verdict, which is posted with its verdict.
+
+    Goes page by page: all answers of a very large round would not fit into memory, nor into the time of a statement.
+    """
+    round_, question = closing.round, closing.version.question
+    posting = await LedgerPosting.for_round(session, round_, closing.schedule, question)
+    # Options and texts of different variants cannot be counted together.
+    tally = Tally(texts=question.kind in ("value", "output") and not round_.own_variants)
+    members = await answers.list_member_ids(session, round_.id)
+    for number, page in enumerate(pages(members)):
+        entries = await answers.list_page(session, round_.id, page)
+        graded = await _grade_page(session, entries, now)
+        if number == 0:
+            # Not before: a late verdict, too, is saved before its boards are opened, so that each waits for the other.
+            await posting.note_ranks(session, members)
+        points = await posting.post_page(session, graded)
+        tally.add(entries, [Result(*each, earned) for each, earned in zip(graded, points, strict=True)])
+    await posting.save_ranks(session)
+    return tally
+
+
+async def _grade_page(
+    session: AsyncSession, entries: Sequence[RoundEntry], now: datetime
+) -> list[tuple[RoundEntry, float | None]]:
+    """Grades answers and saves the verdicts. Returns the credit of each, without those that have no verdict."""
     graded, verdicts = [], []
-    asked = await questions.list_versions(session, {entry.answer.version_id for entry in closing.entries})
-    for entry in closing.entries:
+    # Of ten thousand answers to a choice, few differ.
+    same: dict[Hashable, VerdictView] = {}
+    asked = await questions.list_versions(session, {entry.answer.version_id for entry in entries})
+    for entry in entries:
         # Where members have variants of their own, each answer has the key of its own.
         question = asked[entry.answer.version_id].question
         if entry.verdict is not None:
             if entry.verdict.verdict != "system error":
                 graded.append((entry, entry.verdict.credit))
         elif question.kind != "code":
-            verdict = grade_answer(question, AnswerInput.from_stored(entry.answer.given))
+            verdict = same.get(_read_key(entry.answer))
+            if verdict is None:
+                verdict = grade_answer(question, AnswerInput.from_stored(entry.answer.given))
+                same[_read_key(entry.answer)] = verdict
             if verdict.verdict != "system error":
                 verdicts.append((entry.answer, verdict))
                 graded.append((entry, verdict.credit))
     await answers.save_verdicts(session, verdicts, now)
-    posting = await LedgerPosting.for_round(session, closing.round, closing.schedule, closing.version.question)
-    points = await posting.post(session, graded)
-    return [_Result(entry, credit, earned) for (entry, credit), earned in zip(graded, points, strict=True)]
+    return graded
 
 
-async def _build_reveal(
-    session: AsyncSession, closing: _ClosingRound, results: Sequence[_Result], now: datetime
-) -> RevealPost:
-    round_, schedule, version, entries = closing.round, closing.schedule, closing.version, closing.entries
+def _read_key(answer: AnswerRow) -> Hashable:
+    """Returns what the verdict on an answer depends on."""
+    options = answer.given.get("options")
+    return answer.version_id, None if options is None else frozenset(options), answer.given.get("text")
+
+
+async def _build_reveal(session: AsyncSession, closing: _ClosingRound, tally: Tally, now: datetime) -> RevealPost:
+    round_, schedule, version = closing.round, closing.schedule, closing.version
     spec = ScheduleSpec.from_stored(schedule.spec)
-    given = [AnswerInput.from_stored(entry.answer.given) for entry in entries]
-    # Options and texts of different variants cannot be counted together.
-    chosen = [] if round_.own_variants else [option for each in given for option in each.options or ()]
-    shown = [result for result in results if not result.entry.member.hidden]
-    first = [result for result in shown if result.credit == 1][:1]
-    best = sorted(shown, key=lambda result: -result.points)[:MAX_NAMED]
-    people = await _view_people(session, schedule, [*first, *best])
+    chosen = {} if round_.own_variants else tally.chosen
+    first = [tally.first] if tally.first else []
+    people = await _view_people(session, schedule, [*first, *tally.best])
     return RevealPost(
         ref=str(QuestionRef("round", round_.id)),
         day=round_.day,
         key=build_answer_key(version, str(QuestionRef("round", round_.id)), chosen, variant=channel_variant(round_)),
-        answers=len(entries),
-        right=sum(result.credit == 1 for result in results),
-        mean_credit=sum(result.credit or 0.0 for result in results) / len(results) if results else 0.0,
-        wrong_texts=() if round_.own_variants else _wrong_texts(version, results),
+        answers=tally.answers,
+        right=tally.right,
+        mean_credit=tally.mean_credit,
+        wrong_texts=tally.wrong_texts,
         first=people[0] if first else None,
         points=tuple(people[len(first) :]),
-        unnamed=len(shown) - len(best),
+        unnamed=tally.shown - len(tally.best),
         contestant=await contestant.view_answer(session, round_, spec, version),
         suggested_by=await suggestions.find_credit(session, version.question_id),
         next_at=await next_posting(session, schedule, now),
@@ -235,7 +247,7 @@ async def _build_reveal(
     )
 
 
-async def _view_people(session: AsyncSession, schedule: Schedule, results: Sequence[_Result]) -> list[PersonView]:
+async def _view_people(session: AsyncSession, schedule: Schedule, results: Sequence[Result]) -> list[PersonView]:
     members = {result.entry.member.id for result in results}
     streaks = await leaderboard.load_schedule_streaks(session, schedule.id, members)
     ids = await list_ids_on(session, "discord", members)
@@ -248,12 +260,3 @@ async def _view_people(session: AsyncSession, schedule: Schedule, results: Seque
         )
         for result in results
     ]
-
-
-def _wrong_texts(version: Version, results: Sequence[_Result]) -> tuple[tuple[str, int], ...]:
-    if version.question.kind not in ("value", "output"):
-        return ()
-    texts = [
-        (result.entry.answer.given["text"] or "").strip()[:MAX_WRONG_LENGTH] for result in results if result.credit != 1
-    ]
-    return tuple(sorted(Counter(texts).items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_WRONG_TEXTS])

@@ -210,7 +210,8 @@ async def _lock_schedule(session: AsyncSession, caller: Caller, schedule_id: int
 
 
 async def validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec, now: datetime) -> ScheduleSpec:
-    """Returns `spec` with topics spelled as in the bank and the day it counts from. Refused if it could never post."""
+    """Returns `spec` with topics spelled as in the bank and the day it counts from. Refused if it could not post twice
+    within a year."""
     if not spec.weekdays:
         raise Refused(InvalidTimetable(field="weekdays"))
     if spec.at.tzinfo is not None:
@@ -225,7 +226,9 @@ async def validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec, no
         raise Refused(InvalidTimetable(field="zone", value=spec.zone, similar=error.similar)) from None
     except UnknownHolidays:
         raise Refused(InvalidTimetable(field="holidays", value=spec.country)) from None
-    if next_slot(timetable, now) is None:
+    first = next_slot(timetable, now)
+    if first is None or next_slot(timetable, first.instant) is None:
+        # A single date is no schedule: every 365 days on a Monday are seven years.
         raise Refused(InvalidTimetable(field="days"))
     spec = spec.model_copy(update={"topics": await resolve_topics(session, caller.workspace_id, spec.topics)})
     if not await is_possible(session, spec, caller.workspace_id):

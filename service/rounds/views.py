@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import PurePath
 
 from questions.facts import runnable_proof
@@ -60,16 +59,16 @@ def has_hint(question: Question) -> bool:
 
 
 def build_answer_key(
-    version: Version, ref: str = "", chosen: Iterable[str] = (), *, variant: VariantRole | None = None
+    version: Version, ref: str = "", chosen: Mapping[str, int] | None = None, *, variant: VariantRole | None = None
 ) -> AnswerKey:
-    """Returns the key and explanation. `chosen` holds the option ids that members chose, with repetitions."""
-    question, counts = version.question, Counter(chosen)
+    """Returns the key and explanation. `chosen` holds how many members chose each option, by its id."""
+    question = version.question
     return AnswerKey(
         question=build_question_view(version, ref, variant=variant),
         answer=_answer_text(question),
         why=question.why,
         proof=runnable_proof(question),
-        options=_option_keys(question, ref, counts),
+        options=_option_keys(question, ref, chosen or {}),
         key_points=question.key_points,
         quoted=bool(question.key_points) and not (question.proof or question.unproved),
         links=question.links,
@@ -77,10 +76,10 @@ def build_answer_key(
     )
 
 
-def _option_keys(question: Question, ref: str, counts: Mapping[str, int]) -> tuple[OptionKey, ...]:
+def _option_keys(question: Question, ref: str, chosen: Mapping[str, int]) -> tuple[OptionKey, ...]:
     return tuple(
         OptionKey(
-            id=option.id, text=option.text, right=option.right, reason=option.reason, chosen_by=counts.get(option.id, 0)
+            id=option.id, text=option.text, right=option.right, reason=option.reason, chosen_by=chosen.get(option.id, 0)
         )
         for option in _shuffled_options(question, CHANNEL_ORDER, ref)
     )

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
     ForeignKey,
     Select,
     delete,
+    exists,
     func,
     literal,
     select,
@@ -20,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, insert
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, aliased, mapped_column
 
 from service.store.members import Caller, merged_ids
@@ -122,7 +125,7 @@ class RecordedAnswer:
 
 
 async def record_in_one_statement(
-    connection: AsyncConnection,
+    connection: AsyncConnection[TupleRow],
     who: Who,
     where: Where,
     expected: ExpectedRound,
@@ -143,15 +146,15 @@ async def record_in_one_statement(
         *(submitted.event_id, submitted.at, now, _stored(submitted.given), *replies),
         *(edits.prefix, edits.due_at, edits.give_up_at),
     )
-    row = (await connection.exec_driver_sql(_RECORD, values)).one_or_none()
-    return None if row is None else RecordedAnswer(row.answer_id, row.member_id, row.is_first, row.reply)
+    row = await (await connection.execute(_RECORD, values)).fetchone()
+    return None if row is None else RecordedAnswer(*row)
 
 
 _RECORD = (
-    "select * from record_answer("
+    "select answer_id, member_id, is_first, reply from record_answer("
     "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s, %s, %s, %s::jsonb, %s::jsonb, %s::jsonb, %s, %s, %s)"
 )
-"""Sent as it is: building it with SQLAlchemy would take as long as executing it."""
+"""Sent by psycopg itself: SQLAlchemy would take longer to build and send it than the server to execute it."""
 
 
 async def get_current(session: AsyncSession, round_id: int, member_id: int) -> AnswerRow | None:
@@ -170,8 +173,8 @@ async def save_verdict(
     seed: int | None = None,
 ) -> bool:
     """Saves an answer's verdict by a question version. Returns False if it already has one."""
-    row = _verdict_row(answer_id, version_id, view, now)
-    row["detail"] |= {} if seed is None else {"seed": str(seed)}
+    detail = view.model_dump(mode="json") | ({} if seed is None else {"seed": str(seed)})
+    row = _verdict_row(answer_id, version_id, view, detail, now)
     made = insert(VerdictRow).values(row).on_conflict_do_nothing().returning(VerdictRow.id)
     return await session.scalar(made) is not None
 
@@ -183,18 +186,26 @@ async def save_verdicts(
     version_id: int | None = None,
 ) -> None:
     """Saves the verdicts of many answers. Leaves out answers that already have one."""
-    rows = [_verdict_row(answer.id, version_id or answer.version_id, view, now) for answer, view in graded]
+    # Many answers share a verdict, which is written as JSON once.
+    different = {id(view): view for _, view in graded}
+    details = {key: view.model_dump(mode="json") for key, view in different.items()}
+    rows = [
+        _verdict_row(answer.id, version_id or answer.version_id, view, details[id(view)], now)
+        for answer, view in graded
+    ]
     for made in insert_batches(VerdictRow, rows):
         await session.execute(made.on_conflict_do_nothing())
 
 
-def _verdict_row(answer_id: int, version_id: int, view: VerdictView, now: datetime) -> dict[str, Any]:
+def _verdict_row(
+    answer_id: int, version_id: int, view: VerdictView, detail: dict[str, Any], now: datetime
+) -> dict[str, Any]:
     return {
         "answer_id": answer_id,
         "version_id": version_id,
         "verdict": view.verdict,
         "credit": view.credit,
-        "detail": view.model_dump(mode="json"),
+        "detail": detail,
         "at": now,
     }
 
@@ -206,6 +217,20 @@ async def list_entries(
     query = _entries().where(CurrentAnswer.round_id == round_id)
     if member_ids is not None:
         query = query.where(CurrentAnswer.member_id.in_(member_ids))
+    return [RoundEntry(*row) for row in await session.execute(query)]
+
+
+async def list_member_ids(session: AsyncSession, round_id: int) -> Sequence[int]:
+    """Returns the members who have a current answer in the round, in the order of their ids."""
+    query = select(CurrentAnswer.member_id).where(CurrentAnswer.round_id == round_id)
+    return (await session.scalars(query.order_by(CurrentAnswer.member_id))).all()
+
+
+async def list_page(session: AsyncSession, round_id: int, member_ids: Sequence[int]) -> Sequence[RoundEntry]:
+    """Returns the current answers of the round from the first to the last of these members, earliest first. They are
+    in the order of their ids, none left out in between."""
+    query = _entries().where(CurrentAnswer.round_id == round_id)
+    query = query.where(CurrentAnswer.member_id.between(member_ids[0], member_ids[-1]))
     return [RoundEntry(*row) for row in await session.execute(query)]
 
 
@@ -361,7 +386,9 @@ async def count_answers(session: AsyncSession, round_id: int) -> int:
 
 def absent_members(round_: Round) -> Select[int]:
     """Selects the members who answered an earlier round of the schedule but not this one."""
-    here = select(CurrentAnswer.member_id).where(CurrentAnswer.round_id == round_.id)
+    here = aliased(CurrentAnswer)
+    # As NOT IN, PostgreSQL would look through all who answered for each member, once they outgrow its memory.
+    answered = exists().where(here.round_id == round_.id, here.member_id == CurrentAnswer.member_id)
     return (
         select(CurrentAnswer.member_id)
         .distinct()
@@ -371,7 +398,7 @@ def absent_members(round_: Round) -> Select[int]:
             Round.schedule_id == round_.schedule_id,
             Round.opens_at < round_.opens_at,
             Member.forgotten_at.is_(None),
-            CurrentAnswer.member_id.not_in(here),
+            ~answered,
         )
     )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import (
     CTE,
@@ -52,6 +52,19 @@ MARKED = 5000
 Rows = type[Outbox] | AliasedClass[Outbox]
 
 
+class _Wanted(NamedTuple):
+    """The messages that a dispatcher claims. In a statement, each value is a bound parameter or None."""
+
+    platform: str
+    application: str
+    now: datetime
+    kinds: Collection[str] | None
+    shards: int | None
+    """Number of all shards; None to claim for all of them."""
+    first_shard: int | None
+    last_shard: int | None
+
+
 async def lock_claimable(
     session: AsyncSession,
     platform: str,
@@ -69,7 +82,7 @@ async def lock_claimable(
     Chats take turns, so that one with thousands of channels, and its rate limit, delays no other.
     """
     numbers = (shards.count, shards.first, shards.last) if shards else (None, None, None)
-    wanted = (platform, application, now, kinds, *numbers)
+    wanted = _Wanted(platform, application, now, kinds, *numbers)
     while True:
         found = (await session.execute(*_select_claimable(limit, *wanted))).all()
         rows = [row for row, _ in found]
@@ -91,19 +104,17 @@ def _select_claimable(
     first_shard: int | None,
     last_shard: int | None,
 ) -> Select[Outbox, int]:
-    """Selects the messages, each with how many of those that have been ready for longest were considered.
-
-    `shards` is the number of all shards, or None to claim for all of them."""
-    wanted = (platform, application, now, kinds, shards, first_shard, last_shard)
+    """Selects the messages, each with how many of those that have been ready for longest were considered."""
+    wanted = _Wanted(platform, application, now, kinds, shards, first_shard, last_shard)
     message, of_chat = aliased(Outbox), aliased(Outbox)
     ready_at = _ready_at(message)
-    longest = _select_ready(message, *wanted).order_by(ready_at, message.id).limit(_constant(CONSIDERED)).cte("longest")
+    longest = _select_ready(message, wanted).order_by(ready_at, message.id).limit(_constant(CONSIDERED)).cte("longest")
     # If there are more, these may be of few chats, or of one.
     few = select(and_(func.count() == CONSIDERED, func.count(longest.c.chat_id.distinct()) < most)).scalar_subquery()
-    chats = _select_chats(few, *wanted)
+    chats = _select_chats(few, wanted)
     each = select(func.greatest(CONSIDERED / func.count(), 1)).select_from(chats).scalar_subquery()
     of_chats = (
-        _select_ready(of_chat, *wanted)
+        _select_ready(of_chat, wanted)
         .where(of_chat.chat_id == chats.c.chat_id)
         .order_by(_ready_at(of_chat), of_chat.id)
         .limit(cast_sql(each, BigInteger))
@@ -128,8 +139,8 @@ def _select_claimable(
     )
 
 
-def _select_chats(wanted: ColumnElement[bool], *of: Any) -> CTE:
-    """Selects chats with messages that are ready, if wanted. There may be more than a claim looks at, so it starts
+def _select_chats(needed: ColumnElement[bool], wanted: _Wanted) -> CTE:
+    """Selects chats with messages that are ready, if needed. There may be more than a claim looks at, so it starts
     anywhere.
 
     It jumps from chat to chat in the index `ix_outbox_turns`, and from the last to the first, until it comes around.
@@ -137,14 +148,14 @@ def _select_chats(wanted: ColumnElement[bool], *of: Any) -> CTE:
 
     def following(chat_id: ColumnElement[int]) -> ScalarSelect[Any]:
         message = aliased(Outbox)
-        ready = _select_ready(message, *of).where(message.chat_id > chat_id)
+        ready = _select_ready(message, wanted).where(message.chat_id > chat_id)
         first = ready.with_only_columns(message.chat_id).order_by(message.chat_id, _ready_at(message))
         return first.limit(_constant(1)).scalar_subquery()
 
     nowhere = literal_column("0", BigInteger)
     last = select(func.max(Chat.id)).scalar_subquery()
     anywhere = select(cast_sql(func.floor(func.random() * last), BigInteger)).scalar_subquery()
-    start = select(func.coalesce(following(anywhere), following(nowhere)).label("chat_id")).where(wanted)
+    start = select(func.coalesce(following(anywhere), following(nowhere)).label("chat_id")).where(needed)
     turns = start.cte("turns", recursive=True)
     around = func.coalesce(following(turns.c.chat_id), following(nowhere))
     turns = turns.union(select(around).where(turns.c.chat_id.is_not(None)))
@@ -164,9 +175,9 @@ def _mark_followers(
 ) -> Update:
     """Marks messages that are ready but wait behind another, and returns their ids. Waits for no lock."""
     message = aliased(Outbox)
-    wanted = (of_platform, application, now, kinds, shards, first_shard, last_shard)
+    wanted = _Wanted(of_platform, application, now, kinds, shards, first_shard, last_shard)
     ready = (
-        _select_ready(message, *wanted).order_by(_ready_at(message), message.id).limit(_constant(MARKED)).subquery().c
+        _select_ready(message, wanted).order_by(_ready_at(message), message.id).limit(_constant(MARKED)).subquery().c
     )
     behind = select(*ready, _head(ready).label("head")).subquery().c
     held = (
@@ -187,25 +198,17 @@ def _mark_followers(
     return marked.execution_options(synchronize_session=False)
 
 
-def _select_ready(
-    rows: Rows,
-    platform: str,
-    application: str,
-    now: datetime,
-    kinds: Collection[str] | None,
-    shards: int | None,
-    first_shard: int | None,
-    last_shard: int | None,
-) -> Select[*tuple[Any, ...]]:
+def _select_ready(rows: Rows, wanted: _Wanted) -> Select[*tuple[Any, ...]]:
     """Selects messages that may be posted now if they are at the head of their queue, with what tells queues apart."""
-    serves = [Chat.application.in_((application, ""))]
-    if shards is not None:
-        serves.append(_shard(shards).between(first_shard, last_shard))
+    serves = [Chat.application.in_((wanted.application, ""))]
+    if wanted.shards is not None:
+        serves.append(_shard(wanted.shards).between(wanted.first_shard, wanted.last_shard))
     # As the value of a column: the planner would join the chats first, and so read everything that waits.
     served = select(and_(*serves)).where(Chat.id == rows.chat_id).scalar_subquery()
-    conditions = [_unsent(rows), ~rows.follower, rows.platform == platform, _ready_at(rows) <= now, served]
-    if kinds is not None:
-        conditions.append(_reads(rows).in_(kinds))
+    ready = _ready_at(rows) <= wanted.now
+    conditions = [_unsent(rows), ~rows.follower, rows.platform == wanted.platform, ready, served]
+    if wanted.kinds is not None:
+        conditions.append(_reads(rows).in_(wanted.kinds))
     named = (column.label(f"queue_{number}") for number, column in enumerate(_queue(rows)))
     return select(rows.id, rows.chat_id, rows.due_at, *named).where(*conditions)
 

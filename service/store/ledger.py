@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.standings import LedgerEntry
 from service.store.members import Caller, merged_ids
-from service.store.statements import built_once, insert_rows
+from service.store.statements import built_once, insert_rows, is_any_of
 from service.store.tables import (
     AnswerRow,
     CurrentAnswer,
@@ -43,10 +43,11 @@ async def insert_entries(session: AsyncSession, rows: Sequence[dict[str, Any]]) 
         await session.execute(insert_rows(Ledger, rows).on_conflict_do_nothing())
 
 
-async def sum_round(session: AsyncSession, round_id: int) -> dict[int, tuple[int, float]]:
-    """Returns the points and the credit posted for a round so far, by member id."""
+async def sum_round(session: AsyncSession, round_id: int, member_ids: Collection[int]) -> dict[int, tuple[int, float]]:
+    """Returns the points and the credit posted for a round so far to these members, by member id."""
     query = select(Ledger.member_id, func.sum(Ledger.points), func.sum(Ledger.credit))
-    rows = await session.execute(query.where(Ledger.round_id == round_id).group_by(Ledger.member_id))
+    of_members = query.where(Ledger.round_id == round_id, is_any_of(Ledger.member_id, member_ids))
+    rows = await session.execute(of_members.group_by(Ledger.member_id))
     return {member_id: (int(points), float(credit or 0)) for member_id, points, credit in rows}
 
 

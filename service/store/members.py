@@ -287,6 +287,11 @@ async def add_streak_graces(session: AsyncSession, member_id: int, round_ids: Co
         await session.execute(insert(StreakGrace).values(rows).on_conflict_do_nothing())
 
 
+async def forget_streak_graces(session: AsyncSession, member_id: int) -> None:
+    """Deletes which rounds the member was excused from."""
+    await session.execute(delete(StreakGrace).where(StreakGrace.member_id.in_(merged_ids(member_id))))
+
+
 PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
 

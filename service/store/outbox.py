@@ -84,15 +84,16 @@ async def enqueue_in_chat(
 
 
 async def enqueue_paced(
-    session: AsyncSession, messages: Sequence[NewMessage], due_at: datetime, give_up_at: datetime
+    session: AsyncSession, messages: Sequence[NewMessage], due_at: datetime, give_up_at: datetime, *, earlier: int = 0
 ) -> None:
     """Adds private messages, each exactly once, a few at a time in each chat: many at once delay the chat's other
-    messages, and platforms take them for spam. Their chats must be named."""
+    messages, and platforms take them for spam. Their chats must be named. `earlier` messages of each chat were added by
+    calls before."""
     turns: Counter[int] = Counter()
     rows = []
     for message in messages:
         assert message.chat_id is not None, "the caller chose the chat"
-        start = due_at + PACE_INTERVAL * (turns[message.chat_id] // PACE_SIZE)
+        start = due_at + PACE_INTERVAL * ((earlier + turns[message.chat_id]) // PACE_SIZE)
         turns[message.chat_id] += 1
         rows.append(_values(message, message.chat_id, start, give_up_at))
     for made in insert_batches(Outbox, rows):

@@ -56,8 +56,10 @@ from service.wire import Who
 
 FORGOTTEN_NAME = "someone who left"
 """Name shown for the points of a forgotten member."""
-NAMING = ("reveal", "outcome", "sprint-reveal", "sprint-podium", "duel", "tournament")
+NAMING = ("reveal", "outcome", "sprint-reveal", "sprint-podium", "duel", "tournament", "winner")
 """Kinds of messages that name members."""
+LISTS = ("winners", "former")
+"""Fields of those messages that list ids."""
 CREDITS = {"name": FORGOTTEN_NAME, "suggested_by": "", "discord": ""}
 """Fields of those messages that hold a name or an id, with what replaces it."""
 FORGET_CALL = "forget"
@@ -154,6 +156,7 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     await tournaments.forget_member(session, caller.member_id, now)
     await notifications.forget_notifications(session, caller.member_id)
     await answers.forget_hints(session, caller.member_id)
+    await members.forget_streak_graces(session, caller.member_id)
     await reports.forget_feedback(session, caller.member_id)
     await variants.forget_variants(session, caller.member_id)
     await session.execute(delete(CardRow).where(CardRow.member_id == caller.member_id))
@@ -247,7 +250,7 @@ def _without(data: Any, names: set[str]) -> Any:
         return {
             key: CREDITS[key] if key in CREDITS and value in names else _without(value, names)
             for key, value in data.items()
-        }
+        } | {key: [id_ for id_ in data[key] if id_ not in names] for key in LISTS if key in data}
     return data
 
 

@@ -6,19 +6,33 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, ParamSpec, TypeVar, cast
 
-from sqlalchemy import JSON, ColumnElement, Executable, Table, Text, bindparam, column, func, literal, select
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    Executable,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    column,
+    func,
+    literal,
+    select,
+)
 from sqlalchemy import cast as cast_sql
-from sqlalchemy.dialects.postgresql import Insert, insert
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.dialects.postgresql import ARRAY, Insert, insert
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
 
 BATCH = 10_000
-"""Rows that one statement inserts, so that what it sends stays within some megabytes."""
+"""Rows that one statement is about, so that what it sends stays within some megabytes, and its time within seconds."""
 
 P = ParamSpec("P")
+T = TypeVar("T")
 S = TypeVar("S", bound=Executable)
 
 
@@ -54,9 +68,14 @@ def insert_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]])
     return insert(cast(Table, model.__table__)).from_select(list(cells), select(*cells.values()))
 
 
+def pages(items: Sequence[T], size: int = BATCH) -> list[Sequence[T]]:
+    """Returns the items in pages of at most `size`, in order."""
+    return [items[start : start + size] for start in range(0, len(items), size)]
+
+
 def insert_batches(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> Iterator[Insert]:
     """Returns the statements that insert the rows, `BATCH` by each: none if there are no rows."""
-    return (insert_rows(model, rows[start : start + BATCH]) for start in range(0, len(rows), BATCH))
+    return (insert_rows(model, page) for page in pages(rows))
 
 
 def columns_of_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, Any]]) -> dict[str, ColumnElement[Any]]:
@@ -66,6 +85,11 @@ def columns_of_rows(model: type[DeclarativeBase], rows: Sequence[Mapping[str, An
     columns = [column(name, model.__table__.c[name].type) for name in rows[0]]
     cells = func.json_to_recordset(sent).table_valued(*columns, name="given").render_derived(with_types=True).c
     return {name: cells[name] for name in rows[0]}
+
+
+def is_any_of(column: ColumnElement[int] | InstrumentedAttribute[int], ids: Collection[int]) -> ColumnElement[bool]:
+    """Tests whether a column has one of the ids, which are one parameter: PostgreSQL takes at most 65,535."""
+    return column == any_(literal(list(ids), ARRAY(BigInteger)))
 
 
 def _as_sent(value: object) -> str:

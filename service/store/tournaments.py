@@ -345,16 +345,20 @@ async def add_pairs(
 # A member's own data
 
 
-async def list_of_member(session: AsyncSession, member_id: int) -> Sequence[tuple[TournamentMember, str, int | None]]:
-    """Returns the tournaments that a member takes part in, with title and number of the team, oldest first."""
+async def list_of_member(
+    session: AsyncSession, member_id: int
+) -> Sequence[tuple[TournamentMember, str, int | None, bool]]:
+    """Returns the tournaments that a member takes part in, with title and number of the team and whether they are its
+    captain, oldest first."""
+    captain = func.coalesce(TournamentTeam.captain_id == member_id, False)
     query = (
-        select(TournamentMember, Tournament.title, TournamentTeam.number)
+        select(TournamentMember, Tournament.title, TournamentTeam.number, captain)
         .join(Tournament, Tournament.id == TournamentMember.tournament_id)
         .outerjoin(TournamentTeam, TournamentTeam.id == TournamentMember.team_id)
         .where(TournamentMember.member_id == member_id)
         .order_by(Tournament.id)
     )
-    return [(row, title, number) for row, title, number in await session.execute(query)]
+    return [(row, title, number, leads) for row, title, number, leads in await session.execute(query)]
 
 
 async def forget_member(session: AsyncSession, member_id: int, now: datetime) -> None:

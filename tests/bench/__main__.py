@@ -98,7 +98,7 @@ def run(name: str, bench: Bench) -> str:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         out, problem = process.communicate(timeout=bench.limit_s)
-        ended = "" if process.returncode == 0 else f" It ended with exit status {process.returncode}."
+        ended = "" if process.returncode == 0 else f" It ended with exit status {process.returncode}{_cause(problem)}."
     except subprocess.TimeoutExpired:
         # As if typed, so that it stops its servers.
         process.send_signal(signal.SIGINT)
@@ -109,6 +109,12 @@ def run(name: str, bench: Bench) -> str:
     about = f"Aim: {bench.aim}. Load {before:.1f} before, {after:.1f} after; {seconds:.0f} s.{ended}"
     shown = printed if printed.startswith("|") else f"```text\n{printed}\n```"
     return f"### {name}\n\n{about}\n\n{shown}\n"
+
+
+def _cause(problem: str) -> str:
+    """Returns the last line of what a benchmark wrote to standard error: that of a traceback names the exception."""
+    lines = problem.strip().splitlines()
+    return f": {lines[-1][:200]}" if lines else ""
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -20,12 +20,15 @@ from service.process import short_collections
 from service.rounds import rounds
 from service.rounds.regrading import regrade_question
 from service.store.session import Sessions, make_engine, make_sessions
+from service.store.statements import pages
 from tests.bench.rounds import database
 from tests.service.rounds.test_rounds_scale import SWAPPED, answer_all, two_rounds
 from tests.service.scenes import Stage, question
 from tests.service.statements import counted
 
 CLOSE_LIMIT_S, REGRADE_LIMIT_S = 2, 60
+PREPARED_TOGETHER = 100_000
+"""Answers that are inserted by one statement before the measurement, within the time that a statement may take."""
 
 
 async def show(session: AsyncSession, what: str, limit: str, work: Awaitable[object]) -> None:
@@ -43,9 +46,10 @@ async def close(sessions: Sessions, answers: int, absent: int) -> None:
     async with sessions() as session:
         stage = Stage(session)
         yesterday, today = await two_rounds(stage)
-        if absent:
-            await answer_all(stage, yesterday, absent)
-        await answer_all(stage, today, answers)
+        for part in pages(range(absent), PREPARED_TOGETHER):
+            await answer_all(stage, yesterday, len(part))
+        for part in pages(range(answers), PREPARED_TOGETHER):
+            await answer_all(stage, today, len(part))
         # As members do. A change of rows that the same transaction has inserted checks their foreign keys again.
         await session.commit()
         limit = "set-based" if absent else f"{CLOSE_LIMIT_S} s"

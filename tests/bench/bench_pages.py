@@ -24,7 +24,7 @@ from bot.pictures.service import DrawingProcess
 from service.client import ServiceClient
 from service.rounds import rounds
 from service.store.session import Sessions
-from service.wire import Period, Where
+from service.wire import Period, Where, Who
 from tests.bench.rounds import database
 from tests.bot.pictures.fullest import FULLEST
 from tests.faults.backend import TOKEN, TOKEN_KEY, Bots, backend_running, boss_of
@@ -33,9 +33,14 @@ from tests.service.scenes import Stage, question
 
 PAGES = ("", "today", "board", "ladder", "me", "practice", "archive", "sprint")
 LIMIT_MS, LOOKERS = 50, 4
+LOOKING_MEMBERS = 50
+"""Members who look at boards in turn, so that none is refused for calling too often."""
 MEMBERS = 10_000
 PERIODS: Sequence[Period] = ("day", "week", "month", "all")
 DAILY, BOSS = Where(channel="daily", name="#daily"), boss_of("web", "bench", "ada")
+LOOKING = [
+    Who(platform="web", workspace="bench", member=f"looker{n}", name=f"Looker {n}") for n in range(LOOKING_MEMBERS)
+]
 
 
 def told(times: list[float]) -> str:
@@ -77,8 +82,8 @@ async def show_health(client: ServiceClient, address: str, each: int) -> None:
     async def look() -> None:
         nonlocal looks
         while not stop.is_set():
-            await client.board(BOSS, DAILY, period=PERIODS[looks % len(PERIODS)])
             looks += 1
+            await client.board(LOOKING[looks % LOOKING_MEMBERS], DAILY, period=PERIODS[looks % len(PERIODS)])
 
     async with httpx.AsyncClient(base_url=address) as http:
 
@@ -87,6 +92,8 @@ async def show_health(client: ServiceClient, address: str, each: int) -> None:
 
         for period in PERIODS:
             await client.board(BOSS, DAILY, period=period)
+        for member in LOOKING:
+            await client.join(member, DAILY)
         print(f"| /healthz, alone | {told(await check())} | {LIMIT_MS} ms |", flush=True)
         looking = [asyncio.create_task(look()) for _ in range(LOOKERS)]
         times = await check()

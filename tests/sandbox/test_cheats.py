@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import re
 import struct
+from functools import partial
 
 import pytest
 
 from sandbox.client import SandboxClient
 from sandbox.judging.challenge import Challenge, judge_code
 from sandbox.judging.judge import Judgement
+from sandbox.judging.reference_cache import ReferenceCache
 from sandbox.judging.tolerance import NumberTolerance
 from sandbox.wire import Limits, Run
 from tests.sandbox.attacks import cheating
@@ -38,7 +40,9 @@ CHEATS = {**cheating.CHEATS, **FORGERIES}
 Found = dict[str, dict[str, Judgement]]
 
 
-async def judged(client: SandboxClient, answer: str, **changes: object) -> Judgement:
+async def judged(
+    client: SandboxClient, answer: str, references: ReferenceCache | None = None, **changes: object
+) -> Judgement:
     given: dict[str, object] = {
         "entry": "f",
         "cases_program": CASES,
@@ -47,7 +51,7 @@ async def judged(client: SandboxClient, answer: str, **changes: object) -> Judge
         "tolerance": NumberTolerance(),
         **changes,
     }
-    return await judge_code(client, Challenge(**given), answer, seed=SEED)  # type: ignore[arg-type]
+    return await judge_code(client, Challenge(**given), answer, seed=SEED, references=references)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +60,12 @@ def judgements(request: pytest.FixtureRequest, worlds: dict[str, World]) -> Foun
     calls = [getattr(item, "callspec", None) for item in request.session.items if item.path == request.path]
     names = {call.params["cheat"] for call in calls if call is not None and "cheat" in call.params}
     answers = {name: cheat.answer for name, cheat in CHEATS.items() if name in names}
-    return each(worlds, lambda world: world.sweep(judged, answers))
+
+    def cheated(world: World) -> dict[str, Judgement]:
+        # The cases are drawn and the reference is run once for all answers with this seed, as in production.
+        return world.sweep(partial(judged, references=ReferenceCache()), answers)
+
+    return each(worlds, cheated)
 
 
 @pytest.mark.parametrize("kind", KINDS)

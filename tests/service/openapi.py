@@ -11,4 +11,4 @@ from service.api import ROUTES
 
 def describe_api() -> dict[str, Any]:
     """Returns the description of every route."""
-    return get_openapi(title="Dailygrad question service", version="1", routes=list(ROUTES.routes.values()))
+    return get_openapi(title="Dailygrad question service", version="1", routes=ROUTES.all())

@@ -24,8 +24,9 @@ from service.config import InvalidSettings, Settings, read_settings
 from service.credentials import ServiceTokens
 from service.process import listen, serve_app
 from service.rounds.sandbox_turns import FairSandbox
-from service.sandboxes import Relay, Workers, serve_relay
+from service.sandboxes import Relay, serve_relay
 from service.wire import SandboxBusy
+from service.workers import Workers
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import daily_channel_of
 from tests.service.refusals import refused

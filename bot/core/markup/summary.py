@@ -8,7 +8,7 @@ from bot.core.markup.math import to_unicode
 _ELLIPSIS = "…"
 
 
-def to_summary(document: tree.MarkdownDocument, limit: int = 150) -> str:
+def to_summary(document: tree.MarkdownDocument, limit: int) -> str:
     """Returns one line of at most `limit` code points, truncated after a word with an ellipsis."""
     return _cut(" ".join(" ".join(_said(block) for block in document.blocks).split()), limit)
 

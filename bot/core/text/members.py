@@ -169,7 +169,9 @@ def topics_card(topics: tuple[TopicCount, ...], known: TopicsKnown = TopicsKnown
 def privacy_card(view: PrivacyView) -> Card:
     """Shows which data is stored about a member, and what they can do with it."""
     if view.forgotten:
-        said = "You have been forgotten: answers stay in the totals without your name, and everything else is deleted."
+        said = (
+            "You have been forgotten: what you wrote is deleted, and only numbers without your name stay in the totals."
+        )
         return Card("Forgotten", said, (Text(said),))
     kept = joined(
         plural(view.answers, "answer"),
@@ -179,7 +181,9 @@ def privacy_card(view: PrivacyView) -> Card:
     seen = "You are **hidden** from the boards." if view.hidden else "You are **shown** on the boards."
     blocks: tuple[Block, ...] = (Text(f"Stored about you: {kept}, and your display name."), Text(seen))
     if view.export:
-        said = "Everything, as JSON:" if view.format == "json" else "Everything, as CSV for a spreadsheet:"
+        said = (
+            "Everything, as JSON:" if view.format == "json" else "As CSV for a spreadsheet; the JSON has all details:"
+        )
         blocks = (*blocks, Small(said), Code(view.export, view.format))
     turn = ("Show me on the boards", "show") if view.hidden else ("Hide me from the boards", "hide")
     buttons = (
@@ -194,7 +198,8 @@ def privacy_card(view: PrivacyView) -> Card:
 def forget_card() -> Card:
     """Asks for confirmation, because forgetting cannot be undone."""
     said = (
-        "This cannot be undone. Your points, streak and cards are deleted, and your name is removed from every answer."
+        "This cannot be undone. You lose your points, streak and cards. What you wrote is deleted, and only numbers "
+        "without your name stay in the totals. Messages that are in a channel already stay there."
     )
     buttons = (
         Button("Delete my data", encode(Privacy("erase")), "danger"),
@@ -303,7 +308,8 @@ def snippet_form(code: str = "") -> Form:
 def run_card(result: RunResult) -> Card:
     """Shows the output of a free run."""
     head = _RUN_WORDS[result.status]
-    took = f" in {result.wall_ms:,.0f} ms, using {result.peak_mb:,.0f} MB" if result.status in ("ok", "error") else ""
+    used = f", using {result.peak_mb:,.0f} MB" if result.peak_mb >= 1 else ""
+    took = f" in {result.wall_ms:,.0f} ms{used}" if result.status in ("ok", "error") else ""
     blocks: list[Block] = [Text(f"{head}{took}.")]
     if result.cause:
         blocks.append(Text(cause_words(result.cause)))

@@ -373,7 +373,7 @@ def _timetable(refusal: InvalidTimetable) -> Words:
         case "weekdays":
             return "No weekday", "A schedule needs at least one weekday, such as `mon-fri`."
         case "days":
-            text = "No date within a year fits all of `days`, `every`, `month-days` and `holidays`. Leave one out."
+            text = "At most one date within a year fits `days`, `every`, `month-days` and `holidays`. Leave one out."
             return "No such day", text
         case "time":
             return "Time with a zone", f"The time {value} has a zone of its own. Write it as `09:00` and name the zone."

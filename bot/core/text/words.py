@@ -206,8 +206,8 @@ def stopped(text: str) -> str:
 
 def sentence(text: str) -> str:
     """Returns the text capitalized and with a period at its end."""
-    text = text.strip()
-    return text[:1].upper() + stopped(text[1:])
+    text = stopped(text)
+    return text[:1].upper() + text[1:]
 
 
 class Mentioned(Protocol):

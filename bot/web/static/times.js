@@ -5,6 +5,9 @@
 // data-local says how: `dated` with the day, `time` without, `message` without it if that is today, `day` the day alone.
 function localizeTimes(root) {
   const today = new Date().toDateString();
+  // A clock of twelve hours says 9:00 am, one of 24 hours 09:00.
+  const { hour12 } = new Intl.DateTimeFormat([], { hour: "numeric" }).resolvedOptions();
+  const clock = { hour: hour12 ? "numeric" : "2-digit", minute: "2-digit" };
   for (const time of root.querySelectorAll("time[data-local]")) {
     const at = new Date(time.dateTime);
     const style = time.dataset.local;
@@ -12,7 +15,6 @@ function localizeTimes(root) {
       time.textContent = at.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
       continue;
     }
-    const clock = { hour: "2-digit", minute: "2-digit" };
     const day = { day: "numeric", month: "short", ...(style === "dated" && { weekday: "long" }) };
     const withDay = style === "dated" || (style === "message" && at.toDateString() !== today);
     time.textContent = withDay ? at.toLocaleString([], { ...day, ...clock }) : at.toLocaleTimeString([], clock);

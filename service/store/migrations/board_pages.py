@@ -32,7 +32,7 @@ end $$
 
 RANK_MEMBERS = """
 create function rank_members(of_board bigint, people bigint[]) returns table (member_id bigint, place bigint)
-language plpgsql stable set enable_seqscan = off as $$
+language plpgsql stable set enable_seqscan = off set enable_nestloop = off as $$
 begin
     -- Many members are ranked in one pass over the board, a few by its blocks.
     if cardinality(people) * block_size() / 2 < (
@@ -42,10 +42,11 @@ begin
             of_board, 'points', -(r.points * 1073741824 + r.accuracy), r.ms, -9223372036854775808)
         from board_member r where r.board_id = of_board and r.member_id = any (people) and r.ranked;
     else
+        -- By a join of hashes: `any` and a nested loop compare each row with each of the people.
         return query select e.member_id, e.place from (
             select o.member_id, rank() over (order by o.deficit, o.ms) as place
             from board_entry o where o.board_id = of_board and o.contest = 'points'
-        ) e where e.member_id = any (people);
+        ) e join (select distinct id from unnest(people) as id) p on p.id = e.member_id;
     end if;
 end $$
 """

@@ -145,7 +145,7 @@ REFUSED = [
         "Kind: `codes` is not one of choice, value, output, code, open. Did you mean `code`?",
     ),
     ("quiz", "practice level:junior", "Level: `junior` is not one of mid, senior, principal. Did you mean `senior`?"),
-    ("quiz", "explain", "Id is missing. Id of the question, as its card shows it. Type `/quiz explain ID`."),
+    ("quiz", "explain", "Id is missing: id of the question, as its card shows it. Type `/quiz explain ID`."),
     ("quiz", "privacy forgte", "`forgte` is not one of see, export, csv, hide, show, forget. Did you mean `forget`?"),
     (
         "quiz",
@@ -199,7 +199,7 @@ REFUSED = [
     (
         "quiz-admin",
         "member adjust Ann -5",
-        "Reason is missing. Why; everyone who reads the audit sees it. "
+        "Reason is missing: why; everyone who reads the audit sees it. "
         "Type `/quiz-admin member adjust NAME POINTS REASON`.",
     ),
 ]

@@ -59,6 +59,16 @@ async def test_a_bot_removed_while_it_was_away_notices_at_its_start(sim: Simulat
     assert not await is_away(sim)
 
 
+async def test_a_shard_that_is_ready_only_after_the_end_is_not_compared(sim: Simulated) -> None:
+    await sim.starts("one-right")
+    bot = sim.app.bot
+    await bot.close()
+    sim.double.world.guilds.pop(sim.guild.id)
+    bot._connection._guilds.clear()
+    await bot.on_shard_ready(0)
+    assert not await is_away(sim)
+
+
 async def test_the_setup_and_the_doctor_name_missing_permissions(sim: Simulated) -> None:
     closed = await sim.opened_channel("closed", BOT_NEEDS & ~EMBED)
     asked = said(await sim.boss.slash(closed, "quiz-admin setup"))

@@ -54,6 +54,10 @@ AUDIT = r"""
     const wide = only("body *").filter((element) => element.getBoundingClientRect().right > innerWidth + 1);
     found.push(`wider than the window: ${wide.map((element) => element.className || element.tagName).slice(0, 5)}`);
   }
+  for (const text of only("main p"))
+    if (innerWidth < 600 && shown(text) && text.textContent.trim().length > 40 && !text.closest(".scroll, table") &&
+        text.getBoundingClientRect().width < 0.4 * innerWidth)
+      found.push("squeezed: " + named(text));
   for (const target of only("button, a.button, input:not([type=hidden]), textarea")) {
     const box = (target.closest("label") ?? target).getBoundingClientRect();
     if (shown(target) && box.width && (box.width < 24 || box.height < 24)) found.push("too small: " + named(target));
@@ -212,13 +216,14 @@ class Windows:
         height: int = 900,
         scripts: bool = True,
         zone: str = "UTC",
+        locale: str = "en-GB",
     ) -> Window:
         context = await self._browser.new_context(
             color_scheme="dark" if scheme == "dark" else "light",
             viewport={"width": width, "height": height},
             java_script_enabled=scripts,
             reduced_motion="reduce",
-            locale="en-GB",
+            locale=locale,
             timezone_id=zone,
         )
         self.opened.append(Window(context, await context.new_page(), self.address, scripts=scripts))

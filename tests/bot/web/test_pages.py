@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from itertools import count
 
@@ -252,6 +253,12 @@ async def test_a_deadline_is_shown_in_the_readers_zone(windows: Windows, chat: W
     await expect(deadline).to_have_attribute("datetime", "2026-03-05T16:00:00Z")
     await expect(deadline).to_contain_text("Friday")
     await expect(deadline).to_contain_text("01:00")
+    american = await (await windows.open(zone="Asia/Tokyo", locale="en-US")).join("Carol")
+    await posted(chat, QUESTION, member=american.member)
+    await american.page.reload()
+    await expect(american.page.locator(".message time[data-local=dated]").first).to_contain_text(
+        re.compile(r" 1:00.AM")
+    )
     without = await (await windows.open(zone="Asia/Tokyo", scripts=False)).join("Bob")
     await posted(chat, QUESTION, member=without.member)
     await without.page.reload()

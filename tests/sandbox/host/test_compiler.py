@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
+from sandbox import client
 from sandbox.client import SandboxClient
-from sandbox.host import jail
+from sandbox.host import compiler, jail
 from sandbox.host.compiler import CompilerExecutor, uses_compiler
 from sandbox.host.pool import ChildPool, PoolSettings
+from sandbox.host.supervisor import Supervisor, SupervisorSettings
 from sandbox.wire import Limits, Run
 from tests.sandbox.processes import gone
 
@@ -63,3 +66,12 @@ async def test_its_children_end_when_nobody_uses_them() -> None:
 
 def _settings() -> PoolSettings:
     return PoolSettings(bwrap=jail.probe(weaker=False).bwrap, parked=1, disk_mb=16)
+
+
+def test_a_client_waits_longer_than_the_pool_whose_zygote_takes_longest() -> None:
+    assert PoolSettings(bwrap=None, parked=1, disk_mb=16).patience_s < compiler.PATIENCE_S < client.EXTRA_SECONDS
+
+
+def test_the_supervisor_gives_the_compilers_pool_its_patience(tmp_path: Path) -> None:
+    started = Supervisor(SupervisorSettings(socket=tmp_path / "socket", concurrency=1), jail.probe(weaker=False))
+    assert started.compiler.pool.settings.patience_s == compiler.PATIENCE_S

@@ -137,3 +137,9 @@ async def test_as_many_children_are_made_at_once_as_may_be() -> None:
         keeping.cancel()
         await asyncio.gather(keeping, return_exceptions=True)
     assert most == 2
+
+
+async def test_a_run_waits_for_a_child_as_long_as_the_pool_is_patient() -> None:
+    pool = ChildPool(PoolSettings(bwrap=None, parked=1, disk_mb=16, patience_s=0.01), print)
+    with pytest.raises(TimeoutError):
+        await pool.take(16)

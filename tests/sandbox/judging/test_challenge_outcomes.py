@@ -425,13 +425,13 @@ async def test_a_message_of_the_whole_run_names_the_gpu() -> None:
     assert (judgement.verdict, judgement.share) == ("runtime error", 0.5)
 
 
-async def test_several_draws_at_once_have_the_limits_of_all_of_them() -> None:
+async def test_several_draws_at_once_have_the_cpu_time_of_one_and_room_for_the_results_of_all() -> None:
     sandbox = Written()
     draws = [await prepare_judgement(sandbox, challenge(), seed) for seed in range(3)]
     judgements = await judge_at_once(sandbox, draws, "ANSWER")
     assert judgements is not None and [one.verdict for one in judgements] == ["accepted"] * 3
     run = sandbox.one("answer")
-    assert run.limits == Limits(wall_ms=3000, cpu_ms=3000, result_bytes=231)
+    assert run.limits == Limits(wall_ms=3000, cpu_ms=1000, result_bytes=231)
     assert len(numbers(run)) == 3 * 102
 
 

@@ -422,7 +422,7 @@ def outcome(response: httpx.Response) -> str:
 def test_every_route_has_its_row(service: Service) -> None:
     """Every route of the app, documented or not, is in the table that says who may use it."""
     assert service.api.routes == [ROUTES]
-    found = {f"{method} {path}" for path, route in ROUTES.routes.items() for method in route.methods or ("?",)}
+    found = {f"{method} {route.path}" for route in ROUTES.all() for method in route.methods or ("?",)}
     assert found == set(ROWS)
 
 

@@ -12,6 +12,7 @@ import pytest
 from questions import read_bank
 from questions.model import CodeTask
 from sandbox.client import SandboxClient
+from sandbox.judging.challenge import Runs
 from sandbox.wire import Outcome, Run
 from service.banks.code_proofs import prove_task
 from service.banks.proof_checks import ProofCheck, ProofSettings
@@ -51,7 +52,19 @@ def drive(halve, x):
 """
 
 
-async def proved(sandbox: SandboxClient, **parts: str) -> dict[str, ProofCheck]:
+class MutantRuns:
+    """A sandbox that counts the runs of mutants."""
+
+    def __init__(self, sandbox: SandboxClient) -> None:
+        self.sandbox = sandbox
+        self.count = 0
+
+    async def run(self, run: Run) -> Outcome:
+        self.count += run.id.startswith("mutants/")
+        return await self.sandbox.run(run)
+
+
+async def proved(sandbox: Runs, **parts: str) -> dict[str, ProofCheck]:
     """What came of a task, by part; wrong solutions are left out."""
     texts = {"Starter": "def halve(x): ...", "Reference": REFERENCE, "Cases": CASES} | parts
     text = "\n\n".join(f"### {name}\n\n```python\n{program.strip()}\n```" for name, program in texts.items() if program)
@@ -198,9 +211,23 @@ def halve(x):
 """
 
 
-async def test_a_mutant_that_never_ends_is_noticed_and_stops_no_other(sandbox: SandboxClient) -> None:
-    checks = await proved(sandbox, Reference=ENDLESS, Oracle=ORACLES["the expected result"])
+APART_CASES = CASES.replace("[2.0, None]", '[{"half": 2.0}, None]')
+WITH_DRIVER = {"Cases": APART_CASES, "Driver": APART, "Oracle": 'def oracle(x):\n    return {"half": 0.5 * x}'}
+
+
+ALONE = {"Oracle": ORACLES["the expected result"]}
+
+
+# One run for each of three stages. The thread of one that is driven cannot be stopped: its process ends.
+@pytest.mark.parametrize(("parts", "count"), [(ALONE, 3), (WITH_DRIVER, 4)], ids=["alone", "driven"])
+async def test_a_mutant_that_never_ends_is_noticed_and_stops_no_other(
+    sandbox: SandboxClient, parts: dict[str, str], count: int
+) -> None:
+    runs = MutantRuns(sandbox)
+    checks = await proved(runs, Reference=ENDLESS, **parts)
+    assert said(checks) == {}
     states = {mutant.name: mutant.state for mutant in checks["difference"].mutants}
+    assert runs.count == count
     assert states["line 6: Add to Sub"] == "noticed"
     assert states["line 7: And to Or"] == states["line 7: 2 to 3"] == "noticed"
     assert states["line 5: 3 to 4"] == "equivalent"
@@ -225,6 +252,60 @@ async def test_a_mutant_that_ends_its_process_is_noticed_and_stops_no_other(sand
     assert states["line 7: condition negated"] == "noticed"
     assert states["line 9: 2 to 3"] == states["line 9: Div to Mult"] == "noticed"
     assert states["line 7: 1000 to 1001"] == states["line 8: 1 to 2"] == "equivalent"
+
+
+LARGE = """
+import torch
+
+
+def halve(x):
+    if x > 1000:
+        return 5
+    return torch.zeros(800_000) + x / 2
+"""
+LARGE_CASES = """
+def examples():
+    return [(4.0,)]
+
+
+def expected():
+    import torch
+    return [torch.zeros(800_000) + 2.0]
+
+
+def cases(rng):
+    return [(rng.uniform(1, 2),)]
+"""
+
+
+async def test_a_mutant_whose_results_no_longer_fit_into_a_run_is_judged_in_the_next(sandbox: SandboxClient) -> None:
+    oracle = "import torch\n\n\ndef oracle(x):\n    return torch.zeros(800_000) + 0.5 * x"
+    checks = await proved(sandbox, Cases=LARGE_CASES, Reference=LARGE, Oracle=oracle)
+    assert said(checks) == {}
+    states = {mutant.name: mutant.state for mutant in checks["difference"].mutants}
+    equivalent = {"line 5: 1000 to 1001", "line 5: Gt to GtE", "line 6: 5 to 6"}
+    assert {name for name, state in states.items() if state == "equivalent"} == equivalent
+
+
+DEPENDS_ON_ITS_PROCESS = """
+import __main__
+
+
+def halve(x):
+    if x < 0:
+        raise ValueError
+    return x / 2 if __main__.__dict__.get("halve") is halve else 0.0
+"""
+
+
+async def test_mutants_run_apart_if_the_reference_is_wrong_with_others_in_a_process(sandbox: SandboxClient) -> None:
+    runs = MutantRuns(sandbox)
+    checks = await proved(runs, Reference=DEPENDS_ON_ITS_PROCESS, Oracle=ORACLES["the expected result"])
+    assert said(checks) == {}
+    states = {mutant.name: mutant.state for mutant in checks["difference"].mutants}
+    assert states["line 7: Div to Mult"] == "noticed"
+    assert states["line 5: Lt to LtE"] == "equivalent"
+    assert runs.count == 1
 
 
 RANDOM_CASES = """

@@ -163,7 +163,8 @@ async def test_a_questions_time_begins_when_its_message_has_arrived(scene: Sprin
     # A click proves that the message is there, so its time begins with it and not with the next tick.
     await scene.daily.client.ask(scene.daily.who("Ada"), DAILY, held.body.ref)
     await scene.answers(held.body, "a")
-    await scene.passes(19)
+    # Half of its time: real time passes as well, some seconds on a busy machine.
+    await scene.passes(10)
     assert [each.body.kind for each in await scene.ticks()] == ["sprint-question"]
     assert (await scene.reveals()).right == 1
 

@@ -21,7 +21,15 @@ from service.domain.calibration import (
     even_audience,
     expected_shares,
 )
-from service.domain.difficulty import GRID, Difficulty, Scale, level_prior
+from service.domain.difficulty import (
+    BASE_ERROR,
+    GRID,
+    LEVEL_ERROR,
+    TOPIC_ERROR,
+    Difficulty,
+    Scale,
+    level_prior,
+)
 
 LEVELS: tuple[Level, ...] = ("mid", "senior", "principal")
 
@@ -95,6 +103,17 @@ def test_without_answers_levels_say_what_they_always_said() -> None:
     shares = expected_shares(even_audience(), [Difficulty(one.value, 0.0) for one in fit.difficulties])
     assert shares == pytest.approx([0.75, 0.65, 0.55], abs=0.01)
     assert fit.members == () and fit.scale == Scale(levels={}, topics={})
+
+
+def test_the_error_of_a_team_is_that_of_its_questions_and_of_their_spread() -> None:
+    draw = random.Random(3)
+    truth = Truth([Item("mid", "views")] * 12, [draw.gauss(0.5, 1.2) for _ in range(12)], [0.0] * 20)
+    fit = calibrate(truth.items, truth.answers(draw, range(12), 0.8))
+    # With one level and one topic, the covariance of the three parts has a closed form (Sherman and Morrison).
+    known = sum(1 / (fit.scale.item_spread**2 + one.error**2) for one in fit.difficulties)
+    priors = BASE_ERROR**2 + LEVEL_ERROR**2 + TOPIC_ERROR**2
+    expected = BASE_ERROR**2 - known * BASE_ERROR**4 / (1 + known * priors)
+    assert fit.scale.base_error == pytest.approx(math.sqrt(expected), rel=1e-6)
 
 
 def test_a_strong_team_makes_unasked_questions_easier() -> None:

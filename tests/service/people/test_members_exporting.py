@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.people.privacy import COLUMNS, apply_action, export_csv, export_json
+from service.store.answers import save_verdict
+from service.store.tables import AnswerRow
+from service.wire import VerdictView
 from tests.service.scenes import Stage, question
 
 
@@ -48,6 +51,13 @@ def kept(text: str) -> dict[str, Any]:
         "suggestions": [{"text": text, "state": "waiting", "reason": "", "at": "2026-03-02"}],
         "feedback": [{"question": "views", "version": 1, "liked": False, "at": "2026-03-02"}],
         "web_messages": [{"text": text, "at": "2026-03-02"}],
+        "hints": [{"question": "views", "day": "2026-03-02", "at": "2026-03-02"}],
+        "reminders": [],
+        "excused_rounds": [],
+        "seasons": [{"name": text, "at": "2026-03-02", "rank": 1, "points": 7}],
+        "admin_actions": [{"action": "member adjust", "detail": {"reason": text}, "at": "2026-03-02"}],
+        "decisions": [{"what": "report", "state": "dismissed", "reason": text}],
+        "web_sessions": [{"browser": text, "at": "2026-03-02", "used_at": "2026-03-02"}],
     }
 
 
@@ -70,6 +80,11 @@ def test_any_text_survives_and_none_becomes_a_formula(text: str) -> None:
             "suggestion",
             "feedback",
             "message",
+            "hint",
+            "season",
+            "admin action",
+            "decision on a report",
+            "browser",
         )
     ]
     assert (rows[0]["marks"], rows[0]["shared"], rows[3]["credit"]) == ("covered; not covered", "True", "0.5")
@@ -93,3 +108,25 @@ async def test_a_member_gets_theirs_in_either_form(stage: Stage) -> None:
         ("points", "", "", "5"),
     ]
     assert (await apply_action(stage.session, ada, "export", stage.now)).format == "json"
+
+
+async def test_a_verdict_is_exported_without_the_seed_of_its_hidden_cases(stage: Stage) -> None:
+    ada = await stage.caller()
+    await stage.bank(question())
+    version = await stage.version("views")
+    answer = AnswerRow(
+        member_id=ada.member_id,
+        version_id=version.id,
+        number=0,
+        event_id="e1",
+        given={"code": "print(3)"},
+        name="Ada",
+        at=stage.now,
+    )
+    stage.session.add(answer)
+    await stage.session.flush()
+    view = VerdictView(verdict="wrong", credit=0.0, message="It printed 3.")
+    assert await save_verdict(stage.session, answer.id, answer.version_id, view, stage.now, seed=4711)
+    text = (await apply_action(stage.session, ada, "export", stage.now)).export
+    assert "It printed 3." in text
+    assert "4711" not in text

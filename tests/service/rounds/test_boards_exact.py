@@ -266,7 +266,7 @@ async def test_transactions_that_post_at_once_wait_and_lose_nothing(sessions: Se
     async with sessions.begin() as session:
         world.stage.session, world.stage.now = session, day + timedelta(hours=1)
         await world.check()
-        assert await ledger.sum_round(session, rounds[0]) != {}
+        assert await ledger.sum_round(session, rounds[0], [each.member_id for each in world.callers]) != {}
         assert (
             len(await members.get_names(session, world.workspace_id, [each.member_id for each in world.callers])) == 5
         )

@@ -17,6 +17,7 @@ from service.api.member import answer_step_by_step
 from service.rounds import delivery
 from service.store import rounds
 from service.store.answers import Submission, record_in_one_statement
+from service.store.session import driver_connection
 from service.store.tables import (
     AnswerRow,
     Channel,
@@ -123,15 +124,16 @@ async def test_it_reads_by_index_though_the_tables_are_nearly_empty(
     known = await daily.service.api.state.parts.fast_path._find(1)
     edits = delivery.plan_answer_count(1, clock.now)
     scans = text("select relname, seq_scan from pg_stat_xact_user_tables order by relname")
-    async with daily.service.engine.begin() as connection:
-        await connection.execute(text("analyze"))
-        before = (await connection.execute(scans)).all()
+    async with daily.service.sessions.begin() as session:
+        await session.execute(text("analyze"))
+        before = (await session.execute(scans)).all()
+        connection = await driver_connection(session)
         for number in range(8):
             given = Submission(f"press {number}", ref, AnswerInput(options=("a",)), clock.now)
             assert await record_in_one_statement(
                 connection, daily.who(), DAILY, known.expected, given, clock.now, ("{}", "{}"), edits
             )
-        assert (await connection.execute(scans)).all() == before
+        assert (await session.execute(scans)).all() == before
 
 
 async def test_the_first_answer_has_the_number_of_answers_shown(daily: DailyChannel, clock: Clock, ref: str) -> None:

@@ -9,11 +9,13 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from sqlalchemy import text
 
 from sandbox.client import SandboxClient
 from sandbox.wire import Outcome, Run
 from service.app import build
 from service.config import Settings
+from service.rounds.jobs import MAX_ATTEMPTS
 from service.rounds.measuring import RUNS, measure_round
 from service.store.measurements import MeasuredAnswer, MeasuredRound
 from service.wire import AnswerInput, MeasurementBoard, NotFound, QuestionGone, QuestionPost, StillOpen
@@ -67,6 +69,17 @@ def played(settings: Settings, clock: Clock, sandbox: SandboxClient) -> Open:
     return playing
 
 
+async def measured(daily: DailyChannel) -> None:
+    """Runs the jobs until the round is measured. On a busy machine a run may fail, and the job is tried again later."""
+    for _ in range(MAX_ATTEMPTS):
+        await daily.service.jobs.run_pending()
+        if await daily.rows(MeasuredRound):
+            return
+        async with daily.service.sessions.begin() as session:
+            await session.execute(text("update procrastinate_jobs set scheduled_at = null"))  # the next attempt is due
+    pytest.fail("the round was not measured")
+
+
 async def board(daily: DailyChannel, name: str = "Slow", ref: str = "") -> MeasurementBoard:
     return await daily.client.measurements(daily.who(name), DAILY, ref)
 
@@ -75,7 +88,7 @@ async def test_answers_that_passed_are_measured_once_and_ranked(played: Open) ->
     async with played() as (daily, ref):
         with refused(NotFound(what="measurement")):
             await board(daily)
-        await daily.service.jobs.run_pending()
+        await measured(daily)
         found = await board(daily)
         assert found.ref == ref and found == await board(daily, ref=ref)
         assert [(row.rank, row.name, row.me) for row in found.rows] == [(1, "Fast", False), (2, "Slow", True)]
@@ -84,8 +97,8 @@ async def test_answers_that_passed_are_measured_once_and_ranked(played: Open) ->
         assert all(row.time.low <= row.time.median <= row.time.high for row in found.rows)
         by_memory = await daily.client.measurements(daily.who("Slow"), DAILY, ref, "memory")
         assert {row.name for row in by_memory.rows} == {"Fast", "Slow"} and by_memory.by == "memory"
-        (measured,) = await daily.rows(MeasuredRound)
-        assert len(measured.cpu_ms) == RUNS
+        (row,) = await daily.rows(MeasuredRound)
+        assert len(row.cpu_ms) == RUNS
         assert all(len(row.cpu_ms) == RUNS for row in await daily.rows(MeasuredAnswer))
 
 
@@ -100,7 +113,7 @@ async def test_code_is_shown_with_its_authors_consent_only(played: Open) -> None
     async with played() as (daily, ref):
         assert (await daily.client.result(daily.who("Fast"), ref)).measured
         assert not (await daily.client.result(daily.who("Wrong"), ref)).measured
-        await daily.service.jobs.run_pending()
+        await measured(daily)
         assert (await board(daily)).solution is None
         shared = await daily.client.share_solution(daily.who("Slow"), "share", ref, True)
         assert shared.shared is True and shared.solution is not None
@@ -124,7 +137,7 @@ async def test_code_is_shown_with_its_authors_consent_only(played: Open) -> None
 
 async def test_code_is_not_shown_while_its_question_is_asked_again(played: Open, clock: Clock) -> None:
     async with played() as (daily, ref):
-        await daily.service.jobs.run_pending()
+        await measured(daily)
         await daily.client.share_solution(daily.who("Fast"), "share", ref, True)
         clock.advance(hours=16)
         again = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
@@ -140,7 +153,7 @@ async def test_code_is_not_shown_while_its_question_is_asked_again(played: Open,
 
 async def test_the_hidden_and_the_forgotten_are_not_named(played: Open) -> None:
     async with played() as (daily, ref):
-        await daily.service.jobs.run_pending()
+        await measured(daily)
         await daily.client.share_solution(daily.who("Fast"), "share", ref, True)
         await daily.client.privacy(daily.who("Fast"), "hide", "hide")
         found = await board(daily)
@@ -148,8 +161,8 @@ async def test_the_hidden_and_the_forgotten_are_not_named(played: Open) -> None:
         assert found.solution is None
         assert [row.name for row in (await board(daily, "Fast")).rows] == ["Fast", "Slow"]
         kept = json.loads((await daily.client.privacy(daily.who("Fast"), "export", "export")).export)
-        (measured,) = kept["measurements"]
-        assert (measured["question"], len(measured["cpu_ms"]), measured["steady"]) == ("double", RUNS, True)
+        (kept_row,) = kept["measurements"]
+        assert (kept_row["question"], len(kept_row["cpu_ms"]), kept_row["steady"]) == ("double", RUNS, True)
         await daily.client.privacy(daily.who("Fast"), "forget", "forget")
         assert len(await daily.rows(MeasuredAnswer)) == 1
         found = await board(daily)

@@ -57,6 +57,8 @@ async def test_a_schedule_says_when_it_posts_next(stage: Stage, admin: Caller) -
         ({"weekdays": ()}, InvalidTimetable(field="weekdays")),
         # Every second Monday counted from a Tuesday is never a Monday.
         ({"weekdays": (0,), "every_days": 14, "first_day": date(2026, 3, 3)}, InvalidTimetable(field="days")),
+        # The next one is a Monday, and then none for seven years.
+        ({"weekdays": (0,), "every_days": 365}, InvalidTimetable(field="days")),
         ({"zone": "Berln"}, InvalidTimetable(field="zone", value="Berln", similar=("Europe/Berlin",))),
         ({"zone": "Mars/Olympus"}, InvalidTimetable(field="zone", value="Mars/Olympus")),
         ({"country": "XX"}, InvalidTimetable(field="holidays", value="XX")),

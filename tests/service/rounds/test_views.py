@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,7 +47,7 @@ def test_a_key_says_what_is_right(question: Question, answer: str) -> None:
 
 
 def test_a_key_counts_who_chose_what_with_the_reason() -> None:
-    options = {option.id: option for option in build_answer_key(version(choice()), "r1", "aabz").options}
+    options = {option.id: option for option in build_answer_key(version(choice()), "r1", Counter("aabz")).options}
     assert {id_: option.chosen_by for id_, option in options.items()} == {"a": 2, "b": 1, "c": 0}
     assert (options["b"].right, options["b"].reason) == (False, "`clone` copies")
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import psycopg
 import pytest
 from sqlalchemy import text
+from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from service.store import session
 from service.store.session import (
+    DIRECT_PATIENCE,
     MOST_CONNECTIONS,
+    DirectPool,
     close_engine,
     driver_connection,
     libpq_url,
+    make_direct_pool,
     make_engine,
     make_sessions,
 )
@@ -83,3 +88,40 @@ async def test_a_connection_in_use_when_all_are_closed_is_closed_when_it_is_give
     async with sessions() as late:
         driver = await driver_connection(late)
     assert driver.closed, "nobody closes the engine again"
+
+
+async def test_a_direct_connection_that_the_server_ended_is_replaced(database_url: str) -> None:
+    async with make_direct_pool(database_url) as pool:
+        first = await pid_of(pool)
+        assert await pid_of(pool) == first
+        with psycopg.connect(libpq_url(database_url), autocommit=True) as rows:
+            assert rows.execute("select pg_terminate_backend(%s, 60000)", (first,)).fetchone() == (True,)
+        assert await pid_of(pool) != first
+
+
+async def test_a_direct_connection_ends_statements_that_take_too_long_and_keeps_no_transaction(
+    database_url: str,
+) -> None:
+    async with make_direct_pool(database_url) as pool, pool.connection() as connection:
+        found = await (await connection.execute("show statement_timeout")).fetchone()
+        assert found == ("5min",)
+        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+
+async def pid_of(pool: DirectPool) -> int:
+    """Uses a connection of the pool. Returns its server process."""
+    async with pool.connection() as connection:
+        await connection.execute("select 1")
+        return connection.info.backend_pid
+
+
+async def test_a_direct_pool_connects_as_soon_as_its_server_is_back(database_url: str, tmp_path: Path) -> None:
+    """And until then it fails in time for the caller to try another way."""
+    socket = Path(str(make_url(database_url).query["host"])) / ".s.PGSQL.5432"
+    elsewhere = make_url(database_url).update_query_dict({"host": str(tmp_path)})
+    async with make_direct_pool(elsewhere.render_as_string(hide_password=False)) as pool:
+        with pytest.raises(psycopg.OperationalError):
+            await pid_of(pool)
+        (tmp_path / socket.name).symlink_to(socket)
+        async with asyncio.timeout(DIRECT_PATIENCE.total_seconds()):
+            await pid_of(pool)

@@ -25,7 +25,7 @@ from bot.core.markup import parse, to_summary
     ],
 )
 def test_summaries(markdown: str, expected: str) -> None:
-    assert to_summary(parse(markdown)) == expected
+    assert to_summary(parse(markdown), 150) == expected
 
 
 @pytest.mark.parametrize(

@@ -114,3 +114,8 @@ def test_a_verdict_that_needs_a_gpu_says_so_first() -> None:
 def test_what_became_of_a_proof_is_put_into_words(run: dict[str, Any], headline: str, line: str) -> None:
     made = ProofRun.model_validate({"ran": "proof", "holds": False} | run)
     assert (proof_headline(made)[0], proof_failure(made)) == (headline, line)
+
+
+@pytest.mark.parametrize(("peak_mb", "said"), [(0.4, "Finished in 12 ms."), (40, "Finished in 12 ms, using 40 MB.")])
+def test_less_than_a_megabyte_is_not_told(peak_mb: float, said: str) -> None:
+    assert run_card(RunResult(status="ok", stdout="1\n", wall_ms=12.3, peak_mb=peak_mb)).blocks[0] == Text(said)

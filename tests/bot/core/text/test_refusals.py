@@ -415,7 +415,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         InvalidTimetable(field="days"),
         "No such day",
-        "No date within a year fits all of `days`, `every`, `month-days` and `holidays`. Leave one out.",
+        "At most one date within a year fits `days`, `every`, `month-days` and `holidays`. Leave one out.",
     ),
     (
         InvalidTimetable(field="time", value="09:00:00+00:00"),

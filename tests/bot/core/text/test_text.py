@@ -143,6 +143,7 @@ def test_a_wait_is_shown_in_its_own_unit(wait: timedelta) -> None:
 def test_sentences_end_once() -> None:
     assert words.sentence("the round is closed") == "The round is closed."
     assert words.sentence("Really? ") == "Really?"
+    assert words.sentence(" a duel takes two") == "A duel takes two."
     assert words.sentence("") == ""
     assert words.joined("a", "", "b") == "a · b"
 

@@ -30,6 +30,7 @@ async def small(daily: DailyChannel, clock: Clock, database_url: str, folder: Pa
     await daily.ticked()
     await daily.answer("r1", "a")
     await daily.service.engine.dispose()
+    await daily.service.direct.close()
     await daily.service.jobs.app.close_async()
     return taken_to(folder / "small.dump", database_url)
 
