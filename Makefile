@@ -116,7 +116,7 @@ pictures: $(VENV)/.dev-ready
 	@DAILYGRAD_IMAGES=1 $(BIN)/python -m pytest -q -m slow -k "not search" tests/flows/test_logs.py
 
 # Needs Helm's engine and the schemas, which come with the tools.
-test-chart: $(VENV)/.dev-ready $(VENV)/.tools-ready
+test-chart: $(VENV)/.tools-ready
 	@$(PYTEST) tests/deploy/test_chart.py $(TESTS)
 
 LOCK ?=
@@ -174,7 +174,8 @@ $(VENV)/.dev-ready: $(VENV)/bin/python $(LOCKS)
 	$(call install,dev)
 	@touch $@ $(VENV)/.run-ready
 
-$(VENV)/.tools-ready: $(VENV)/.dev-ready requirements-tools.lock
-	@echo "Installing the tools of releases and of the chart"
+# With everything else: where nothing is installed yet, pip runs once.
+$(VENV)/.tools-ready: $(VENV)/bin/python $(LOCKS)
+	@echo "Installing Dailygrad with the tools of tests, of releases and of the chart"
 	$(call install,dev tools)
 	@touch $@ $(VENV)/.dev-ready $(VENV)/.run-ready

@@ -11,6 +11,7 @@ import json
 import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +23,12 @@ def pip(*arguments: str) -> None:
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
     if status := subprocess.run(command, cwd=ROOT, check=False).returncode:
         raise SystemExit(status)
+
+
+def compile_packages(folder: str) -> None:
+    """Compiles every package in a folder on all cores; pip would use one. Some files are templates and no Python."""
+    command = [sys.executable, "-m", "compileall", "-qq", "-j", "0", folder]
+    subprocess.run(command, cwd=ROOT, check=False)
 
 
 def torch_version() -> str:
@@ -49,16 +56,17 @@ def chosen(report: str) -> str:
 def main(parts: list[str]) -> None:
     """Installs the packages, torch, and Dailygrad itself from this folder."""
     locks = ["requirements.lock", *(FILES[part] for part in parts)]
-    install = ("install", "--progress-bar", "off", "--no-deps")
+    install = ("install", "--progress-bar", "off", "--no-compile", "--no-deps")
     pip(*install, "--require-hashes", *(f"--requirement={lock}" for lock in locks))
     version = torch_version()
     build = torch_choice(version)
     if "+" in build:
         # Its dependencies are in requirements.lock, but for those of a build for CUDA.
-        pip("install", "--progress-bar", "off", f"torch=={build}")
+        pip("install", "--progress-bar", "off", "--no-compile", f"torch=={build}")
     else:
         pip(*install, "--require-hashes", "--requirement=requirements-torch.lock")
     pip(*install, "--no-build-isolation", "--editable", ".")
+    compile_packages(sysconfig.get_path("purelib"))
     pip("check")
 
 

@@ -121,6 +121,7 @@ def test_a_build_of_torch_without_a_local_label_is_held_against_the_hashes(
     ran: list[tuple[str, ...]] = []
     monkeypatch.setattr(install, "pip", lambda *words: ran.append(words))
     monkeypatch.setattr(install, "torch_choice", lambda version: build if version == "2.13.0" else "")
+    monkeypatch.setattr(install, "compile_packages", lambda folder: None)  # of this environment: they are there
     install.main(["dev"])
     assert "--require-hashes" in ran[0]
     assert {"--requirement=requirements.lock", "--requirement=requirements-dev.lock"} <= set(ran[0])
@@ -131,3 +132,12 @@ def test_a_build_of_torch_without_a_local_label_is_held_against_the_hashes(
 
 def test_the_build_that_pip_would_take_is_read_from_its_report() -> None:
     assert install.chosen('WARNING: x\n{"install": [{"metadata": {"version": "2.13.0+cpu"}}]}') == "2.13.0+cpu"
+
+
+def test_installed_packages_are_compiled_and_templates_among_them_stop_nothing(tmp_path: Path) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "template.py").write_text("class {{ name }}:\n", encoding="utf-8")
+    (tmp_path / "package" / "useful.py").write_text("answer = 1\n", encoding="utf-8")
+    install.compile_packages(str(tmp_path))
+    compiled = [file.name.partition(".")[0] for file in tmp_path.glob("package/__pycache__/*.pyc")]
+    assert compiled == ["useful"]
