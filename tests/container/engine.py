@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def said(*words: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Runs a command to its end."""
     env = {**os.environ, **(environment or {})}
-    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=env, cwd=ROOT)
+    return subprocess.run(words, capture_output=True, text=True, timeout=400, check=False, env=env, cwd=ROOT)
 
 
 def compose() -> tuple[str, ...] | None:

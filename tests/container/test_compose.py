@@ -16,7 +16,7 @@ from tests.container.engine import said
 from tests.container.whole import IMAGES, LASTING, Report, Whole, script
 from tests.machine import free_port
 
-pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
 
 
 def test_a_day_inside_the_containers(whole: Whole, measured: Report) -> None:
@@ -121,7 +121,7 @@ def test_no_member_takes_the_service_down_with_a_document(whole: Whole, measured
 
 def test_more_of_each_are_added_while_it_runs(whole: Whole) -> None:
     many = ("--scale", "sandbox=2", "--scale", "worker=2", "--scale", "service=2")
-    whole.compose("up", "--detach", "--wait", "--wait-timeout", "120", "--no-build", *many, *LASTING)
+    whole.compose("up", "--detach", "--wait", "--wait-timeout", "600", "--no-build", *many, *LASTING)
     assert [len(whole.inspected(name)) for name in ("sandbox", "worker", "service")] == [2, 2, 2]
     assert len(whole.compose("exec", "-T", "worker", "ls", "/run/dailygrad").split()) == 2
 

@@ -15,7 +15,7 @@ from service.store.monitoring import LEADER_LOCK
 from tests.container.engine import said
 from tests.container.whole import LASTING, Report, Whole, script
 
-pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
 
 TWO = ("--scale", "worker=2", "--scale", "service=2")
 LEADING = (

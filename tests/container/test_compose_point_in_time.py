@@ -6,7 +6,7 @@ import pytest
 
 from tests.container.whole import Report, Whole, project
 
-pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
 
 SCRIPT = "/point_in_time.sh"
 ARCHIVED = """
@@ -34,7 +34,7 @@ end $$
 def test_the_database_is_restored_to_the_instant_before_a_mistake(measured: Report) -> None:
     with project("instant") as plain:
         one = Whole((*plain.words, "-f", "deploy/point-in-time.yml"), plain.environment)
-        up = ("up", "--detach", "--wait", "--wait-timeout", "240", "--no-build", "postgres")
+        up = ("up", "--detach", "--wait", "--wait-timeout", "600", "--no-build", "postgres")
         one.compose(*up)
         one.sql("create table diary (said text); insert into diary values ('before the base backup')")
         one.compose("exec", "-T", "--user", "postgres", "postgres", "sh", SCRIPT, "base")

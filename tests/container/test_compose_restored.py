@@ -6,7 +6,7 @@ import pytest
 
 from tests.container.whole import Report, Whole, project
 
-pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
 
 TABLES = "select string_agg(tablename, ' ' order by tablename) from pg_tables where schemaname = 'public'"
 STOPPED = ("web", "worker", "service", "sandbox")

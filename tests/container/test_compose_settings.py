@@ -9,7 +9,7 @@ import pytest
 
 from tests.container.whole import Whole
 
-pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.container.test_files import SERVICES
 from tests.container.whole import Report, Whole
 from tests.machine import free_port
 
-pytestmark = [pytest.mark.container, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
 
 CADDY = SERVICES["caddy"]["image"].partition(":-")[2].rstrip("}")
 """The image that compose starts."""

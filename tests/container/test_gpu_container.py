@@ -22,7 +22,7 @@ from tests.sandbox.test_gpu_attacks import GROUPS, assert_refused, one_after_the
 
 pytestmark = [
     pytest.mark.container,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(drivers.compiler() is None, reason="no C compiler: the stand-in for the driver cannot be built"),
 ]
 LIMITS = Limits(wall_ms=60_000, cpu_ms=60_000, output_bytes=1 << 20)

@@ -45,7 +45,7 @@ class Whole:
             check=False,
             env={**os.environ, **self.environment},
             cwd=ROOT,
-            timeout=300,
+            timeout=700,
         )
 
     def compose(self, *words: str, stdin: str = "") -> str:
@@ -56,7 +56,7 @@ class Whole:
 
     def up(self, *words: str) -> None:
         """Starts everything and waits until it is healthy."""
-        self.compose("up", "--detach", "--wait", "--wait-timeout", "240", "--no-build", *words, *LASTING)
+        self.compose("up", "--detach", "--wait", "--wait-timeout", "600", "--no-build", *words, *LASTING)
 
     def began(self, service: str, *words: str) -> subprocess.Popen[str]:
         """Starts a command in a container without waiting."""

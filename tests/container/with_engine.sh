@@ -11,6 +11,7 @@ caddy=$(sed -n 's/.*CADDY_IMAGE:-\([^}]*\)}.*/\1/p' docker-compose.yml)
 python=$PWD/.venv/bin/python
 work=$(mktemp -d)
 root=${DAILYGRAD_DOCKER_ROOT:-$work/data}
+group=dailygrad-tests
 export DOCKER_HOST=unix://$work/docker.sock DOCKER_BUILDKIT=0 PATH=$work/compose/bin:$PATH
 
 stage=preparing
@@ -19,6 +20,7 @@ end() {
     [ -z "${engine:-}" ] || { kill "$engine" 2>/dev/null && wait "$engine" || true; }
     umount -l "$work"/exec/netns/* 2>/dev/null || true
     rm -rf "$work" wheels
+    find /sys/fs/cgroup -depth -type d -path "*/$group*" -exec rmdir {} + 2>/dev/null || true
     # Without an engine or a base image there is nothing to test; what is ours to build must build.
     if [ "$stage" = preparing ] && [ "$status" != 0 ]; then
         echo "the container is not tested here: no engine with a base image could be had (see above)"
@@ -27,7 +29,18 @@ end() {
 }
 trap end EXIT
 
+# All containers together have by default the weight of a single process beside them, so that they would starve where a
+# test suite runs at the same time. Here they have the weight of four; with much more, the suite would starve in turn.
+weigh() {
+    if [ -e /sys/fs/cgroup/cpu/cpu.shares ]; then
+        mkdir -p "/sys/fs/cgroup/cpu/$group" && echo 4096 >"/sys/fs/cgroup/cpu/$group/cpu.shares"
+    else
+        mkdir -p "/sys/fs/cgroup/$group" && echo 400 >"/sys/fs/cgroup/$group/cpu.weight"
+    fi
+}
+
 start_engine() {
+    weigh 2>/dev/null || echo "the containers' share of the processor could not be set"
     command -v dockerd >/dev/null && command -v debootstrap >/dev/null || {
         apt-get update -qq
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq docker.io debootstrap >/dev/null
@@ -36,7 +49,7 @@ start_engine() {
     local rules
     for rules in true false; do
         dockerd --data-root "$root" --exec-root "$work/exec" --pidfile "$work/pid" --host "$DOCKER_HOST" \
-            --bridge none --iptables="$rules" >"$work/engine.log" 2>&1 &
+            --cgroup-parent "$group" --bridge none --iptables="$rules" >"$work/engine.log" 2>&1 &
         engine=$!
         for _ in $(seq 60); do
             docker version >/dev/null 2>&1 && return
