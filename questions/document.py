@@ -306,6 +306,15 @@ class Draft:
     findings: list[Finding] = field(default_factory=list)
 
 
+def merge_drafts(drafts: Iterable[Draft]) -> Draft:
+    """Returns one draft with all questions and findings."""
+    merged = Draft()
+    for draft in drafts:
+        merged.questions += draft.questions
+        merged.findings += draft.findings
+    return merged
+
+
 def open_document(source: Source) -> Document:
     """Returns the document of a source, with all lines unread."""
     blocks = split_blocks(source, labeled_lines(source) | part_title_lines(source))

@@ -114,22 +114,43 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
         # Its content shows the format, whatever it is called.
         suffix = ""
     if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
-        if len(text) > MOST_BYTES:
-            return _too_large(name, "markdown")
-        inside = _INSIDE.get(suffix) or _in_markdown(text)
-        return _within(inside, text, name) if inside and recipe is None else None
+        return _read_inside(text, name, suffix, recipe)
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         if recipe is not None:
             return _no_recipe(ImportDraft(Source(name, ("",)), "anki"), recipe)
         return anki.read_anki_package(text, name)
-    unread: tuple[str, ...] = ()
     if isinstance(text, bytes) and packages.is_package(text):
-        try:
-            text, suffix, unread = packages.open_package(text)
-        except packages.UnreadablePackage as error:
-            return _unknown(name, "", str(error))
-        if suffix in _MARKDOWN:
-            return _aiken_in_word(text, name) if recipe is None else None
+        return _read_package(text, name, recipe)
+    return _read_text(text, name, suffix, recipe)
+
+
+def _read_inside(text: str | bytes, name: str, suffix: str, recipe: Recipe | None) -> ImportDraft | None:
+    """Reads questions in the directives, programs or shortcodes of Markdown or a page; None if it has none."""
+    if len(text) > MOST_BYTES:
+        return _too_large(name, "markdown")
+    inside = _INSIDE.get(suffix) or _in_markdown(text)
+    return _within(inside, text, name) if inside and recipe is None else None
+
+
+def _read_package(package: bytes, name: str, recipe: Recipe | None) -> ImportDraft | None:
+    """Reads the document in a package: a spreadsheet, a Word document, or a content package of QTI."""
+    try:
+        text, suffix, unread = packages.open_package(package)
+    except packages.UnreadablePackage as error:
+        return _unknown(name, "", str(error))
+    if suffix in _MARKDOWN:
+        return _aiken_in_word(text, name) if recipe is None else None
+    draft = _read_text(text, name, suffix, recipe)
+    if draft is not None and recipe is None:
+        for sheet in unread:
+            draft.add(
+                "Q603", f"{sheet} was left out", "save it as a file of its own", (1, 1), note="its columns differ"
+            )
+    return draft
+
+
+def _read_text(text: str | bytes, name: str, suffix: str, recipe: Recipe | None) -> ImportDraft | None:
+    """Reads a text in the format of its suffix, or in the first that fits its content; None if none does."""
     named = [foreign for foreign in IMPORT_FORMATS if suffix in foreign.suffixes]
     if len(text) > MOST_BYTES:
         return _too_large(name, named[-1].name if named else "markdown")
@@ -142,8 +163,6 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     # If the content does not match the suffix, the reader of that format reports the error.
     draft = fitting[0].read(source) if fitting else named[-1].read(source)
     draft.findings[:0] = encoding
-    for sheet in unread:
-        draft.add("Q603", f"{sheet} was left out", "save it as a file of its own", (1, 1), note="its columns differ")
     return draft
 
 

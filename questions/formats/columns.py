@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from questions.blocks import plain
 from questions.formats.option_cells import parts_of
@@ -22,6 +22,8 @@ from questions.patterns.stems import reads_as_question
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_Role: TypeAlias = tuple[str, int]
+"""Role of a column, as in a header, and the place of an option or its reason; without a name if it is not imported."""
 _DELIMITERS = ("\t", ";", ",", "|")
 _MOST_ROWS = 300
 """Rows looked at."""
@@ -50,8 +52,7 @@ class InferredTable:
     """The columns of a table without a header."""
 
     delimiter: str
-    roles: tuple[tuple[str, int], ...]
-    """Role of each column, as in a header, and the index of an option; empty if it is not imported."""
+    roles: tuple[_Role, ...]
     headed: bool = False
     """Whether the first row names the columns, in words that are not known."""
 
@@ -154,50 +155,45 @@ def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     return rows
 
 
-def infer_roles(rows: Sequence[Sequence[str]]) -> tuple[tuple[str, int], ...]:
+def infer_roles(rows: Sequence[Sequence[str]]) -> tuple[_Role, ...]:
     """Returns the role of each column of rows with the same number of cells; empty if none asks."""
     columns = list(zip(*rows[:_MOST_ROWS], strict=True))
     filled = [index for index, cells in enumerate(columns) if any(cells) and not _is_label(columns, index)]
     asks = _question(columns, filled)
     if asks is None:
         return ()
-    roles = [("", 0)] * len(columns)
-    roles[asks] = ("question", 0)
     others = [index for index in filled if index != asks]
-    key, options = _keyed(columns, asks, others)
-    listed = next((at for at in others if at != asks and _lists_options(columns[at])), None)
-    if key is None and listed is not None:
-        key = next((at for at in reversed(others) if at != listed and _are_letters(columns[at])), None)
-        roles[listed], options = ("options", 0), []
-        if key is None:
-            return ()
-        roles[key] = ("correct", 0)
-    elif key is None and (parted := _parted(columns, asks, others)):
-        listed, key = parted
-        roles[listed], roles[key], options = ("options", 0), ("correct", 0), []
-    elif key is None:
-        options = [index for index in others if index > asks and _is_text(columns[index])]
-        if len(filled) == 2:
-            options = [index for index in others if index > asks]
-        if not options:
-            return ()
-        if len(options) == 1:
-            if _ascends(columns, asks, options[0]):
-                return ()
-            roles[options[0]] = ("answer", 0)
-            options = []
-    else:
-        roles[key] = ("correct", 0)
-        if said := _commented(columns, key, options):
-            options = options[::2]
-            for place, index in enumerate(said):
-                roles[index] = ("reason", place)
-    for place, index in enumerate(options):
-        roles[index] = ("option", place)
-    topic = next((index for index in others if roles[index][0] == "" and _is_topic(columns[index])), None)
+    found = _answering_roles(columns, asks, others)
+    if not found:
+        return ()
+    found[asks] = ("question", 0)
+    topic = next((index for index in others if index not in found and _is_topic(columns[index])), None)
     if topic is not None:
-        roles[topic] = ("topic", 0)
-    return tuple(roles)
+        found[topic] = ("topic", 0)
+    return tuple(found.get(index, ("", 0)) for index in range(len(columns)))
+
+
+def _answering_roles(columns: list[tuple[str, ...]], asks: int, others: list[int]) -> dict[int, _Role]:
+    """Returns the roles of the columns with options, keys, reasons and answers, by index; empty if nothing answers."""
+    key, options = _keyed(columns, asks, others)
+    if key is not None:
+        reasons = _commented(columns, key, options)
+        return {
+            key: ("correct", 0),
+            **{index: ("reason", place) for place, index in enumerate(reasons)},
+            **{index: ("option", place) for place, index in enumerate(options[::2] if reasons else options)},
+        }
+    listed = next((index for index in others if _lists_options(columns[index])), None)
+    if listed is not None:
+        key = next((index for index in reversed(others) if index != listed and _are_letters(columns[index])), None)
+        return {} if key is None else {listed: ("options", 0), key: ("correct", 0)}
+    if parted := _parted(columns, asks, others):
+        listed, key = parted
+        return {listed: ("options", 0), key: ("correct", 0)}
+    texts = [index for index in others if index > asks and (len(others) == 1 or _is_text(columns[index]))]
+    if len(texts) == 1:
+        return {} if _ascends(columns, asks, texts[0]) else {texts[0]: ("answer", 0)}
+    return {index: ("option", place) for place, index in enumerate(texts)}
 
 
 def _ascends(columns: Sequence[Sequence[str]], asks: int, at: int) -> bool:

@@ -492,12 +492,7 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
         return
     if not draft.accepts(first, last, len(str(values))):
         return
-    item = Item(first, last, shown_text(values["question"]), why=shown_text(values.get("why")))
-    item.topic = topic_of(shown_text(values.get("topic")))
-    item.section = (plain(shown_text(values["topic"])),) if shown_text(values.get("topic")) else ()
-    item.level = level_of(shown_text(values.get("level")))
-    tags = values.get("tags")
-    item.tag([str(tag) for tag in tags] if isinstance(tags, list) else re.split("[,;]", shown_text(tags)))
+    item = _item_of(values, first, last)
     if not record.has_key and (pairs := pairs_of(record.unknown)):
         add_pairs(draft, item, pairs)
         return
@@ -519,16 +514,32 @@ def _add(draft: ImportDraft, record: Record, first: int, last: int, base: int | 
         if not any(flag is not None for flag in flags):
             right = right_of(draft, item, record, texts, base)
         right = agreed(draft, item, record, right, texts, base)
-        if all(_LETTER_BEFORE.match(text) for text in texts):
-            texts = [_LETTER_BEFORE.sub("", text, count=1) for text in texts]
-        reasons = [feedback_of(option) for option in record.options] or [""] * len(texts)
-        offers = [
-            OptionDraft(text, index in right, "" if index in right else reason)
-            for index, (text, reason) in enumerate(zip(texts, reasons, strict=True))
-        ]
-        add_choice(draft, item, offers)
-        return
-    _add_worded(draft, item, values.get("correct", _single(values.get("options"))))
+        add_choice(draft, item, _drafts(record, texts, right))
+    else:
+        _add_worded(draft, item, values.get("correct", _single(values.get("options"))))
+
+
+def _item_of(values: dict[str, Any], first: int, last: int) -> Item:
+    """Returns the question without what answers it."""
+    topic = shown_text(values.get("topic"))
+    tags = values.get("tags")
+    item = Item(first, last, shown_text(values["question"]), why=shown_text(values.get("why")))
+    item.topic = topic_of(topic)
+    item.section = (plain(topic),) if topic else ()
+    item.level = level_of(shown_text(values.get("level")))
+    item.tag([str(tag) for tag in tags] if isinstance(tags, list) else re.split("[,;]", shown_text(tags)))
+    return item
+
+
+def _drafts(record: Record, texts: list[str], right: set[int]) -> list[OptionDraft]:
+    """Returns the options without the letters before them, each wrong one with what the data says to who chooses it."""
+    if all(_LETTER_BEFORE.match(text) for text in texts):
+        texts = [_LETTER_BEFORE.sub("", text, count=1) for text in texts]
+    reasons = [feedback_of(option) for option in record.options] or [""] * len(texts)
+    return [
+        OptionDraft(text, index in right, "" if index in right else reason)
+        for index, (text, reason) in enumerate(zip(texts, reasons, strict=True))
+    ]
 
 
 def _single(value: Any) -> Any:

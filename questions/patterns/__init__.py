@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.document import Document, Draft
+from questions.document import Document, Draft, merge_drafts
 from questions.patterns.candidate_questions import add_candidate
 from questions.patterns.candidates import REASONS
 from questions.patterns.contents import without_contents
@@ -55,25 +55,65 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
         draft = read_named_tables(document, recipe) if recipe.columns else read_recipe(document, recipe)
         return Inferred(draft, (RECIPE,), (recipe.explain(len(draft.questions)),))
     whole = document
-    draft = read_front_matter(document)
-    names = [FRONT_MATTER] if draft.questions else []
-    document = document.without(draft.questions)
-    tables = read_html_tables(document)
-    document = document.without(tables.questions)
-    document = document.without_lists((one.span.line, one.span.end_line) for one in tables.findings if one.skipped)
-    cards = read_flash_cards(document)
-    if cards.questions:
-        names.append(FLASH_CARDS)
-        document = document.without(cards.questions)
-        gaps = (one.span for one in cards.findings if one.skipped)
-        document = document.without_lists((span.line, span.end_line) for span in gaps)
+    fixed, document = _read_fixed(document)
     lists = find_key_lists(document)
     if lists:
         document = document.without_lists((one.first, one.last) for one in lists)
-    # Starts change only with the lines that are free.
-    starts = first_starts = find_starts(document)
+    starts = find_starts(document)
+    won, read, document = _read_winners(document, lists, starts)
+    tables = read_tables(document)
+    *read, tables, cards, html_tables = without_contents([*read, tables, fixed.cards, fixed.html_tables])
+    won = [candidate for candidate, draft in zip(won, read, strict=True) if draft.questions]
+    draft = merge_drafts([fixed.front_matter, *read, tables, cards, html_tables])
+    if not draft.questions and (titled := read_asking_title(whole)).questions:
+        return Inferred(titled, (FRONT_MATTER,), ("1 question: the title in the front matter asks",))
+    draft = _keyed(whole, draft, lists)
+    _name_unread(whole, draft, starts, won)
+    names = [FRONT_MATTER] if fixed.front_matter.questions else []
+    names += [FLASH_CARDS] if fixed.cards.questions else []
+    names += [candidate.kind for candidate in won]
+    names += [TABLES] if tables.questions or fixed.html_tables.questions else []
+    explanation = tuple(candidate.explain() for candidate in won)
+    if fixed.cards.questions:
+        explanation = (f"{len(fixed.cards.questions)} flash cards with `::` or `?`", *explanation)
+    return Inferred(draft, tuple(dict.fromkeys(names)), explanation)
+
+
+class _Fixed(NamedTuple):
+    """What is known by its own marks, so that nothing is inferred."""
+
+    front_matter: Draft
+    html_tables: Draft
+    cards: Draft
+
+
+def _read_fixed(document: Document) -> tuple[_Fixed, Document]:
+    """Reads what is known by its own marks, and returns it with the document without it."""
+    front_matter = read_front_matter(document)
+    document = document.without(front_matter.questions)
+    tables = read_html_tables(document)
+    document = _without(document, tables)
+    cards = read_flash_cards(document)
+    if cards.questions:
+        document = _without(document, cards)
+    return _Fixed(front_matter, tables, cards), document
+
+
+def _without(document: Document, draft: Draft) -> Document:
+    """Returns the document without what was read, and without what a finding names as left out."""
+    left_out = ((one.span.line, one.span.end_line) for one in draft.findings if one.skipped)
+    return document.without(draft.questions).without_lists(left_out)
+
+
+def _read_winners(
+    document: Document, lists: Sequence[KeyList], starts: dict[Kind, list[Start]]
+) -> tuple[list[Candidate], list[Draft], Document]:
+    """Reads the best candidate of each reason, again and again until none is left.
+
+    Returns the candidates, what was read of each, and the document without their lines.
+    """
     won: list[Candidate] = []
-    drafts: list[Draft] = []
+    read: list[Draft] = []
     for reason in ("bare", *REASONS) if lists_paragraphs(document) else REASONS:
         for _ in range(_MOST):
             candidate = best_candidate(document, reason, won, starts)
@@ -81,29 +121,14 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
                 candidate = keyed_candidate(document, ([number for number, _, _ in one.keys] for one in lists), starts)
             if candidate is None:
                 break
+            draft = Draft()
+            add_candidate(document, draft, candidate)
             won.append(candidate)
-            here = Draft()
-            add_candidate(document, here, candidate)
-            if here.questions:
-                document = document.without(here.questions)
+            read.append(draft)
+            if draft.questions:  # Starts change only with the lines that are free.
+                document = document.without(draft.questions)
                 starts = find_starts(document, again=True)
-            drafts.append(here)
-    drafts.append(read_tables(document))
-    drafts += [cards, tables]
-    drafts = without_contents(drafts)
-    won = [candidate for candidate, here in zip(won, drafts, strict=False) if here.questions]
-    for here in drafts:
-        draft.questions += here.questions
-        draft.findings += here.findings
-    if not draft.questions and (titled := read_asking_title(whole)).questions:
-        return Inferred(titled, (FRONT_MATTER,), ("1 question: the title in the front matter asks",))
-    draft = _keyed(whole, draft, lists)
-    _name_unread(whole, draft, first_starts, won)
-    names += [candidate.kind for candidate in won] + ([TABLES] if drafts[-3].questions or tables.questions else [])
-    explanation = tuple(candidate.explain() for candidate in won)
-    if cards.questions:
-        explanation = (f"{len(cards.questions)} flash cards with `::` or `?`", *explanation)
-    return Inferred(draft, tuple(dict.fromkeys(names)), explanation)
+    return won, read, document
 
 
 def _name_unread(document: Document, draft: Draft, starts: dict[Kind, list[Start]], won: Sequence[Candidate]) -> None:

@@ -52,31 +52,52 @@ def _are_numbers(run: list[Start]) -> bool:
 
 def _continued(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
     alike = [start for one in known if one.kind == kind for start in one.read if start.depth == run[0].depth]
-    if len(alike) < _FEWEST_CONTINUED or kind == "label":
+    if len(alike) < _FEWEST_CONTINUED:
         return Verdict()
-    if kind == "fold":
-        # One summary without a question mark among many that ask, such as `Explain how dropout works`.
-        few = len(run) * _FEWEST_CONTINUED <= len(alike)
-        return Verdict(tuple(one for one in run if few and one.said and len(one.stem.text.split()) > SHORTEST))
+    match kind:
+        case "heading":
+            return _continued_headings(document, run, alike)
+        case "item":
+            return _continued_items(document, run, alike)
+        case "line":
+            return _continued_numbers(run, alike)
+        case "fold":
+            return _continued_folds(run, alike)
+    return Verdict()
+
+
+def _continued_headings(document: Document, run: list[Start], alike: list[Start]) -> Verdict:
     if _are_numbers(run):
         return Verdict(tuple(start for start in run if start.body and start.body[0].kind == "paragraph"))
-    if kind == "heading" and is_told(document, run) and (tasks := _tasks(run)):
+    if is_told(document, run) and (tasks := _tasks(run)):
         return Verdict(tasks)
-    if kind == "heading" and (same := _of_same_form(document, run, alike)):
+    if same := _of_same_form(document, run, alike):
         return Verdict(same)
-    if kind in ("heading", "line"):
-        numbers = {int(start.number) for start in alike if start.number.isdecimal() and len(start.number) < 5}
-        read = [start for start in run if _goes_on(start, numbers)]
-        return Verdict(tuple(read)) if len(read) * 2 > len(run) else Verdict()
-    if kind == "item" and all(map(is_headed, alike)) and not any(map(is_headed, run)):
+    return _continued_numbers(run, alike)
+
+
+def _continued_numbers(run: list[Start], alike: list[Start]) -> Verdict:
+    """Returns the starts whose numbers go on from those of the questions, if most do."""
+    numbers = {int(start.number) for start in alike if start.number.isdecimal() and len(start.number) < 5}
+    read = [start for start in run if _goes_on(start, numbers)]
+    return Verdict(tuple(read)) if len(read) * 2 > len(run) else Verdict()
+
+
+def _continued_items(document: Document, run: list[Start], alike: list[Start]) -> Verdict:
+    """Returns the items if a third of them asks, and the place of the list or its bold type is that of the others."""
+    if all(map(is_headed, alike)) and not any(map(is_headed, run)):
         return Verdict()
     items = [start for start in run if not is_only_link(start)]
-    told = is_told(document, run) or {start.headings[:-1] for start in alike} >= {run[0].headings[:-1]}
-    told = told or all(start.bold for start in (*alike, *items))
+    beside = run[0].headings[:-1] in {start.headings[:-1] for start in alike}
+    told = is_told(document, run) or beside or all(start.bold for start in (*alike, *items))
     asking = sum(start.asks for start in items)
-    if kind == "item" and told and asking * 3 >= len(run) and len(items) * 2 > len(run):
-        return Verdict(tuple(items))
-    return Verdict()
+    return Verdict(tuple(items)) if told and asking * 3 >= len(run) and len(items) * 2 > len(run) else Verdict()
+
+
+def _continued_folds(run: list[Start], alike: list[Start]) -> Verdict:
+    """Returns the few summaries without a question mark among many that ask, such as `Explain how dropout works`."""
+    few = len(run) * _FEWEST_CONTINUED <= len(alike)
+    return Verdict(tuple(one for one in run if few and one.said and len(one.stem.text.split()) > SHORTEST))
 
 
 def _of_same_form(document: Document, run: list[Start], alike: list[Start]) -> tuple[Start, ...]:
