@@ -23,7 +23,7 @@ from questions.patterns.stems import (
 from questions.source import Finding, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from questions.blocks import Block
     from questions.document import Document
@@ -51,36 +51,50 @@ _WRAPPED = 50
 """Length from which a line may go on in the next, characters."""
 
 
+class _Places:
+    """The places that look like questions, each named by the first rule that finds its line."""
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+
+    def new(self, spans: Iterable[Span]) -> list[Span]:
+        """Returns those whose lines no rule has found yet."""
+        named = {span.line for span in self.spans}
+        return [span for span in spans if span.line not in named]
+
+    def add(self, spans: Iterable[Span]) -> None:
+        """Adds those whose lines no rule has found yet."""
+        self.spans += self.new(spans)
+
+
 def unread_findings(document: Document, questions: tuple[Question, ...]) -> list[Finding]:
     """Returns a finding for each place that looks like a question or an answer but was not read as one; a single one
     with all their lines if the document has no questions."""
     known = {_key(question.prompt) for question in questions} | {_key(question.title) for question in questions}
     free = list(_free_blocks(document))
-    spans = [span for block in free for span in _asked(document, block, known)]
-    named = {span.line for span in spans}
-    demanding = [block for block in free if _demands(block) and block.first not in named]
+    span = document.source.span
+    places = _Places()
+    places.add(found for block in free for found in _asked(document, block, known))
+    demanding = places.new(span(block.first) for block in free if _demands(block))
     if len(demanding) >= _FEWEST_DEMANDING or len(questions) >= _FEWEST_ASKED:
-        spans += [document.source.span(block.first) for block in demanding]
-    named = {span.line for span in spans}
-    like = [*_like_questions(document, questions), *_lettered(document, free, questions)]
-    alike = {heading.first: heading for heading in like if heading.first not in named}.values()
-    spans += [document.source.span(heading.first, heading.last) for heading in alike]
-    named = {span.line for span in spans}
-    sentences = [] if questions else [block for block in free if _is_numbered_sentence(block)]
-    if len(sentences) >= _FEWEST_DEMANDING:
-        spans += [document.source.span(block.first) for block in sentences if block.first not in named]
+        places.add(demanding)
+    alike = {block.first: block for block in _like_questions(document, questions)}
+    alike |= {block.first: block for block in _lettered(document, free, questions)}
+    places.add(span(block.first, block.last) for block in alike.values())
     if not questions:
-        named = {span.line for span in spans}
-        more = {*_counted_lines(document), *_between_numbers(document.source), *_headings_alike(document)}
-        more |= {*_lettered_paragraphs(document), *_in_records(document.source), *_listed_tasks(document.source)}
-        spans += [document.source.span(line) for line in more - named]
-    named = {span.line for span in spans}
-    spans += [document.source.span(line) for line in _below_numbers(document) if line not in named]
-    named = {span.line for span in spans}
-    boxed = [block.first for block in free if block.kind == "paragraph" and _ADMONITION.match(block.text)]
-    spans += [document.source.span(line) for line in boxed if line not in named]
-    spans.sort(key=lambda span: span.line)
-    return [_unread(span) for span in spans] if questions else [_no_questions(document.source, spans)]
+        places.add(span(line) for line in _lines_alike(document, free))
+    places.add(span(line) for line in _below_numbers(document))
+    places.add(span(block.first) for block in free if block.kind == "paragraph" and _ADMONITION.match(block.text))
+    spans = sorted(places.spans, key=lambda one: one.line)
+    return [_unread(one) for one in spans] if questions else [_no_questions(document.source, spans)]
+
+
+def _lines_alike(document: Document, free: list[Block]) -> set[int]:
+    """Returns the lines that look like questions by what repeats in a document of which nothing was read."""
+    sentences = {block.first for block in free if _is_numbered_sentence(block)}
+    lines = sentences if len(sentences) >= _FEWEST_DEMANDING else set[int]()
+    lines |= {*_counted_lines(document), *_between_numbers(document.source), *_headings_alike(document)}
+    return lines | {*_lettered_paragraphs(document), *_in_records(document.source), *_listed_tasks(document.source)}
 
 
 def _free_blocks(document: Document) -> Iterator[Block]:

@@ -218,25 +218,32 @@ def _lists(value: Any, depth: int, left: list[int], *, listed: bool = False) -> 
             for one in value:
                 yield from _lists(one, depth + 1, left, listed=True)
     elif isinstance(value, dict):
-        alone = _record(value)
-        keyed = alone is not None and (
-            {"correct", "index"} & alone.values.keys() or any(flag is not None for flag in flags_of(alone.options))
-        )
-        if alone is not None and depth and not (alone.options and keyed):
-            # Within other data, only options with a key show that a mapping alone is a question.
-            alone = None
-        if alone is not None and alone.has_key and alone.values["_question"] not in ("title", "text"):
+        if alone := _alone(value, inside=depth > 0):
             yield [alone]
-            return
-        if rows := rows_of_columns(value, {name: _role(spelled(name), {}) for name in value}) or asking_names(value):
+        elif rows := _rows_of(value):
             yield from _lists(rows, depth + 1, left, listed=listed)
-            return
-        if by_numbers := entries_by_number(value):
-            yield from _lists(by_numbers, depth + 1, left, listed=listed)
-            return
-        for name, one in value.items():
-            if isinstance(one, dict | list) and not (listed and _offers(name, one)):
-                yield from _lists(one, depth + 1, left, listed=listed)
+        else:
+            for name, one in value.items():
+                if isinstance(one, dict | list) and not (listed and _offers(name, one)):
+                    yield from _lists(one, depth + 1, left, listed=listed)
+
+
+def _alone(value: dict[Any, Any], *, inside: bool) -> Record | None:
+    """Returns the record of a mapping that is in no list; None if it is no question.
+
+    `inside`: whether it is within other data, where only options with a key show that a mapping alone is a question.
+    """
+    record = _record(value)
+    if record is None or not record.has_key or record.values["_question"] in ("title", "text"):
+        return None
+    keyed = {"correct", "index"} & record.values.keys() or any(flag is not None for flag in flags_of(record.options))
+    return None if inside and not (record.options and keyed) else record
+
+
+def _rows_of(value: dict[Any, Any]) -> Any:
+    """Returns the records of a mapping whose fields are columns, questions or numbers; empty or None for others."""
+    columns = rows_of_columns(value, {name: _role(spelled(name), {}) for name in value})
+    return columns or asking_names(value) or entries_by_number(value)
 
 
 def _held(entry: dict[Any, Any]) -> Record | None:
@@ -301,23 +308,8 @@ def _by_place(value: Any) -> dict[str, Any]:
 
 def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
-    values: dict[str, Any] = {}
     fields = unnested(by_initials(of_conversation(_in_one_language(data))), _ROLE_OF)
-    lists = {name: value for name, value in fields.items() if name in FIELD_NAMES["options"]}
-    unknown: dict[str, Any] = {}
-    others: list[tuple[str, Any]] = []
-    for name, value in fields.items():
-        role = _role(name, lists)
-        if not role:
-            unknown[name] = value
-        elif _rank(role, name) < _rank(role, values.get(f"_{role}", "")):
-            if role == "correct" and role in values:
-                others.append((values[f"_{role}"], values[role]))
-            values[role], values[f"_{role}"] = value, name
-        elif role == "correct":
-            others.append((name, value))
-    # The options may be in a field that is called an answer.
-    unknown |= {name: value for name, value in others if isinstance(value, list)}
+    values, unknown, others = _by_roles(fields)
     if isinstance(values.get("question"), dict):
         inner = values["question"]
         named = next((inner[key] for key in ("text", "prompt", "stem") if key in inner), "")
@@ -344,6 +336,28 @@ def _record(data: dict[Any, Any]) -> Record | None:
     record = Record(values, options, letters, unknown, others=keys)
     # A list of questions alone is read as unanswered ones, but only from a field that is named so.
     return record if record.has_key or values["_question"] in ASKING else None
+
+
+def _by_roles(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], list[tuple[str, Any]]]:
+    """Returns the value of each role, and under `_role` the name of its field; the fields without a role; and the
+    other keys."""
+    lists = {name: value for name, value in fields.items() if name in FIELD_NAMES["options"]}
+    values: dict[str, Any] = {}
+    unknown: dict[str, Any] = {}
+    others: list[tuple[str, Any]] = []
+    for name, value in fields.items():
+        role = _role(name, lists)
+        if not role:
+            unknown[name] = value
+        elif _rank(role, name) < _rank(role, values.get(f"_{role}", "")):
+            if role == "correct" and role in values:
+                others.append((values[f"_{role}"], values[role]))
+            values[role], values[f"_{role}"] = value, name
+        elif role == "correct":
+            others.append((name, value))
+    # The options may be in a field that is called an answer.
+    unknown |= {name: value for name, value in others if isinstance(value, list)}
+    return values, unknown, others
 
 
 _CHOSEN = re.compile(r"\b(?:selected|chosen|visible|hidden|shown|your|user|student|checked|disabled)\b")

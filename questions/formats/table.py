@@ -257,17 +257,10 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
         cells = max((header_cells(draft.source.line(first), mark) for mark in DELIMITERS), key=len)
         shown = ", ".join(f"`{name.strip()[:40]}`" for name in cells[:10] if name.strip())
         return draft.unreadable(f"none of the columns {shown} is known to hold questions", _RENAME, first)
-    asks = any(column.role == "question" for column in named)
-    answers = any(column.role == "answer" for column in roles)
-    named_for = "the question" if not asks else "the answer" if answers else "the options and the key"
-    what = f"column for {named_for}" if named else "header with known names" if table.headed else "header"
-    draft.add(
-        "Q613",
-        f"the table has no {what}: {table.explain() if not named else _inferred_columns(named, roles)}",
-        f"if this is wrong, add a header with {_NEEDED}",
-        (first, first),
-        severity="note",
-    )
+    shown = _inferred_columns(named, roles) if named else table.explain()
+    message = f"the table has no {_missing_names(named, roles, headed=table.headed)}: {shown}"
+    cure = f"if this is wrong, add a header with {_NEEDED}"
+    draft.add("Q613", message, cure, (first, first), severity="note")
     rows = list(_rows(draft, table.delimiter, head + 1))[int(table.headed) :]
     if len(table.roles) == _CARD:
         rows = _only_cards(draft, rows, table.delimiter)
@@ -275,6 +268,16 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
         rows = [*_tagged_cards(draft, rows, table.delimiter)]
     add_rows(draft, roles, _without_placeholder(draft, roles, rows), base=None)
     return draft
+
+
+def _missing_names(named: list[Column], roles: list[Column], *, headed: bool) -> str:
+    """Returns what of the header is missing, in words."""
+    if not named:
+        return "header with known names" if headed else "header"
+    if not any(column.role == "question" for column in named):
+        return "column for the question"
+    answers = any(column.role == "answer" for column in roles)
+    return f"column for {'the answer' if answers else 'the options and the key'}"
 
 
 def _with_asking(draft: ImportDraft, first: int) -> tuple[str, list[Column]] | None:

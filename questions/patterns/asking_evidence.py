@@ -61,29 +61,31 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
     if len(run) == 1 and run[0].depth == 1 and _told_by_title(document, run[0]):
         return Verdict()
     numbered = [start for start in run if start.number]
-    asking = sum(start.asks for start in numbered)
-    if numbered and asking * 2 > len(numbered):
+    if numbered and sum(start.asks for start in numbered) * 2 > len(numbered):
         # A run of study headings may contain one that asks, and a run of questions one that does not.
         return Verdict(tuple(numbered))
     bare = [start for start in run if not start.number]
     if len(bare) >= FEWEST["heading"] and sum(demands(start.stem.text) for start in bare) * 3 >= len(bare) * 2:
         return Verdict(tuple(start for start in bare if start.asks))
-    asks = [start for start in bare if _asks_itself(document, start)]
-    enough = len(asks) >= (1 if told else FEWEST["heading"])
-    worded = [start for start in bare if start.asks and is_answered_by_text(document, start, among=bare)]
-    sure = sum(ends_asking(start.stem.text) for start in worded)
-    if sure >= FEWEST["heading"] and sure * 2 >= len(bare) and len(worded) * 10 >= len(bare) * 9:
-        # All of them ask, although some without a question mark.
-        return Verdict(tuple(worded))
+    answered = [start for start in bare if start.asks and is_answered_by_text(document, start, among=bare)]
+    if _all_ask(bare, answered):
+        return Verdict(tuple(answered))
     if told and (unanswered := _asking_without_answers(document, bare)):
         return Verdict(unanswered)
-    if not enough or not (told or len(asks) * 3 >= len(bare) * 2):
+    asks = [start for start in bare if _asks_itself(document, start)]
+    if len(asks) < (1 if told else FEWEST["heading"]) or not (told or len(asks) * 3 >= len(bare) * 2):
         return Verdict()
     asking = sum(ends_asking(start.stem.text) for start in bare)
     if len(asks) >= FEWEST["heading"] and asking * 3 >= len(bare) * 2:
         # Among headings that ask, one such as `Name two examples!` asks too.
-        asks = [start for start in bare if start.asks and is_answered_by_text(document, start, among=bare)]
+        return Verdict(tuple(answered))
     return Verdict(tuple(asks))
+
+
+def _all_ask(headings: list[Start], answered: list[Start]) -> bool:
+    """Returns whether nearly all headings ask and are answered, at least half of them with a question mark."""
+    sure = sum(ends_asking(start.stem.text) for start in answered)
+    return sure >= FEWEST["heading"] and sure * 2 >= len(headings) and len(answered) * 10 >= len(headings) * 9
 
 
 def _asking_without_answers(document: Document, bare: list[Start]) -> tuple[Start, ...]:

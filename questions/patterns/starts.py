@@ -322,30 +322,37 @@ def _offers(document: Document, block: Block) -> bool:
 
 def _loose(document: Document, stretch: Stretch, index: int) -> tuple[Block, ...]:
     """Returns the blocks after a list that belong to its last item, although they are not indented enough."""
-    block = stretch.blocks[index]
-    item = block.children[-1]
     below = stretch.blocks[index + 1 :]
-    end = 0
+    end = _loose_end(document, stretch.blocks[index], below)
+    free = next((i for i, b in enumerate(below[:end]) if not document.free(b.first, b.last)), end)
+    return without_separators(below[:free])
+
+
+def _loose_end(document: Document, block: Block, below: tuple[Block, ...]) -> int:
+    """Returns how many of the blocks below a list belong to its last item."""
+    item = block.children[-1]
     if below and (begins_answer(document, below[0]) or below[0].first == item.last + 1):
         end = _up_to(below, ("rule", "list")) or int(begins_answer(document, below[0]))
         end = next((i for i, b in enumerate(below[:end]) if i and (_is_next(item, b) or _begins_anew(b))), end)
-        if not begins_answer(document, below[0]) and _is_next(item, below[0], within=1):
-            end = 0
-    if end:
-        pass
-    elif _is_shown_below(block, below):
-        end = next((i for i, b in enumerate(below) if b.kind != "fence"), len(below))
-    elif item.info and item.last <= item.children[0].last and len(block.children) == 1:
-        end = next((i for i, b in enumerate(below) if _ends_item(document, b) or _is_next(item, b)), len(below))
-    elif item.info and (following := next((b for b in below if _is_numbered(b)), None)):
-        number = following.children[0].info
-        if number.isdecimal() and item.info.isdecimal() and int(number) == int(item.info) + 1 > 1:
-            end = _up_to(below, ("rule", "list"))
-            if below[:1] != (following,) and below[0].kind == "list" and below[0].first == item.last + 1:
-                # Bullets right below the last item of a list, which is not indented enough, are its answer.
-                end = _up_to(below[1:], ("rule", "list")) + 1
-    free = next((i for i, b in enumerate(below[:end]) if not document.free(b.first, b.last)), end)
-    return without_separators(below[:free])
+        if end and (begins_answer(document, below[0]) or not _is_next(item, below[0], within=1)):
+            return end
+    if _is_shown_below(block, below):
+        return next((i for i, b in enumerate(below) if b.kind != "fence"), len(below))
+    if item.info and item.last <= item.children[0].last and len(block.children) == 1:
+        return next((i for i, b in enumerate(below) if _ends_item(document, b) or _is_next(item, b)), len(below))
+    following = next((b for b in below if _is_numbered(b)), None)
+    if following is None or not _goes_on_from(item, following):
+        return 0
+    if below[0] is not following and below[0].kind == "list" and below[0].first == item.last + 1:
+        # Bullets right below the last item of a list, which is not indented enough, are its answer.
+        return _up_to(below[1:], ("rule", "list")) + 1
+    return _up_to(below, ("rule", "list"))
+
+
+def _goes_on_from(item: Block, following: Block) -> bool:
+    """Returns whether the first number of a list is the next after that of an item."""
+    number = following.children[0].info
+    return number.isdecimal() and item.info.isdecimal() and int(number) == int(item.info) + 1 > 1
 
 
 def _is_shown_below(block: Block, below: tuple[Block, ...]) -> bool:

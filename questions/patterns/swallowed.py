@@ -53,36 +53,51 @@ def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequ
     """Yields a finding for each question that a quote in an answer asks and answers, or that stands below a heading
     such as `#12-1`, and for each line in an answer in plain text that begins as the questions do."""
     for question in questions:
-        place = question.place
-        for number in range(place.line + 1, place.end_line):
-            line = document.source.line(number)
-            found = _QUOTED.fullmatch(line) if line.startswith(">") else None
-            if "</details>" in line and _STUCK.search(line):
-                yield _inside(document, number, place.line)
-            if found and ends_asking(found["text"]) and _DEEPER.match(document.source.line(number + 1)):
-                yield _inside(document, number, place.line)
-        if question.options and (asked := _above_other_options(document, place.line, place.end_line)):
-            yield _inside(document, asked, place.line)
+        yield from _quoted_inside(document, question)
     places = sorted((question.place.line, question.place.end_line) for question in questions)
+    yield from _parts_inside(document, places)
+    yield from _listed_inside(document, places)
+    for candidate in won:
+        if candidate.kind == "paragraph":
+            yield from _paragraphs_inside(document, candidate)
+
+
+def _quoted_inside(document: Document, question: Question) -> Iterator[Finding]:
+    """Yields a finding for each question in a quote, behind a fold, or with options of its own."""
+    place = question.place
+    for number in range(place.line + 1, place.end_line):
+        line = document.source.line(number)
+        found = _QUOTED.fullmatch(line) if line.startswith(">") else None
+        if "</details>" in line and _STUCK.search(line):
+            yield _inside(document, number, place.line)
+        if found and ends_asking(found["text"]) and _DEEPER.match(document.source.line(number + 1)):
+            yield _inside(document, number, place.line)
+    if question.options and (asked := _above_other_options(document, place.line, place.end_line)):
+        yield _inside(document, asked, place.line)
+
+
+def _parts_inside(document: Document, places: Sequence[tuple[int, int]]) -> Iterator[Finding]:
+    """Yields a finding for each question below a heading such as `#12-1` within a question."""
     for over, block in pairwise(document.blocks):
         part = over.kind == "heading" and _PART.fullmatch(over.text) is not None
         if part and block.kind in ("heading", "paragraph") and ends_asking(plain(block.text.partition("\n")[0])):
             above = places[: bisect_left(places, (over.first, 0))][-1:]
             if above and over.first <= above[0][1]:
                 yield _inside(document, block.first, above[0][0])
-    yield from _listed_inside(document, places)
-    for candidate in won:
-        starts = candidate.read if candidate.kind == "paragraph" else ()
-        for start in starts:
-            yield from _stuck_to_items(document, start)
-            yield from _above_lists(document, start)
-        words = Counter(start.stem.text.split(maxsplit=1)[0] for start in starts if start.stem.text.strip())
-        for start in starts:
-            for block in start.body:
-                first, _, below = block.text.partition("\n") if block.kind == "paragraph" else ("", "", "")
-                usual = len(first.split()) >= _FEWEST and words[first.split(maxsplit=1)[0]] > 1
-                if usual and len(first) <= _LONGEST and below[:1].isupper() and first.rstrip()[-1:].isalnum():
-                    yield _inside(document, block.first, start.first)
+
+
+def _paragraphs_inside(document: Document, candidate: Candidate) -> Iterator[Finding]:
+    """Yields a finding for each line in the answers of paragraphs that is or begins as their questions do."""
+    for start in candidate.read:
+        yield from _stuck_to_items(document, start)
+        yield from _above_lists(document, start)
+    words = Counter(start.stem.text.split(maxsplit=1)[0] for start in candidate.read if start.stem.text.strip())
+    for start in candidate.read:
+        for block in start.body:
+            first, _, below = block.text.partition("\n") if block.kind == "paragraph" else ("", "", "")
+            usual = len(first.split()) >= _FEWEST and words[first.split(maxsplit=1)[0]] > 1
+            if usual and len(first) <= _LONGEST and below[:1].isupper() and first.rstrip()[-1:].isalnum():
+                yield _inside(document, block.first, start.first)
 
 
 def _listed_inside(document: Document, places: Sequence[tuple[int, int]]) -> Iterator[Finding]:
