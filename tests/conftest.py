@@ -6,6 +6,7 @@ The service is imported by the fixtures that need it: a test of pure code starts
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -43,6 +44,10 @@ MakeDatabase = Callable[[], str]
 # The default renderer formats the variables of every stack frame, which blocks the doubles for seconds.
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], PLAIN])
 
+
+# A shell ignores Ctrl-C for what it runs in the background, and so would the processes that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A loaded machine fails no test: no example has a deadline. Every run tries the same examples, so that a run does not
 # fail by chance; `--hypothesis-profile explore` tries others, ten times as many where a test names no number.
