@@ -22,7 +22,7 @@ _OWN_NAMES: dict[str, str] = {
     "title": "title|name",
 }
 """Names that only tables have, or that mean something else there than in data."""
-_SHARED = ("question", "answer", "correct", "options", "why", "topic", "level", "tags", "id")
+_SHARED = ("question", "context", "answer", "correct", "options", "why", "topic", "level", "tags", "id")
 _ROLE_OF = {
     **{word: role for role in _SHARED for word in FIELD_NAMES[role]},
     **{word: role for role, words in _OWN_NAMES.items() for word in words.split("|")},

@@ -382,6 +382,19 @@ def asks(draft: ImportDraft, item: Item, *, offers: bool) -> bool:
     return False
 
 
+def below_context(question: str, context: object) -> str:
+    """Returns a question below the text that it is about, as in reading comprehension. A few words are none."""
+    text = context.strip() if isinstance(context, str) else ""
+    words = len(text.split()) if text.isascii() else max(len(text.split()), len(text) // 4)
+    if words < _FEWEST_WORDS or not question.strip() or stands_for_nothing(question) or text in question:
+        return question
+    return f"{text}\n\n{question}"
+
+
+_FEWEST_WORDS = 5
+"""Fewest words of a text that questions are about; in scripts without spaces, four characters count as one."""
+
+
 def _fits(text: str) -> bool:
     """Returns whether an author's id has a valid form."""
     return _ID.fullmatch(text) is not None and len(text) <= 80

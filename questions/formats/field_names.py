@@ -60,6 +60,11 @@ _WORDS: Final[dict[str, str]] = {
         "|infos|info|explicación|justificación|explicação|justificativa|explication|erklärung|begründung|spiegazione|uitleg"
         "|wyjaśnienie|объяснение|пояснение|комментарий|пояснення|açıklama|penjelasan|giải thích|解析|解説|해설"
     ),
+    "context": (
+        "context|passage|reading passage|passage text|article|story|stimulus|scenario|contexto|pasaje|passagem|contexte"
+        "|passage de texte|kontext|contesto|brano|контекст|отрывок|bağlam|konteks|bacaan|ngữ cảnh|đoạn văn|语境|文章"
+        "|阅读材料|本文|지문"
+    ),
     "level": (
         "level|difficulty|difficult|nivel|dificultad|nível|dificuldade|niveau|difficulté|schwierigkeit|livello"
         "|poziom|уровень|сложность|рівень|zorluk|难度|難易度|난이도"

@@ -29,11 +29,16 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     return (), ()
 
 
-def accepted_answers(value: Any) -> list[str]:
-    """Returns the different texts of answers that were found in a passage, `{text: …, answer_start: 12}`: all of them
-    are right. Empty for other values."""
-    if not isinstance(value, list) or not all(isinstance(one, dict) and "answer_start" in one for one in value):
-        return []
+def accepted_answers(value: Any) -> list[str] | None:
+    """Returns the different texts of answers that were found in a text, `{text: …, answer_start: 12}` or
+    `{text: […], answer_start: […]}`: all of them are right, and there may be none. None for other values."""
+    if isinstance(value, dict) and "answer_start" in value:
+        texts = value.get("text")
+        value = [{"text": one, "answer_start": 0} for one in (texts if isinstance(texts, list) else [texts])]
+    elif not isinstance(value, list) or not value:
+        return None
+    if not all(isinstance(one, dict) and "answer_start" in one for one in value):
+        return None
     return list(dict.fromkeys(text for one in value if (text := option_text(one))))
 
 

@@ -21,6 +21,7 @@ from questions.formats.draft import (
     add_pairs,
     add_short,
     add_unanswered,
+    below_context,
     topic_of,
 )
 from questions.formats.field_names import (
@@ -171,7 +172,7 @@ def _name_no_questions(draft: ImportDraft, data: Any) -> None:
 def _with_completing(draft: ImportDraft, records: list[Record]) -> list[Record]:
     """Returns the records; where questions repeat, the field that tells them apart is part of them."""
     asking = [record for record in records if record.asks]
-    if any("correct" not in record.values for record in asking):
+    if any("correct" not in record.values or record.values.get("context") for record in asking):
         return records
     name = completing_field(
         [(str(one.values["question"]), one.unknown, right_texts(one.values["correct"])) for one in asking]
@@ -200,10 +201,13 @@ def _with_others(record: Record) -> Record:
     return Record({**record.values, "wrong": list(record.options)}, (), (), record.unknown)
 
 
-def _lists(value: Any, depth: int, left: list[int], *, listed: bool = False) -> Iterator[list[Record]]:
+def _lists(
+    value: Any, depth: int, left: list[int], *, listed: bool = False, context: Any = ""
+) -> Iterator[list[Record]]:
     """Yields the lists of records that ask, wherever they are in the data.
 
-    `listed`: whether the value is, or is in, an item of a list. Marked texts there are options.
+    `listed`: whether the value is, or is in, an item of a list. Marked texts there are options. `context`: the text
+    that all questions in the value are about.
     """
     left[0] -= 1
     if depth > _DEEPEST or left[0] < 0:
@@ -213,19 +217,26 @@ def _lists(value: Any, depth: int, left: list[int], *, listed: bool = False) -> 
         entries = [(one, _record(one) or _held(one)) for one in named if one]
         read = sum(record is not None for _, record in entries)
         if read and read * 2 >= len(value):
-            yield [record for one, found in entries if (record := found or _unread(one))]
+            records = [record for one, found in entries if (record := found or _unread(one))]
+            yield [_with_context(record, context) for record in records]
         else:
             for one in value:
-                yield from _lists(one, depth + 1, left, listed=True)
+                yield from _lists(one, depth + 1, left, listed=True, context=context)
     elif isinstance(value, dict):
+        context = next((one for name, one in value.items() if _role(spelled(name), {}) == "context"), context)
         if alone := _alone(value, inside=depth > 0):
             yield [alone]
         elif rows := _rows_of(value):
-            yield from _lists(rows, depth + 1, left, listed=listed)
+            yield from _lists(rows, depth + 1, left, listed=listed, context=context)
         else:
             for name, one in value.items():
                 if isinstance(one, dict | list) and not (listed and _offers(name, one)):
-                    yield from _lists(one, depth + 1, left, listed=listed)
+                    yield from _lists(one, depth + 1, left, listed=listed, context=context)
+
+
+def _with_context(record: Record, context: Any) -> Record:
+    """Returns the record with the text that it is about, unless it has one of its own."""
+    return replace(record, values={"context": context, **record.values}) if context else record
 
 
 def _alone(value: dict[Any, Any], *, inside: bool) -> Record | None:
@@ -318,7 +329,7 @@ def _record(data: dict[Any, Any]) -> Record | None:
     asked = values.get("question")
     if not isinstance(asked, str) or not asked.strip():
         return None
-    if "correct" not in values and (accepted := accepted_answers(values.get("options"))):
+    if "correct" not in values and (accepted := accepted_answers(values.get("options"))) is not None:
         values["correct"], values["_correct"] = accepted, values.pop("_options")
         del values["options"]
     options, letters = options_of(values.get("options"))
@@ -537,7 +548,8 @@ def _item_of(values: dict[str, Any], first: int, last: int) -> Item:
     """Returns the question without what answers it."""
     topic = shown_text(values.get("topic"))
     tags = values.get("tags")
-    item = Item(first, last, shown_text(values["question"]), why=shown_text(values.get("why")))
+    prompt = below_context(shown_text(values["question"]), values.get("context"))
+    item = Item(first, last, prompt, why=shown_text(values.get("why")))
     item.topic = topic_of(topic)
     item.section = (plain(topic),) if topic else ()
     item.level = level_of(shown_text(values.get("level")))

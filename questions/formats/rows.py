@@ -17,6 +17,7 @@ from questions.formats.draft import (
     add_short,
     add_unanswered,
     asks,
+    below_context,
     topic_of,
 )
 from questions.formats.option_cells import parts_of, without_labels
@@ -82,6 +83,7 @@ def add_row(draft: ImportDraft, row: Row, style: KeyStyle = _NO_STYLE) -> None:
     item = Item(row.first, row.last, cells.get("question", ""), why=cells.get("why", ""))
     if not asks(draft, item, offers=any(text and not stands_for_nothing(text) for text in row.options.values())):
         return
+    item.prompt = below_context(item.prompt, cells.get("context"))
     item.id = cells.get("id", "").strip()
     item.title = plain(cells.get("title", ""))
     item.topic = topic_of(cells.get("topic", ""))
