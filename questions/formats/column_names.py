@@ -24,6 +24,7 @@ _OWN_NAMES: dict[str, str] = {
 """Names that only tables have, or that mean something else there than in data."""
 _SHARED = ("question", "context", "answer", "correct", "options", "why", "topic", "level", "tags", "id")
 _ROLE_OF = {
+    **dict.fromkeys(FIELD_NAMES["wrong"], "wrong_options"),
     **{word: role for role in _SHARED for word in FIELD_NAMES[role]},
     **{word: role for role, words in _OWN_NAMES.items() for word in words.split("|")},
 }
@@ -37,11 +38,11 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(map(spelled, words.split("|")))
 
 
-_TERMS = _names(
+TERMS = _names(
     "term|terms|concept|begriff|fachbegriff|término|concepto|termo|conceito|terme|termine|concetto|begrip|begreb|begrepp"
     "|termin|pojęcie|pojem|термин|понятие|термін|поняття|terim|kavram|istilah|thuật ngữ|术语|概念|術語|用語|용어|개념"
 )
-_DEFINITIONS = _names(
+DEFINITIONS = _names(
     "definition|meaning|explanation|description|definitionen|bedeutung|erklärung|definición|significado|definição"
     "|définition|signification|definizione|significato|definitie|betekenis|betydning|forklaring|förklaring|definicja"
     "|znaczenie|definice|význam|определение|значение|визначення|tanım|anlam|definisi|arti|định nghĩa|nghĩa|定义|定義"
@@ -62,6 +63,8 @@ class Column(NamedTuple):
 def columns(names: Sequence[str]) -> list[Column]:
     """Returns the roles of a header's columns, by names in any order and spelling."""
     shown = [_shown(name) for name in names]
+    if {"q", "a"} <= set(shown) and not {"b", "answer", "correct"} & set(shown):
+        shown = ["answer" if name == "a" else name for name in shown]
     letters = {"a", "b"} <= set(shown)
     found = [_column(name, letters) for name in shown]
     for at, place in option_places(shown).items():
@@ -87,8 +90,8 @@ def _place(name: str) -> int:
 
 def _of_terms(names: list[str], roles: list[Column]) -> list[Column]:
     """Returns the roles; in a table of terms and definitions, the first of the two asks, the other answers."""
-    terms = [at for at, name in enumerate(names) if name in _TERMS]
-    said = [at for at, name in enumerate(names) if name in _DEFINITIONS]
+    terms = [at for at, name in enumerate(names) if name in TERMS]
+    said = [at for at, name in enumerate(names) if name in DEFINITIONS]
     if len(terms) != 1 or len(said) != 1 or {one.role for one in roles} & {"question", "answer", "correct", "option"}:
         return roles
     front, back = sorted((*terms, *said))

@@ -32,7 +32,8 @@ _WORDS: Final[dict[str, str]] = {
     ),
     "wrong": "incorrect answers|incorrect|wrong answers|wrong options|distractors|wrong|false|erradas|errada|falsch",
     "correct": (
-        "correct|correct answer|correct answers|correct option|correct options|correct choice|right answer|right|ok"
+        "best answer|correct|correct answer|correct answers|correct option|correct options|correct choice|right answer"
+        "|right|ok|cop"
         "|right option|true answer|true answers|key|answer key|bonne réponse|réponse correcte|richtig|richtige antwort"
         "|respuesta correcta"
         "|correcta|correcto|opción correcta|resposta correta|correta|gabarito|risposta corretta|corretta"
@@ -55,7 +56,7 @@ _WORDS: Final[dict[str, str]] = {
         "|correct answer idx|answer idx|correct idx|correct answer indices"
     ),
     "why": (
-        "explanation|detailed explanation|answer explanation|explanation to the answer|explanation of the answer"
+        "explanation|exp|detailed explanation|answer explanation|explanation to the answer|explanation of the answer"
         "|sol|rationale|why|reason|feedback|general feedback|explain|comment|extra|back extra|justification"
         "|infos|info|explicación|justificación|explicação|justificativa|explication|erklärung|begründung|spiegazione|uitleg"
         "|wyjaśnienie|объяснение|пояснение|комментарий|пояснення|açıklama|penjelasan|giải thích|解析|解説|해설"
@@ -202,7 +203,9 @@ WRONG_OPTION = re.compile(
     r"|jawaban salah|错误答案|错误选项|오답"
 )
 """Name, without its number, of a column with a wrong option."""
-_INDEXED = re.compile(r"(?:(?P<stem>.*\S)[ ])?(?P<letter>[a-z])|(?P<word>.*?)[ ]?(?P<number>\d{1,2})")
+_INDEXED = re.compile(
+    r"(?:(?P<stem>.*\S)[ ])?(?P<letter>[a-z])|(?P<word>.*?)[ ]?(?P<number>\d{1,2})|(?P<whole>[a-z]{2,})(?P<last>[a-h])"
+)
 _FEWEST_INDEXED = 3
 _NO_OPTION = re.compile(
     r"hint|tip|pista|hinweis|image|picture|imagen|bild|link|url|source|quelle|score|points|key ?word|step|part|note"
@@ -244,18 +247,19 @@ def names_wrong(name: str) -> bool:
 
 def option_places(names: Sequence[str]) -> dict[int, int]:
     """Returns the places of options by the index of a name, where names in any language differ by a letter or a number
-    only: `lua chon a`, `lua chon b`, `lua chon c`. The longest such row of names counts."""
+    only: `lua chon a`, `lua chon b`, `lua chon c`, or `opa`, `opb`, `opc`. The longest such row of names counts."""
     rows: dict[str, dict[int, int]] = {}
     for at, name in enumerate(names):
         found = _INDEXED.fullmatch(name)
         if found is None:
             continue
-        stem = found["stem"] or found["word"] or ""
+        letter = found["letter"] or found["last"]
+        stem = found["stem"] or found["word"] or found["whole"] or ""
         role = ROLE_OF.get(stem, "")
         if _NO_OPTION.search(stem) or role in ("question", "why", "level", "topic", "tags", "id", "index"):
             continue
-        place = ord(found["letter"]) - ord("a") if found["letter"] else int(found["number"])
-        rows.setdefault(f"{stem}\n{bool(found['letter'])}", {})[at] = place
+        place = ord(letter) - ord("a") if letter else int(found["number"])
+        rows.setdefault(f"{stem}\n{bool(letter)}", {})[at] = place
     best = max(rows.values(), key=len, default={})
     wrong = {at for at in best if names_wrong(names[at])}
     if best and len(wrong) not in (0, len(best)):

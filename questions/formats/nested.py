@@ -73,9 +73,12 @@ _RIGHT = ("c", "k", "r")
 
 def by_initials(fields: dict[str, Any]) -> dict[str, Any]:
     """Returns the fields of a question, with whole names for those of one letter: `{q, a: [...], c: 0}`, `{q, o: [...],
-    a: 2}`. Others keep their names."""
+    a: 2}`, `{q, a}`. Others keep their names."""
     if not isinstance(fields.get("q"), str) or any(ROLE_OF.get(name) == "question" for name in fields if name != "q"):
         return fields
+    answering = any(ROLE_OF.get(name) in ("correct", "index", "answer", "options") for name in fields)
+    if isinstance(fields.get("a"), str | int | float) and not answering and not fields.keys() & set("bco"):
+        return {"answer" if name == "a" else name: value for name, value in fields.items()}
     lists = [name for name in "aoc" if _is_texts(fields.get(name))]
     named = [value for name, value in fields.items() if ROLE_OF.get(name) == "options"]
     if len(lists) + len(named) != 1 or not all(isinstance(value, list | dict) for value in named):
@@ -96,7 +99,7 @@ def _is_texts(value: Any) -> bool:
 def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:
     """Returns the fields of a question. Where a field that asks is a mapping with a field that asks, the others in it
     are fields of the question: `prompt.choices`. A key in a field of its own is the key: `answer.answer`, also beside
-    other answers that are accepted: `answer.alternatives`.
+    other answers that are accepted: `answer.alternatives`, `answer.aliases`.
 
     `roles`: the role of a field by its name.
     """
@@ -113,6 +116,8 @@ def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]
                 found = {**{key: one for key, one in inner.items() if roles.get(key)}, **found}
         elif len(inner) == 1 and roles.get(next(iter(inner))) in ("correct", "index"):
             found[name] = next(iter(inner.values()))
+        elif isinstance(inner.get("value"), str) and isinstance(inner.get("aliases"), list):
+            found[name] = list(dict.fromkeys([inner["value"], *inner["aliases"]]))
         elif inner.keys() == {"answer", "alternatives"} and isinstance(inner["alternatives"], list):
             found[name] = [inner["answer"], *inner["alternatives"]]
     return found

@@ -29,6 +29,26 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     return (), ()
 
 
+_LETTER = re.compile(r"(?<![^\s,;(])\(?(?P<letter>[A-Ha-h])[ ]?[).:][ ]?(?=\S)")
+
+
+def lettered_options(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns the options in a text, and their letters: `a ) 38 , b ) 30`. Empty for a text without several."""
+    found: list[re.Match[str]] = []
+    for one in _LETTER.finditer(text):
+        if one["letter"].lower() == "abcdefgh"[len(found) : len(found) + 1]:
+            found.append(one)
+    if len(found) < _FEWEST or text[: found[0].start()].strip():
+        return (), ()
+    ends = [*(one.start() for one in found[1:]), len(text)]
+    texts = tuple(text[one.end() : end].strip(" \n\t,;") for one, end in zip(found, ends, strict=True))
+    return (texts, tuple("abcdefgh"[: len(found)])) if all(texts) else ((), ())
+
+
+_FEWEST = 2
+"""Fewest options."""
+
+
 def accepted_answers(value: Any) -> list[str] | None:
     """Returns the different texts of answers that were found in a text, `{text: …, answer_start: 12}` or
     `{text: […], answer_start: […]}`: all of them are right, and there may be none. None for other values."""

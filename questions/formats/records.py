@@ -32,12 +32,14 @@ from questions.formats.field_names import (
     ROLE_OF,
     WRONG_FLAGS,
     names_index,
+    names_wrong,
     option_name,
     option_places,
     spelled,
 )
 from questions.formats.nested import as_cards, by_initials, entries_by_number, listed_questions, unnested
 from questions.formats.orders import order_of
+from questions.formats.published import of_published
 from questions.formats.record_keys import (
     LETTER,
     Record,
@@ -53,6 +55,7 @@ from questions.formats.record_options import (
     accepted_answers,
     feedback_of,
     flags_of,
+    lettered_options,
     mark_of,
     option_text,
     options_of,
@@ -319,7 +322,7 @@ def _by_place(value: Any) -> dict[str, Any]:
 
 def _record(data: dict[Any, Any]) -> Record | None:
     """Returns the record of a mapping; None if it asks nothing."""
-    fields = unnested(by_initials(of_conversation(_in_one_language(data))), _ROLE_OF)
+    fields = unnested(by_initials(of_published(of_conversation(_in_one_language(data)))), _ROLE_OF)
     values, unknown, others = _by_roles(fields)
     if isinstance(values.get("question"), dict):
         inner = values["question"]
@@ -333,6 +336,8 @@ def _record(data: dict[Any, Any]) -> Record | None:
         values["correct"], values["_correct"] = accepted, values.pop("_options")
         del values["options"]
     options, letters = options_of(values.get("options"))
+    if isinstance(values.get("options"), str) and {"correct", "index"} & values.keys():
+        options, letters = lettered_options(values["options"])
     if "correct" not in values and (right := values.pop("right", None)) is not None:
         values["correct"] = right
     if not options and (named := _by_names(unknown)):
@@ -368,6 +373,9 @@ def _by_roles(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], l
             others.append((name, value))
     # The options may be in a field that is called an answer.
     unknown |= {name: value for name, value in others if isinstance(value, list)}
+    wrong = sorted((one for one in unknown if one[-1:].isdecimal() and names_wrong(one)), key=lambda one: one[-2:])
+    if wrong and "wrong" not in values:
+        values["wrong"] = [text for name in wrong if (text := unknown.pop(name)) not in (None, "")]
     return values, unknown, others
 
 

@@ -116,6 +116,9 @@ def options_in_row(row: Row) -> Options:
         # All options are wrong, and the key is the text of the right one.
         return [(_RIGHT, row.key.strip()), *named]
     listed = row.cells.get("options", "")
+    if not named and not listed and row.key.strip() and (wrong := row.cells.get("wrong_options", "")):
+        parted = parts_of(wrong) if any(mark in wrong for mark in ("\n", "|", ";")) else [wrong.strip()]
+        return [(_RIGHT, row.key.strip()), *enumerate(parted)]
     if named or not listed:
         return named
     return list(enumerate(without_labels(parts_of(listed))))

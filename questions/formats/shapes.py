@@ -79,11 +79,12 @@ def of_conversation(fields: dict[str, Any]) -> dict[str, Any]:
         if len(asked) == len(answered) == 1:
             return {"question": asked[0], "answer": answered[0]}
         return fields
-    if isinstance(fields.get("instruction"), str) and "output" in fields:
+    output = next((name for name in ("output", "response") if name in fields), "")
+    if isinstance(fields.get("instruction"), str) and output:
         given = fields.get("input")
         asked_ = "\n\n".join(one for one in (fields["instruction"], given) if isinstance(one, str) and one.strip())
-        rest = {name: one for name, one in fields.items() if name not in ("instruction", "input", "output")}
-        return {"question": asked_, "answer": fields["output"], **rest}
+        rest = {name: one for name, one in fields.items() if name not in ("instruction", "input", output)}
+        return {"question": asked_, "answer": fields[output], **rest}
     return fields
 
 

@@ -191,13 +191,13 @@ def _question(
 
 OPENTDB = "opentdb"
 
-_KEY = re.compile(r'"(?:correct_answer|response_code)"\s*:')
+_KEY = re.compile(r'"(?:incorrect_answers|response_code)"\s*:')
 _BASE64_TYPES = ("bXVsdGlwbGU=", "Ym9vbGVhbg==")
 _FIELDS = frozenset({"category", "type", "difficulty", "question", "correct_answer", "incorrect_answers"})
 
 
 def sniff_opentdb(source: Source) -> bool:
-    """Returns whether the text is JSON with correct answers."""
+    """Returns whether the text is JSON with lists of incorrect answers."""
     text = "\n".join(source.lines).lstrip()
     return text[:1] in ("{", "[") and bool(_KEY.search(text))
 

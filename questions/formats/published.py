@@ -1,0 +1,73 @@
+"""Brings records of data sets that are published for language models to the fields that other data has: an input with
+its target or ideal answer, options with a score each, and options beside labels under a name of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from questions.formats.column_names import DEFINITIONS, TERMS
+from questions.formats.field_names import ROLE_OF, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ASKED = "input"
+_ANSWERED = ("ideal", "target", "targets")
+_SCORED = "target scores"
+_KEYS = ("correct", "index", "answer", "options")
+_RIGHT, _WRONG = 1, 0
+"""What a score or a label says of an option."""
+
+
+def of_published(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a question; those of other records are left as they are."""
+    return _with_options(_with_question(dict(fields)))
+
+
+def _with_question(fields: dict[str, Any]) -> dict[str, Any]:
+    """Reads an input as the question where a field says what is right, and a term as the front of a card."""
+    if any(ROLE_OF.get(name) == "question" for name in fields):
+        return fields
+    terms, definitions = TERMS & fields.keys(), DEFINITIONS & fields.keys()
+    if len(terms) == len(definitions) == 1 and not any(ROLE_OF.get(name) in _KEYS for name in fields):
+        called = {next(iter(terms)): "question", next(iter(definitions)): "answer"}
+        return {called.get(name, name): value for name, value in fields.items()}
+    asked = _last_message(fields.get(_ASKED))
+    rest = {name: value for name, value in fields.items() if name not in (_ASKED, _SCORED, *_ANSWERED)}
+    scores = fields.get(_SCORED)
+    if asked and isinstance(scores, dict) and len(scores) > 1:
+        return {"question": asked, "options": _marked(scores), **rest}
+    answer = next((fields[name] for name in _ANSWERED if fields.get(name) not in (None, "")), None)
+    return {"question": asked, "answer": answer, **rest} if asked and answer is not None else fields
+
+
+def _last_message(value: Any) -> str:
+    """Returns the only text of the user in a list of messages, or the text itself; empty for other values."""
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        said = [one.get("content") for one in value if one.get("role") == "user"]
+        value = said[0] if len(said) == 1 else ""
+    return value if isinstance(value, str) else ""
+
+
+def _marked(scores: Mapping[Any, Any]) -> list[Any]:
+    """Returns the options, each with whether it is right if every score says so."""
+    if not all(score in (_RIGHT, _WRONG) for score in scores.values()):
+        return [str(text) for text in scores]
+    return [{"text": str(text), "correct": score == _RIGHT} for text, score in scores.items()]
+
+
+def _with_options(fields: dict[str, Any]) -> dict[str, Any]:
+    """Reads options beside labels, `{choices: […], labels: [1, 0]}`, whatever the field is called: the first such."""
+    if any(ROLE_OF.get(name) == "options" for name in fields):
+        return fields
+    for name, value in fields.items():
+        inner = {spelled(key): one for key, one in value.items()} if isinstance(value, dict) else {}
+        texts, labels = inner.get("choices"), inner.get("labels")
+        if isinstance(texts, list) and isinstance(labels, list) and len(texts) == len(labels) > 1:
+            rest = {key: one for key, one in fields.items() if key != name and not _same_form(one)}
+            return {**rest, "options": _marked(dict(zip(map(str, texts), labels, strict=True)))}
+    return fields
+
+
+def _same_form(value: Any) -> bool:
+    return isinstance(value, dict) and {"choices", "labels"} <= {spelled(key) for key in value}

@@ -1,0 +1,175 @@
+"""Records in the fields of data sets that are published for language models, and of small card files."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from questions import read_bank
+from questions.model import Question
+
+SHARES, LEAF, STRIDE = "What does a view share?", "What is a leaf of a graph?", "What is a stride of a tensor?"
+STORAGE = "A view shares the storage of its base, so that both see a change."
+
+
+def read(data: Any, name: str = "a.json", codes: tuple[str, ...] = ()) -> tuple[Question, ...]:
+    text = data if isinstance(data, str) else json.dumps(data)
+    reading = read_bank(text, name=name)
+    assert tuple(one.code for one in reading.findings) == codes
+    return reading.bank.questions
+
+
+def options(question: Question) -> str:
+    return " | ".join(f"{'*' * option.right}{option.text}" for option in question.options)
+
+
+def test_an_input_with_scores_of_its_options() -> None:
+    first = {"input": SHARES, "target_scores": {"its storage": 1, "its name": 0}}
+    second = {"input": LEAF, "target_scores": {"a sum": 0, "a parameter": 1, "an input": 1.0}}
+    one, two = read({"name": "a", "examples": [first, second]})
+    assert [one.prompt, options(one)] == [SHARES, "*its storage | its name"]
+    assert [two.prompt, options(two)] == [LEAF, "a sum | *a parameter | *an input"]
+
+
+def test_scores_between_right_and_wrong_are_no_key() -> None:
+    rows = [{"input": text, "target_scores": {"its storage": 1, "its name": 0.5}} for text in (SHARES, LEAF)]
+    for question in read({"examples": rows}, codes=("Q604", "Q604")):
+        assert "its name" in question.prompt and not question.answered
+
+
+@pytest.mark.parametrize("name", ["target", "targets", "ideal"])
+def test_an_input_with_its_target(name: str) -> None:
+    one, two, three = read(
+        [
+            {"input": SHARES, name: "its storage"},
+            {"input": LEAF, name: ["an input", "a parameter"]},
+            {"input": STRIDE, name: 7},
+        ]
+    )
+    assert [one.prompt, one.answer] == [SHARES, "its storage"]
+    assert (two.prompt, two.options) == (LEAF, ())
+    assert (three.prompt, three.answer) == (STRIDE, "7")
+
+
+def test_messages_with_an_ideal_answer() -> None:
+    rows = [
+        {"input": [{"role": "system", "content": "Answer."}, {"role": "user", "content": text}], "ideal": "the storage"}
+        for text in (SHARES, LEAF)
+    ]
+    assert [(one.prompt, one.answer) for one in read("\n".join(map(json.dumps, rows)), "a.jsonl")] == [
+        (SHARES, "the storage"),
+        (LEAF, "the storage"),
+    ]
+
+
+def test_an_input_without_a_target_is_no_question() -> None:
+    reading = read_bank(json.dumps([{"input": SHARES, "size": 3}, {"input": LEAF, "size": 4}]), name="a.json")
+    assert reading.bank.questions == ()
+
+
+def test_options_beside_labels_under_a_name_of_their_own() -> None:
+    rows = [
+        {
+            "question": text,
+            "mc1_targets": {"choices": ["its storage", "its name"], "labels": [1, 0]},
+            "mc2_targets": {"choices": ["its storage", "its bytes", "its name"], "labels": [1, 1, 0]},
+        }
+        for text in (SHARES, LEAF)
+    ]
+    assert [options(one) for one in read(rows)] == ["*its storage | its name"] * 2
+
+
+def test_wrong_options_in_fields_with_numbers_and_the_right_one_in_words() -> None:
+    row = {
+        "distractor3": "its size",
+        "distractor1": "its name",
+        "distractor2": "nothing",
+        "correct_answer": "its storage",
+    }
+    (one,) = read([{"question": SHARES, **row}])
+    assert options(one) == "*its storage | its name | nothing | its size"
+
+
+@pytest.mark.parametrize(
+    ("keys", "right"), [((0, 2), ("its storage", "an input")), ((1, 3), ("its storage", "an input"))]
+)
+def test_options_whose_names_differ_by_the_last_letter(keys: tuple[int, int], right: tuple[str, str]) -> None:
+    first = {
+        "question": SHARES,
+        "opa": "its storage",
+        "opb": "its name",
+        "opc": "its size",
+        "cop": keys[0],
+        "exp": STORAGE,
+    }
+    second = {"question": LEAF, "opa": "a sum", "opb": "a list", "opc": "an input", "cop": keys[1], "exp": None}
+    one, two = read([first, second])
+    assert [option.text for question in (one, two) for option in question.options if option.right] == list(right)
+    assert one.why == STORAGE
+
+
+def test_places_that_may_count_from_0_or_1_are_no_key() -> None:
+    rows = [{"question": text, "opa": "one", "opb": "two", "opc": "three", "cop": 1} for text in (SHARES, LEAF)]
+    assert not any(one.answered for one in read(rows, codes=("Q604", "Q604", "Q606")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a ) its name , b ) its storage , c ) nothing",
+        "(A) its name (B) its storage (C) nothing",
+        "A. its name\nB. its storage\nC. nothing",
+    ],
+)
+def test_lettered_options_in_one_text(text: str) -> None:
+    rows = [{"question": asked, "options": text, "correct": "b"} for asked in (SHARES, LEAF)]
+    assert [options(one) for one in read(rows)] == ["its name | *its storage | nothing"] * 2
+
+
+def test_answers_with_other_names_for_the_same() -> None:
+    row = {"Value": "the storage", "Aliases": ["the storage", "its memory"], "Type": "FreeForm"}
+    (one,) = read({"Data": [{"Question": SHARES, "Answer": row}]})
+    assert (one.answer or "").startswith("the storage") and "its memory" in (one.answer or "") + (one.why or "")
+
+
+def test_an_instruction_with_a_text_and_a_response() -> None:
+    row = {"instruction": SHARES, "context": STORAGE, "response": "the storage", "category": "closed_qa"}
+    (one,) = read([row])
+    assert (one.prompt, one.answer) == (f"{STORAGE}\n\n{SHARES}", "the storage")
+
+
+def test_a_column_with_all_wrong_options_beside_the_best_answer() -> None:
+    header = "Question,Best Answer,Correct Answers,Incorrect Answers"
+    first, second = "its storage,its storage; its bytes,its name; its size", 'an input,an input,"a sum, or none"'
+    rows = f"{header}\n{SHARES},{first}\n{LEAF},{second}"
+    assert [options(one) for one in read(rows, "a.csv")] == [
+        "*its storage | its name | its size",
+        "*an input | a sum, or none",
+    ]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.yaml", "a.toml"])
+def test_cards_with_fields_of_one_letter(name: str) -> None:
+    cards = [{"q": SHARES, "a": "the storage"}, {"q": LEAF, "a": "an input"}]
+    toml = "\n".join(f'[[cards]]\nq = "{one["q"]}"\na = "{one["a"]}"' for one in cards)
+    found = read(toml if name.endswith("toml") else json.dumps(cards, indent=1), name)
+    assert [(one.prompt, one.answer) for one in found] == [(SHARES, "the storage"), (LEAF, "an input")]
+
+
+def test_a_field_a_beside_b_is_an_option() -> None:
+    rows = [{"q": text, "a": "its storage", "b": "its name", "answer": "a"} for text in (SHARES, LEAF)]
+    assert [options(one) for one in read(rows)] == ["*its storage | its name"] * 2
+
+
+def test_a_header_of_two_letters() -> None:
+    assert [one.prompt for one in read(f"Q,A\n{SHARES},the storage\n{LEAF},an input\n", "a.csv")] == [SHARES, LEAF]
+
+
+def test_terms_with_their_definitions() -> None:
+    rows = [
+        {"term": "view", "definition": "A tensor that shares."},
+        {"term": "leaf", "definition": "A tensor without."},
+    ]
+    assert [(one.prompt, one.answer) for one in read(rows)] == [(row["term"], row["definition"]) for row in rows]
