@@ -282,6 +282,8 @@ class Document:
         for first, last in lists:
             taken[first : last + 1] = b"\x01" * (last + 1 - first)
             titles.add(first)
+        if not titles:
+            return self  # a new layout would find its sections and labels again
         return Document(self.source, self.blocks, Layout(self.source, self.blocks, frozenset(titles)), bytes(taken))
 
     def code_between(self, first: int, last: int) -> tuple[CodeBlock, ...]:

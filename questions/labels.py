@@ -391,6 +391,19 @@ _LONGEST_LABEL = 80
 """Length of a line that is only a label, with its marks, characters."""
 
 
+_EXPLAINS = re.compile(
+    rf"(?P<mark>[*_]{{1,3}})?(?:{_EXPLANATION})(?:[ ]?/[ ]?references?)?"
+    r"(?(mark)(?:(?P=mark)[ ]?[:：]|[ ]?[:：](?P=mark))|[ ]?[:：])\s{0,9}"
+    rf"|[\[【](?:{_EXPLANATION})[\]】][ ]?[:：]?\s{{0,9}}",
+    re.IGNORECASE,
+)
+
+
+def without_explanation_label(text: str) -> str:
+    """Returns an explanation without a label before it: `**Explanation:** …`, `Explanation/Reference: …`."""
+    return _EXPLAINS.sub("", text, count=1) if _EXPLAINS.match(text) else text
+
+
 def only_announces_question(text: str) -> bool:
     """Returns whether a text is only a word for a question or a task, so that what asks stands below: `**Problem**`."""
     return len(text) <= _LONGEST_LABEL and _ONLY_ASKS.fullmatch(_EDGES.sub("", plain(text))) is not None

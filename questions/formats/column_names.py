@@ -67,6 +67,7 @@ def columns(names: Sequence[str]) -> list[Column]:
         shown = ["answer" if name == "a" else name for name in shown]
     letters = {"a", "b"} <= set(shown)
     found = [_column(name, letters) for name in shown]
+    found = _with_repeated_options(shown, found)
     for at, place in option_places(shown).items():
         if not found[at].role:
             found[at] = Column("wrong" if names_wrong(shown[at]) else "option", place)
@@ -82,6 +83,18 @@ def columns(names: Sequence[str]) -> list[Column]:
         Column("") if name != best.get(column.role, name) else column for name, column in zip(shown, found, strict=True)
     ]
     return _of_terms(shown, _beside_letters(shown, roles) if letters else roles)
+
+
+def _with_repeated_options(names: list[str], roles: list[Column]) -> list[Column]:
+    """Returns the roles; columns of the same name for options or answers are options, where another has the key."""
+    if not any(column.role == "correct" for column in roles):
+        return roles
+    same = [
+        at for at, column in enumerate(roles) if column.role in ("options", "answer") and names.count(names[at]) > 1
+    ]
+    if len({names[at] for at in same}) != 1:
+        return roles
+    return [Column("option", same.index(at)) if at in same else column for at, column in enumerate(roles)]
 
 
 def _place(name: str) -> int:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _SHORT = 60
 """Maximum length of an answer that counts as a word, characters."""
 _TRUE_FALSE = re.compile(r"(?:true|boolean|tf)\b.*|true.?false")
+_FILLED_IN = re.compile(r"fill|blank|short")
+"""A type of questions whose options are the accepted answers."""
 _URL = re.compile(r"https?://[^\s<>)\]]+")
 
 
@@ -97,6 +99,8 @@ def add_row(draft: ImportDraft, row: Row, style: KeyStyle = _NO_STYLE) -> None:
     if not options and _TRUE_FALSE.fullmatch(kind) and row.key.strip().casefold() in ("true", "false"):
         is_true = row.key.strip().casefold() == "true"
         add_choice(draft, item, [OptionDraft("True", is_true), OptionDraft("False", not is_true)])
+    elif options and _FILLED_IN.search(kind) and not row.key.strip() and not row.right:
+        add_short(draft, item, [text for _, text in options])
     elif options:
         add_choice(draft, item, _offers(draft, item, row, options, style))
     elif kind in ("value", "output"):

@@ -99,7 +99,7 @@ def read_rows(
     rows = _rows(draft, delimiter, first)
     names, lines = next(rows)
     roles = roles_of(names)
-    body = list(_past_headers(draft, names, rows))
+    body = _with_letters(names, roles, list(_past_headers(draft, names, rows)))
     key = _key_of_content(names, roles, body)
     if key is not None:
         roles[key] = Column("correct")
@@ -129,6 +129,26 @@ def _past_headers(
             draft.add_skipped("this row repeats the header", "remove it", lines)
         else:
             yield cells, lines
+
+
+def _with_letters(
+    names: Sequence[str], roles: Sequence[Column], rows: list[tuple[Sequence[str], tuple[int, int]]]
+) -> list[tuple[Sequence[str], tuple[int, int]]]:
+    """Returns the rows; where nearly all keys are names of columns with options, such as `Answer B`, with letters."""
+    letters = {
+        spelled(name): chr(ord("A") + one.place) for name, one in zip(names, roles, strict=True) if one.role == "option"
+    }
+    keys = [at for at, column in enumerate(roles) if column.role in ("correct", "answer")]
+    if len(keys) != 1 or not all(len(cells) > keys[0] for cells, _ in rows):
+        return rows
+    (key,) = keys
+    named = ["" if cells[key] in cells[:key] else letters.get(spelled(cells[key]), "") for cells, _ in rows]
+    if sum(map(bool, named)) * 10 < len(rows) * 9:
+        return rows
+    return [
+        ([*cells[:key], letter or cells[key], *cells[key + 1 :]], lines)
+        for (cells, lines), letter in zip(rows, named, strict=True)
+    ]
 
 
 _GIVEN = re.compile(r"\b(?:your|user|my|given|selected|chosen|student|player|respondent)\b")

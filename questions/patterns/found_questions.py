@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from questions.keypoints import key_points_of
-from questions.labels import begins_with_placeholder, is_placeholder, label_of, only_announces_answer
+from questions.labels import (
+    begins_with_placeholder,
+    is_placeholder,
+    label_of,
+    only_announces_answer,
+    without_explanation_label,
+)
 from questions.model import Question
 from questions.patterns.answers import last_of_text, only_pictures, says_nothing, without_promotion
 from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
@@ -78,7 +84,7 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     if (last := last_of_text(document.source, found.first, found.last)) != found.last:
         found = replace(found, last=last)
     question = make_question(document, found)
-    answer = _FIRST_RULE.sub("", without_promotion(found.answer), count=1)
+    answer = _FIRST_RULE.sub("", without_promotion(_CARD_TAG.sub("", found.answer, count=1)), count=1)
     answer = _below_label(answer) if found.labeled else with_table_options(answer)
     if (
         is_placeholder(answer)
@@ -106,7 +112,9 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
         choice = None
     if choice:
         prompt = _OPTIONS_LABEL.sub("", choice.prompt).strip()
-        question = replace(question, kind="choice", prompt=prompt, options=choice.options, why=choice.why)
+        question = replace(
+            question, kind="choice", prompt=prompt, options=choice.options, why=without_explanation_label(choice.why)
+        )
         draft.findings += [_problem(document, problem, found.first, found.last) for problem in choice.problems]
     elif answer:
         question = replace(question, prompt=_OPTIONS_LABEL.sub("", question.prompt).strip() or question.prompt)
@@ -123,6 +131,8 @@ def _below_label(answer: str) -> str:
     return trim(below) if word and below.strip() and only_announces_answer(first) else answer
 
 
+_CARD_TAG = re.compile(r"^#(?:flash)?cards?\b[ ]*\n\s*", re.IGNORECASE)
+"""The tag behind a question that makes it a card in Logseq."""
 _FIRST_RULE = re.compile(r"^\s{0,9}<hr\b[^<>]{0,80}>[ ]*\n\s*", re.IGNORECASE)
 """A rule between a question and its answer."""
 _FEWEST_LETTERS = 2

@@ -302,3 +302,53 @@ def test_values_that_a_task_is_given_are_no_answer(task: str, program: str, give
     question = read(text).bank.questions[1]
     assert (question.answer is None) is given
     assert (program in question.prompt) is given
+
+
+EXPLAINED = """QUESTION 1
+What does a view share?
+A. its name
+B. its storage
+Answer: B
+{label} Both see a change.
+
+QUESTION 2
+Which two are leaves? (Choose two.)
+A. inputs
+B. sums
+C. parameters
+Answer: AC
+{label} They have no function.
+
+QUESTION 3
+What is a stride?
+A. a step
+B. a copy
+Answer: A
+{label} It counts elements.
+"""
+
+
+@pytest.mark.parametrize(
+    "label", ["Explanation:", "**Explanation:**", "Explanation/Reference:", "*Rationale:*", "Erklärung:", "【解析】"]
+)
+def test_an_explanation_loses_its_label(label: str) -> None:
+    questions = read_bank(EXPLAINED.replace("{label}", label), name="a.md").bank.questions
+    assert [one.why for one in questions] == ["Both see a change.", "They have no function.", "It counts elements."]
+
+
+def test_an_empty_explanation_of_a_dump_is_none() -> None:
+    text = EXPLAINED.replace("{label} They have no function.", "Explanation/Reference:").replace(
+        "{label}", "Explanation:"
+    )
+    assert [one.why for one in read_bank(text, name="a.md").bank.questions][1] == ""
+
+
+def test_the_tag_of_a_card_is_no_part_of_its_answer() -> None:
+    cards = [
+        ("What does a view share?", "Its storage."),
+        ("What is a stride?", "A step."),
+        ("What is a leaf?", "An input."),
+    ]
+    text = "".join(f"- {asked} #card\n\t- {answer}\n" for asked, answer in cards)
+    found = read_bank(text, name="a.md").bank.questions
+    assert [(one.prompt, (one.answer or "").strip("- ")) for one in found] == cards

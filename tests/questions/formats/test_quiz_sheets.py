@@ -1,0 +1,52 @@
+"""Spreadsheets of quiz programs: repeated names of columns, keys that name a column, and gaps to fill in."""
+
+from __future__ import annotations
+
+from questions import read_bank
+from questions.model import Question
+
+SHARES, STRIDE, LEAVES = "What does a view share?", "What is a stride?", "Which tensors are leaves?"
+
+
+def read(text: str) -> tuple[Question, ...]:
+    return read_bank(text, name="a.csv").bank.questions
+
+
+def options(question: Question) -> str:
+    return " | ".join(f"{'*' * option.right}{option.text}" for option in question.options)
+
+
+def test_columns_of_the_same_name_are_options() -> None:
+    one, two, three = read(
+        "Type,Title,Correct,Choice,Choice,Choice\n"
+        f"MCQ,{SHARES},2,its name,its storage,its size\n"
+        f"MCQ,{STRIDE},1,a step,a copy,\n"
+        f'MCQ,{LEAVES},"1,3",inputs,sums,parameters\n'
+    )
+    assert options(one) == "its name | *its storage | its size"
+    assert options(two) == "*a step | a copy"
+    assert options(three) == "*inputs | sums | *parameters"
+
+
+def test_several_columns_for_answers_are_options_where_another_has_the_key() -> None:
+    one, two = read(f"Question,Answer,Answer,Correct\n{SHARES},its name,its storage,B\n{STRIDE},a step,a copy,A\n")
+    assert [options(one), options(two)] == ["its name | *its storage", "*a step | a copy"]
+
+
+def test_a_key_that_names_the_column_of_an_option() -> None:
+    one, two = read(
+        f"Question;Answer A;Answer B;Correct\n{SHARES};its name;its storage;Answer B\n{STRIDE};a step;a copy;answer a\n"
+    )
+    assert [options(one), options(two)] == ["its name | *its storage", "*a step | a copy"]
+
+
+def test_a_gap_is_filled_in_with_one_of_the_options() -> None:
+    header = "Question Text,Question Type,Option 1,Option 2,Option 3,Correct Answer"
+    one, two, three = read(
+        f"{header}\n{SHARES},Multiple Choice,its name,its storage,its size,2\n"
+        f'Views share their …,Fill-in-the-Blank,storage,memory,,\n{LEAVES},Checkbox,inputs,sums,parameters,"1,3"\n'
+    )
+    assert options(one) == "its name | *its storage | its size"
+    assert (two.prompt, two.options) == ("Views share their …", ())
+    assert (two.answer or "").startswith("storage") and "memory" in (two.answer or "")
+    assert options(three) == "*inputs | sums | *parameters"
