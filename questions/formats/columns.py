@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from questions.blocks import plain
 from questions.formats.option_cells import parts_of
-from questions.patterns.stems import reads_as_question
+from questions.patterns.stems import ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,8 @@ _FEWEST_ASCENDING = 5
 _FEWEST_NAMED = 2
 """Fewest rows in which a column with an unknown name can be seen to repeat an option."""
 _SUM = re.compile(r"[\d.\s]+(?:[-+*/x×÷^%=()][\d.\s]*)+\??")
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T][\d:.]+)?")
+"""A date, which has the form of a sum."""
 _LETTER = re.compile(r"[A-Ha-h](?:[ ]?[,;|/&]?[ ]?[A-H])*")
 _NUMBERS = re.compile(r"\d(?:[ ]?[,;|/&][ ]?\d)*")
 
@@ -223,7 +225,8 @@ def _question(columns: list[tuple[str, ...]], filled: list[int]) -> int | None:
 
 
 def _may_ask(cell: str) -> bool:
-    return reads_as_question(cell) or _SUM.fullmatch(cell[:100]) is not None or "___" in cell
+    is_sum = _SUM.fullmatch(cell[:100]) is not None and not _DATE.fullmatch(cell.strip())
+    return reads_as_question(cell) or is_sum or "___" in cell
 
 
 def _share(cells: Sequence[str], holds: object) -> float:
@@ -367,7 +370,8 @@ def _are_letters(cells: Sequence[str]) -> bool:
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Returns whether the first row names the columns: where all others have a number or a letter, it has a word."""
+    """Returns whether the first row names the columns: where all others have a number, a letter or a date, or end with
+    a question mark, it has a word."""
     first, *below = rows
     if len(below) < _FEWEST_ROWS:
         return False
@@ -375,9 +379,14 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     marked = [
         at
         for at, cells in enumerate(columns)
-        if (all(map(str.isdecimal, cells)) or _are_letters(cells)) and len(first[at]) > 1 and first[at][0].isalpha()
+        if (all(map(str.isdecimal, cells)) or _are_letters(cells) or all(map(_DATE.fullmatch, cells)))
+        and len(first[at]) > 1
+        and first[at][0].isalpha()
     ]
-    return bool(marked) and not any(map(reads_as_question, first))
+    asking = [at for at, cells in enumerate(columns) if all(map(ends_asking, cells)) and len(first[at].split()) == 1]
+    if any(map(ends_asking, first)):
+        return False
+    return bool(asking) or (bool(marked) and not any(map(reads_as_question, first)))
 
 
 def _names_text(key: Sequence[str], options: list[tuple[str, ...]]) -> bool:

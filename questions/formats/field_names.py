@@ -18,7 +18,8 @@ _WORDS: Final[dict[str, str]] = {
         "|titre|título|titolo|titel|nội dung|nội dung câu hỏi"
         "|pregunta|preguntas|enunciado|pergunta|frage|fragestellung|intitulé|énoncé|domanda|vraag|fråga|spørgsmål"
         "|pytanie|treść|otázka|întrebare|kérdés|вопрос|питання|ερώτηση|soru|pertanyaan|soal|câu hỏi"
-        "|main question|question content|question body|soalan|kysymys|spørsmål|pitanje|pitanja|vprašanje|въпрос"
+        "|main question|original question|question content|question body"
+        "|soalan|kysymys|spørsmål|pitanje|pitanja|vprašanje|въпрос"
         "|klausimas|jautājums|küsimus|سوال|پرسش|ਸਵਾਲ"
         "|प्रश्न|سؤال|السؤال|שאלה|คำถาม|题目|题干|问题|質問|問題|문제|질문"
     ),
@@ -48,6 +49,7 @@ _WORDS: Final[dict[str, str]] = {
         "answer|ans|solution|back|answer text|response|respuesta|solución|resposta|réponse|antwort|lösung|risposta"
         "|antwoord|svar|odpowiedź|odpověď|ответ|відповідь|cevap|jawaban|đáp án|उत्तर|答案|回答|答え|답|답변"
         "|jawapan|vastaus|odgovor|отговор|raspuns|răspuns|válasz|απάντηση|جواب|پاسخ|الإجابة|الجواب|תשובה|คำตอบ"
+        "|original answer"
         "|expected answer|model answer|sample answer|ideal answer|suggested answer|example answer|reference answer"
         "|expected answer points|answer points|model solution|sample solution"
     ),

@@ -64,7 +64,7 @@ from questions.formats.record_options import (
 )
 from questions.formats.record_places import places_of
 from questions.formats.row_keys import UNKNOWN_BASE
-from questions.formats.shapes import asking_names, flags_beside, of_conversation, rows_of_columns
+from questions.formats.shapes import asking_names, flags_beside, of_conversation, rows_of_columns, without_numbers
 from questions.formats.unknown_fields import asking_field, completing_field, renamed
 from questions.formats.unnamed_fields import asking_pair, describe_fields
 from questions.formats.unread_data import name_uneven, name_unread
@@ -130,8 +130,9 @@ def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = 
     places = (
         lines if len(lines) == len(found) else places_of(draft.source, [record.values["question"] for record in found])
     )
-    for record, (first, last) in zip(found, places, strict=True):
-        _add(draft, record, first, last, base)
+    asked = without_numbers([shown_text(record.values["question"]) for record in found])
+    for record, text, (first, last) in zip(found, asked, places, strict=True):
+        _add(draft, replace(record, values={**record.values, "question": text}), first, last, base)
     draft.merge(UNKNOWN_BASE)
     name_unread(draft, data, ([one.values, one.unknown, one.options] for one in found))
     return draft

@@ -4,6 +4,7 @@ conversations, and right answers in a list or mapping of their own beside the op
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from questions.formats.field_names import FALSE_WORDS, TRUE_WORDS
@@ -86,6 +87,19 @@ def of_conversation(fields: dict[str, Any]) -> dict[str, Any]:
         rest = {name: one for name, one in fields.items() if name not in ("instruction", "input", output)}
         return {"question": asked_, "answer": fields[output], **rest}
     return fields
+
+
+_NUMBER = re.compile(r"\s{0,9}(?:Q(?:uestion)?[ ]?)?(?P<number>\d{1,4})[.)]\s{1,9}(?=\S)", re.IGNORECASE)
+
+
+def without_numbers(texts: Sequence[str]) -> list[str]:
+    """Returns texts of questions without the numbers before them, where nearly all have one and each is the next."""
+    found = [_NUMBER.match(text) for text in texts]
+    numbers = [int(one["number"]) for one in found if one]
+    counted = sum(after == before + 1 for before, after in pairwise(numbers))
+    if len(numbers) < _FEWEST or len(numbers) < _MOSTLY * len(texts) or counted < _MOSTLY * (len(numbers) - 1):
+        return list(texts)
+    return [text[one.end() :] if one else text for text, one in zip(texts, found, strict=True)]
 
 
 # What is right, beside the options

@@ -29,6 +29,7 @@ from questions.formats.markdown import from_tagged
 from questions.formats.option_cells import without_placeholders
 from questions.formats.row_keys import UNKNOWN_BASE, key_style
 from questions.formats.rows import Row, add_row, options_in_row, with_flags
+from questions.formats.shapes import without_numbers
 from questions.patterns.stems import reads_as_question
 
 if TYPE_CHECKING:
@@ -192,6 +193,8 @@ def add_rows(
             # Templates number the rows that nobody filled in.
             read.append(row)
     read = with_flags(draft, read)
+    for row, text in zip(read, without_numbers([row.cells.get("question", "") for row in read]), strict=True):
+        row.cells |= {"question": text} if text else {}
     style = key_style(((options_in_row(row), row.key) for row in read), base)
     for row, options in zip(read, without_placeholders([(row.options, row.key) for row in read]), strict=True):
         row.options = options

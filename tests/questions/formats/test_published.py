@@ -173,3 +173,17 @@ def test_terms_with_their_definitions() -> None:
         {"term": "leaf", "definition": "A tensor without."},
     ]
     assert [(one.prompt, one.answer) for one in read(rows)] == [(row["term"], row["definition"]) for row in rows]
+
+
+def test_numbers_before_all_questions_are_no_part_of_them() -> None:
+    asked = [SHARES, LEAF, STRIDE]
+    rows = [{"question": f"{number}) {text}", "answer": "its storage"} for number, text in enumerate(asked, 7)]
+    assert [one.prompt for one in read(rows)] == asked
+    table = "\n".join(["question,answer", *(f"Q{number}. {text},its storage" for number, text in enumerate(asked, 1))])
+    assert [one.prompt for one in read(table, "a.csv")] == asked
+
+
+@pytest.mark.parametrize("numbers", [(1, 2, 4), (3, 2, 1), (2, 2, 2), (1, 2)])
+def test_numbers_that_do_not_count_stay(numbers: tuple[int, ...]) -> None:
+    asked = [f"{number}. {text}" for number, text in zip(numbers, (SHARES, LEAF, STRIDE), strict=False)]
+    assert [one.prompt for one in read([{"question": text, "answer": "its storage"} for text in asked])] == asked

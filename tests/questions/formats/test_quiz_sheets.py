@@ -50,3 +50,28 @@ def test_a_gap_is_filled_in_with_one_of_the_options() -> None:
     assert (two.prompt, two.options) == ("Views share their …", ())
     assert (two.answer or "").startswith("storage") and "memory" in (two.answer or "")
     assert options(three) == "*inputs | sums | *parameters"
+
+
+DATED = [f"2004/03/{day:02},What is number {day} in a list of tensors?,It is the tensor {day}." for day in range(1, 9)]
+
+
+def test_dates_are_no_sums_that_ask() -> None:
+    found = read("\n".join(DATED))
+    assert [(one.prompt, one.answer) for one in found] == [tuple(row.split(",")[1:]) for row in DATED]
+
+
+def test_unknown_names_above_dates_or_questions_are_a_header() -> None:
+    for header in ("day,what,said", "first,second,third"):
+        assert [one.prompt for one in read("\n".join([header, *DATED]))] == [row.split(",")[1] for row in DATED]
+    undated = [row.partition(",")[2] for row in DATED]
+    assert [one.prompt for one in read("\n".join(["this,that", *undated]))] == [row.split(",")[0] for row in undated]
+
+
+def test_names_of_original_questions() -> None:
+    rows = [
+        f"{number}\tquiz\t{asked}\t{said}"
+        for number, (asked, said) in enumerate([(SHARES, "storage"), (STRIDE, "a step")])
+    ]
+    text = "\n".join(["qid\tcompetition\toriginal_question\toriginal_answer", *rows])
+    for name in ("a.tsv", "a.txt"):
+        assert [one.answer for one in read_bank(text, name=name).bank.questions] == ["storage", "a step"]
