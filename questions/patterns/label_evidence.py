@@ -31,7 +31,21 @@ def judge_labeled(document: Document, kind: Kind, run: list[Start], known: tuple
             return Verdict(parts)
         run = [start for start in run if not _has_parts(start)]
     labeled = [start for start in run if start.stem.labeled and (kind != "line" or start.bold)]
+    labeled = [start for start in labeled if kind != "item" or not _leads_to_heading(start)]
     return Verdict(tuple(start for start in labeled if kind != "line" or start.text or start.asks))
+
+
+_TO_HEADING = re.compile(r"[\s\d.)]{0,9}\[[^\[\]]{1,400}\]\(#[^()\s]{0,300}\)\s*")
+
+
+def _leads_to_heading(start: Start) -> bool:
+    """Returns whether an item is nothing but a link to a heading of the document, as in a table of contents."""
+    return (
+        len(start.body) == 0
+        and start.block is not None
+        and bool(start.block.children)
+        and (_TO_HEADING.fullmatch(start.block.children[0].text) is not None)
+    )
 
 
 _PART = re.compile(r"\(?(?:[a-h]|\d{1,2})[).][ \t]+(?=\S)")

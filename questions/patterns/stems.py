@@ -31,7 +31,7 @@ _ONLY_NUMBER = re.compile(
     rf"\W{{0,9}}(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS}|{_SLIPS})"
     r"[ ]?[#№]?(?P<number>[A-Z]?\d{1,4}(?:\.\d{1,3}(?!\d))*)"
     r"|第[ ]?(?P<cjk>\d{1,4})[ ]?[题題問问道])"
-    r"(?:[ ]?(?:[:：.)–—-]|(?=[(（\[【])|[ ](?=[^\w\s.]))[ ]*(?P<rest>.*)|\W*)",
+    r"(?:[ ]?(?:[:：.)–—·-]|(?=[(（\[【])|[ ](?=[^\w\s.]))[ ]*(?P<rest>.*)|\W*)",
     re.IGNORECASE,
 )
 """A heading that is `Question 5`, with or without text after it."""
@@ -330,6 +330,9 @@ def question_line(line: str) -> QuestionLine:
     if "<" in text:
         text = _ANCHOR.sub("", text).strip()
     text = _LEADING_LINK.sub("", text, count=1)
+    if found := _WHOLE_LINK.fullmatch(text):
+        text = found["text"]
+        links.append(found["address"])
     if text.endswith((")", "]", "）", "】")) and (found := _POINTS_AT_END.search(text[-_LONGEST_POINTS:])):
         text = text[: len(text) - len(found[0])].rstrip()
     level, text = _level_at_end(text)
@@ -349,6 +352,8 @@ def question_line(line: str) -> QuestionLine:
         links.append(found["address"])
     if not number:
         number, text = numbered(text)
+    if level is None:
+        level, text = _level_at_start(text)
     return QuestionLine(number, text, tuple(link for link in links if not link.startswith("#")), level, labeled)
 
 
@@ -369,6 +374,21 @@ def _level_at_end(text: str) -> tuple[Level | None, str]:
         if level:
             return level, bare[: len(bare) - len(found[0])].rstrip()
     return None, text
+
+
+_LEVEL_FIRST = re.compile(r"(?:\[(?P<letter>[EMH])\]|[(（\[](?P<word>[^\W\d_]{2,14})(?:[ -]level)?[)）\]])[ ]+(?=\S)")
+_LEVEL_LETTERS: dict[str, Level] = {"E": "mid", "M": "mid", "H": "senior"}
+"""Easy, medium and hard."""
+
+
+def _level_at_start(text: str) -> tuple[Level | None, str]:
+    """Returns the level that a sign, or a word or letter in brackets, before a question stands for, and the question
+    without it: `[Easy] What …`, `[M] What …`, `🟢 What …`."""
+    if not text.isascii() and (level := _LEVEL_SIGNS.get(text.replace("\ufe0f", "")[:1])):
+        return level, text[1:].lstrip("\ufe0f ")
+    found = _LEVEL_FIRST.match(text)
+    level = (_LEVEL_LETTERS.get(found["letter"] or "") or _LEVELS.get((found["word"] or "").lower())) if found else None
+    return (level, text[found.end() :]) if found and level else (None, text)
 
 
 def _source_at_end(text: str) -> re.Match[str] | None:
@@ -402,13 +422,19 @@ def reads_as_question(markdown: str) -> bool:
     if _DEMANDS.match(text):
         return True
     if _ASKS.match(text.lstrip("\"'“‘(¿¡ ")):
-        return True
+        return _FRAGMENT.match(text) is None
     if text.isascii():
         return False
     text = _ASIDE.sub("", text[-_LONGEST_END:]) if text.endswith((")", "）", ").", ")。", "）。")) else text
     return bool(_ASKS_ENDING.search(text) or _ASKS_WITHIN.search(text) or _ASKS_INSIDE.fullmatch(text))
 
 
+_FRAGMENT = re.compile(
+    r"(?:in|under|you)[ ](?!(?:which|what|whose)\b)"
+    r"|(?:can|could|will|would|should)[ ](?:(?:also|often|easily|only|not)[ ])?(?:be|train|use|lead|help|cause|make"
+    r"|take|have|handle|result|learn|run|work|reduce|increase|improve|lose|give|get|store|change|grow|fail|miss)\b"
+)
+"""The beginning of a part of a sentence in small letters, such as an item `can train on more examples`."""
 _DEMANDS = re.compile(
     r"(?:please[ ])?(?:explain|describe|discuss|demonstrate|outline|differentiate|distinguish|compare and contrast"
     r"|explica|describe|explique|descreva|expliquez|décrivez|erklär(?:e|en)|beschreib(?:e|en)|erläuter[en]|nenn(?:e|en)"

@@ -1,4 +1,4 @@
-"""Slips in the word before the number of a question."""
+"""Slips in the word before the number of a question, and what else stands around what asks."""
 
 from __future__ import annotations
 
@@ -26,3 +26,53 @@ def test_a_slip_in_the_word_before_a_number_is_a_question_among_others(slip: str
 def test_a_heading_of_several_questions_is_none(heading: str) -> None:
     reading = read_bank(document("**Question 1**", heading, "**Question 3**", "**Question 4**"), name="a.md")
     assert "Sort table 1 by age." not in [question.prompt for question in reading.bank.questions]
+
+
+CHAPTERS = ["Diffusion models", "State space models", "Scaling at inference", "Mixtures of experts"]
+
+
+def test_links_to_numbered_headings_are_a_table_of_contents() -> None:
+    links = "".join(f"- [Q0{number} · {one}](#q0{number})\n" for number, one in enumerate(CHAPTERS, 1))
+    parts = "".join(
+        f"## Q0{number} · {one} in short\n\nIt is a way to {one}.\n\n" for number, one in enumerate(CHAPTERS, 1)
+    )
+    questions = read_bank(f"# Frontier\n\n## Contents\n\n{links}\n---\n\n{parts}", name="a.md").bank.questions
+    assert [(one.number, one.prompt) for one in questions] == [
+        (f"0{number}", f"{one} in short") for number, one in enumerate(CHAPTERS, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("marks", "levels"),
+    [
+        (("[E]", "[M]", "[H]"), ["mid", "mid", "senior"]),
+        (("[Easy]", "(Medium)", "[Hard]"), ["mid", "mid", "senior"]),
+        (("🟢", "🔴", "🚀"), ["mid", "senior", "principal"]),
+    ],
+)
+def test_a_level_before_a_question_is_no_part_of_it(marks: tuple[str, ...], levels: list[str]) -> None:
+    asked = ["What is a view?", "What is a stride?", "What is a leaf?"]
+    for form in ("**{} {}**", "### {} {}", "### 7. {} {}"):
+        parts = [
+            f"{form.format(mark, text)}\n\nIt is part of PyTorch.\n" for mark, text in zip(marks, asked, strict=True)
+        ]
+        questions = read_bank("# Tensors\n\n" + "\n".join(parts), name="a.md").bank.questions
+        assert [(one.prompt, one.level) for one in questions] == list(zip(asked, levels, strict=True))
+
+
+def test_other_words_in_brackets_before_a_question_stay() -> None:
+    asked = ["[PyTorch] What is a view?", "[CUDA] What is a stream?", "[A] What is a leaf?"]
+    text = "# Tensors\n\n" + "\n".join(f"### {one}\n\nIt is part of PyTorch.\n" for one in asked)
+    assert [one.prompt for one in read_bank(text, name="a.md").bank.questions] == asked
+
+
+def test_parts_of_sentences_in_a_list_ask_nothing() -> None:
+    items = ["can train on more examples", "more instructions can be baked in", "in output that other programs read"]
+    text = "# Notes\n\nBenefits:\n" + "".join(f"- {one}\n" for one in items)
+    assert read_bank(text, name="a.md").bank.questions == ()
+
+
+def test_questions_in_small_letters_without_a_mark_ask() -> None:
+    items = ["can tensors share memory", "in which order are hooks called", "what does a view share with its base"]
+    text = "# Questions\n\n" + "\n".join(f"{at}. {one}" for at, one in enumerate(items, 1))
+    assert [one.prompt for one in read_bank(text, name="a.md").bank.questions] == items
