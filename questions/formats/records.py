@@ -227,7 +227,7 @@ def _lists(
             for one in value:
                 yield from _lists(one, depth + 1, left, listed=True, context=context)
     elif isinstance(value, dict):
-        context = next((one for name, one in value.items() if _role(spelled(name), {}) == "context"), context)
+        context = next((one for name, one in value.items() if _holds_context(name, inside=depth > 0)), context)
         if alone := _alone(value, inside=depth > 0):
             yield [alone]
         elif rows := _rows_of(value):
@@ -236,6 +236,13 @@ def _lists(
             for name, one in value.items():
                 if isinstance(one, dict | list) and not (listed and _offers(name, one)):
                     yield from _lists(one, depth + 1, left, listed=listed, context=context)
+
+
+def _holds_context(name: object, *, inside: bool) -> bool:
+    """Returns whether a field has the text that the questions beside it are about. The `context` of a whole document,
+    not `inside` it, may say what the quiz is for."""
+    called = spelled(name)
+    return _role(called, {}) == "context" and (inside or called not in ("context", "scenario"))
 
 
 def _with_context(record: Record, context: Any) -> Record:
@@ -374,7 +381,7 @@ def _by_roles(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], l
             others.append((name, value))
     # The options may be in a field that is called an answer.
     unknown |= {name: value for name, value in others if isinstance(value, list)}
-    wrong = sorted((one for one in unknown if one[-1:].isdecimal() and names_wrong(one)), key=lambda one: one[-2:])
+    wrong = sorted((one for one in unknown if one[-1:].isdecimal() and names_wrong(one)), key=_number_in)
     if wrong and "wrong" not in values:
         values["wrong"] = [text for name in wrong if (text := unknown.pop(name)) not in (None, "")]
     return values, unknown, others
@@ -575,6 +582,10 @@ def _drafts(record: Record, texts: list[str], right: set[int]) -> list[OptionDra
         OptionDraft(text, index in right, "" if index in right else reason)
         for index, (text, reason) in enumerate(zip(texts, reasons, strict=True))
     ]
+
+
+def _number_in(name: str) -> int:
+    return int(re.sub(r"\D", "", name) or 0)
 
 
 def _single(value: Any) -> Any:

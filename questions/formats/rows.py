@@ -57,6 +57,8 @@ class Row:
     """What columns such as `correct 2` say of the options by their places."""
     right: set[int] = field(default_factory=set)
     """Places of the options that flags or marks call right."""
+    accepted: tuple[str, ...] = ()
+    """Answers of a gap that is to be filled in."""
 
     @property
     def key(self) -> str:
@@ -99,8 +101,8 @@ def add_row(draft: ImportDraft, row: Row, style: KeyStyle = _NO_STYLE) -> None:
     if not options and _TRUE_FALSE.fullmatch(kind) and row.key.strip().casefold() in ("true", "false"):
         is_true = row.key.strip().casefold() == "true"
         add_choice(draft, item, [OptionDraft("True", is_true), OptionDraft("False", not is_true)])
-    elif options and _FILLED_IN.search(kind) and not row.key.strip() and not row.right:
-        add_short(draft, item, [text for _, text in options])
+    elif row.accepted:
+        add_short(draft, item, list(row.accepted))
     elif options:
         add_choice(draft, item, _offers(draft, item, row, options, style))
     elif kind in ("value", "output"):
@@ -120,8 +122,10 @@ def options_in_row(row: Row) -> Options:
         # All options are wrong, and the key is the text of the right one.
         return [(_RIGHT, row.key.strip()), *named]
     listed = row.cells.get("options", "")
-    if not named and not listed and row.key.strip() and (wrong := row.cells.get("wrong_options", "")):
-        parted = parts_of(wrong) if any(mark in wrong for mark in ("\n", "|", ";")) else [wrong.strip()]
+    wrong = row.cells.get("wrong_options", "").strip()
+    # A single number may count those who were wrong.
+    if not named and not listed and row.key.strip() and wrong and not wrong.isdecimal():
+        parted = parts_of(wrong) if any(mark in wrong for mark in ("\n", "|", ";")) else [wrong]
         return [(_RIGHT, row.key.strip()), *enumerate(parted)]
     if named or not listed:
         return named
@@ -190,7 +194,19 @@ def _worded(draft: ImportDraft, item: Item, cells: dict[str, str], kind: str) ->
         add_short(draft, item, [answer])
 
 
-# Flags and marks
+# Gaps, flags and marks
+
+
+def with_accepted(rows: list[Row]) -> list[Row]:
+    """Returns the rows; options of gaps without a key are accepted answers, where other rows have a key."""
+    if not any(row.key.strip() for row in rows):
+        return rows
+    for row in rows:
+        kind = row.cells.get("kind", "").lower()
+        if _FILLED_IN.search(kind) and "choice" not in kind and not row.key.strip() and not row.right:
+            row.accepted = tuple(text for _, text in options_in_row(row))
+            row.options = {} if row.accepted else row.options
+    return rows
 
 
 def with_flags(draft: ImportDraft, rows: list[Row]) -> list[Row]:

@@ -28,7 +28,7 @@ from questions.formats.field_names import (
 from questions.formats.markdown import from_tagged
 from questions.formats.option_cells import without_placeholders
 from questions.formats.row_keys import UNKNOWN_BASE, key_style
-from questions.formats.rows import Row, add_row, options_in_row, with_flags
+from questions.formats.rows import Row, add_row, options_in_row, with_accepted, with_flags
 from questions.formats.shapes import without_numbers
 from questions.patterns.stems import reads_as_question
 
@@ -192,7 +192,7 @@ def add_rows(
         if row.cells or any(row.options.values()):
             # Templates number the rows that nobody filled in.
             read.append(row)
-    read = with_flags(draft, read)
+    read = with_accepted(with_flags(draft, read))
     for row, text in zip(read, without_numbers([row.cells.get("question", "") for row in read]), strict=True):
         row.cells |= {"question": text} if text else {}
     style = key_style(((options_in_row(row), row.key) for row in read), base)
@@ -235,7 +235,7 @@ def _asks(row: Row) -> bool:
 
 
 def _has_options(row: Row) -> bool:
-    return any(text.strip() for text in row.options.values())
+    return bool(row.accepted) or any(text.strip() for text in row.options.values())
 
 
 _RESPONSES = re.compile(

@@ -91,3 +91,10 @@ def test_a_text_does_not_make_a_question_of_a_placeholder() -> None:
     reading = read_bank(json.dumps(data), name="a.json")
     assert [one.prompt for one in reading.bank.questions] == [f"{LEAF}\n\n{LACKS}"]
     assert any("asks nothing" in one.message for one in reading.findings)
+
+
+@pytest.mark.parametrize(("name", "shown"), [("context", False), ("scenario", False), ("passage", True)])
+def test_what_a_whole_document_is_for_is_no_such_text(name: str, shown: bool) -> None:
+    asked = [{"question": text, "answer": "the storage"} for text in (SHARES, WHERE)]
+    above = f"{STORED}\n\n" if shown else ""
+    assert [one.prompt for one in read({name: STORED, "questions": asked})] == [f"{above}{SHARES}", f"{above}{WHERE}"]

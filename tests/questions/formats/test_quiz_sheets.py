@@ -75,3 +75,22 @@ def test_names_of_original_questions() -> None:
     text = "\n".join(["qid\tcompetition\toriginal_question\toriginal_answer", *rows])
     for name in ("a.tsv", "a.txt"):
         assert [one.answer for one in read_bank(text, name=name).bank.questions] == ["storage", "a step"]
+
+
+def test_options_of_gaps_in_a_sheet_without_keys_are_no_answers() -> None:
+    rows = ["Views share …,Fill in the blank,storage,nothing", f"{LEAVES},Multiple choice,inputs,sums"]
+    found = read("\n".join(["Question,Type,Option 1,Option 2", *rows]))
+    assert not any(one.answered for one in found)
+
+
+def test_gaps_to_fill_in_by_a_choice_stay_unanswered_without_a_key() -> None:
+    found = read(
+        "Question,Type,Option 1,Option 2,Correct\nViews share …,Fill in the blank (multiple choice),storage,nothing,\n"
+        f"{STRIDE},Multiple choice,a step,a copy,1\n{SHARES},Multiple choice,its name,its storage,2\n"
+    )
+    assert [one.answered for one in found] == [False, True, True]
+
+
+def test_numbers_of_those_who_were_right_and_wrong_are_no_options() -> None:
+    found = read(f"Question,Correct,Incorrect\n{SHARES},12,3\n{STRIDE},7,8\n{LEAVES},15,0\n")
+    assert [one.options for one in found] == [()] * 3
