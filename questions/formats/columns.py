@@ -384,8 +384,6 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
         and first[at][0].isalpha()
     ]
     asking = [at for at, cells in enumerate(columns) if all(map(ends_asking, cells)) and len(first[at].split()) == 1]
-    if any(map(ends_asking, first)):
-        return False
     return bool(asking) or (bool(marked) and not any(map(reads_as_question, first)))
 
 

@@ -64,10 +64,6 @@ def _with_options(fields: dict[str, Any]) -> dict[str, Any]:
         inner = {spelled(key): one for key, one in value.items()} if isinstance(value, dict) else {}
         texts, labels = inner.get("choices"), inner.get("labels")
         if isinstance(texts, list) and isinstance(labels, list) and len(texts) == len(labels) > 1:
-            rest = {key: one for key, one in fields.items() if key != name and not _same_form(one)}
+            rest = {key: one for key, one in fields.items() if key != name}
             return {**rest, "options": _marked(dict(zip(map(str, texts), labels, strict=True)))}
     return fields
-
-
-def _same_form(value: Any) -> bool:
-    return isinstance(value, dict) and {"choices", "labels"} <= {spelled(key) for key in value}

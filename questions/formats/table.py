@@ -135,20 +135,16 @@ def _past_headers(
 def _with_letters(
     names: Sequence[str], roles: Sequence[Column], rows: list[tuple[Sequence[str], tuple[int, int]]]
 ) -> list[tuple[Sequence[str], tuple[int, int]]]:
-    """Returns the rows; where nearly all keys are names of columns with options, such as `Answer B`, with letters."""
+    """Returns the rows with letters for keys that are names of columns with options, such as `Answer B`."""
     letters = {
         spelled(name): chr(ord("A") + one.place) for name, one in zip(names, roles, strict=True) if one.role == "option"
     }
-    keys = [at for at, column in enumerate(roles) if column.role in ("correct", "answer")]
-    if len(keys) != 1 or not all(len(cells) > keys[0] for cells, _ in rows):
-        return rows
-    (key,) = keys
-    named = ["" if cells[key] in cells[:key] else letters.get(spelled(cells[key]), "") for cells, _ in rows]
-    if sum(map(bool, named)) * 10 < len(rows) * 9:
+    keys = {at for at, column in enumerate(roles) if column.role in ("correct", "answer")}
+    if not letters or len(keys) != 1:
         return rows
     return [
-        ([*cells[:key], letter or cells[key], *cells[key + 1 :]], lines)
-        for (cells, lines), letter in zip(rows, named, strict=True)
+        ([letters.get(spelled(cell), cell) if at in keys else cell for at, cell in enumerate(cells)], lines)
+        for cells, lines in rows
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from questions import read_bank
+from questions.patterns.stems import reads_as_question
 
 
 def document(*headings: str) -> str:
@@ -66,10 +67,18 @@ def test_other_words_in_brackets_before_a_question_stay() -> None:
     assert [one.prompt for one in read_bank(text, name="a.md").bank.questions] == asked
 
 
-def test_parts_of_sentences_in_a_list_ask_nothing() -> None:
-    items = ["can train on more examples", "more instructions can be baked in", "in output that other programs read"]
-    text = "# Notes\n\nBenefits:\n" + "".join(f"- {one}\n" for one in items)
-    assert read_bank(text, name="a.md").bank.questions == ()
+@pytest.mark.parametrize(
+    "text",
+    [
+        "can train on more examples",
+        "in output that other programs read",
+        "will often fail on long texts",
+        "under load it is slow",
+    ],
+)
+def test_a_part_of_a_sentence_asks_nothing(text: str) -> None:
+    assert not reads_as_question(text)
+    assert reads_as_question(f"{text}?")
 
 
 def test_questions_in_small_letters_without_a_mark_ask() -> None:

@@ -70,8 +70,20 @@ def test_a_column_with_the_text_is_part_of_the_question(name: str) -> None:
 
 def test_questions_that_repeat_are_told_apart_by_the_text_alone() -> None:
     texts = [f"{LEAF} Its number is {number}." for number in range(4)]
-    data = [{"context": one, "question": "What is it about?", "answer": "Leaves", "author": one[-9:]} for one in texts]
+    data = [
+        {"context": one, "question": "What is it about?", "answer": "Leaves", "remark": f"the remark about {one[-9:]}"}
+        for one in texts
+    ]
     assert [one.prompt for one in read(data)] == [f"{one}\n\nWhat is it about?" for one in texts]
+
+
+def test_a_text_of_its_own_wins_over_one_above() -> None:
+    asked = [
+        {"question": SHARES, "answer": "the storage"},
+        {"question": LACKS, "context": LEAF, "answer": "a function"},
+    ]
+    one, two = read({"parts": [{"context": STORED, "items": asked}]})
+    assert [one.prompt, two.prompt] == [f"{STORED}\n\n{SHARES}", f"{LEAF}\n\n{LACKS}"]
 
 
 @pytest.mark.parametrize("context", ["Chapter 2", "", None, ["a", "b"], 7])

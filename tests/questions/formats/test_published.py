@@ -64,6 +64,12 @@ def test_messages_with_an_ideal_answer() -> None:
     ]
 
 
+def test_several_messages_of_the_user_are_no_question() -> None:
+    shots = [{"role": "user", "content": text} for text in (SHARES, LEAF)]
+    reading = read_bank(json.dumps([{"input": shots, "ideal": "the storage"}] * 3), name="a.json")
+    assert reading.bank.questions == ()
+
+
 def test_an_input_without_a_target_is_no_question() -> None:
     reading = read_bank(json.dumps([{"input": SHARES, "size": 3}, {"input": LEAF, "size": 4}]), name="a.json")
     assert reading.bank.questions == ()
@@ -81,9 +87,15 @@ def test_options_beside_labels_under_a_name_of_their_own() -> None:
     assert [options(one) for one in read(rows)] == ["*its storage | its name"] * 2
 
 
+def test_options_of_their_own_win_over_choices_beside_labels() -> None:
+    more = {"choices": ["one", "two"], "labels": [1, 0]}
+    rows = [{"question": text, "options": ["a", "b"], "answer": "b", "more": more} for text in (SHARES, LEAF)]
+    assert [options(one) for one in read(rows)] == ["a | *b"] * 2
+
+
 def test_wrong_options_in_fields_with_numbers_and_the_right_one_in_words() -> None:
     row = {
-        "distractor3": "its size",
+        "distractor10": "its size",
         "distractor1": "its name",
         "distractor2": "nothing",
         "correct_answer": "its storage",
@@ -128,6 +140,14 @@ def test_lettered_options_in_one_text(text: str) -> None:
     assert [options(one) for one in read(rows)] == ["its name | *its storage | nothing"] * 2
 
 
+def test_a_text_that_only_mentions_letters_has_no_options() -> None:
+    rows = [
+        {"question": asked, "options": "the storage (a) or the name (b)", "correct": "b"} for asked in (SHARES, LEAF)
+    ]
+    reading = read_bank(json.dumps(rows), name="a.json")
+    assert not any(one.options or one.answered for one in reading.bank.questions)
+
+
 def test_answers_with_other_names_for_the_same() -> None:
     row = {"Value": "the storage", "Aliases": ["the storage", "its memory"], "Type": "FreeForm"}
     (one,) = read({"Data": [{"Question": SHARES, "Answer": row}]})
@@ -161,6 +181,21 @@ def test_cards_with_fields_of_one_letter(name: str) -> None:
 def test_a_field_a_beside_b_is_an_option() -> None:
     rows = [{"q": text, "a": "its storage", "b": "its name", "answer": "a"} for text in (SHARES, LEAF)]
     assert [options(one) for one in read(rows)] == ["*its storage | its name"] * 2
+
+
+def test_fields_a_and_b_without_a_key_are_no_answer() -> None:
+    rows = [{"q": text, "a": "its storage", "b": "its name"} for text in (SHARES, LEAF)]
+    assert not any(one.answered for one in read_bank(json.dumps(rows), name="a.json").bank.questions)
+
+
+def test_an_answer_with_its_name_wins_over_one_of_one_letter() -> None:
+    rows = [{"q": text, "answer": "its storage", "a": "Ada"} for text in (SHARES, LEAF)]
+    assert [one.answer for one in read_bank(json.dumps(rows), name="a.json").bank.questions] == ["its storage"] * 2
+
+
+def test_a_header_of_letters_for_options() -> None:
+    found = read(f"q,a,b,correct\n{SHARES},its name,its storage,B\n{LEAF},an input,a sum,A\n", "a.csv")
+    assert [options(one) for one in found] == ["its name | *its storage", "*an input | a sum"]
 
 
 def test_a_header_of_two_letters() -> None:

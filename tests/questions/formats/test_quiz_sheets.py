@@ -33,6 +33,11 @@ def test_several_columns_for_answers_are_options_where_another_has_the_key() -> 
     assert [options(one), options(two)] == ["its name | *its storage", "*a step | a copy"]
 
 
+def test_several_columns_for_answers_without_a_key_are_no_options() -> None:
+    found = read(f"Question,Answer,Answer\n{SHARES},its storage,its memory\n{STRIDE},a step,steps\n")
+    assert [(one.options, one.answer) for one in found] == [((), "its storage"), ((), "a step")]
+
+
 def test_a_key_that_names_the_column_of_an_option() -> None:
     one, two = read(
         f"Question;Answer A;Answer B;Correct\n{SHARES};its name;its storage;Answer B\n{STRIDE};a step;a copy;answer a\n"
@@ -65,6 +70,11 @@ def test_unknown_names_above_dates_or_questions_are_a_header() -> None:
         assert [one.prompt for one in read("\n".join([header, *DATED]))] == [row.split(",")[1] for row in DATED]
     undated = [row.partition(",")[2] for row in DATED]
     assert [one.prompt for one in read("\n".join(["this,that", *undated]))] == [row.split(",")[0] for row in undated]
+
+
+def test_unknown_names_above_dates_alone_are_a_header() -> None:
+    rows = [row.replace("What is number", "Name the number").replace("?", "") for row in DATED]
+    assert [one.prompt for one in read("\n".join(["day,first,second", *rows]))] == [row.split(",")[1] for row in rows]
 
 
 def test_names_of_original_questions() -> None:
