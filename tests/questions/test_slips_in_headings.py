@@ -85,3 +85,10 @@ def test_questions_in_small_letters_without_a_mark_ask() -> None:
     items = ["can tensors share memory", "in which order are hooks called", "what does a view share with its base"]
     text = "# Questions\n\n" + "\n".join(f"{at}. {one}" for at, one in enumerate(items, 1))
     assert [one.prompt for one in read_bank(text, name="a.md").bank.questions] == items
+
+
+def test_a_link_with_an_answer_below_it_is_a_question() -> None:
+    items = [(f"Q0{at}", one, f"It is a way to {one}.") for at, one in enumerate(CHAPTERS, 1)]
+    text = "# Frontier\n\n" + "".join(f"- [{number} · {one}](#top)\n\n  {said}\n\n" for number, one, said in items)
+    found = read_bank(text, name="a.md").bank.questions
+    assert [(one.prompt, one.answer) for one in found] == [(one, said) for _, one, said in items]
