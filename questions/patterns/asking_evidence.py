@@ -67,6 +67,8 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
     bare = [start for start in run if not start.number]
     if len(bare) >= FEWEST["heading"] and sum(demands(start.stem.text) for start in bare) * 3 >= len(bare) * 2:
         return Verdict(tuple(start for start in bare if start.asks))
+    if told and (quoted := _quoted(bare)):
+        return Verdict(quoted)
     answered = [start for start in bare if start.asks and is_answered_by_text(document, start, among=bare)]
     if _all_ask(bare, answered):
         return Verdict(tuple(answered))
@@ -80,6 +82,16 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
         # Among headings that ask, one such as `Name two examples!` asks too.
         return Verdict(tuple(answered))
     return Verdict(tuple(asks))
+
+
+_QUOTED = re.compile(r"[\"“„«「][^\"“”„«»「」]{8,300}[\"”“»」]\W{0,3}")
+
+
+def _quoted(headings: list[Start]) -> tuple[Start, ...]:
+    """Returns the headings that are in quotes, as what an interviewer says, if most are and have text below them."""
+    quoted = [start for start in headings if _QUOTED.fullmatch(start.stem.text) and start.body]
+    enough = len(quoted) >= FEWEST["heading"] and len(quoted) * 3 >= len(headings) * 2
+    return tuple(quoted) if enough else ()
 
 
 def _all_ask(headings: list[Start], answered: list[Start]) -> bool:

@@ -92,3 +92,20 @@ def test_a_link_with_an_answer_below_it_is_a_question() -> None:
     text = "# Frontier\n\n" + "".join(f"- [{number} · {one}](#top)\n\n  {said}\n\n" for number, one, said in items)
     found = read_bank(text, name="a.md").bank.questions
     assert [(one.prompt, one.answer) for one in found] == [(one, said) for _, one, said in items]
+
+
+SAID = ["Tell me about yourself", "Describe a project that failed", "Walk me through a decision without data"]
+
+
+def test_headings_in_quotes_are_what_an_interviewer_says() -> None:
+    answers = "Your pitch of two minutes.\n\n1. Current role and team\n2. Why you are interested in this\n"
+    text = "# Interview questions\n\n" + "\n".join(f'### "{one}"\n\n{answers}' for one in SAID)
+    found = read_bank(text, name="a.md").bank.questions
+    assert [one.prompt for one in found] == [f'"{one}"' for one in SAID]
+    assert all(one.answered for one in found)
+
+
+def test_headings_in_quotes_elsewhere_ask_nothing() -> None:
+    text = "# Songs of the year\n\n" + "\n".join(f'### "{one}"\n\nIt came out in May.\n' for one in SAID)
+    titles = text.replace("Tell me about yourself", "Blue moon over here").replace("Describe a", "My first")
+    assert read_bank(titles.replace("Walk me through", "Far beyond"), name="a.md").bank.questions == ()
