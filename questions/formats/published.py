@@ -1,5 +1,5 @@
 """Brings records of data sets that are published for language models to the fields that other data has: an input with
-its target or ideal answer, options with a score each, and options beside labels under a name of their own."""
+its target or ideal answer, options with a score each or beside labels, and sentences to be completed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,27 @@ _RIGHT, _WRONG = 1, 0
 
 def of_published(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the fields of a question; those of other records are left as they are."""
-    return _with_options(_with_question(dict(fields)))
+    return _with_options(_with_question(_with_label(dict(fields))))
+
+
+_BEGUN = ("ctx", "goal", "sentence")
+"""Fields with what an option completes or answers."""
+_COMPLETED = {"endings": "options", "sol1": "option 1", "sol2": "option 2"}
+
+
+def _with_label(fields: dict[str, Any]) -> dict[str, Any]:
+    """Reads what is to be completed by one of the options as the question, and a label as the place of the right one,
+    from 0. Beside no options, a label is a class of a text."""
+    begun = [name for name in _BEGUN if isinstance(fields.get(name), str)]
+    if len(begun) != 1 or any(ROLE_OF.get(name) == "question" for name in fields):
+        return fields
+    called = {begun[0]: "question", **_COMPLETED}
+    found = {called.get(name, name): value for name, value in fields.items()}
+    keyed = "label" in fields or any(ROLE_OF.get(name) in ("correct", "index", "answer") for name in fields)
+    if not keyed or not found.keys() & {"options", "option 1", "option1"}:
+        return fields
+    label = str(found.get("label", "")).strip()
+    return {**found, "correct index": int(label)} if label.isdecimal() else found
 
 
 def _with_question(fields: dict[str, Any]) -> dict[str, Any]:

@@ -127,6 +127,44 @@ def test_places_that_may_count_from_0_or_1_are_no_key() -> None:
     assert not any(one.answered for one in read(rows, codes=("Q604", "Q604", "Q606")))
 
 
+def test_a_sentence_is_completed_by_the_option_of_its_label() -> None:
+    endings = ["starts to sing.", "shares its storage.", "falls."]
+    rows = [{"ind": at, "ctx": f"The view {at} of a tensor", "endings": endings, "label": at} for at in range(3)]
+    for place, one in enumerate(read(rows)):
+        assert one.prompt == f"The view {place} of a tensor"
+        assert [option.text for option in one.options if option.right] == [endings[place]]
+
+
+def test_a_goal_is_reached_by_one_of_two_solutions() -> None:
+    rows = [{"goal": f"To copy tensor {at}", "sol1": "call clone", "sol2": "call view", "label": at} for at in (0, 1)]
+    assert [options(one) for one in read(rows)] == ["*call clone | call view", "call clone | *call view"]
+
+
+def test_a_sentence_with_two_options_and_its_answer() -> None:
+    rows = [
+        {"sentence": f"The _ of {at} shares.", "option1": "view", "option2": "copy", "answer": at} for at in ("1", "2")
+    ]
+    assert [options(one) for one in read(rows)] == ["*view | copy", "view | *copy"]
+
+
+@pytest.mark.parametrize("label", ["", -1, None, "x"])
+def test_a_label_that_is_no_place_is_no_key(label: object) -> None:
+    rows = [{"ctx": f"The view {at}", "endings": ["sings", "shares"], "label": label} for at in range(3)]
+    assert not any(one.answered for one in read_bank(json.dumps(rows), name="a.json").bank.questions)
+
+
+@pytest.mark.parametrize("name", ["goal", "sentence", "ctx"])
+def test_options_of_a_goal_without_a_key_are_settings(name: str) -> None:
+    rows = [{name: f"Run job {at} each night", "options": {"retries": 3, "quiet": "yes"}} for at in range(4)]
+    assert read_bank(json.dumps(rows), name="a.json").bank.questions == ()
+
+
+@pytest.mark.parametrize("name", ["sentence", "text", "ctx"])
+def test_texts_with_a_class_each_are_no_questions(name: str) -> None:
+    rows = [{name: f"It shares the storage of {at}.", "label": at % 2} for at in range(5)]
+    assert read_bank(json.dumps(rows), name="a.json").bank.questions == ()
+
+
 @pytest.mark.parametrize(
     "text",
     [
