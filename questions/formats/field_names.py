@@ -58,7 +58,7 @@ _WORDS: Final[dict[str, str]] = {
         "|correct answer idx|answer idx|correct idx|correct answer indices"
     ),
     "why": (
-        "explanation|exp|detailed explanation|answer explanation|explanation to the answer|explanation of the answer"
+        "explanation|detailed explanation|answer explanation|explanation to the answer|explanation of the answer"
         "|sol|rationale|why|reason|feedback|general feedback|explain|comment|extra|back extra|justification"
         "|infos|info|explicación|justificación|explicação|justificativa|explication|erklärung|begründung|spiegazione|uitleg"
         "|wyjaśnienie|объяснение|пояснение|комментарий|пояснення|açıklama|penjelasan|giải thích|解析|解説|해설"

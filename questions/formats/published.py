@@ -21,7 +21,10 @@ _RIGHT, _WRONG = 1, 0
 
 def of_published(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the fields of a question; those of other records are left as they are."""
-    return _with_options(_with_question(_with_label(dict(fields))))
+    named = dict(fields)
+    if isinstance(fields.get("exp"), str) and " " in fields["exp"]:
+        named["explanation"] = named.pop("exp")  # a number is experience that a game gives
+    return _with_options(_with_question(_with_label(named)))
 
 
 _BEGUN = ("ctx", "goal", "sentence")

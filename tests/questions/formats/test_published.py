@@ -122,6 +122,13 @@ def test_options_whose_names_differ_by_the_last_letter(keys: tuple[int, int], ri
     assert one.why == STORAGE
 
 
+def test_experience_that_a_game_gives_explains_nothing() -> None:
+    for given in (10, "10"):
+        rows = [{"question": text, "answer": "its storage", "exp": given} for text in (SHARES, LEAF)]
+        reading = read_bank(json.dumps(rows), name="a.json")
+        assert [one.why for one in reading.bank.questions] == ["", ""]
+
+
 def test_places_that_may_count_from_0_or_1_are_no_key() -> None:
     rows = [{"question": text, "opa": "one", "opb": "two", "opc": "three", "cop": 1} for text in (SHARES, LEAF)]
     assert not any(one.answered for one in read(rows, codes=("Q604", "Q604", "Q606")))
