@@ -173,7 +173,7 @@ async def save_verdict(
     seed: int | None = None,
 ) -> bool:
     """Saves an answer's verdict by a question version. Returns False if it already has one."""
-    detail = view.model_dump(mode="json") | ({} if seed is None else {"seed": str(seed)})
+    detail = _dump(view) | ({} if seed is None else {"seed": str(seed)})
     row = _verdict_row(answer_id, version_id, view, detail, now)
     made = insert(VerdictRow).values(row).on_conflict_do_nothing().returning(VerdictRow.id)
     return await session.scalar(made) is not None
@@ -188,13 +188,21 @@ async def save_verdicts(
     """Saves the verdicts of many answers. Leaves out answers that already have one."""
     # Many answers share a verdict, which is written as JSON once.
     different = {id(view): view for _, view in graded}
-    details = {key: view.model_dump(mode="json") for key, view in different.items()}
+    details = {key: _dump(view) for key, view in different.items()}
     rows = [
         _verdict_row(answer.id, version_id or answer.version_id, view, details[id(view)], now)
         for answer, view in graded
     ]
     for made in insert_batches(VerdictRow, rows):
         await session.execute(made.on_conflict_do_nothing())
+
+
+def _dump(view: VerdictView) -> dict[str, Any]:
+    # Without fields that have their default: most verdicts have neither cases nor text, and there is one per answer.
+    fields = VerdictView.model_fields.items()
+    return view.model_dump(
+        mode="json", exclude={name for name, field in fields if getattr(view, name) == field.default}
+    )
 
 
 def _verdict_row(

@@ -41,8 +41,11 @@ class Sums:
 
     @property
     def accuracy(self) -> int:
-        """Mean credit in units of 1e-9, half units up."""
-        return (2 * self.credit + 1000 * len(self.credited)) // (2000 * len(self.credited)) if self.credited else 0
+        """Mean credit in units of 1e-9, half units up, from none to all."""
+        if not self.credited:
+            return 0
+        mean = (2 * self.credit + 1000 * len(self.credited)) // (2000 * len(self.credited))
+        return min(10**9, max(0, mean))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,14 @@ create function block_size() returns int language sql immutable as $$
 $$
 """
 
+IS_LARGE_PART = """
+create function is_large_part(changes bigint, ranked numeric) returns boolean language sql immutable as $$
+    -- Whether so many changes to a board of so many ranked members make it cheaper to make its blocks anew than to
+    -- count them up, entry by entry.
+    select changes > block_size() and 4 * changes > ranked
+$$
+"""
+
 LOCK_BOARDS = """
 create function lock_boards(workspaces bigint[]) returns void language plpgsql as $$
 declare
@@ -43,8 +51,13 @@ create function change_boards(
 ) returns void language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off
 set work_mem = '64MB' set jit = off as $$
 declare
-    touched bigint[] := array(select distinct id from unnest(boards) id);
+    touched bigint[];
+    remade bigint[];
 begin
+    select array_agg(c.id), coalesce(array_agg(c.id) filter (where is_large_part(c.changes, (
+        select sum(k.members) from board_block k where k.board_id = c.id and k.contest = 'points'
+    ))), '{}') into touched, remade
+    from (select id, count(*) as changes from unnest(boards) id group by id) c;
     -- Adds to the members' sums, and finds anew who is ranked, a rookie or improved. Adding zero only does the latter.
     with change as materialized (
         select * from unnest(boards, people, points_by, credit_by, answered_by, entries_by, ms_by)
@@ -68,8 +81,9 @@ begin
             select * from board_member k where k.board_id = c.board_id and k.member_id = c.member_id limit 1
         ) r on true
     ), measured as (
-        select *, case when answered > 0 then least(1000000000, greatest(0, round(credit::numeric / (answered * 1000))))
-            else 0 end::bigint as accuracy
+        -- Rounded, in whole numbers: half a unit is added before the division.
+        select *, case when answered > 0 then
+            least(1000000000, greatest(0, (credit + answered * 500) / (answered * 1000))) else 0 end as accuracy
         from summed
     ), after as materialized (
         select s.board_id, s.member_id, s.points, s.credit, s.answered, s.entries, s.ms, s.accuracy,
@@ -101,7 +115,6 @@ begin
         union all
         select board_id, 'improved', -gain, 0, member_id from after
         where gain is not null and gain is distinct from old_gain
-        order by board_id, contest, deficit, ms, member_id
     ), begun as (
         insert into board_member
             (board_id, member_id, points, credit, answered, entries, ms, accuracy, ranked, rookie, gain)
@@ -137,6 +150,7 @@ begin
                 and (k.deficit, k.ms, k.member_id) <= (e.deficit, e.ms, e.member_id)
             order by k.deficit desc, k.ms desc, k.member_id desc limit 1
         ) s
+        where e.board_id <> all (remade)
         group by 1, 2, 3, 4, 5
     )
     update board_block k set members = k.members + moved.by
@@ -144,6 +158,7 @@ begin
     where k.board_id = moved.board_id and k.contest = moved.contest and k.deficit = moved.deficit
         and k.ms = moved.ms and k.member_id = moved.member_id and moved.by <> 0;
 
+    perform remake_blocks(id) from unnest(remade) id;
     delete from board_block
     where board_id = any (touched) and members = 0 and deficit > -9223372036854775808;
     perform split_block(k.board_id, k.contest, k.deficit, k.ms, k.member_id)
@@ -181,6 +196,29 @@ begin
 end $$
 """
 
+REMAKE_BLOCKS = """
+create function remake_blocks(of_board bigint) returns void language plpgsql set enable_seqscan = off
+set enable_bitmapscan = off set enable_sort = off as $$
+begin
+    delete from board_block where board_id = of_board;
+    -- The first block of a contest has no entry at its start, and is there when no member is ranked.
+    insert into board_block (board_id, contest, deficit, ms, member_id, members)
+    select of_board, c.contest, -9223372036854775808, 0, 0, (
+        select count(*) from (
+            select from board_entry e where e.board_id = of_board and e.contest = c.contest limit block_size()
+        ) first
+    ) from unnest(array['points', 'rookies', 'improved']) as c (contest);
+    insert into board_block (board_id, contest, deficit, ms, member_id, members)
+    select of_board, contest, deficit, ms, member_id, least(block_size(), members - place)
+    from (
+        select e.contest, e.deficit, e.ms, e.member_id, count(*) over (partition by e.contest) as members,
+            row_number() over (partition by e.contest order by e.deficit, e.ms, e.member_id) - 1 as place
+        from board_entry e where e.board_id = of_board
+    ) ordered
+    where place > 0 and place % block_size() = 0;
+end $$
+"""
+
 OPEN_BOARD = """
 create function open_board(
     of_workspace bigint, of_channel bigint, of_topic text, of_period text, from_at timestamptz, until_at timestamptz,
@@ -199,8 +237,7 @@ begin
     end if;
     insert into board (workspace_id, channel_id, topic, period, since, until, previous_id)
     values (of_workspace, of_channel, of_topic, of_period, from_at, until_at, before_id) returning id into made;
-    insert into board_block (board_id, contest, deficit, ms, member_id, members)
-    select made, contest, -9223372036854775808, 0, 0, 0 from unnest(array['points', 'rookies', 'improved']) contest;
+    perform remake_blocks(made);
     perform change_boards(
         array_agg(made), array_agg(t.member_id), array_agg(t.points), array_agg(t.credit), array_agg(t.answered),
         array_agg(t.entries), array_agg(t.ms))
@@ -237,7 +274,7 @@ $$
 """
 
 KEEP_BOARDS = """
-create function keep_boards() returns trigger language plpgsql set enable_seqscan = off as $$
+create function keep_boards() returns trigger language plpgsql set enable_seqscan = off set work_mem = '64MB' as $$
 begin
     perform lock_boards(array(select distinct workspace_id from booked));
     perform change_boards(
@@ -337,8 +374,10 @@ end $$
 FUNCTIONS = (
     LOCK_BOARDS,
     BLOCK_SIZE,
+    IS_LARGE_PART,
     BELONGS,
     SPLIT_BLOCK,
+    REMAKE_BLOCKS,
     CHANGE_BOARDS,
     OPEN_BOARD,
     KEEP_BOARDS,

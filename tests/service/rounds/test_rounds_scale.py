@@ -19,6 +19,7 @@ from service.rounds.tally import MAX_NAMED
 from service.store import answers
 from service.store.boards import get_ranks
 from service.store.cards import CardRow
+from service.store.ledger import insert_entries
 from service.store.outbox import PACE_INTERVAL, PACE_SIZE
 from service.store.statements import BATCH
 from service.store.tables import Ledger, Member, Outbox, Round, VerdictRow
@@ -112,6 +113,46 @@ async def test_a_close_takes_no_longer_where_the_statistics_say_that_boards_are_
         taken.append(sum(server.cpu_times()[:2]) - before)
         await stage.session.execute(text("analyze board, board_member, board_entry, board_block, ledger"))
     assert taken[1] < 4 * taken[0]
+
+
+_MISCOUNTED = """
+    with block as (
+        select *, lead(row(deficit, ms, member_id)) over (
+            partition by board_id, contest order by deficit, ms, member_id
+        ) as following
+        from board_block
+    )
+    select board_id, contest, members from block k where members > 2 * block_size() or members <> (
+        select count(*) from board_entry e
+        where e.board_id = k.board_id and e.contest = k.contest
+            and row(e.deficit, e.ms, e.member_id) >= row(k.deficit, k.ms, k.member_id)
+            and (k.following is null or row(e.deficit, e.ms, e.member_id) < k.following)
+    )
+"""
+"""Selects blocks of boards that do not have as many members as they say, or too many."""
+
+
+async def test_blocks_of_a_large_board_say_how_many_members_they_have(stage: Stage) -> None:
+    """Made anew as most of the board changes, then counted up as a few members move."""
+    _, today = await two_rounds(stage)
+    await answer_all(stage, today, 2200)
+    await rounds.close_round(stage.session, today.id, stage.now)
+    sizes = text(
+        "select board_id, contest, array_agg(members order by deficit, ms, member_id) from board_block group by 1, 2"
+    )
+    made = {tuple(row[2]) for row in await stage.session.execute(sizes)}
+    assert (made, (await stage.session.execute(text(_MISCOUNTED))).all()) == ({(1024, 1024, 152), (0,)}, [])
+    people = (await stage.session.scalars(select(Ledger.member_id).distinct().order_by(Ledger.member_id))).all()
+    workspace = await stage.session.scalar(select(Ledger.workspace_id).limit(1))
+    moved = [
+        {"key": f"moved:{each}", "workspace_id": workspace, "member_id": each, "round_id": None, "points": 5,
+         "credit": None, "reason": "adjust", "at": stage.now, "seconds": None}
+        for each in people[-300:]
+    ]  # fmt: skip
+    await insert_entries(stage.session, moved)
+    after = {tuple(row[2]) for row in await stage.session.execute(sizes)}
+    assert (await stage.session.execute(text(_MISCOUNTED))).all() == []
+    assert any(sum(each) == 2200 and each not in made for each in after), "some blocks have other members now"
 
 
 async def test_many_ranks_are_read_in_one_pass_over_the_board(stage: Stage) -> None:
