@@ -112,7 +112,7 @@ def read_time(word: str) -> time:
             hour = hour % 12 + 12 * (found[3] == "p") if 1 <= hour <= 12 else 24
         if hour <= 23 and minute <= 59:
             return time(hour, minute)
-    raise BadArgument(f"{shown(word)} is no time of day. Write it as `09:00`, `17:30` or `9am`.")
+    raise BadArgument(f"{shown(word)} is not a time of day. Write it as `09:00`, `17:30` or `9am`.")
 
 
 _WEEKDAY_NAMES: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -155,7 +155,7 @@ def _read_zone(word: str) -> str:
     cities = [known for low, known in _zones().items() if low.rpartition("/")[2] == word.lower()]
     near = cities[0] if cities else _zones().get(closest(word, tuple(_zones())) or "")
     meant = f" Did you mean `{near}`?" if near else " Write it as `Europe/Berlin` or `America/New_York`."
-    raise BadArgument(f"{shown(word)} is no time zone we know.{meant}")
+    raise BadArgument(f"{shown(word)} is not a time zone we know.{meant}")
 
 
 _MINUTES = {"d": 24 * 60, "h": 60, "m": 1}
@@ -163,20 +163,20 @@ _MINUTES = {"d": 24 * 60, "h": 60, "m": 1}
 
 def _read_duration(word: str) -> int:
     if not re.fullmatch(r"(\d{1,5}[dhm])+", word.lower()):
-        raise BadArgument(f"{shown(word)} is no length of time. Write it as `8h`, `90m`, `1h30m` or `2d`.")
+        raise BadArgument(f"{shown(word)} is not a length of time. Write it as `8h`, `90m`, `1h30m` or `2d`.")
     return sum(int(count) * _MINUTES[unit] for count, unit in re.findall(r"(\d+)([dhm])", word.lower()))
 
 
 def _read_number(word: str) -> int:
     if not re.fullmatch(r"[+-]?\d{1,9}", word.lstrip("#")):
-        raise BadArgument(f"{shown(word)} is no number. Write it in digits, such as `3`.")
+        raise BadArgument(f"{shown(word)} is not a number. Write it in digits, such as `3`.")
     return int(word.lstrip("#"))
 
 
 def _read_every(word: str) -> int:
     found = re.fullmatch(r"(\d{1,3})d?", word.lower())
     if not found or not 1 <= int(found[1]) <= 365:
-        raise BadArgument(f"{shown(word)} is no number of days from 1 to 365. Write it as `3`.")
+        raise BadArgument(f"{shown(word)} is not a number of days from 1 to 365. Write it as `3`.")
     return int(found[1])
 
 
@@ -191,7 +191,7 @@ def _read_month_days(word: str) -> tuple[int, ...]:
 def _read_code(word: str) -> str:
     code = word.upper().replace("-", "")
     if not re.fullmatch(r"[0-9A-Z]{8}", code):
-        raise BadArgument(f"{shown(word)} is no code. A code has eight letters and digits, such as `K7QM2RXN`.")
+        raise BadArgument(f"{shown(word)} is not a code. A code has eight letters and digits, such as `K7QM2RXN`.")
     return code
 
 
@@ -205,7 +205,7 @@ def _read_past_day(word: str) -> date | RelativeDay:
         return date.fromisoformat(word)
     except ValueError:
         raise BadArgument(
-            f"{shown(word)} is no date. Write it as year-month-day, such as `2026-03-02`, or `yesterday`."
+            f"{shown(word)} is not a date. Write it as year-month-day, such as `2026-03-02`, or `yesterday`."
         ) from None
 
 
@@ -216,7 +216,8 @@ def _read_date(word: str) -> date | RelativeDay:
         return _read_past_day(word)
     except BadArgument:
         raise BadArgument(
-            f"{shown(word)} is no date. Write it as year-month-day, such as `2026-03-02`, or as `tomorrow` or `friday`."
+            f"{shown(word)} is not a date. Write it as year-month-day, such as `2026-03-02`, or as `tomorrow` or "
+            "`friday`."
         ) from None
 
 
@@ -284,7 +285,7 @@ def _read_role(word: str) -> str:
     )
     if not found:
         raise BadArgument(
-            f"{shown(word)} is no role (Discord) and no id of a user group (Slack). Write `none` for none."
+            f"{shown(word)} is neither a role (Discord) nor the id of a user group (Slack). Write `none` for none."
         )
     return next(id for id in found.groups() if id)
 
@@ -295,7 +296,7 @@ ROLE: Final = Kind("role or user group", _read_role, "S0ABC123", own=False)
 def _read_channel(word: str) -> NamedChannel:
     found = re.fullmatch(r"<#([0-9A-Za-z]{1,30})(?:\|([^<>]{0,100}))?>|#?([^<>#\s]{1,100})", word)
     if not found:
-        raise BadArgument(f"{shown(word)} is no channel. Write it as `#general`.")
+        raise BadArgument(f"{shown(word)} is not a channel. Write it as `#general`.")
     return NamedChannel(found[1] or "", found[2] or found[3] or "")
 
 

@@ -199,7 +199,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("setup", "A first schedule here, in three clicks."),
     _admin("schedule add", "Post a question here on a schedule.", *_PLAN, _CHANNEL),
     _admin("schedule list", "The schedules and their next questions."),
-    _admin("schedule edit", "Change a schedule; what is not named stays.", _THIS_SCHEDULE, *_PLAN),
+    _admin("schedule edit", "Change a schedule; what you leave out stays as it is.", _THIS_SCHEDULE, *_PLAN),
     _admin("schedule pause", "Stop posting until resumed; streaks do not break.", _SCHEDULE),
     _admin("schedule resume", "Post again.", _SCHEDULE),
     _admin(
@@ -209,7 +209,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("date", DATE, "The day, such as 2026-03-02 or tomorrow.", required=True),
     ),
     _admin("schedule share", "Have a schedule post to this channel too.", _THIS_SCHEDULE, _CHANNEL),
-    _admin("schedule unshare", "Have a schedule no longer post to this channel.", _THIS_SCHEDULE),
+    _admin("schedule unshare", "Stop a schedule from posting to this channel.", _THIS_SCHEDULE),
     _admin(
         "schedule preview",
         "The question that would come next, or on a day.",
@@ -249,7 +249,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("days", DAYS_BEFORE, "How many days, 1 to 31; else 7.", named=True),
         Argument("teams", TEAMS, "random, captains (who pick) or chats (one team each); else random.", named=True),
         Argument("count", NUMBER, "How many teams, 2 to 16, if they are random; else 2.", named=True),
-        Argument("form", FORM, "table (all meet every day) or bracket (winners go on); else table.", named=True),
+        Argument("form", FORM, "table (all meet every day) or bracket (winners advance); else table.", named=True),
         Argument("best", NUMBER, "Most members of a team that count; else the smallest team's size.", named=True),
         Argument("schedules", NUMBERS, "Whose daily rounds count; else those of this channel.", named=True),
         Argument("late", SWITCH, "Whether members can join after the start; else on.", named=True),
@@ -278,7 +278,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin("bank restore", "Let a retired question be chosen again.", _QUESTION),
     _admin(
         "bank approve",
-        "Have questions made of a document's own prose be asked.",
+        "Have questions made from a document's own prose be asked.",
         Argument("id", WORD, "Id of such a question, or `all` that wait."),
         Argument("next", GENERATED, "What imports do with such from now on: `use`, `hold` or `none`."),
     ),

@@ -82,13 +82,15 @@ class OperationsPage:
         """Renders the current state."""
         person = self.cookies.person(request)
         if not person.admin:
-            raise RequestProblem(403, "For admins", "How the quiz runs is shown to its admins.")
+            raise RequestProblem(403, "For admins", "Only quiz admins can see how the quiz is running.")
         try:
             found = await self._fetch_operations(self._who_is(person))
         except ServiceRefused as refused:
             raise RequestProblem(403, *plain_refusal(refused.refusal)) from None
         except ServiceUnavailable:
-            text = "The service does not answer, so nothing is known of the rest. Its log says why; see that it runs."
+            text = (
+                "The service is not responding, so nothing else is known. Check that it is running, and read its log."
+            )
             raise RequestProblem(503, "The quiz does not answer", text) from None
         return HTMLResponse(page("operations.html", base=f"/m/{person.id}", person=person, **template_variables(found)))
 
@@ -431,7 +433,9 @@ def site(
     app: ASGIApp = Starlette(routes=[*routes, *common], exception_handlers=handlers)
     if cookies is not None:
         app = MemberSessions(app, cookies)
-    overloaded = PlainTextResponse("Too many people are here right now. Load the page again.", 503, RETRY_HEADER)
+    overloaded = PlainTextResponse(
+        "Too many people are here right now. Reload the page in a moment.", 503, RETRY_HEADER
+    )
     return SecurityMiddleware(ConcurrencyLimit(app, overloaded, limit), hosts)
 
 
@@ -479,7 +483,7 @@ async def _service_problem(request: Request, problem: Exception) -> Response:
 
 
 async def _fault_page(request: Request, fault: Exception) -> Response:
-    text = "This is our fault and was written to the log. Load the page again and see whether it was done."
+    text = "This is our fault and has been logged. Reload the page and check whether it worked."
     return HTMLResponse(page("problem.html", title="Something broke", text=text), 500)
 
 

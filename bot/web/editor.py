@@ -87,7 +87,7 @@ class LinkedEditor:
             raise RequestProblem(404, *plain_refusal(refused.refusal)) from None
         except ServiceUnavailable:
             raise RequestProblem(
-                503, "Please try again", "The quiz is not answering right now. Nothing is lost."
+                503, "Please try again", "The quiz is not responding right now. Nothing is lost."
             ) from None
         now = self._clock()
         if ask.closes_at is not None and now >= ask.closes_at:

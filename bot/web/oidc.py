@@ -180,7 +180,7 @@ class Provider:
         if tokens.access_token and description.userinfo_endpoint and wanted - set(claims):
             more = await self._user_info(description.userinfo_endpoint, tokens.access_token)
             if more.get("sub") != subject:
-                raise TokenRefused("it tells of another person than the one who signed in")
+                raise TokenRefused("it is about another person than the one who signed in")
             claims = {**more, **claims}
         return Account(secret_digest(f"{self.issuer}\n{subject}"), self._name_in(claims), self._is_admin(claims))
 

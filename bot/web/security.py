@@ -47,7 +47,7 @@ CHECK_S = 10.0
 """Longest time that a stream goes on after a sign-out, seconds."""
 Pause = Callable[[float], Awaitable[bool]]
 """Waits this many seconds; returns False if the stream has to end."""
-TOO_LARGE = "This is more than the chat takes: 4 MiB at most. Nothing was done."
+TOO_LARGE = "This is more than the chat accepts: 4 MiB at most. Nothing was changed."
 
 
 class SecurityMiddleware:
@@ -68,7 +68,7 @@ class SecurityMiddleware:
         send = _with_headers(send, scope["path"])
         headers = Headers(scope=scope)
         if not self._is_allowed_host(headers.get("host", "")):
-            problem = f"This chat does not go by the name {headers.get('host')!r}. Open it by its address."
+            problem = f"This chat is not available under the name {headers.get('host')!r}. Open it by its address."
             await PlainTextResponse(problem, 421)(scope, receive, send)
         elif _number(headers.get("content-length", "0")) > MAX_BODY:
             await PlainTextResponse(TOO_LARGE, 413)(scope, receive, send)
@@ -283,12 +283,10 @@ class MemberCookies:
 async def posted(request: Request, token: str, files: int = 0) -> FormData:
     """Returns the form fields of a request that has the right CSRF token. Raises RequestProblem."""
     if not _is_same_origin(request):
-        raise RequestProblem(403, "Not from here", "Another site sent this. Nothing was done.")
+        raise RequestProblem(403, "Not from here", "This request came from another site. Nothing was changed.")
     fields = await request.form(max_files=files, max_part_size=MAX_BODY)
     if not secrets.compare_digest(text_of(fields, "token").encode(), token.encode()):
-        raise RequestProblem(
-            403, "This page is out of date", "Load it again and repeat what you did. Nothing was done."
-        )
+        raise RequestProblem(403, "This page is out of date", "Reload it and repeat what you did. Nothing was changed.")
     return fields
 
 
@@ -355,9 +353,7 @@ def event_id(request: Request, whose: str, fields: FormData) -> str:
     """
     nonce = text_of(fields, "event")
     if not NONCE.fullmatch(nonce):
-        raise RequestProblem(
-            400, "This page is out of date", "Load it again and repeat what you did. Nothing was done."
-        )
+        raise RequestProblem(400, "This page is out of date", "Reload it and repeat what you did. Nothing was changed.")
     values = sorted((name, str(value)) for name, value in fields.multi_items() if name != "token")
     return hashlib.sha256(repr((whose, request.url.path, values)).encode()).hexdigest()
 

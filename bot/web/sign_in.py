@@ -18,9 +18,9 @@ from service.wire import WebPerson
 LIFETIME: Final = timedelta(minutes=15)
 """How long a link works that a member makes for themselves."""
 _GONE = (
-    "This link works no longer",
-    "A sign-in link works once, and only for a while. Make another one on your page in a browser that knows you, or "
-    "ask the person who runs Dailygrad for one.",
+    "This link no longer works",
+    "A sign-in link works once, and only for a while. Make another one on your page in a browser where you are signed "
+    "in, or ask the person who runs Dailygrad for one.",
 )
 
 

@@ -41,7 +41,7 @@ CHECK_INTERVAL = timedelta(seconds=10)
 LATE_AFTER = timedelta(minutes=10)
 """Delay after which an unposted question is reported."""
 SANDBOX_DELAY = timedelta(minutes=2)
-"""Waiting time of a code answer without a sandbox after which it is reported. Its author is told later."""
+"""Waiting time of a code answer without a sandbox after which it is reported. The author is notified later."""
 MAX_PER_CHECK = 50
 """Limit on reports of each kind per check: a large outage is reported step by step, between ticks."""
 HEALTH_TIMEOUT_SECONDS = 2.0

@@ -175,7 +175,7 @@ class WrongOption(Model):
 class ItemStatistics(Model):
     """The figures of one question, over the rounds of the workspace that closed in the last `days`.
 
-    Only rounds with its current version count: a corrected question starts anew.
+    Only rounds with its current version count: a corrected question starts over.
     """
 
     question: str

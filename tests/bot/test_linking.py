@@ -82,4 +82,4 @@ async def test_one_person_is_one_member_in_both(room: Room, guild: Where) -> Non
 
 async def test_an_invalid_link_code_is_rejected(room: Room) -> None:
     said = await room.types(someone("Ada", "slack"), "/quiz link sesame")
-    assert "sesame is no code. A code has eight letters and digits, such as K7QM2RXN." in said
+    assert "sesame is not a code. A code has eight letters and digits, such as K7QM2RXN." in said

@@ -263,7 +263,7 @@ async def test_without_scripts_an_answer_is_given_and_outlives_a_restart(team: T
     async with team.open() as windows:
         ann = await (await windows.open(scripts=False)).join("Ann")
         await team.post("two-right")
-        await ann.page.get_by_role("link", name="Look for new messages").click()
+        await ann.page.get_by_role("link", name="Check for new messages").click()
         await ann.page.get_by_role("button", name="Answer", exact=True).click()
         for option in ("x[1:]", "x.t()"):
             await ann.page.get_by_role("checkbox", name=option).check()
@@ -278,7 +278,7 @@ async def test_without_scripts_an_answer_is_given_and_outlives_a_restart(team: T
         await ann.types("/quiz-admin close-now")
         await card(ann, "Closed").wait_for()
         await team.settle()
-        await ann.page.get_by_role("link", name="Look for new messages").click()
+        await ann.page.get_by_role("link", name="Check for new messages").click()
         await expect(card(ann, "The answer")).to_contain_text("1 of 1 answered right")
 
 

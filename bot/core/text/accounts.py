@@ -9,21 +9,21 @@ Problem = tuple[str, str]
 
 _START_AGAIN: Final = "Go back to the start and sign in again."
 OVER: Final = (
-    "This sign-in is over",
-    f"It was completed before, begun in another browser, or begun more than ten minutes ago. {_START_AGAIN}",
+    "This sign-in has expired",
+    f"It was already completed, started in another browser, or started more than ten minutes ago. {_START_AGAIN}",
 )
 HAS_ANOTHER: Final = (
     "This member has another account",
-    "Another account signs this member in since you opened the page. Go back to the start and sign in again.",
+    "Another account was connected to this member after you opened the page. Go back to the start and sign in again.",
 )
 
 
 def unreachable(provider: str) -> Problem:
     """Returns the page of a provider that gives no usable answer."""
     return (
-        "Sign-in does not work right now",
-        f"{provider} gives no usable answer. Try again in a minute. If that does not help, ask the person who "
-        "runs Dailygrad to look at the log of the web chat.",
+        "Sign-in is not working right now",
+        f"{provider} is not responding correctly. Try again in a minute. If that does not help, ask the person who "
+        "runs Dailygrad to check the web chat's log.",
     )
 
 
@@ -36,5 +36,5 @@ def refused(provider: str, error: str) -> Problem:
 
 def unverified(provider: str, why: str) -> Problem:
     """Returns the page of an answer that cannot be trusted."""
-    text = f"The answer of {provider} cannot be trusted: {why}. You are not signed in. Tell the admin of Dailygrad."
-    return "Not signed in", text
+    text = f"The response from {provider} could not be verified: {why}. You are not signed in."
+    return "Not signed in", f"{text} Tell the person who runs Dailygrad."

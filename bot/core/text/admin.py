@@ -58,7 +58,7 @@ def plan_words(spec: ScheduleSpec) -> str:
         "asks how sure members are" if spec.confidence else "",
         "measures code that passed" if spec.measure else "",
         "a model answers too" if spec.contestant else "",
-        "a variant of its own for each member" if spec.variants else "",
+        "a different variant for each member" if spec.variants else "",
         "notifies a role" if spec.ping.isdecimal() else "notifies a user group" if spec.ping else "",
     ]
     return "; ".join(part for part in parts if part)
@@ -239,9 +239,9 @@ def approved_card(count: int) -> Card:
 def generated_card(how: Generated) -> Card:
     """Explains how the next imports treat generated choices."""
     said = {
-        "use": "Choices made of a document's prose are asked like its other questions.",
-        "hold": "Choices made of a document's prose wait for `/quiz-admin bank approve`.",
-        "none": "No choices are made of a document's prose.",
+        "use": "Choices made from a document's prose are asked like its other questions.",
+        "hold": "Choices made from a document's prose wait for `/quiz-admin bank approve`.",
+        "none": "No choices are made from a document's prose.",
     }
     return done_card("Set", f"{said[how]} This applies to future imports.")
 
@@ -375,9 +375,8 @@ def _imported(question: ImportedQuestion) -> str:
 def _made(view: ImportView) -> tuple[Block, ...]:
     if not view.generated or view.errors:
         return ()
-    said = (
-        f"{plural(view.generated, 'of them is a choice', 'of them are choices')} made of the document's own sentences."
-    )
+    choices = plural(view.generated, "of them is a choice", "of them are choices")
+    said = f"{choices} made from the document's own sentences."
     wait = f" {view.waiting} of those wait for `/quiz-admin bank approve all`." if view.waiting else ""
     return (Text(said + wait),)
 
@@ -532,7 +531,7 @@ def _what_comes(view: ChatLinked) -> str:
 def _what_becomes(view: ChatLinked) -> tuple[str, ...]:
     ending = f"The season **{escape(view.ending)}** ends now and its board is kept." if view.ending else ""
     lines = (
-        "Schedules go on in their channels; rounds, streaks and cards stay as they are.",
+        "Schedules continue in their channels; rounds, streaks and cards stay as they are.",
         "Points stay on the days they were earned, and count on the shared board of those days.",
         "Its own banks are used in both chats, and retired questions stay retired.",
         ending,

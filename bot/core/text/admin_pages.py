@@ -67,37 +67,37 @@ Done = Literal[
 """What was done. An address carries the word, never the sentence, so that no link can put words on a page."""
 
 DONE: Final[dict[Done, str]] = {
-    "settled": "Settled. Its author is told.",
+    "settled": "Settled. The author is notified.",
     "retired": "Retired: it is not asked here again.",
     "restored": "Restored: it can be asked again.",
-    "accepted": "Accepted. The question is in the bank, and its author is told.",
-    "declined": "Declined. Its author is told why.",
+    "accepted": "Accepted. The question is in the bank, and its author is notified.",
+    "declined": "Declined. The author is notified, with your reason.",
     "saved": "Saved. This is how it is read now.",
-    "credited": "The answer has its credit. Its author is told.",
+    "credited": "The credit is set. The author is notified.",
     "edited": "Edited. Answers in closed rounds are judged again.",
     "imported": "Imported. These are the bank's questions now.",
     "approved": "Approved: these questions can be asked from now on.",
-    "set": "Set for the next imports.",
+    "set": "Saved. It applies to future imports.",
     "started": "The season has started. A running one has ended, and its board is kept.",
     "ended": "The season has ended, and its board is kept.",
-    "hidden": "Hidden: the boards leave this member out.",
+    "hidden": "Hidden: this member no longer appears on the boards.",
     "unhidden": "The boards show this member again.",
     "promoted": "This member is an admin now.",
     "demoted": "This member is no longer an admin.",
     "added": "The schedule is added. This is when it posts.",
     "changed": "Saved.",
     "paused": "Paused. Nothing is posted until you resume it, and no streak breaks.",
-    "resumed": "Resumed from its next date on.",
+    "resumed": "Resumed. It posts again on its next date.",
     "skipped": "That day is skipped. No streak breaks.",
-    "unskipped": "That day has its question again.",
+    "unskipped": "That day is back on the schedule.",
     "removed": "The schedule is removed. Its rounds and points stay.",
     "posted": "The question is being posted now.",
     "begun": "The sprint is announced in the channel now.",
-    "planned": "Planned, and the channel is told.",
+    "planned": "Planned, and announced in the channel.",
     "stopped": "Stopped. The podium follows in the channel.",
     "cancelled": "Called off. Its message in the channel says so.",
     "captain": "This member is a captain now, and can pick a team.",
-    "ended without result": "Called off. The channel is told.",
+    "ended without result": "Canceled, and announced in the channel.",
     "reviews here": "New reports and suggestions are shown in this channel from now on.",
     "reviews to me": "New reports and suggestions are sent to you privately from now on.",
     "digest on": "The digest is sent every Monday.",
@@ -112,7 +112,7 @@ def done_words(done: str) -> str:
 
 LONGEST_RECIPE = 2000
 """Longest recipe, characters."""
-UNKNOWN_ACTION: Final = ("Unknown action", "Load the page again and use its buttons.")
+UNKNOWN_ACTION: Final = ("Unknown action", "Reload the page and use its buttons.")
 NO_QUESTION: Final = ("No such question", "Look for it in the bank.")
 NOTHING_GIVEN: Final = "Give the document a name, and paste its text or choose a file."
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

@@ -26,7 +26,7 @@ from service.wire import (
 KINDS = {"choice": "Choice", "value": "Value", "output": "Output", "code": "Code", "open": "Open"}
 OWN: dict[OwnResult, str] = {"right": "I was right", "wrong": "I was wrong", "missed": "I did not answer"}
 SHARE_LINE = share_line
-MISSING = "Is there a question that your team should know?"
+MISSING = "Do you know a question your team should try?"
 
 
 def outcome(one: ArchivedRound | RoundResult) -> tuple[str, str]:
@@ -125,7 +125,7 @@ def variant_note(page: QuestionPage) -> str:
     """Says whose values the page shows, where every member had a variant of their own."""
     shown = {"own": "This is yours.", "example": "You did not open the question, so this is the example."}
     variant = page.result.key.question.variant
-    return f"Everyone had a variant of their own. {shown[variant]}" if variant else ""
+    return f"Everyone had their own variant. {shown[variant]}" if variant else ""
 
 
 def typed_rows(page: QuestionPage) -> tuple[tuple[str, int, float, bool], ...]:

@@ -32,7 +32,7 @@ from service.wire import (
 DRAWN_PLACES = 10
 """Places that a picture of a board shows."""
 _CONTESTS: dict[Contest, tuple[str, frozenset[str]]] = {
-    "points": ("Everybody", frozenset({"day", "week", "month", "season", "all"})),
+    "points": ("Everyone", frozenset({"day", "week", "month", "season", "all"})),
     "rookies": ("Rookies", frozenset({"day", "week", "month", "season"})),
     "improved": ("Most improved", frozenset({"day", "week", "month"})),
 }
@@ -133,7 +133,7 @@ def nobody(board: Board) -> str:
     if board.contest == "improved":
         return f"Nobody has improved{about} yet. It takes three answers in this period and three in the one before."
     who = "Nobody who joined in this period" if board.contest == "rookies" else "Nobody"
-    return f"{who} has points{about} here yet. The next answer may be the first."
+    return f"{who} has points{about} here yet. Yours can be the first."
 
 
 def _board_title(board: Board) -> str:
@@ -379,7 +379,7 @@ _WINNERS: Final[Mapping[WinnerOf, tuple[str, str]]] = {
 """Who gets the role, and how that is said as a promise."""
 _ROLE_PROBLEMS: Final[Mapping[RoleProblem, str]] = {
     "unknown": "There is no such role on this server any more. Choose another one.",
-    "not to be given": "Nobody can be given this role: it belongs to everyone, or to another app. Choose another one.",
+    "not to be given": "This role cannot be assigned: it belongs to everyone or to another app. Choose another one.",
     "no permission": "I lack **Manage Roles**. Open Server Settings, then Roles, and allow it for my role.",
     "too high": "It is not below my own role. Open Server Settings, then Roles, and drag my role above it.",
 }

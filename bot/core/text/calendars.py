@@ -13,9 +13,9 @@ from bot.core.text.admin_pages import UNKNOWN_ACTION as UNKNOWN_ACTION
 from bot.core.text.words import MONTHS, day_words, in_brief, joined, local, minutes_words, plural, sentence, wait_words
 from service.wire import DayState, ScheduleDay, ScheduleMonth, ScheduleView, SkipReason
 
-NO_SCHEDULE: Final = ("No such schedule", "It may have been removed. The list has those that there are.")
+NO_SCHEDULE: Final = ("No such schedule", "It may have been removed. The list shows the current ones.")
 NO_DATE: Final = ("No date", "Choose the day in the calendar, and skip it there.")
-OUT_OF_DATE: Final = ("This page is out of date", "Load it again and repeat what you did. Nothing was done.")
+OUT_OF_DATE: Final = ("This page is out of date", "Reload it and repeat what you did. Nothing was changed.")
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 STATES: Final[dict[DayState, str]] = {
     "none": "",
@@ -29,8 +29,8 @@ STATES: Final[dict[DayState, str]] = {
 }
 _WHY: Final[dict[SkipReason, str]] = {
     "missed": "Dailygrad did not run at that time.",
-    "no question": "No question of the bank fitted.",
-    "needs gpu": "Only questions that need a GPU fitted.",
+    "no question": "No question in the bank matched.",
+    "needs gpu": "Only questions that need a GPU matched.",
     "not posted": "The chat refused the message.",
 }
 _FIELDS: Final = {

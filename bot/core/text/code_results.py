@@ -107,7 +107,7 @@ def wall_words(wall: Wall, limit: int) -> str:
                 "Use `backend='eager'` or `backend='aot_eager'`."
             )
         case "call":
-            return "The sandbox does not allow this system call. Try to do without it."
+            return "The sandbox does not allow this system call. Try a different approach."
         case _ as never:
             assert_never(never)
 

@@ -45,9 +45,9 @@ _SPRINTS: Final[dict[str, Words]] = {
     ),
     "closed": (
         "Time is up",
-        "The time for this question is over. The answer you gave before, if any, counts. Be ready for the next one.",
+        "Time is up for this question. Your earlier answer, if any, counts. Get ready for the next one.",
     ),
-    "past": ("Not planned", "That time is over. Choose a later one, or leave it out to start the sprint now."),
+    "past": ("Not planned", "That time has passed. Choose a later one, or leave it out to start the sprint now."),
     "far": ("Not planned", "A sprint can be planned for the next 60 days. Choose an earlier day."),
     "many": (
         "Not planned",
@@ -86,9 +86,9 @@ _TOURNAMENTS: Final[dict[str, Words]] = {
         "Teams of chats need two linked chats. Link another one with `/quiz-admin link`, or make teams with "
         "`teams:random`.",
     ),
-    "closed": ("Too late to join", "This tournament takes nobody any more. The next one is announced here."),
-    "not joined": ("Not in it", "You do not take part in the tournament, so there is nothing to leave."),
-    "no captains": ("Not possible", "In this tournament no captain picks the teams."),
+    "closed": ("Too late to join", "This tournament no longer takes new members. The next one will be announced here."),
+    "not joined": ("Not in it", "You are not in the tournament, so there is nothing to leave."),
+    "no captains": ("Not possible", "Captains do not pick the teams in this tournament."),
     "not captain": ("Not allowed", "Only captains pick members. `/quiz tournament` shows who they are."),
     "not your turn": ("Not your turn", "A team with fewer members picks first. Try again when it has."),
     "not free": (

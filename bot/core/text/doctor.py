@@ -103,7 +103,7 @@ def check_words(check: WorkspaceCheck) -> CheckWords:
 
 def _sandbox(check: SandboxCheck) -> CheckWords:
     if check.problem is not None:
-        found = f"{sandbox_problem_words(check.problem, check.trouble)} Code answers wait."
+        found = f"{sandbox_problem_words(check.problem, check.trouble)} Code answers are waiting."
         fix = (
             "Ask the operator to start `dailygrad sandbox serve` and name its socket in `DAILYGRAD_SANDBOX_SOCKET`, or "
             "name workers that reach it in `DAILYGRAD_WORKER_URL`."

@@ -178,7 +178,7 @@ def _running_card(view: DuelView, title: str) -> Card:
 def _result_card(view: DuelView) -> Card:
     names = {"challenger": view.challenger.name, "opponent": view.opponent.name}
     if view.winner is None or view.winner == "draw":
-        title = f"{names['challenger']} and {names['opponent']} drew their duel"
+        title = f"{names['challenger']} and {names['opponent']} tied their duel"
     else:
         loser = names["opponent" if view.winner == "challenger" else "challenger"]
         title = f"{names[view.winner]} won the duel against {loser}"

@@ -18,7 +18,7 @@ CURES: dict[ItemFinding, str] = {
     "then import the corrected document or `/quiz-admin bank retire ID`.",
     "ambiguous": "Two options share the answers, and strong members cannot tell them apart either. Reword the question "
     "so that only one is right, or accept both.",
-    "disliked": "Most members who said something found it no good question. Read their reports, then reword it or "
+    "disliked": "Most members who gave feedback did not find it a good question. Read their reports, then reword it or "
     "`/quiz-admin bank retire ID`.",
     "hard": "Hardly anyone is right. Ask an easier question on the topic first, or give the question a higher level.",
     "easy": "Nearly everyone is right. Write wrong options that people believe, or give the question a lower level.",
@@ -27,8 +27,8 @@ WEB_CURES: dict[ItemFinding, str] = {
     "broken": "Members who do well elsewhere are marked wrong here. Open the question and check its key: edit it, and "
     "its answers are judged again, or retire it.",
     "ambiguous": CURES["ambiguous"],
-    "disliked": "Most members who said something found it no good question. Read their reports, then reword or retire "
-    "it.",
+    "disliked": "Most members who gave feedback did not find it a good question. Read their reports, then reword or "
+    "retire it.",
     "hard": CURES["hard"],
     "easy": CURES["easy"],
 }
@@ -55,7 +55,7 @@ def bank_card(view: BankStatistics) -> Card:
     if not view.asked:
         return Card(title, said, (Text(said), *_never_asked(view)))
     lists = [block for one in view.lists if one.items for block in _list(one)]
-    how = "Few answers say little: a question needs at least ten. `/quiz-admin bank stats ID` shows one question."
+    how = "A few answers say little: a question needs at least ten. `/quiz-admin bank stats ID` shows one question."
     return Card(title, said, (Text(said), *lists, *_never_asked(view), Small(how)))
 
 
@@ -94,7 +94,7 @@ def question_card(item: ItemStatistics) -> Card:
     days = plural(item.days, "day")
     if not item.rounds:
         said = f"No round with {code_words(item.question)} closed in the last {days}."
-        why = "Only rounds with its current version count: a corrected question starts anew."
+        why = "Only rounds with its current version count: a corrected question starts over."
         return Card(title, f"No round with it closed in the last {days}.", (Text(said), Small(why)))
     times = "once" if item.rounds == 1 else plural(item.rounds, "time")
     asked = f"Asked {times} in the last {days}, {plural(item.answers, 'answer')}"

@@ -133,7 +133,7 @@ def waiting_card(view: WaitingAnswers) -> Card:
 def credited_card(view: AnswerCredit) -> Card:
     """Confirms that a moderator set a credit."""
     said = (
-        f"Answer {view.answer} has a credit of {percent(view.credit)}. Its author is told, and the audit log "
+        f"Answer {view.answer} has a credit of {percent(view.credit)}. The author is notified, and the audit log "
         "records this."
     )
     return Card("Credit set", said, (Text(said),))

@@ -16,7 +16,7 @@ YOURSELF: Final = ("That is you", "Ask another admin to change your own role, so
 
 def found_words(found: MemberPage) -> str:
     """Says how many members there are."""
-    return f"{plural(found.total, 'member')}." if found.total else "No member fits."
+    return f"{plural(found.total, 'member')}." if found.total else "No matching members."
 
 
 def pages(found: MemberPage) -> tuple[int | None, int | None]:

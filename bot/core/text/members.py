@@ -265,8 +265,8 @@ def _confidence_sentence(rules: Rules) -> str:
         if right or wrong
     ]
     return (
-        f"Where a schedule asks how sure you are, {and_list(said)}. A guess or no word changes nothing. Honesty pays "
-        "best: be sure only if you would be right four times in five."
+        f"Where a schedule asks how sure you are, {and_list(said)}. A guess, or saying nothing, changes nothing. "
+        "Honesty pays best: be sure only if you would be right four times in five."
     )
 
 
@@ -422,7 +422,7 @@ def notifications_card(view: NotificationView) -> Card:
         where = "On the web your result is shown without a message. Only you see reminders, in the quiz channel."
     blocks: list[Block] = [Text("\n".join(lines)), Small(where)]
     if view.refused:
-        said = f"The latest message was refused: {stopped(escape(view.refused))} Nobody else is told."
+        said = f"The latest message was refused: {stopped(escape(view.refused))} Nobody else is notified."
         blocks.insert(1, Text(f"**Not delivered.** {said}"))
     buttons = tuple(
         Button(

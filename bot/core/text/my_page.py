@@ -47,7 +47,7 @@ def numbers(me: Me) -> tuple[tuple[str, str], ...]:
         (str(me.streak), f"{'round' if me.streak == 1 else 'rounds'} in a row, best {me.best_streak}"),
         (percent(me.accuracy), f"right of {plural(me.answered, 'answer')}") if me.answered else ("–", "no answers yet"),
         (f"#{me.rank}", f"of {me.ranked:,}, all time") if me.rank else ("–", unranked),
-        (str(me.cards_due), f"{'card' if me.cards_due == 1 else 'cards'} due of {me.cards:,}"),
+        (str(me.cards_due), f"{'card' if me.cards_due == 1 else 'cards'} due, {me.cards:,} in all"),
     )
 
 
@@ -131,7 +131,7 @@ def weeks_in_brief(history: History) -> str:
     """Says how many questions were answered."""
     asked, answered = sum(day.asked for day in history.days), sum(day.answered for day in history.days)
     if not answered:
-        return "No answers yet. Each day that you answer is marked here."
+        return "No answers yet. Each day you answer is marked here."
     return f"You answered {answered:,} of {plural(asked, 'question')}."
 
 
@@ -195,7 +195,7 @@ def next_step(me: Me) -> tuple[str, tuple[tuple[str, str], ...]]:
     weak = next((one for one in me.topics if one.topic and one.high is not None and one.high < WEAK), None)
     everything = (f"Practice {plural(me.cards_due, 'card')}" if due else "Practice", "")
     if weak is None:
-        return due or "Nothing is due. Practice asks questions that you have not met.", (everything,)
+        return due or "Nothing is due. Practice asks questions that are new to you.", (everything,)
     known = f"you know {mastery_words(weak.low, weak.high)} of it, from {plural(weak.answers, 'answer')}"
     weakest = f"Your weakest topic is **{escape(weak.topic)}**: {known}."
     return f"{due} {weakest}".strip(), (everything, (f"Practice {weak.topic}", weak.topic))
@@ -229,7 +229,7 @@ def said(one: PastRound) -> str:
     if one.question.kind == "code":
         return "You submitted code"
     if one.given.cleared:
-        return "What you wrote was deleted after the time for which it is kept"
+        return "What you wrote was deleted at the end of its retention time"
     return f"You answered {brief_markdown(one.given.text or '')}"
 
 

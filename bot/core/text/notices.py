@@ -125,7 +125,7 @@ def _words(fact: _PlainFact) -> Words:
         case AppRemoved() | AppRestored():
             return _app(fact)
         case SandboxMissing():
-            return "Code answers wait: there is no sandbox", _missing(fact)
+            return "Code answers are waiting: there is no sandbox", _missing(fact)
         case SandboxRestored(minutes=minutes):
             text = f"A sandbox is back, {plural(minutes, 'minute')} after it was reported missing."
             return "Code answers are judged again", text

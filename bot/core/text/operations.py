@@ -11,7 +11,7 @@ from bot.core.text.notices import sandbox_problem_words
 from bot.core.text.words import chat_words, plural
 from service.wire import ErrorView, Operations, QueueView, SandboxView, SlotView, TroubleView
 
-_NO_WORKER = "No worker leads: nothing is posted, closed or judged. Start one: `dailygrad work`."
+_NO_WORKER = "No worker is running: nothing is posted, closed or judged. Start one: `dailygrad work`."
 _NONE = "none"
 
 
@@ -73,9 +73,9 @@ def clock_text(instant: datetime | None, zone: str, since: datetime | None = Non
 def sandbox_text(sandbox: SandboxView | None) -> str:
     """Returns the state of the sandbox in a sentence or two."""
     if sandbox is None:
-        return f"{sandbox_problem_words('not connected', '')} Code answers wait."
+        return f"{sandbox_problem_words('not connected', '')} Code answers are waiting."
     if sandbox.problem is not None:
-        return f"{sandbox_problem_words(sandbox.problem, sandbox.trouble)} Code answers wait."
+        return f"{sandbox_problem_words(sandbox.problem, sandbox.trouble)} Code answers are waiting."
     state = (
         f"{sandbox.ready} ready, {sandbox.running} running, {sandbox.waiting} waiting; "
         f"{sandbox.isolation} isolation; devices: {', '.join(sandbox.devices)}"
@@ -129,7 +129,7 @@ def trouble_text(trouble: TroubleView) -> str:
         case "role":
             text = "the winner's role cannot be given"
         case "sandbox":
-            text = "code answers wait for a sandbox"
+            text = "code answers are waiting for a sandbox"
         case "revoked":
             text = f"the app was removed from {chat_words(trouble.platform)}" if trouble.platform else "app removed"
         case _ as never:
@@ -151,7 +151,7 @@ def whole_text(found: Operations) -> str:
 
 def _lines(found: Operations) -> Iterator[str]:
     yield f"{clock_text(found.at, 'UTC')} UTC"
-    yield "A worker leads." if found.led else _NO_WORKER
+    yield "A worker is running." if found.led else _NO_WORKER
     yield f"Sandbox: {sandbox_text(found.sandbox)}"
     yield from _listed("Queues", [f"{queue_name(each)}: {queue_text(each, found.at)}" for each in found.queues])
     yield from _listed("Troubles", [_trouble_line(each) for each in found.troubles])

@@ -58,7 +58,7 @@ def attention(found: Overview) -> tuple[Attention, ...]:
 def summary(needs: tuple[Attention, ...]) -> str:
     """Says at a glance whether anything needs the reader."""
     if not needs:
-        return "Everything works, and nothing waits for you."
+        return "Everything works, and nothing is waiting for you."
     return f"{plural(len(needs), 'thing needs', 'things need')} you."
 
 
@@ -88,7 +88,7 @@ def _failed(check: WorkspaceCheck) -> Attention:
 def _waiting(found: Overview) -> Iterator[Attention]:
     if found.reports:
         title = f"{plural(found.reports, 'report waits', 'reports wait')} for you."
-        cure = "Members say that a question is wrong. They hear what you decide."
+        cure = "Members say that a question is wrong. They are notified of your decision."
         yield Attention("waits", title, cure, "Review", "/review#reports")
     if found.suggestions:
         title = f"{plural(found.suggestions, 'suggested question waits', 'suggested questions wait')}."
@@ -100,7 +100,7 @@ def _waiting(found: Overview) -> Iterator[Attention]:
         yield Attention("waits", title, cure, "Give credit", "/review#answers")
     if found.generated:
         title = f"{plural(found.generated, 'generated question waits', 'generated questions wait')} for approval."
-        cure = "They were made of a document's own sentences, and are not asked until you approve them."
+        cure = "They were made from a document's own sentences, and are not asked until you approve them."
         yield Attention("waits", title, cure, "Look at them", "/bank?state=waiting")
 
 

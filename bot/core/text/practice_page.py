@@ -146,8 +146,8 @@ def nothing_left(wanted: PracticeFilter, session: PracticeSession) -> str:
     if said := filter_words(wanted):
         return f"No more questions for {said}. Practice everything, or choose something else below."
     if session.practiced:
-        return "You have met every question, and no card is due. Cards come back in the next days."
-    return "Every question has been met, and no card is due today. Come back tomorrow, or look through the archive."
+        return "You have seen every question, and no card is due. Cards come back over the next few days."
+    return "You have seen every question, and no card is due today. Come back tomorrow, or look through the archive."
 
 
 def summary(session: PracticeSession, now: datetime) -> tuple[tuple[str, str], ...]:

@@ -166,7 +166,7 @@ def example_note(question: QuestionView) -> tuple[Block, ...]:
     """Says that every member has a variant of their own, where what the channel sees is an example."""
     if question.variant != "example":
         return ()
-    said = "**This is an example.** Everyone gets a variant of their own: **Answer** shows you yours."
+    said = "**This is an example.** Everyone gets their own variant: **Answer** shows you yours."
     return (Text(said),)
 
 
@@ -314,7 +314,7 @@ def confidence_buttons(receipt: AnswerResult) -> tuple[Button, ...]:
     said = receipt.given.confidence
     found = ((word, label, Confide(receipt.ref, word, options[0])) for word, label in CONFIDENCE_WORDS.items())
     return tuple(
-        Button(f"{label} (your word)" if word == said else label, encode(action), pressed=word == said)
+        Button(f"{label} (your choice)" if word == said else label, encode(action), pressed=word == said)
         for word, label, action in found
         if fits(action)
     )

@@ -112,7 +112,7 @@ def refusal_words(refusal: Refusal) -> Words:
     assert_never(refusal)
 
 
-UNAVAILABLE = ("The quiz does not answer", "Nothing is lost. Load the page again in a minute.")
+UNAVAILABLE = ("The quiz does not answer", "Nothing is lost. Reload the page in a minute.")
 """Title and text of a page whose call to the service failed."""
 
 
@@ -152,10 +152,13 @@ def _call(refusal: CallRefusal) -> Words:
 
 _TEXTS: Final[dict[str, Words]] = {
     "report": ("No description", "Say in a sentence what is wrong with the question."),
-    "reason of a dismissal": ("No reason", "Say why the question is right: the member who reported it is told."),
+    "reason of a dismissal": (
+        "No reason",
+        "Say why the question is right: the member who reported it gets your reason.",
+    ),
     "reason of an adjustment": ("No reason", "Say in a few words what the points are for."),
     "suggestion": ("No question", "Write a question with its answer: `/quiz suggest` has an example."),
-    "reason of a decline": ("No reason", "Say why it is declined: its author is told."),
+    "reason of a decline": ("No reason", "Say why it is declined: its author gets your reason."),
     "name of a season": ("No name", "A season needs a name: `/quiz-admin season start NAME`."),
 }
 _ELSEWHERE: Final[dict[str, str]] = {
@@ -221,7 +224,7 @@ def _invalid(refusal: InvalidInput) -> str:
 _MARKING: Final[dict[str, Words]] = {
     "no answer": ("No answer to mark", "You did not answer this question, so there is nothing to mark."),
     "too early": ("Question still open", "You can mark your answer when the round has closed."),
-    "marked": ("Already marked", "You marked this answer before, and each answer is marked once."),
+    "marked": ("Already marked", "You already marked this answer, and each answer is marked once."),
     "unknown point": ("Unknown point", "The form is out of date. Open it again and choose from the points shown."),
     "not marked": ("Not marked yet", "Mark your answer to the round first. Then ask for confirmation."),
     "own answer": ("Your own answer", "Somebody else has to confirm your answer."),
@@ -234,7 +237,7 @@ _BUSY: Final[dict[str, str]] = {
 }
 _RATING: Final[dict[str, str]] = {
     "wrong": "This answer was not right enough for that rating. The card comes back sooner instead.",
-    "due": "The card is due again. Answer it anew; that rates it.",
+    "due": "The card is due again. Answer it again to rate it.",
     "no review": "This answer has no rating yet. Try again in a moment.",
 }
 
@@ -263,7 +266,7 @@ def _answer(refusal: AnswerRefusal) -> Words:
             return "You did not answer", "Only members who answered a question can say whether it was a good one."
         case NotMet(question=question):
             text = f"You can see the answer of {code_words(question)} after you have answered it."
-            return "Not answered yet", f"{text} Type `/quiz practice` to meet it."
+            return "Not answered yet", f"{text} Type `/quiz practice` to get it."
         case MarkingRefused(why=why):
             return _MARKING[why]
         case RatingRefused(why=why):

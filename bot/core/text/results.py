@@ -366,11 +366,9 @@ def _progress_block(progress: SessionProgress) -> Block:
     """Says where a session of ten stands; after the tenth, how it went."""
     if progress.number < progress.of:
         return Small(f"{progress.number} of {progress.of} in this session, {progress.right} right so far.")
-    missed = (
-        f" To look at again: {and_list([escape(topic) for topic in progress.missed[:3]])}." if progress.missed else ""
-    )
+    missed = f" To review: {and_list([escape(topic) for topic in progress.missed[:3]])}." if progress.missed else ""
     return Text(
-        f"**{progress.of} done: {progress.right} right.**{missed} That is enough for today; *Next card* goes on, and "
+        f"**{progress.of} done: {progress.right} right.**{missed} That is enough for today; *Next card* continues, and "
         "`/quiz me` shows what you know."
     )
 

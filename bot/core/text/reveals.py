@@ -80,9 +80,7 @@ def outcome_card(post: OutcomePost) -> Card:
 def _example_note(key: AnswerKey) -> tuple[Block, ...]:
     if key.question.variant != "example":
         return ()
-    said = (
-        "Everyone had a variant of their own. This explains the example in the channel; **My result** explains yours."
-    )
+    said = "Everyone had their own variant. This explains the example in the channel; **My result** explains yours."
     return (Text(said), *question_blocks(key.question))
 
 
@@ -92,7 +90,7 @@ def update_card(update: PostUpdate) -> Card:
     if update.right is None:
         return question_card(post, update.answers)
     said = f"Closed: {_right_of(update)}"
-    own = "Everyone had a variant of their own; this was an example. " if post.question.variant else ""
+    own = "Everyone had their own variant; this was an example. " if post.question.variant else ""
     return Card(
         title=post_title(post),
         summary=f"{in_brief(post.question.prompt, 120)} {said}",

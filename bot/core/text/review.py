@@ -13,7 +13,7 @@ from service.wire import QuestionReported, ReportedQuestion, ReportSettled, Repo
 MOST_LISTED = 10
 """Reports in a list."""
 _STATES = {
-    "open": "It waits for a moderator.",
+    "open": "It is waiting for a moderator.",
     "dismissed": "It was dismissed: the question is right.",
     "fixed": "It is settled: the question was fixed.",
 }
@@ -23,7 +23,7 @@ def reported_notice(fact: QuestionReported) -> Card:
     """Tells moderators of a new report. The key comes with the button: a moderator may not have answered yet."""
     title, number = "A question was reported", code_words(f"/quiz-admin review show {fact.report}")
     how = f"The button shows moderators the key as well; so does {number}."
-    blocks: tuple[Block, ...] = (Text(f"Report {fact.report} waits for a moderator."), Small(how))
+    blocks: tuple[Block, ...] = (Text(f"Report {fact.report} is waiting for a moderator."), Small(how))
     if fact.question is not None:
         reason = f"**Report {fact.report}** on question {code_words(fact.question.id)}:"
         blocks = (Text(reason), Code(fact.text, ""), *posted_blocks(fact.question), Small(how))
@@ -35,7 +35,7 @@ def outcome_notice(fact: ReportSettled) -> Card:
     """Tells a member how their report was settled."""
     question = code_words(fact.question)
     if fact.state == "fixed":
-        title, said = "Your report was right", f"A moderator had question {question} fixed. Thank you for reporting it."
+        title, said = "Your report was right", f"A moderator fixed question {question}. Thank you for reporting it."
     else:
         title, said = "Your report was reviewed", f"A moderator looked at question {question} and left it as it is."
     answer = (Text("The moderator says:"), Code(fact.reason, "")) if fact.reason else ()
@@ -93,7 +93,7 @@ def settle_form(report: int, state: str) -> Form:
 def settled_card(view: SettledReport) -> Card:
     """Confirms that a report is settled."""
     said = "the question was fixed" if view.state == "fixed" else "dismissed, because the question is right"
-    text = f"Report {view.id} is settled: {said}. Its author is told."
+    text = f"Report {view.id} is settled: {said}. The author is notified."
     return Card("Settled", text, (Text(text),))
 
 
@@ -117,7 +117,7 @@ def _heading(view: ReportView) -> str:
 
 
 def _cure(view: ReportedQuestion) -> str:
-    retire = f"`/quiz-admin bank retire {view.report.question}` has it never asked again here."
+    retire = f"`/quiz-admin bank retire {view.report.question}` stops it from being asked here."
     if view.corrected:
         return "**The question was corrected since the report.** Answers to it have been judged again."
     if view.own:

@@ -23,7 +23,9 @@ MOST_SETTLED = 10
 """Settled reports in the queue."""
 LONGEST_REASON = 1000
 """Longest answer to a member, characters."""
-NO_SUGGESTION: Final = "No suggestion waits. Members suggest questions with `/quiz suggest` or on a page of the web."
+NO_SUGGESTION: Final = (
+    "No suggestions are waiting. Members suggest questions with `/quiz suggest` or on a page of the web."
+)
 NO_PERCENT: Final = ("Not a percentage", "A credit is a number from 0 to 100. Go back and type one.")
 NO_QUESTION: Final = ("No such question", "Open the question again, and edit it from there.")
 STATES: Final = {

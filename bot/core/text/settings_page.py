@@ -15,7 +15,7 @@ from service.wire import DigestView, ScheduleView, SeasonView, WinnerOf, Workspa
 
 REVIEWS: Final = "Reports and suggestions"
 REVIEWS_MEANING: Final = (
-    "Where moderators are told what members write. Everyone in a channel can read it; only admins see the key."
+    "Where moderators see what members write. Everyone in a channel can read it; only admins see the key."
 )
 DIGEST: Final = "Weekly digest"
 DIGEST_MEANING: Final = "Last week in numbers for moderators, every Monday, in the same place as reports."
@@ -71,11 +71,11 @@ def on_pages(
         Setting(
             "Season",
             f"**{escape(running.name)}** is running" if running is not None else "No season is running",
-            "A season has a board of its own, which begins at zero and is kept at its end.",
+            "A season has its own board, which starts at zero and is kept when it ends.",
             "/seasons",
         ),
         Setting(
-            "Questions made of a document's own sentences",
+            "Questions made from a document's own sentences",
             GENERATED[found.generated],
             "What imports do with sentences that explain but do not ask.",
             "/bank#generated",

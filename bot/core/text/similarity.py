@@ -11,7 +11,7 @@ from service.wire import SimilarAnswers
 
 TITLE: Final = "Answers that agree"
 MEANING: Final = (
-    "This proves nothing about anybody: members who learn together make the same mistakes, and some may have met a "
+    "This proves nothing about anybody: members who learn together make the same mistakes, and some may have seen a "
     "question before. Talk to them before you decide anything. Only quiz admins see this, and it is not stored."
 )
 
@@ -101,7 +101,7 @@ def _pairs_words(found: SimilarAnswers) -> str:
 def _fits_words(found: SimilarAnswers) -> str:
     many = plural(found.fits_found, "member gives", "members give")
     return (
-        f"Where everyone has a variant of their own, {many} wrong answers that are right for the variant of another "
+        f"Where everyone has their own variant, {many} wrong answers that are right for the variant of another "
         "member more often than chance explains."
     )
 

@@ -73,7 +73,7 @@ def sprint_question_card(post: SprintQuestionPost) -> Card:
         note = example_note(post.question)
     else:
         left = f"Time is up. {_right_of(post.right, post.answers)}"
-        own = " Everyone had a variant of their own; this was an example." if post.question.variant else ""
+        own = " Everyone had their own variant; this was an example." if post.question.variant else ""
         state, buttons, note = f"**{left}**{own}", (), ()
     return Card(
         title=joined("Sprint", _number(post)),
@@ -137,7 +137,7 @@ def started_card(view: SprintView) -> Card:
 
 def planned_card(view: SprintView) -> Card:
     """Confirms to an admin that a sprint is planned."""
-    said = f"{planned_words(view)} The channel is told now."
+    said = f"{planned_words(view)} It is announced in the channel now."
     cancel = "`/quiz-admin sprint cancel` calls it off, `/quiz-admin sprint list` shows all."
     return Card("Sprint planned", in_brief(said, 200), (Text(said), Text(cancel)))
 
@@ -244,7 +244,7 @@ def _right_of(right: int, answers: int) -> str:
 def _example_note(post: SprintReveal) -> tuple[Block, ...]:
     if not post.family:
         return ()
-    said = "Everyone had a variant of their own. This explains the example; **Explain mine** explains yours."
+    said = "Everyone had their own variant. This explains the example; **Explain mine** explains yours."
     return (Text(said), *question_blocks(post.key.question))
 
 

@@ -51,7 +51,7 @@ NOTE = "Replace the example. Moderators see the question with your name; the rev
 LABEL = "The question with its answer"
 HINT = "The bank's Markdown: a topic, a heading with kind and level, the question, its answer."
 _STATES = {
-    "waiting": "It waits for a moderator.",
+    "waiting": "It is waiting for a moderator.",
     "accepted": "It was accepted.",
     "declined": "It was declined.",
 }
@@ -98,7 +98,7 @@ def decision_words(view: SuggestionView) -> str:
 
 def suggested_notice(fact: QuestionSuggested) -> Card:
     """Tells moderators of a new suggestion. The question comes with the button: a moderator may want to answer it."""
-    said = f"Suggestion {fact.suggestion} waits for a moderator."
+    said = f"Suggestion {fact.suggestion} is waiting for a moderator."
     how = f"The button shows moderators the question and its key; so does {_command(fact.suggestion)}."
     button = _review_button(fact.suggestion, "Review", primary=True)
     return Card("A question was suggested", said, (Text(said), Small(how)), (button,))
@@ -202,9 +202,11 @@ def decline_form(suggestion: int) -> Form:
 def decided_card(view: DecidedSuggestion) -> Card:
     """Confirms a decision."""
     if view.state == "accepted":
-        said = f"Suggestion {view.id} is in the bank `suggestions` as {code_words(view.question)}. Its author is told."
+        said = (
+            f"Suggestion {view.id} is in the bank `suggestions` as {code_words(view.question)}. The author is notified."
+        )
         return Card("Accepted", said, (Text(said),))
-    said = f"Suggestion {view.id} is declined. Its author is told why."
+    said = f"Suggestion {view.id} is declined. The author is notified, with your reason."
     return Card("Declined", said, (Text(said),))
 
 

@@ -52,7 +52,7 @@ def latest_day(one: PastRound) -> str:
 def practice(due: int) -> str:
     """Says what there is to practice, and how long it takes."""
     if not due:
-        return "No card is due. Practice asks questions that you have not met."
+        return "No card is due. Practice asks questions that are new to you."
     # Most cards take half a minute to read and answer.
     minutes = max(1, round(due / 2))
     return f"{plural(due, 'card')} due, about {plural(minutes, 'minute')}."

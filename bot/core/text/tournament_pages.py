@@ -48,13 +48,13 @@ TEAMS: Final[dict[TournamentTeams, str]] = {
 FORMS: Final[dict[TournamentForm, str]] = {"table": "Table", "bracket": "Bracket"}
 BALANCES: Final[dict[TournamentBalance, str]] = {"points": "Recent points", "rating": "Rating of duels"}
 
-FORM_HINT: Final = "In a table all teams meet every day; in a bracket the winners go on."
+FORM_HINT: Final = "In a table all teams meet every day; in a bracket the winners advance."
 BEST_HINT: Final = "At most, of each team on a day. Empty for the size of the smallest team."
 MEANING: Final = "In a tournament, teams play on several days by answering the daily questions."
 NO_SCHEDULE: Final = "A tournament counts the daily rounds of schedules. Add a schedule first."
 ONE_AT_A_TIME: Final = "There is one tournament at a time. You can plan the next one when this one is over."
 CAPTAINS: Final = "Each captain gets a team, and picks its members until the tournament starts."
-CANCELING: Final = "It ends without a result, and the channel is told. You cannot undo this."
+CANCELING: Final = "It ends without a result, and the channel is notified. You cannot undo this."
 NO_CAPTAIN: Final = ("No name", "Type the name of the member who becomes a captain.")
 
 

@@ -78,15 +78,15 @@ def joined_card(view: TournamentView, now: datetime) -> Card:
     """Confirms to a member that they take part."""
     card = tournament_card(view, now)
     if view.state == "joining":
-        said = f"You take part. It starts on {day_words(view.first_day)}; you see your team then."
+        said = f"You take part. It starts on {day_words(view.first_day)}; you will see your team then."
     else:
-        said = f"You take part in {_own_team(view)}. Your answers count from tomorrow on."
+        said = f"You take part in {_own_team(view)}. Your answers count from tomorrow."
     return Card("You are in", in_brief(said, 200), (Text(said), *card.blocks[1:]), card.buttons)
 
 
 def left_card(view: TournamentView) -> Card:
     """Confirms to a member that they no longer take part."""
-    text = "You no longer take part." + (
+    text = "You are no longer in the tournament." + (
         "" if view.state == "joining" else " What you have earned stays with your team."
     )
     back = (Button("Join again", encode(JoinTournament(str(view.id)))),) if view.state == "joining" or view.late else ()
@@ -142,7 +142,7 @@ def rules_words(view: TournamentView) -> str:
     if view.form == "table":
         form = "Every team meets every other one each day: more points win 2 table points, a tie is 1 each."
     else:
-        form = "Pairs of teams meet each day, and the winner goes on. If two are equal, both do."
+        form = "Pairs of teams meet each day, and the winner advances. If they tie, both do."
     return f"{count} {form} Equal points are decided by accuracy, then by time."
 
 
@@ -171,11 +171,11 @@ def pair_words(view: TournamentView, pair: TournamentPair) -> str:
     """Returns a pair of a bracket and how it went, without markup."""
     names = {team.number: team_name(team) for team in view.teams}
     if pair.second is None:
-        return f"{names[pair.first]} goes on without an opponent"
+        return f"{names[pair.first]} advances without an opponent"
     if pair.winner is None:
         return f"{names[pair.first]} meets {names[pair.second]}"
     if pair.winner == "both":
-        return f"{names[pair.first]} and {names[pair.second]} were equal, and both go on"
+        return f"{names[pair.first]} and {names[pair.second]} tied, and both advance"
     won, lost = (pair.first, pair.second) if pair.winner == "first" else (pair.second, pair.first)
     return f"{names[won]} beat {names[lost]}"
 
@@ -272,7 +272,7 @@ def _own(view: TournamentView) -> tuple[Block, ...]:
     if view.team is not None:
         return (Text(f"You play for {_own_team(view)}."),)
     if view.takes_part:
-        return (Text("You take part. You see your team when the teams are made."),)
+        return (Text("You take part. You will see your team when the teams are made."),)
     return ()
 
 

@@ -44,7 +44,7 @@ SECTIONS: tuple[tuple[Section, str], ...] = (
     ("audit", "Audit"),
     ("settings", "Settings"),
 )
-NOT_ADMIN = ("For admins", "These pages are for those who run the quiz. Ask one of them for what you need.")
+NOT_ADMIN = ("For admins", "These pages are for quiz admins. Ask one of them for help.")
 LONGEST_NUMBER = 18
 
 

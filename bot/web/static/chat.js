@@ -298,7 +298,7 @@ function listen(after) {
     // Whether the service behind this server answers.
     stream.addEventListener("connection", (event) => {
       const lost = event.data === "lost";
-      if (lost) live.textContent = "The quiz does not answer right now. New messages appear as soon as it does.";
+      if (lost) live.textContent = "The quiz is not responding right now. New messages appear as soon as it does.";
       else if (live.dataset.away) live.textContent = "";
       if (lost) live.dataset.away = "yes";
       else delete live.dataset.away;

@@ -46,7 +46,7 @@
     const known = text.trim() ? [] : recent().map((one) => ({ text: one, about: "", runs: true, recent: true }));
     const names = new Set(known.map((one) => one.text));
     listOffers(known.concat(found.offers.filter((one) => !names.has(one.text))));
-    tell(offers.length || !text.trim() ? note : "No command has these words. Enter sends it as typed.");
+    tell(offers.length || !text.trim() ? note : "No command matches. Enter sends it as typed.");
   }
 
   function listOffers(found) {

@@ -36,7 +36,7 @@ for (const part of document.querySelectorAll("[data-events]")) {
     });
     const live = document.getElementById("live");
     stream.onopen = () => live && (live.textContent = "");
-    stream.onerror = () => live && (live.textContent = "Connection lost. Connecting again…");
+    stream.onerror = () => live && (live.textContent = "Connection lost. Reconnecting…");
   };
   // A browser opens at most six connections per server, so hidden pages close theirs.
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));

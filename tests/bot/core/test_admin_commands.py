@@ -55,7 +55,7 @@ async def test_a_form_takes_the_time_as_people_write_it(room: Room) -> None:
         return Submit(room.event_id(), room.clock(), room.boss, NEW, encode(BeginHere()), given)
 
     assert "Choose a channel and a time" in await room.does(form(""))
-    assert "25:00 is no time of day" in await room.does(form("25:00"))
+    assert "25:00 is not a time of day" in await room.does(form("25:00"))
     assert "17:30 (Europe/Berlin), Monday, open" in await room.does(form("5:30 pm"))
 
 
@@ -230,4 +230,4 @@ async def test_a_channel_is_named_by_typing_it(room: Room) -> None:
     assert {one.channel for one in await room.client.schedule_list(boss)} == {first.channel}
     refused = await room.types(boss, "/quiz-admin ask channel:#nowhere")
     assert "does not know a channel #nowhere" in refused and "Type the command in #nowhere itself" in refused
-    assert "is no channel" in await room.types(boss, "/quiz-admin ask channel:<#>")
+    assert "is not a channel" in await room.types(boss, "/quiz-admin ask channel:<#>")

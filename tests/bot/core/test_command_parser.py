@@ -129,7 +129,7 @@ REFUSED = [
         "schedule add",
         "There is no command `/quiz schedule`. Did you mean `/quiz-admin schedule`? `/quiz-admin help` lists them all.",
     ),
-    ("quiz-admin", "member adjust Ann five why", "`five` is no number. Write it in digits, such as `3`."),
+    ("quiz-admin", "member adjust Ann five why", "`five` is not a number. Write it in digits, such as `3`."),
     ("quiz", "qqqq", "There is no command `/quiz qqqq`. `/quiz help` lists them all."),
     ("quiz", "today now", "`now` is one word too many. Type `/quiz today`."),
     ("quiz", "board weak", "Did you mean `week`? If not, put `weak` in quotes."),
@@ -159,37 +159,45 @@ REFUSED = [
         "post-now, remove. Did you mean `add`?",
     ),
     ("quiz-admin", "member", "`/quiz-admin member` needs one of restore, adjust."),
-    ("quiz-admin", "schedule add 25:00", "`25:00` is no time of day. Write it as `09:00`, `17:30` or `9am`."),
-    ("quiz-admin", "schedule add zone:Berlin", "Zone: `Berlin` is no time zone we know. Did you mean `Europe/Berlin`?"),
+    ("quiz-admin", "schedule add 25:00", "`25:00` is not a time of day. Write it as `09:00`, `17:30` or `9am`."),
+    (
+        "quiz-admin",
+        "schedule add zone:Berlin",
+        "Zone: `Berlin` is not a time zone we know. Did you mean `Europe/Berlin`?",
+    ),
     (
         "quiz-admin",
         "schedule add Mars/Phobos",
-        "`Mars/Phobos` is no time zone we know. Write it as `Europe/Berlin` or `America/New_York`.",
+        "`Mars/Phobos` is not a time zone we know. Write it as `Europe/Berlin` or `America/New_York`.",
     ),
     (
         "quiz-admin",
         "schedule add mon-fry",
         "`mon-fry` names no weekdays. Write `mon-fri`, `mon,wed,fri`, `weekdays` or `daily`.",
     ),
-    ("quiz-admin", "schedule add every:0", "Every: `0` is no number of days from 1 to 365. Write it as `3`."),
+    ("quiz-admin", "schedule add every:0", "Every: `0` is not a number of days from 1 to 365. Write it as `3`."),
     (
         "quiz-admin",
         "schedule add month-days:1,32",
         "Month-days: `1,32` names no days of the month. Write `1`, `1,15` or `last`.",
     ),
-    ("quiz-admin", "schedule add open:8", "Open: `8` is no length of time. Write it as `8h`, `90m`, `1h30m` or `2d`."),
+    (
+        "quiz-admin",
+        "schedule add open:8",
+        "Open: `8` is not a length of time. Write it as `8h`, `90m`, `1h30m` or `2d`.",
+    ),
     ("quiz-admin", "schedule add level:mid,boss", "Level: `boss` is not one of mid, senior, principal."),
     (
         "quiz-admin",
         "schedule skip 3 someday",
-        "`someday` is no date. Write it as year-month-day, such as `2026-03-02`, or as `tomorrow` or `friday`.",
+        "`someday` is not a date. Write it as year-month-day, such as `2026-03-02`, or as `tomorrow` or `friday`.",
     ),
     (
         "quiz-admin",
         "member restore Ann friday",
-        "`friday` is no date. Write it as year-month-day, such as `2026-03-02`, or `yesterday`.",
+        "`friday` is not a date. Write it as year-month-day, such as `2026-03-02`, or `yesterday`.",
     ),
-    ("quiz-admin", "review fixed four", "`four` is no number. Write it in digits, such as `3`."),
+    ("quiz-admin", "review fixed four", "`four` is not a number. Write it in digits, such as `3`."),
     (
         "quiz-admin",
         "schedule add ?",
@@ -223,7 +231,7 @@ def test_a_time_of_day_is_read_as_people_write_it(typed: str, meant: time) -> No
 
 @pytest.mark.parametrize("typed", ["9", "13pm", "0am", "24:00", "9:60am", "am", "930pm"])
 def test_what_is_no_time_of_day_is_refused(typed: str) -> None:
-    with pytest.raises(CommandError, match="is no time of day"):
+    with pytest.raises(CommandError, match="is not a time of day"):
         read_command("quiz-admin", f"schedule add at:{typed}")
 
 

@@ -36,7 +36,7 @@ async def test_the_channel_sees_an_example_and_everyone_their_own(room: Room, wh
     await bank(room.service, chosen_family())
     post = await posted(room)
     shown = words_of(post)
-    assert "This is an example. Everyone gets a variant of their own: Answer shows you yours." in shown
+    assert "This is an example. Everyone gets their own variant: Answer shows you yours." in shown
     forms = {}
     for member in (ann, bob):
         room.sees(member, post)
@@ -51,12 +51,12 @@ async def test_the_channel_sees_an_example_and_everyone_their_own(room: Room, wh
 
     reveal = await room.closes()
     said = words_of(reveal)
-    assert said.index("Everyone had a variant of their own.") < said.index(f"Right: ({example}, 3)")
+    assert said.index("Everyone had their own variant.") < said.index(f"Right: ({example}, 3)")
     assert "1 of 2 answered right" in said and not any(isinstance(block, Bars) for block in reveal.blocks)
     outcome = words_of(room.wall.last("Closed:"))
     assert f"The answer to the example: ({example}, 3)." in outcome
     (_, closed) = room.wall.edits[-1]
-    assert "Everyone had a variant of their own; this was an example." in words_of(closed)
+    assert "Everyone had their own variant; this was an example." in words_of(closed)
     assert "Answer shows you yours" not in words_of(closed)
 
     for member, number in ((ann, own), (bob, other), (cy, example)):
@@ -99,7 +99,7 @@ async def test_a_sprint_shows_an_example_and_explains_everyone_their_own(room: R
         await passes(seconds)
     post = room.wall.last("Sprint · question 1 of 1")
     shown = words_of(post)
-    assert "This is an example. Everyone gets a variant of their own: Answer shows you yours." in shown
+    assert "This is an example. Everyone gets their own variant: Answer shows you yours." in shown
     numbers = {}
     for member in (ann, bob):
         room.sees(member, post)
@@ -112,7 +112,7 @@ async def test_a_sprint_shows_an_example_and_explains_everyone_their_own(room: R
 
     await passes(120)
     (_, closed) = room.wall.edits[-1]
-    assert "Everyone had a variant of their own; this was an example." in words_of(closed)
+    assert "Everyone had their own variant; this was an example." in words_of(closed)
     reveal = room.wall.last("Answer · question 1 of 1")
     said = words_of(reveal)
     assert "2 of 2 answered right" in said and f"({example}, 3)" in said
@@ -126,5 +126,5 @@ async def test_a_sprint_shows_an_example_and_explains_everyone_their_own(room: R
 
 async def test_an_admin_turns_it_on_and_off(room: Room) -> None:
     said = await room.types(room.boss, "/quiz-admin schedule add 10:00 mon-fri Europe/Berlin variants:on")
-    assert "a variant of its own for each member" in said
+    assert "a different variant for each member" in said
     assert "a variant" not in await room.types(room.boss, "/quiz-admin schedule edit 1 variants:off")

@@ -484,7 +484,7 @@ async def test_choices_generated_from_prose_wait_for_approval_and_are_labeled(ro
     await room.types(boss, "/quiz-admin bank approve next:hold")
     await room.types(boss, "/quiz-admin bank import")
     said = await room.fills(boss, name="terms.md", text=TERMS)
-    assert "made of the document's own sentences" in said
+    assert "made from the document's own sentences" in said
     assert "wait for /quiz-admin bank approve all" in " ".join(said.split())
     assert "can be asked from now on" in await room.types(boss, "/quiz-admin bank approve what-is-a-mutex-which")
     assert "can be asked from now on" in await room.types(boss, "/quiz-admin bank approve all")

@@ -50,7 +50,7 @@ async def test_a_schedule_is_edited_in_a_form_with_a_menu_of_roles(sim: Simulate
     assert menu(form, "ping")["default_values"] == [{"id": str(readers.id), "type": "role"}]
     assert "Nothing changed" in said(await sim.boss.submit_modal(form, {}))
     wrong = await sim.boss.submit_modal(form, {"zone": "Berlin/Europe"})
-    assert "is no time zone we know" in said(wrong)
+    assert "is not a time zone we know" in said(wrong)
     await sim.boss.submit_modal(form, {"ping": [], "at": "9:30"})
     (view,) = await sim.client.schedule_list(sim.operator)
     assert (str(view.spec.at), view.spec.ping) == ("09:30:00", "")

@@ -52,7 +52,7 @@ async def test_a_member_says_how_sure_they_are(workspace: Workspace) -> None:
     recorded = await workspace.presses(ann, asked, "A", "How sure are you?")
     assert recorded.labels[3:] == ["Guess", "Think so", "Sure"]
     sure = await workspace.presses(ann, recorded, "Sure", "How sure you are: “Sure”.")
-    assert sure.labels[3:] == ["Guess", "Think so", "Sure (your word)"] and "A (your answer)" in sure.labels
+    assert sure.labels[3:] == ["Guess", "Think so", "Sure (your choice)"] and "A (your answer)" in sure.labels
     reveal = await workspace.closes()
     right = "1 of 1 answered right" in reveal.words
     mine = await workspace.presses(ann, reveal, "My result", f"{'+2' if right else '-6'} for how sure you were")
@@ -225,7 +225,7 @@ async def test_every_member_answers_a_variant_of_their_own(workspace: Workspace)
     ann, bob, boss = workspace.ann, workspace.bob, workspace.boss
     await bank(workspace.service, chosen_family())
     await workspace.only("")
-    added = "a variant of its own for each member"
+    added = "a different variant for each member"
     await workspace.types(boss, "/quiz-admin schedule add 10:00 mon-fri Europe/Berlin open:7h variants:on", added)
     workspace.moving.now = MONDAY.replace(hour=9)
     await workspace.works()

@@ -193,7 +193,7 @@ async def test_an_answer_for_another_browser_is_refused(scene: Scene, ann: Brows
     back = await scene.at_provider(ann)
     victim = scene.browser(ann.app)
     answer = await victim.opens(back)
-    assert answer.status_code == 400 and "This sign-in is over" in problem(answer)
+    assert answer.status_code == 400 and "This sign-in has expired" in problem(answer)
     assert scene.provider.asked.count("/token") == 0
     # The cookie of an attempt is found by the beginning of its state, and all of it must be the same.
     for found, changed in (("state=[^&]+", "state=another"), ("(state=[^&]{16})[^&]+", r"\1")):
@@ -293,7 +293,7 @@ async def test_errors_that_strangers_write_are_not_shown(scene: Scene, ann: Brow
 async def test_a_provider_that_does_not_answer(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
     browser = scene.browser(scene.process(issuer="http://127.0.0.1:9/none"))
     answer = await browser.opens("/account/sign-in")
-    assert answer.status_code == 502 and "Sign-in does not work right now" in problem(answer)
+    assert answer.status_code == 502 and "Sign-in is not working right now" in problem(answer)
     assert any("OpenID provider" in record.message for record in caplog.records)
 
 

@@ -11,7 +11,7 @@ async def test_a_post_without_our_own_token_does_nothing(ann: Browser, bob: Brow
     for token in ("", "x", "ü", bob.hidden("token")):
         answer = await ann.sends("say", token=token, text="/quiz today")
         assert answer.status_code == 403
-        assert "Nothing was done." in answer.text
+        assert "Nothing was changed." in answer.text
     assert desk.asked == []
 
 

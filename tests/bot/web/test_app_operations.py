@@ -96,7 +96,7 @@ async def test_an_admin_finds_it_from_the_channel(chat: WebChat, desk: Desk, tol
     assert answer.headers["cache-control"] == "no-store"
     assert "script-src 'self'" in answer.headers["content-security-policy"]
     assert [(who.platform, who.workspace, who.admin) for who in told.asked] == [("web", "local", True)]
-    for said in ("A worker leads", "No trouble is known", "2 ready, 0 running", "None in the last seven days"):
+    for said in ("A worker is running", "No known problems", "2 ready, 0 running", "None in the last seven days"):
         assert said in answer.text
 
 
@@ -122,7 +122,7 @@ async def test_without_a_service_there_is_no_operations_page(chat: WebChat, desk
 @pytest.mark.parametrize(
     ("problem", "status", "said"),
     [
-        (ServiceUnavailable("away"), 503, "The service does not answer"),
+        (ServiceUnavailable("away"), 503, "The service is not responding"),
         (ServiceRefused(AdminsOnly()), 403, "Only quiz admins"),
     ],
 )
@@ -144,8 +144,8 @@ async def test_every_problem_is_described_and_escaped(chat: WebChat, desk: Desk,
     assert NASTY not in page
     assert page.count("&lt;script&gt;") == 3
     for said in (
-        "No worker leads",
-        "No sandbox is connected. Code answers wait.",
+        "No worker is running",
+        "No sandbox is connected. Code answers are waiting.",
         "overdue for 60 min",
         "posted 14 min late",
         "posted on time",
@@ -178,7 +178,7 @@ async def test_it_reads_well_in_light_and_dark_and_on_a_phone(chat: WebChat, des
         for width in (1100, 360):
             await ann.page.set_viewport_size({"width": width, "height": 800})
             await ann.page.get_by_role("link", name="load again").click()
-            await expect(ann.page.get_by_text("No worker leads")).to_be_visible()
+            await expect(ann.page.get_by_text("No worker is running")).to_be_visible()
             assert await ann.audit() == []
             wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
             assert await ann.page.evaluate(wide) <= 0, "the page itself is not scrolled sideways"

@@ -41,7 +41,7 @@ async def test_the_board_ranks_marks_the_reader_and_says_how_far_it_is(room: Roo
     assert [name for _, name in ranks(page)] == ["Ada", "Grace", "Ann"]
     assert re.search(r'<tr class="mine">\s*<td class="number">\d</td>\s*<th scope="row"><span dir="auto">Ann<', page)
     assert "You are at rank" in page
-    assert "How points come about" in page
+    assert "How points are earned" in page
     assert "A right answer earns" in page
 
 
@@ -148,7 +148,7 @@ async def test_the_page_in_a_browser(room: Room, quiz_chat: WebChat, width: int)
         await ann.page.get_by_label("Topic").select_option("tensors")
         await ann.page.get_by_role("button", name="Show").click()
         await expect(ann.page.locator("tr.mine")).to_contain_text("Ann")
-        await ann.page.get_by_text("How points come about").click()
+        await ann.page.get_by_text("How points are earned").click()
         assert await ann.audit() == []
         assert len(await ann.page.content()) < 100_000
         assert windows.complaints() == []

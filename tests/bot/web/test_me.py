@@ -44,9 +44,9 @@ async def test_a_new_member_is_told_what_will_be_here(member: Browser) -> None:
         "rounds in a row, best 0": "0",
         "no answers yet": "–",
         "no rank yet": "–",
-        "cards due of 0": "0",
+        "cards due, 0 in all": "0",
     }
-    assert "No answers yet. Each day that you answer is marked here." in page
+    assert "No answers yet. Each day you answer is marked here." in page
     assert "Rounds appear here once they have closed." in page
     assert page.count('<rect class="blank"') == 16 * 5 + 1
 

@@ -475,7 +475,7 @@ async def test_everything_works_without_scripts(windows: Windows, chat: WebChat,
     await ann.said(GALLERY["tried"].title, private=True)
     await expect(area).to_have_value("def add_one(x):\n    return 7")
 
-    await ann.page.get_by_role("link", name="Look for the verdict").click()
+    await ann.page.get_by_role("link", name="Check for the verdict").click()
     await ann.page.get_by_role("link", name="back to #daily").click()
-    await ann.page.get_by_role("link", name="Look for new messages").click()
+    await ann.page.get_by_role("link", name="Check for new messages").click()
     await expect(ann.page.get_by_role("heading", name="#daily")).to_be_visible()

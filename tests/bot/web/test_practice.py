@@ -157,7 +157,7 @@ async def test_code_is_tried_judged_and_tried_again(room: Room, member: Browser)
     tried = await posts(member, **{"v:code": ""})
     assert tried.status_code == 422 and "There is no code." in tried.text
     waits = await posts(member, **{"v:code": "def add_one(x):\n    return x\n"})
-    assert "Judging your code…" in waits.text and "Look for the verdict" in waits.text
+    assert "Judging your code…" in waits.text and "Check for the verdict" in waits.text
 
 
 # In a real browser

@@ -73,7 +73,7 @@ async def test_a_body_that_does_not_say_its_length_is_counted() -> None:
     assert fits.text == str(MAX_BODY)
     assert (larger.status_code, larger.text) == (
         413,
-        "This is more than the chat takes: 4 MiB at most. Nothing was done.",
+        "This is more than the chat accepts: 4 MiB at most. Nothing was changed.",
     )
 
 

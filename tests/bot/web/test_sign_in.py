@@ -52,7 +52,7 @@ async def test_a_link_signs_another_browser_in_once(member: Browser, other: Brow
     answer = await uses(other, path)
     assert (answer.status_code, answer.headers["location"]) == (303, member.home)
     again = await uses(other, path)
-    assert again.status_code == 404 and "works no longer" in again.text
+    assert again.status_code == 404 and "no longer works" in again.text
     assert (await other.opens(path)).status_code == 404
     assert (await other.opens(f"/m/{member.member}/me")).status_code == 200
 

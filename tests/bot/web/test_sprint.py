@@ -189,7 +189,7 @@ async def test_an_admin_plans_starts_stops_and_cancels(room: Room, member: Brows
     assert "Not planned" in await posts("plan", **numbers)
     tomorrow = (room.clock() + timedelta(days=1)).date().isoformat()
     page = await posts("plan", **numbers, at="18:00", day=tomorrow)
-    assert "Planned, and the channel is told." in page and "18:00" in page
+    assert "Planned, and announced in the channel." in page and "18:00" in page
     (planned,) = (await room.client.sprints(OPERATOR)).planned
     assert "Called off." in await posts("cancel", sprint=str(planned.id))
     assert "No sprint is planned." in member.page

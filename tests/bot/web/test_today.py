@@ -75,7 +75,7 @@ async def test_a_member_answers_a_variant_of_their_own_and_sees_its_key(room: Ro
     room.moving.advance(hours=8)
     await room.service.tick()
     page = (await member.opens(f"/m/{member.member}/question/{other.ref}")).text
-    assert "Everyone had a variant of their own. This is yours." in page
+    assert "Everyone had their own variant. This is yours." in page
     assert variant_in(page) == own and f"It has {own} rows." in page and "Right!" in page
     assert "How the team answered" not in page
     assert f"zeros({own}, 3)" in (await member.opens(f"/m/{member.member}/archive")).text
@@ -143,7 +143,7 @@ async def test_an_answer_after_the_close_is_not_taken(room: Room, member: Browse
 
 async def test_the_latest_result_and_what_to_practice_follow(room: Room, member: Browser) -> None:
     page = (await member.opens(member.home)).text
-    assert "How you did is here once" in page and "No card is due." in page
+    assert "Your result appears here" in page and "No card is due." in page
     await plays(room, [], [who_is(member)])
     page = (await member.opens(member.home)).text
     assert '<span class="mark bad">Not right</span>' in page and "(2, 3)" in page and "Monday 2 March" in page

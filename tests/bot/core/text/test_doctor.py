@@ -34,7 +34,7 @@ NINE = datetime(2026, 3, 5, 4, 0, tzinfo=UTC)
         (SandboxCheck(ok=True, ready=2, gpu="H100"), "2 ready, full isolation; GPU: H100"),
         (SandboxCheck(ok=False, isolation="weaker", lacks=("a", "b")), "0 ready, weaker isolation; a; b"),
         (SandboxCheck(ok=False, trouble="no torch"), "0 ready, full isolation; no torch"),
-        (SandboxCheck(ok=False, problem="not connected"), "No sandbox is connected. Code answers wait."),
+        (SandboxCheck(ok=False, problem="not connected"), "No sandbox is connected. Code answers are waiting."),
         (BankCheck(ok=True, questions=1, waiting_for_gpu=0), "1 question can be asked"),
         (
             BankCheck(ok=True, questions=1200, waiting_for_gpu=3),

@@ -129,14 +129,14 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
     ),
     (
         MISSING,
-        "Code answers wait: there is no sandbox",
+        "Code answers are waiting: there is no sandbox",
         "A code answer has waited for a verdict since 09:00 (UTC). The sandbox does not respond. Ask the operator to "
         "check that `dailygrad sandbox serve` is running and to read its log. No answer is lost and nobody loses "
         "points. You will be told when judging continues.",
     ),
     (
         MISSING.model_copy(update={"answers": 2, "problem": "failing", "detail": "no room for a child"}),
-        "Code answers wait: there is no sandbox",
+        "Code answers are waiting: there is no sandbox",
         "2 code answers have waited for a verdict since 09:00 (UTC). The sandbox has a problem: no room for a child. "
         "Ask the operator to check that `dailygrad sandbox serve` is running and to read its log. No answer is lost "
         "and nobody loses points. You will be told when judging continues.",
@@ -175,7 +175,7 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
     (
         QuestionSuggested(suggestion=4),
         "A question was suggested",
-        "Suggestion 4 waits for a moderator.",
+        "Suggestion 4 is waiting for a moderator.",
     ),
     (
         SuggestionDecided(suggestion=4, state="accepted", question="suggestion-4"),
@@ -195,7 +195,7 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
     (
         ReportSettled(question="views", state="fixed", reason=""),
         "Your report was right",
-        "A moderator had question `views` fixed. Thank you for reporting it.",
+        "A moderator fixed question `views`. Thank you for reporting it.",
     ),
     (
         ReportSettled(question="views", state="dismissed", reason="It copies."),

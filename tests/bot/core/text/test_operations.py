@@ -82,9 +82,9 @@ def test_an_instant_shows_its_zone_and_the_date_if_it_differs() -> None:
 
 
 def test_the_sandbox_is_described_in_a_sentence() -> None:
-    assert sandbox_text(None) == "No sandbox is connected. Code answers wait."
+    assert sandbox_text(None) == "No sandbox is connected. Code answers are waiting."
     gone = SandboxView(problem="unreachable", trouble="no socket")
-    assert sandbox_text(gone) == "The sandbox cannot be reached: no socket. Code answers wait."
+    assert sandbox_text(gone) == "The sandbox cannot be reached: no socket. Code answers are waiting."
     said = sandbox_text(SandboxView(ready=2, running=1, waiting=5, wait_s=3, devices=("cpu",), trouble="low memory"))
     assert said == (
         "2 ready, 1 running, 5 waiting; full isolation; devices: cpu; a new run waits about 3 s. "
@@ -149,7 +149,7 @@ def test_an_error_tells_what_failed_and_where(error: ErrorView, what: str, where
     [
         (TroubleView(kind="late", channel="#quiz", error="503", since=NOON), "a question is late in #quiz: 503"),
         (TroubleView(kind="refused", channel="#b", since=NOON), "#b refuses messages"),
-        (TroubleView(kind="sandbox", since=NOON), "code answers wait for a sandbox"),
+        (TroubleView(kind="sandbox", since=NOON), "code answers are waiting for a sandbox"),
         (TroubleView(kind="revoked", platform="slack", since=NOON), "the app was removed from Slack"),
     ],
 )
@@ -172,7 +172,7 @@ def test_all_of_it_is_one_page_of_text() -> None:
     )
     text = whole_text(found)
     for line in (
-        "No worker leads: nothing is posted, closed or judged. Start one: `dailygrad work`.",
+        "No worker is running: nothing is posted, closed or judged. Start one: `dailygrad work`.",
         "  messages for Slack: 2, the oldest for 5 min",
         "  2026-03-02 12:00:00, not over  a question is late in #quiz: away",
         "  2026-03-02 12:00:00  question: 1 attempt, will be retried: #quiz, Slack: no",
@@ -186,7 +186,7 @@ def test_the_operator_prints_it(database_url: str) -> None:
     runner = CliRunner(env={"DATABASE_URL": database_url, "DAILYGRAD_SANDBOX_SOCKET": "", "DAILYGRAD_WORKER_URL": ""})
     printed = runner.invoke(operations_command, [])
     assert printed.exit_code == 0, printed.output
-    assert "No worker leads" in printed.stdout
+    assert "No worker is running" in printed.stdout
     raw = json.loads(runner.invoke(operations_command, ["--format", "json"]).stdout)
     assert (raw["slots"], raw["led"]) == ([], False)
     assert runner.invoke(operations_command, ["--format", "xml"]).exit_code == 2

@@ -136,7 +136,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         TextNeeded(what="reason of a decline"),
         "No reason",
-        "Say why it is declined: its author is told.",
+        "Say why it is declined: its author gets your reason.",
     ),
     (
         NotFound(what="waiting question", name="views"),
@@ -172,7 +172,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         TextNeeded(what="reason of a dismissal"),
         "No reason",
-        "Say why the question is right: the member who reported it is told.",
+        "Say why the question is right: the member who reported it gets your reason.",
     ),
     (
         DailyLimitReached(what="report", most=10),
@@ -378,7 +378,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         NotMet(question="views"),
         "Not answered yet",
-        "You can see the answer of `views` after you have answered it. Type `/quiz practice` to meet it.",
+        "You can see the answer of `views` after you have answered it. Type `/quiz practice` to get it.",
     ),
     (
         MarkingRefused(why="too early"),
@@ -722,7 +722,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         SprintRefused(why="closed"),
         "Time is up",
-        "The time for this question is over. The answer you gave before, if any, counts. Be ready for the next one.",
+        "Time is up for this question. Your earlier answer, if any, counts. Get ready for the next one.",
     ),
     (
         SprintRefused(why="not begun"),

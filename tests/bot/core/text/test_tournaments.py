@@ -35,11 +35,11 @@ def test_a_team_is_called_by_its_captain_its_chat_or_a_color(team: TournamentTea
 @pytest.mark.parametrize(
     ("pair", "words"),
     [
-        (TournamentPair(first=1), "Discord goes on without an opponent"),
+        (TournamentPair(first=1), "Discord advances without an opponent"),
         (TournamentPair(first=1, second=2), "Discord meets Slack 1"),
         (TournamentPair(first=1, second=2, winner="first"), "Discord beat Slack 1"),
         (TournamentPair(first=1, second=2, winner="second"), "Slack 1 beat Discord"),
-        (TournamentPair(first=1, second=2, winner="both"), "Discord and Slack 1 were equal, and both go on"),
+        (TournamentPair(first=1, second=2, winner="both"), "Discord and Slack 1 tied, and both advance"),
     ],
 )
 def test_a_pair_says_who_goes_on(pair: TournamentPair, words: str) -> None:

@@ -144,6 +144,6 @@ async def test_without_generated_questions_nothing_is_approved(member: Browser) 
 
 async def test_what_imports_do_with_prose_is_set(room: Room, member: Browser) -> None:
     await shown(member, "/bank")
-    assert "Set for the next imports." in await posted(member, "/bank", {"action": "hold"})
+    assert "Saved. It applies to future imports." in await posted(member, "/bank", {"action": "hold"})
     (entry, *_) = await room.client.audit(OPERATOR)
     assert (entry.action, entry.facts) == ("bank generated", {"generated": "hold"})

@@ -103,7 +103,7 @@ async def test_a_lead_works_by_keyboard_and_without_scripts(room: Room, quiz_cha
         await expect(page.get_by_role("status")).to_contain_text("Edited.")
         await page.get_by_label("Your answer").fill("It is harder than it looked.")
         await page.get_by_role("button", name="It was fixed").click()
-        await expect(page.get_by_text("No report waits.")).to_be_visible()
+        await expect(page.get_by_text("No reports are waiting.")).to_be_visible()
         # A day that is skipped, from the calendar.
         await page.get_by_role("link", name="Schedules").click()
         await page.get_by_role("link", name="Open schedule").click()

@@ -49,7 +49,7 @@ async def test_members_are_found_hidden_and_shown(room: Room, member: Browser) -
     assert len(points) == 3 and all(int(earned) < 20 for _, earned in points)
     assert "1 member." in words(await shown(member, "/members?text=ADA"))
     page = words(await posted(member, "/members", {"action": "hide", "id": "ada"}))
-    assert "Hidden: the boards leave this member out." in page and "Ada Hidden" in page
+    assert "Hidden: this member no longer appears on the boards." in page and "Ada Hidden" in page
     board = await room.client.board(OPERATOR, None, "all")
     assert "Ada" not in {row.name for row in board.rows}
     assert "Ada Hidden" not in words(await posted(member, "/members", {"action": "show", "id": "ada"}))

@@ -65,4 +65,4 @@ async def test_only_admins_have_the_pages_and_the_link(room: Room, quiz_chat: We
         assert link not in bob.page
         answered = await bob.opens(f"/m/{bob.member}/admin")
         assert answered.status_code == 403
-        assert "those who run the quiz" in answered.text
+        assert "for quiz admins" in answered.text

@@ -32,9 +32,9 @@ async def reported(room: Room) -> None:
 
 async def test_an_empty_queue_says_how_things_come_here(member: Browser) -> None:
     page = words(await shown(member, "/review"))
-    assert "No report waits." in page
-    assert "No suggestion waits." in page
-    assert "No open answer waits for a credit." in page
+    assert "No reports are waiting." in page
+    assert "No suggestions are waiting." in page
+    assert "No open answers are waiting for a credit." in page
 
 
 async def test_a_report_is_beside_the_question_and_its_key(room: Room, member: Browser) -> None:
@@ -53,7 +53,7 @@ async def test_a_report_is_settled_and_its_author_told(room: Room, member: Brows
     await reported(room)
     await shown(member, "/review/report/1")
     page = words(await posted(member, "/review/report/1", {"action": action, "reason": "We looked."}))
-    assert "Settled. Its author is told." in page
+    assert "Settled. The author is notified." in page
     assert f"Report 1 on one-right {state} We looked." in page
     await room.carries()
     assert any("We looked." in str(card) for target, card in room.wall.posts if target.member == "grace")
@@ -119,7 +119,7 @@ async def test_a_suggestion_is_edited_and_accepted(room: Room, member: Browser) 
     assert late.status_code == 409
     seen = member.hidden("seen")
     page = words(await posted(member, "/review/suggestion/1", {"action": "accept", "seen": seen}))
-    assert "Accepted." in page and "No suggestion waits." in page
+    assert "Accepted." in page and "No suggestions are waiting." in page
     assert "suggestions" in {bank.name for bank in await room.client.bank_list(OPERATOR)}
 
 
@@ -127,7 +127,7 @@ async def test_a_suggestion_is_declined_with_a_reason(room: Room, member: Browse
     await room.client.suggest(called("Ada"), room.event_id(), SUGGESTION)
     await shown(member, "/review/suggestion/1")
     page = await posted(member, "/review/suggestion/1", {"action": "decline", "reason": "We have it."})
-    assert "Declined. Its author is told why." in page
+    assert "Declined. The author is notified, with your reason." in page
     assert "We have it." in await shown(member, "/review/suggestion/1")
 
 
@@ -146,8 +146,8 @@ async def test_an_open_answer_gets_its_credit(room: Room, member: Browser) -> No
         refused = await sent(member, "/review", {"answer": number[1], "percent": percent})
         assert refused.status_code == 422
     page = words(await posted(member, "/review", {"answer": number[1], "percent": "50"}))
-    assert "The answer has its credit." in page
-    assert "No open answer waits for a credit." in page
+    assert "The credit is set." in page
+    assert "No open answers are waiting for a credit." in page
 
 
 @pytest.mark.parametrize("path", ["/review/report/9", "/review/suggestion/9", "/review/edit?question=nothing"])

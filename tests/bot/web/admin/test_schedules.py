@@ -77,7 +77,7 @@ async def test_a_day_shows_its_post_without_the_key(room: Room, member: Browser)
 
 async def test_a_day_too_far_ahead_has_no_post_yet(room: Room, member: Browser) -> None:
     number = await added(room)
-    assert "This is too far ahead to say which question comes." in await shown(
+    assert "This is too far ahead to tell which question comes." in await shown(
         member, f"/schedules/{number}?day=2026-07-06"
     )
 
@@ -88,7 +88,7 @@ async def test_a_day_is_skipped_and_taken_back(room: Room, member: Browser) -> N
     page = words(await posted(member, f"/schedules/{number}", {"action": "skip", "day": "2026-03-05"}))
     assert "That day is skipped." in page and "You skipped this day." in page
     page = words(await posted(member, f"/schedules/{number}", {"action": "unskip", "day": "2026-03-05"}))
-    assert "That day has its question again." in page and "Question for Thursday 5 March" in page
+    assert "That day is back on the schedule." in page and "Question for Thursday 5 March" in page
 
 
 async def test_it_is_paused_resumed_posted_and_removed(room: Room, member: Browser) -> None:

@@ -58,7 +58,7 @@ async def test_the_review_queue_leads_to_the_page_and_its_names_to_the_members(r
     await room.client.join(called("Ada Lovelace"), WHERE)
     page = await shown(member, f"/members?id={ada}")
     assert "1 member. Ada 240 points" in words(page) and "Lovelace" not in page and 'href="?">Clear</a>' in page
-    assert "No member fits." in words(await shown(member, f"/members?id={10**17}"))
+    assert "No matching members." in words(await shown(member, f"/members?id={10**17}"))
 
 
 async def test_members_who_are_no_admins_see_nothing_of_it(room: Room, quiz_chat: WebChat, member: Browser) -> None:

@@ -50,7 +50,7 @@ async def test_an_admin_plans_one_and_cancels_it(room: Room, member: Browser) ->
         member, PATH, {**PLAN, "first_day": first_day.isoformat(), "form": "bracket", "team_count": "4", "best": "2"}
     )
     text = words(page)
-    assert "Planned, and the channel is told. Tournaments Planned Cup <1> 0 members joined." in text
+    assert "Planned, and announced in the channel. Tournaments Planned Cup <1> 0 members joined." in text
     assert "Thursday 5 March to Monday 9 March, 5 days · Watch it" in text
     assert "Teams are made at random when it starts" in text and "Pairs of teams meet each day" in text
     assert 'value="plan"' not in page and 'value="captain"' not in page
@@ -62,7 +62,7 @@ async def test_an_admin_plans_one_and_cancels_it(room: Room, member: Browser) ->
     )
     assert f'name="tournament" value="{view.id}"' in page
     page = await posted(member, PATH, {"action": "cancel", "tournament": str(view.id)})
-    assert "Called off. The channel is told. Tournaments No tournament is planned or running" in words(page)
+    assert "Canceled, and announced in the channel. Tournaments No tournament is planned or running" in words(page)
     assert "The latest one: Cup <1>" in words(page) and 'value="plan"' in page
     assert (await room.client.tournament(OPERATOR)).state == "cancelled"
     assert "No tournament is planned or running." in words((await sent(member, PATH, {"action": "cancel"})).text)
@@ -107,7 +107,7 @@ async def test_a_refused_plan_says_why_and_keeps_what_was_typed(
     for name in change.keys() & {"form", "teams"}:
         assert f'<option value="{change[name]}" selected>' in page
     member.page = page
-    assert "Planned, and the channel is told." in await posted(member, PATH, PLAN)
+    assert "Planned, and announced in the channel." in await posted(member, PATH, PLAN)
 
 
 async def test_a_running_tournament_has_its_teams_and_no_captains(room: Room, member: Browser) -> None:
