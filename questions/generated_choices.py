@@ -19,7 +19,7 @@ from typing import Literal
 
 from questions.blocks import plain
 from questions.keypoints import Statement, is_alone, statements
-from questions.model import Option, Question
+from questions.model import GENERATED_TAG, Option, Question
 from questions.similarity import Fingerprint, fingerprint_of, fingerprint_similarity
 from questions.subjects import (
     Predicate,
@@ -32,8 +32,6 @@ from questions.subjects import (
     words_of,
 )
 
-TAG = "generated"
-"""Tag of generated questions."""
 ASKED = "Which of these belongs to the answer?"
 SUFFIX = "-which"
 """Suffix added to the id of the original question."""
@@ -314,7 +312,7 @@ class _ChoiceBuilder:
             answer=None,
             key_points=(),
             options=tuple(sorted(options, key=lambda option: option.id)),
-            tags=(*question.tags, TAG),
+            tags=(*question.tags, GENERATED_TAG),
         )
 
 

@@ -20,6 +20,8 @@ Device = Literal["cpu", "cuda", "both"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LEVELS: tuple[Level, ...] = get_args(Level)
 DEVICES: tuple[Device, ...] = get_args(Device)
+GENERATED_TAG = "generated"
+"""Tag of a question that was generated from a document's prose."""
 LONGEST_RECIPE = 2000
 """Maximum length of a recipe, characters."""
 
@@ -186,6 +188,11 @@ class Question:
         if self.draw:
             return True
         return self.answer is not None or self.task is not None or any(option.right for option in self.options)
+
+    @property
+    def generated(self) -> bool:
+        """Whether it was generated from a document's prose, not written by an author."""
+        return GENERATED_TAG in self.tags
 
 
 @dataclass(frozen=True, slots=True)

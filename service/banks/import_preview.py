@@ -13,7 +13,7 @@ from questions.blocks import plain
 from questions.model import Bank, Question
 from questions.overview import fields_changed
 from questions.similarity import NEAR_DUPLICATE, Fingerprint, Index, fingerprint_of
-from service.domain.import_plan import MatchedQuestions, StoredQuestion, digest_of, is_generated, place_data
+from service.domain.import_plan import MatchedQuestions, StoredQuestion, digest_of, place_data
 from service.store import imports
 from service.wire import ImportChange, ImportedQuestion, Twin
 
@@ -173,18 +173,18 @@ async def find_duplicates(
 ) -> Duplicates:
     """Finds new or changed questions that resemble others in the document or in other banks of the workspace."""
     # A choice generated from a question asks the same by design.
-    news = [item for item in plan.new_or_changed if not is_generated(item.question)]
+    news = [item for item in plan.new_or_changed if not item.question.generated]
     if not news:
         return Duplicates(())
     prints: list[tuple[tuple[str, str], Fingerprint]] = []
     for batch in imports.split_batches(plan.items, BATCH_SIZE):
         prints += await asyncio.to_thread(
-            _prints, [("", item.question) for item in batch if not is_generated(item.question)]
+            _prints, [("", item.question) for item in batch if not item.question.generated]
         )
         report(len(prints) // 2, len(plan.items))
     batch_of_others: list[tuple[str, Question]] = []
     async for one in imports.stream_other_questions(session, workspace_id, name):
-        if not is_generated(one[1]):
+        if not one[1].generated:
             batch_of_others.append(one)
         if len(batch_of_others) == BATCH_SIZE:
             prints += await asyncio.to_thread(_prints, batch_of_others)

@@ -18,7 +18,6 @@ from service.domain.import_plan import (
     QuestionMatcher,
     add_generated_choices,
     can_generate_choices,
-    is_generated,
     place_data,
     sha256,
 )
@@ -167,7 +166,7 @@ class _Import:
         errors = _storage_errors(bank)
         error_count = len(errors) + sum(finding.severity == "error" for finding in findings)
         duplicates = await find_duplicates(self.session, plan, self.workspace_id, bank.name, progress)
-        generated = [item for item in plan.items if is_generated(item.question)]
+        generated = [item for item in plan.items if item.question.generated]
         unused, more_unused = main_passages(reading.unused if reading else ())
         return ImportView(
             applied=self.apply and not error_count,
@@ -269,7 +268,7 @@ class _Writer:
                 "key": item.question.id,
                 "current": 1,
                 "place": place_data(item.question),
-                "held": self._hold and is_generated(item.question),
+                "held": self._hold and item.question.generated,
             }
             for item in items
         ]

@@ -15,14 +15,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from questions.generated_choices import SUFFIX, TAG, generate_choices
+from questions.generated_choices import SUFFIX, generate_choices
 from questions.ids import slug
 from questions.model import Bank, Question, as_data
 from questions.overview import POSITION_FIELDS
 from questions.similarity import Index, fingerprint_of, similarity_of
 
-GENERATED_TAG = TAG
-"""Tag of a question that was generated from a document's prose."""
 SAME_ID_SIMILARITY = 0.4
 """Similarity below which a question with the same derived id is a different question."""
 SAME_PLACE_SIMILARITY = 0.7
@@ -237,11 +235,6 @@ def _free_id(question: Question, used: set[str]) -> str:
     while found in used:
         found, count = f"{wanted}-{count}", count + 1
     return found
-
-
-def is_generated(question: Question) -> bool:
-    """Returns whether the question was generated, not written by an author."""
-    return TAG in question.tags
 
 
 def can_generate_choices(bank: Bank) -> bool:

@@ -7,7 +7,6 @@ from pathlib import PurePath
 
 from questions.facts import runnable_proof
 from questions.model import Bank, Option, Question
-from service.domain.import_plan import is_generated
 from service.domain.selection import shuffle_options
 from service.store.questions import Version
 from service.store.tables import Round
@@ -41,7 +40,7 @@ def build_question_view(
         entry=question.task.entry if question.task else "",
         source=version.bank,
         license=question.license or version.license,
-        generated=is_generated(question),
+        generated=question.generated,
         hint=has_hint(question),
         variant=variant,
     )

@@ -12,8 +12,8 @@ from sqlalchemy import ColumnElement, func, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from questions.model import Question, from_data
-from service.domain.import_plan import GENERATED_TAG, StoredQuestion
+from questions.model import GENERATED_TAG, Question, from_data
+from service.domain.import_plan import StoredQuestion
 from service.store.banks import is_visible_to
 from service.store.statements import insert_batches, insert_rows
 from service.store.tables import BankImport, BankRow, ImportStep, QuestionAlias, QuestionVersion, Round

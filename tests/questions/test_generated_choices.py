@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from questions import Question, read_path
-from questions.generated_choices import ASKED, LONGEST, SHORTEST, SUFFIX, TAG, generate_choices
-from questions.model import SourceLocation
+from questions.generated_choices import ASKED, LONGEST, SHORTEST, SUFFIX, generate_choices
+from questions.model import GENERATED_TAG, SourceLocation
 from questions.similarity import NEAR_DUPLICATE, similarity_of
 from tests.external import SEEDS, needs_seeds
 
@@ -53,7 +53,7 @@ def test_a_choice_is_of_the_bank_and_marked() -> None:
     assert one.kind == "choice" and one.answer is None and one.answered
     assert one.prompt.startswith(original.prompt) and ASKED in one.prompt
     assert (one.place, one.license, one.topic) == (original.place, original.license, original.topic)
-    assert one.tags == ("python", TAG)
+    assert one.tags == ("python", GENERATED_TAG)
     assert one.why == original.answer
 
 

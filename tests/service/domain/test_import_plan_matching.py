@@ -18,7 +18,6 @@ from service.domain.import_plan import (
     add_generated_choices,
     digest_of,
     is_derived_id,
-    is_generated,
     place_data,
 )
 from tests.service.scenes import question
@@ -195,7 +194,7 @@ def test_a_generated_choice_follows_its_question_and_keeps_its_row() -> None:
         for at, (term, answer) in enumerate(terms.items(), 1)
     )
     first = add_generated_choices(QuestionMatcher(document, []).match({}), [])
-    choices = [one for one, _ in first.pairs if is_generated(one)]
+    choices = [one for one, _ in first.pairs if one.generated]
     assert len(choices) >= 4
     by_id = {one.id: at for at, (one, _) in enumerate(first.pairs)}
     assert [by_id[one.id] - by_id[one.id.removesuffix(SUFFIX)] for one in choices] == [1] * len(choices)
