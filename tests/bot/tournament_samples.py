@@ -111,5 +111,5 @@ TOURNAMENTS: dict[str, Card | Form] = {
     "tournament joined late": tournaments.joined_card(RUNNING, AT),
     "tournament left": tournaments.left_card(RUNNING),
     "tournament planned": tournaments.planned_card(PICKING),
-    "tournament called off": tournaments.cancelled_card(FEW),
+    "tournament canceled": tournaments.cancelled_card(FEW),
 }

@@ -95,7 +95,7 @@ DONE: Final[dict[Done, str]] = {
     "begun": "The sprint is announced in the channel now.",
     "planned": "Planned, and announced in the channel.",
     "stopped": "Stopped. The podium follows in the channel.",
-    "cancelled": "Called off. Its message in the channel says so.",
+    "cancelled": "Canceled. Its message in the channel says so.",
     "captain": "This member is a captain now, and can pick a team.",
     "ended without result": "Canceled, and announced in the channel.",
     "reviews here": "New reports and suggestions are shown in this channel from now on.",

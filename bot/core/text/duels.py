@@ -57,10 +57,10 @@ def duel_card(view: DuelView) -> Card:
             return Card("Challenge expired", in_brief(text), (Text(text),), (_LADDER,))
         case "cancelled":
             text = (
-                f"The duel of {person_markdown(view.challenger)} and {person_markdown(view.opponent)} was called off: "
+                f"The duel of {person_markdown(view.challenger)} and {person_markdown(view.opponent)} was canceled: "
                 "it was withdrawn, nobody answered, or a member left. No rating changes."
             )
-            return Card("Duel called off", in_brief(text, 200), (Text(text),), (_LADDER,))
+            return Card("Duel canceled", in_brief(text, 200), (Text(text),), (_LADDER,))
         case _ as never:
             assert_never(never)
 

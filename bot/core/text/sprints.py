@@ -31,9 +31,9 @@ NOT_PLANNED = ("Not planned", "Name 1 to 20 questions, 10 to 120 seconds for eac
 _FATES: dict[Fate, str] = {
     "": "",
     "started": "It has started.",
-    "cancelled": "It was called off.",
-    "missed": "It was called off: nothing could start it at its time.",
-    "no questions": "It was called off: no question fits any more.",
+    "cancelled": "It was canceled.",
+    "missed": "It was canceled: nothing could start it at its time.",
+    "no questions": "It was canceled: no question fits any more.",
 }
 
 
@@ -138,14 +138,14 @@ def started_card(view: SprintView) -> Card:
 def planned_card(view: SprintView) -> Card:
     """Confirms to an admin that a sprint is planned."""
     said = f"{planned_words(view)} It is announced in the channel now."
-    cancel = "`/quiz-admin sprint cancel` calls it off, `/quiz-admin sprint list` shows all."
+    cancel = "`/quiz-admin sprint cancel` cancels it, `/quiz-admin sprint list` shows all."
     return Card("Sprint planned", in_brief(said, 200), (Text(said), Text(cancel)))
 
 
 def cancelled_card(view: SprintView) -> Card:
-    """Confirms to an admin that a planned sprint is called off."""
-    said = f"{planned_words(view)} It is called off, and its message says so."
-    return Card("Sprint called off", in_brief(said, 200), (Text(said),))
+    """Confirms to an admin that a planned sprint is canceled."""
+    said = f"{planned_words(view)} It is canceled, and its message says so."
+    return Card("Sprint canceled", in_brief(said, 200), (Text(said),))
 
 
 def list_card(planned: tuple[SprintView, ...]) -> Card:

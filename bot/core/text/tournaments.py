@@ -101,7 +101,7 @@ def planned_card(view: TournamentView) -> Card:
     blocks: list[Block] = [Text(said), Text(rules_words(view))]
     if view.teams_by == "captains":
         blocks.append(Text("Name the captains with `/quiz-admin tournament captain @member`. They pick their teams."))
-    blocks.append(Text("`/quiz-admin tournament cancel` calls it off."))
+    blocks.append(Text("`/quiz-admin tournament cancel` cancels it."))
     return Card("Tournament planned", in_brief(said, 200), tuple(blocks), (_SHOW,))
 
 
@@ -126,7 +126,7 @@ def state_words(view: TournamentView) -> str:
         case "over":
             return f"{_winners(view)} {'win' if _shared(view) else 'wins'} the tournament."
         case "cancelled":
-            return "It was called off."
+            return "It was canceled."
         case _ as never:
             assert_never(never)
 
@@ -254,8 +254,8 @@ def _podium_card(view: TournamentView, post: TournamentPost) -> Card:
 def _cancelled_card(view: TournamentView) -> Card:
     few = view.joined < 2 or len([team for team in view.teams if team.members]) < 2
     why = " Too few members joined for two teams." if few else ""
-    said = f"The tournament **{escape(view.title)}** is called off.{why}"
-    return Card("Tournament called off", in_brief(said, 200), (Text(said),))
+    said = f"The tournament **{escape(view.title)}** is canceled.{why}"
+    return Card("Tournament canceled", in_brief(said, 200), (Text(said),))
 
 
 def _buttons(view: TournamentView) -> tuple[Button, ...]:

@@ -191,7 +191,7 @@ async def test_an_admin_plans_starts_stops_and_cancels(room: Room, member: Brows
     page = await posts("plan", **numbers, at="18:00", day=tomorrow)
     assert "Planned, and announced in the channel." in page and "18:00" in page
     (planned,) = (await room.client.sprints(OPERATOR)).planned
-    assert "Called off." in await posts("cancel", sprint=str(planned.id))
+    assert "Canceled." in await posts("cancel", sprint=str(planned.id))
     assert "No sprint is planned." in member.page
     assert "announced in the channel now" in await posts("start", **numbers)
     assert ">Running<" in member.page

@@ -195,7 +195,7 @@ async def test_the_form_in_a_browser(room: Room, quiz_chat: WebChat, width: int)
         await expect(ann.page.get_by_role("row", name="Ann")).to_contain_text("1")
         await ann.page.get_by_text("Cancel the tournament").click()
         await ann.page.get_by_role("button", name="Cancel it now").click()
-        await expect(ann.page.get_by_role("status")).to_contain_text("Called off.")
+        await expect(ann.page.get_by_role("status")).to_contain_text("Canceled, and announced")
         (complaint,) = windows.complaints()
         assert "422" in complaint, "only the refused plan"
         await windows.close()
