@@ -7,6 +7,7 @@ Otherwise the marks around a fold, such as `{{< spoiler >}}` … `{{< /spoiler >
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,32 +58,61 @@ def with_folds(source: Source) -> Source:
     if not any(line.startswith(_MARKS) for line in source.lines):
         return source
     lines = list(source.lines)
+    ends = _ends_of(source.lines)
     fence, done = "", -1
     for at, line in enumerate(source.lines):
         if _is_fence(line) and (mark := fence_in(line)):
             fence = fence_after(fence, mark["mark"])
-        elif not fence and at > done and line.startswith(_MARKS) and (fold := _fold(source.lines, at)):
+        elif not fence and at > done and line.startswith(_MARKS) and (fold := _fold(source.lines, at, ends)):
             _rewrite(lines, fold)
             done = fold.last
     return replace(source, lines=tuple(lines))
 
 
-def _fold(lines: tuple[str, ...], at: int) -> _Fold | None:
+_END = re.compile(
+    r"(?:\{\{[<%][ ]*/(?P<shortcode>[\w-]{1,60})[ ]*[%>]\}\}|\{%-?[ ]*end_?(?P<block>[a-z][\w-]{0,60})[ ]*-?%\})$"
+)
+"""The mark that ends a block, at the end of a line."""
+_LONGEST_END = 100
+"""Length of such a mark, characters."""
+_UNQUOTED = ">"
+_MARK_OF_COLONS = re.compile(r":{3,8}")
+
+
+def _ends_of(lines: tuple[str, ...]) -> dict[str, list[int]]:
+    """Returns the indices of the lines that end blocks, by the name of the block or the colons, and of those that are
+    in no quote."""
+    found: dict[str, list[int]] = {_UNQUOTED: [at for at, line in enumerate(lines) if not line.startswith(">")]}
+    for at, line in enumerate(lines):
+        shown = line.rstrip() if line.startswith(":") else line.rstrip(" ")
+        if shown.startswith(":"):
+            if _MARK_OF_COLONS.fullmatch(shown):
+                found.setdefault(shown, []).append(at)
+        elif shown.endswith("}") and (end := _END.search(shown[-_LONGEST_END:])):
+            found.setdefault(end["shortcode"] or end["block"], []).append(at)
+    return found
+
+
+def _end_below(ends: dict[str, list[int]], name: str, at: int) -> int | None:
+    """Returns the first line below another that ends a block with a name; None if it would be too long."""
+    lines = ends.get(name, [])
+    index = bisect_right(lines, at)
+    return lines[index] if index < len(lines) and lines[index] <= at + _LONGEST else None
+
+
+def _fold(lines: tuple[str, ...], at: int, ends: dict[str, list[int]]) -> _Fold | None:
     """Returns the fold that a line opens; None if it opens none, or nothing closes it."""
     line = lines[at].rstrip()
     if found := _SHORTCODE.fullmatch(line) or _BLOCK.fullmatch(line):
         name = found["name"]
-        called = re.escape(name)
-        ends = re.compile(
-            rf"(?P<before>.*?)(?:\{{\{{[<%][ ]*/{called}[ ]*[%>]\}}\}}|\{{%-?[ ]*end_?{called}[ ]*-?%\}})[ ]*"
-        )
         summary = _summary(name, found["rest"])
-        if (inside := ends.fullmatch(found["after"])) and summary:
-            return _Fold(at, at, summary, after=inside["before"])
-        last = next((n for n in _ahead(lines, at) if _may_end(lines[n], name) and ends.fullmatch(lines[n])), None)
+        inside = _END.search(found["after"][-_LONGEST_END:]) if found["after"].endswith("}") else None
+        if inside and summary and name in (inside["shortcode"], inside["block"]):
+            return _Fold(at, at, summary, after=found["after"].removesuffix(inside[0]))
+        last = _end_below(ends, name, at)
         return _Fold(at, last, summary, after=found["after"], closes=True) if summary and last is not None else None
     if found := _COLONS.fullmatch(line):
-        last = next((n for n in _ahead(lines, at) if lines[n].rstrip() == found["marks"]), None)
+        last = _end_below(ends, found["marks"], at)
         if last is None:
             return None
         heading = _HEADING.fullmatch(lines[at + 1]) if found["name"].startswith("{") else None
@@ -96,7 +126,9 @@ def _fold(lines: tuple[str, ...], at: int) -> _Fold | None:
             last = n if lines[n].strip() else last
         return _Fold(at, last, summary, prefix=" " * _INDENT) if _can_fold(lines, at, last, summary) else None
     if (found := _CALLOUT.fullmatch(line)) and (summary := _summary(found["name"], found["rest"])):
-        last = next((n for n in range(at + 1, len(lines)) if not lines[n].startswith(">")), len(lines)) - 1
+        unquoted = ends.get(_UNQUOTED, [])
+        index = bisect_right(unquoted, at)
+        last = (unquoted[index] if index < len(unquoted) else len(lines)) - 1
         return _Fold(at, last, summary, prefix=">") if _can_fold(lines, at, last, summary) else None
     return None
 
@@ -110,17 +142,8 @@ def _is_fence(line: str) -> bool:
     return "```" in line or "~~~" in line
 
 
-def _may_end(line: str, name: str) -> bool:
-    return name in line and ("/" in line or "end" in line)
-
-
-def _ahead(lines: tuple[str, ...], at: int) -> range:
-    """Returns the lines among which a block that begins in a line ends."""
-    return range(at + 1, min(at + 1 + _LONGEST, len(lines)))
-
-
 _LONGEST = 300
-"""Most lines of a block: looking further for each of many that are never closed would take quadratic time."""
+"""Most lines of a block."""
 
 
 def _summary(name: str, rest: str) -> str:
