@@ -100,17 +100,18 @@ def _ends_paragraph(state: StateBlock, line: int, last: int, silent: bool) -> bo
     if state.sCount[line] < state.blkIndent and line + 1 in state.env["ends"]:
         return True
     start = state.bMarks[line] + state.tShift[line]
-    if not state.src[start : start + 1].isdigit() or not _WIDE_NUMBER.match(state.src, start):
+    first = state.src[start : start + 1]
+    if not (first.isdigit() or first == "第") or not _WIDE_NUMBER.match(state.src, start):
         return False
     above = state.bMarks[line - 1]
     return _LETTER.match(state.src, above) is not None or _KEY.match(state.src, above) is not None
 
 
-_WIDE_NUMBER = re.compile(r"\d{1,3}(?:[、．]|\.(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]))")
+_WIDE_NUMBER = re.compile(r"第\d{1,3}[题題問问]|\d{1,3}(?:[、．]|\.(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]))")
 _LETTER = re.compile(r"[ \t]{0,3}[(（]?[A-J][.、．)）]")
 """The letter of an option."""
 _KEY = re.compile(
-    r"[ \t]{0,3}[*_【\[]{0,2}(?:(?:参考|正确|標準|标准)?答案|解析|正解|答え|정답|답)[*_】\]]{0,2}[ ]?[:：】]"
+    r"[ \t]{0,3}[*_【\[]{0,2}(?:(?:参考|正确|標準|标准)?答案|解析|正解|答え?|정답|답)[*_】\]]{0,2}[ ]?[:：】]"
 )
 """The label of a key."""
 
@@ -189,12 +190,23 @@ _SECTION = re.compile(r"[一二三四五六七八九十]{1,3}[、.．][ ]?\S.{0,
 _FIRST_NUMBER = re.compile(r"[ ]{0,3}[1１][、.．)）]")
 
 
+_EXAM_SECTION = re.compile(
+    r"[一二三四五六七八九十]{1,3}[、.．][ ]?(?:[单多]项?|不定项|单项|多项)?(?:选择?|判断|填空|简答"
+    r"|问答|名词解释|计算|论述|综合|编程|分析|应用)题(?:[（(][^()（）]{1,50}[)）])?[:：。]?[ ]*"
+)
+"""A section by the kind of its questions."""
+_ANY_NUMBER = re.compile(r"[ ]{0,3}[\d１-９]{1,3}[、.．)）]")
+
+
 def _is_section(lines: Sequence[str], number: int) -> bool:
     """Returns whether a line names a section of questions with options: it has a Chinese number, the next line has the
-    number 1, and lettered lines are above it or below that."""
+    number 1, and lettered lines are above it or below that; or it names their kind above any number."""
     line = lines[number]
     if line[:1] not in _SECTION_FIRST or not _SECTION.fullmatch(line.rstrip()):
         return False
+    if _EXAM_SECTION.fullmatch(line):
+        following = next((one for one in lines[number + 1 : number + 3] if one.strip()), "")
+        return _ANY_NUMBER.match(following) is not None
     above = next((one for one in lines[max(number - 3, 0) : number][::-1] if one.strip()), "")
     below = [one for one in lines[number + 1 : number + 6] if one.strip()]
     return bool(below) and _FIRST_NUMBER.match(below[0]) is not None and any(map(_LETTER.match, (above, *below[1:])))

@@ -29,8 +29,10 @@ from questions.patterns import Inferred, read_patterns
 from questions.patterns.css_letters import with_css_letters
 from questions.patterns.folds import with_folds
 from questions.patterns.key_lists import find_key_lists
+from questions.patterns.key_titles import with_key_headings
 from questions.patterns.label_letters import with_label_letters
 from questions.patterns.numbering import with_spaces
+from questions.patterns.wide_lines import with_plain_lines
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.source import Finding, Source, Span, open_source
 from questions.unread import unread_findings
@@ -111,7 +113,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     page = read_page("\n".join(source.lines), name)
     if page is not None:
         source, encoding = open_source(page, name)
-    source = with_label_letters(with_css_letters(with_folds(with_spaces(source))))
+    source = _repaired(source)
     document = open_document(source)
     questions, dialects, found, explanation, used = _read_questions(document, stated)
     license = scalar(document.front, "license") or scalar(document.front, "licence")
@@ -137,6 +139,12 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     answering = tuple(keys) if questions else ()
     unused = find_passages(source, questions, findings, keys=answering)
     return Reading(bank, tuple(findings), unused, source, explanation, answering)
+
+
+def _repaired(source: Source) -> Source:
+    """Returns a document in Markdown with the usual form of what programs and languages write in another."""
+    source = with_key_headings(with_spaces(with_plain_lines(source)))
+    return with_label_letters(with_css_letters(with_folds(source)))
 
 
 def _told_of_fences(findings: list[Finding], dialects: tuple[str, ...]) -> list[Finding]:

@@ -72,7 +72,10 @@ def _titles_a_line(start: Start) -> bool:
     return any(block.kind == "paragraph" and reads_as_question(block.text) for block in start.body[:2])
 
 
-_FIRST_OPTION = re.compile(r"(?m)^[ \t]*(?:[-*+][ \t]+)?[*_]{0,3}\(?[Aa][.)：:、．][*_]{0,3}[ \t]+\S")
+_FIRST_OPTION = re.compile(
+    r"(?m)^[ \t]*(?:[-*+][ \t]+)?[*_]{0,3}\(?[Aa][.)：:、．][*_]{0,3}"
+    r"(?:[ \t]+\S|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
+)
 
 
 def _is_answered(document: Document, start: Start) -> bool:

@@ -186,7 +186,8 @@ def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLin
     said = block.text.partition("\n")[2]
     shown = (said, *(document.source.text(b.first, b.last) for b in body if b.kind in ("list", "paragraph")))
     text = "\n".join(shown)
-    return bool(body or said) and "\n" in text and may_hold_options(text) and options_in(text.split("\n")) is not None
+    several = "\n" in text or (bool(stem.number) and not body)
+    return bool(body or said) and several and may_hold_options(text) and options_in(text.split("\n")) is not None
 
 
 def _line(block: Block) -> _AskingLine | None:

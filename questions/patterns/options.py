@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from questions.blocks import dedent_all
@@ -141,6 +141,11 @@ def may_hold_options(text: str) -> bool:
 
 def options_in(lines: list[str]) -> OptionRun | None:
     """Returns the first two or more options in the lines, outside programs."""
+    run = _first_run(lines)
+    return run and _past_statements(lines, run)
+
+
+def _first_run(lines: list[str]) -> OptionRun | None:
     fence = ""
     skipped = 0
     for index, line in enumerate(lines):
@@ -162,13 +167,40 @@ def options_in(lines: list[str]) -> OptionRun | None:
     return None
 
 
+_CIRCLED = re.compile(r"[ \t\u3000]*[①-⑩]")
+_OF_STATEMENTS = re.compile(
+    r"[①-⑩\s\u3000、,，和与及]{1,30}|[以均都全]{1,2}[上下]?(?:都|均)?(?:不?是|不?对|正确|错误)?"
+)
+"""An option that names statements: `①③`, or all or none of them."""
+
+
+def _past_statements(lines: list[str], run: OptionRun) -> OptionRun:
+    """Returns the options that name statements with circled numbers above them, `A. ①②`, where these are what was
+    found; else what was found."""
+    if run.kind != "letter" or not _CIRCLED.match(lines[run.start]):
+        return run
+    # The last statement holds what goes on below it.
+    below = next((at for at in range(run.start + 1, len(lines)) if _AFTER_STATEMENTS.match(lines[at])), None)
+    later = _first_run(lines[below:]) if below is not None else None
+    if below is None or later is None or later.start:
+        return run
+    named = sum(_OF_STATEMENTS.fullmatch(option.text.strip(" .。;；")) is not None for option in later.options)
+    if named * 3 < len(later.options) * 2:
+        return run
+    return replace(later, start=below + later.start, end=below + later.end)
+
+
+_AFTER_STATEMENTS = re.compile(r"[ \t\u3000]*(?:[-*+][ ])?[(（]?[AaＡ][)）.．、:：]")
+"""The first option below statements."""
+
+
 def _may_share(line: str) -> bool:
     """Returns whether a line has the first two letters with the same mark, as options that share a line do."""
     low = line.lower()
     return any(f"a{mark}" in low and f"b{mark}" in low for mark in ").）．、;；")
 
 
-_BARE_LETTER = re.compile(r"[ \t]{0,3}(?P<letter>[A-J])(?:[ \t]+|(?=[^\w\s.):,;=\-]))(?P<rest>\S.*)")
+_BARE_LETTER = re.compile(r"[ \t]{0,3}(?P<letter>[A-J])(?:[ \t]+|(?=[^\w\s.):,;=\-．、：）；]))(?P<rest>\S.*)")
 """An option whose letter stands alone before its text."""
 _NAMED = ("=", ":", "<", "|", ">", "--", "->")
 """What follows a letter that is a name in a program, a graph or a table."""
@@ -279,7 +311,7 @@ def _inline(lines: list[str], index: int) -> OptionRun | None:
     texts = []
     for (line, one), (next_line, following) in zip(found, [*found[1:], (-1, found[-1][1])], strict=True):
         stop = following.start() if next_line == line else len(lines[line])
-        texts.append(lines[line][one.end() : stop].strip(" ,;|"))
+        texts.append(lines[line][one.end() : stop].strip(" ,;；|\u3000"))
     texts = [_closed(one["open"], text) for (_, one), text in zip(found, texts, strict=True)]
     options = [found_option(nth_letter(i), text, False) for i, text in enumerate(texts)]
     bold = _the_one_in_bold(options, [False] * len(options))

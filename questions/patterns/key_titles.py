@@ -1,0 +1,66 @@
+"""Makes a heading of a line such as `Answers` or `参考答案` above nothing but keys, so that they are read as a list."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from questions.labels import announces_keys
+from questions.patterns.options import fence_after, fence_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from questions.source import Source
+
+_HEADING = re.compile(r"[ ]{0,3}(?P<marks>#{1,6})[ ]")
+_KEY = r"\d{1,4}[ ]?[.):：、．）–—-]?[ ]?[(（]?[A-Ja-j](?:[ ]?[,，、/&]?[ ]?[A-J]){0,5}[)）]?(?![\w'’])[.。]?"
+_KEYS = re.compile(rf"[ ]{{0,3}}(?:[-*+][ ]+)?{_KEY}(?:[ ,，;；\u3000\t]{{1,6}}{_KEY}){{0,30}}[ ]*")
+_ONE = re.compile(_KEY)
+_LONGEST = 60
+"""Length of such a line, characters."""
+_FEWEST = 2
+"""Fewest keys."""
+
+
+def with_key_headings(source: Source) -> Source:
+    """Returns the document with a heading for each such line. Lines keep their numbers."""
+    lines = source.lines
+    found = [at for at, line in enumerate(lines) if _KEYS.fullmatch(line[: 10 * _LONGEST])]
+    if not found or sum(len(_ONE.findall(lines[at])) for at in found) < _FEWEST:
+        return source
+    titles = {at: f"{'#' * level} {lines[at].strip(' *_')}" for at, level in _titles(lines, frozenset(found))}
+    return replace(source, lines=tuple(titles.get(at, line) for at, line in enumerate(lines))) if titles else source
+
+
+def _titles(lines: Sequence[str], keys: frozenset[int]) -> list[tuple[int, int]]:
+    """Returns the lines that announce keys, with a level below the heading above them."""
+    found: list[tuple[int, int]] = []
+    level, fence = 1, ""
+    for at, line in enumerate(lines):
+        if mark := fence_in(line):
+            fence = fence_after(fence, mark["mark"])
+        elif heading := None if fence else _HEADING.match(line):
+            level = len(heading["marks"])
+        elif not fence and _may_announce(lines, at) and _has_only_keys(lines, at + 1, keys):
+            found.append((at, min(level + 1, 6)))
+    return found
+
+
+def _may_announce(lines: Sequence[str], at: int) -> bool:
+    line = lines[at]
+    return 0 < len(line) <= _LONGEST and line.strip() != "" and announces_keys(line)
+
+
+def _has_only_keys(lines: Sequence[str], first: int, keys: frozenset[int]) -> bool:
+    """Returns whether several keys and nothing else stand between a line and the next heading."""
+    count = 0
+    for at in range(first, len(lines)):
+        if at in keys:
+            count += len(_ONE.findall(lines[at]))
+        elif _HEADING.match(lines[at]):
+            break
+        elif lines[at].strip():
+            return False
+    return count >= _FEWEST
