@@ -27,6 +27,7 @@ from questions.model import LONGEST_RECIPE, Bank, Question
 from questions.passages import Passage, find_passages, mark_lines, marked_lines
 from questions.patterns import Inferred, read_patterns
 from questions.patterns.css_letters import with_css_letters
+from questions.patterns.exam_dumps import vote_findings, with_plain_questions
 from questions.patterns.folds import with_folds
 from questions.patterns.key_lists import find_key_lists
 from questions.patterns.key_titles import with_key_headings
@@ -113,6 +114,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     page = read_page("\n".join(source.lines), name)
     if page is not None:
         source, encoding = open_source(page, name)
+    source, votes = with_plain_questions(source)
     source = _repaired(source)
     document = open_document(source)
     questions, dialects, found, explanation, used = _read_questions(document, stated)
@@ -127,7 +129,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
         dialects=dialects,
         recipe=used.text if used else "",
     )
-    findings = [*encoding, *text_findings(document), *found]
+    findings = [*encoding, *text_findings(document), *found, *vote_findings(source, questions, votes)]
     findings = [*_told_of_fences(findings, dialects), *_without_consequences(check_bank(bank, source), findings, bank)]
     keys: list[tuple[int, int]] = []
     if "native" not in dialects:

@@ -35,6 +35,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "blocks without an end": lambda n: "{% details Answer %}\n" * n,
     "directives without an end": lambda n: ":::details Answer\nx\n" * n,
     "callouts that ask above a program": lambda n: "> [!question] What is it?\n> x\n" * n + "> ```",
+    "numbers of an exam dump": lambda n: "Question #1 Topic 1\nWhat?\nA. x Most Voted\nB. y\nB (9%) A (5%)\n" * n,
     "titles of keys": lambda n: "Answers\n1. A\n2. B\n" * n,
     "numbers in brackets": lambda n: "".join(f"（{i}）什么？\n" for i in range(n)),
     "options that name statements": lambda n: "1. 什么？\n" + "①一\n②二\nA. ①\n" * n,
