@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from questions.formats import moodle, records
 from questions.formats.draft import ImportDraft
+from questions.formats.field_names import FLAGS, WRONG_FLAGS, spelled
 from questions.formats.markdown import markdown_converter
 from questions.formats.xml import INLINE, BrokenXml, RefusedXml, XmlElement, parse_xml
 
@@ -58,8 +60,7 @@ def data_of(element: XmlElement, language: str = "") -> Any:
     `language`: the language of the element around it.
     """
     language = element.attributes.get("xml:lang", language)
-    inline = any(child.name in INLINE for child in element.children) and "".join(element.pieces).strip()
-    if inline or (element.children and all(child.name in INLINE for child in element.children)):
+    if _holds_html(element):
         text = _shown(element)
         element = replace(element, pieces=[], children=[])
     else:
@@ -75,8 +76,16 @@ def data_of(element: XmlElement, language: str = "") -> Any:
         inner = data_of(chosen)
         return {**attributes, "text": inner} if attributes else inner
     groups: dict[str, list[Any]] = {}
-    for child in _in_one_language(element.children, language):
+    children = _in_one_language(element.children, language)
+    first = _first_of_row(children)
+    if first is not None:
+        row = [data_of(one, language) for one in _in_rows(children[first:])]
+        children = children[:first]
+        groups["questions"] = [row]
+    for child in children:
         groups.setdefault(_local(child.name), []).append(data_of(child, language))
+    if len(groups.get("a", ())) > 1 and groups.keys().isdisjoint(("b", "option", "options", "choice", "choices")):
+        groups = {"options" if name == "a" else name: one for name, one in groups.items()}
     data: dict[str, Any] = {name: one[0] if len(one) == 1 else one for name, one in groups.items()}
     if text:
         data.setdefault("text", text)
@@ -85,6 +94,45 @@ def data_of(element: XmlElement, language: str = "") -> Any:
         # What only holds a list, such as `<options>`, is that list.
         return only
     return {**attributes, **data}
+
+
+def _holds_html(element: XmlElement) -> bool:
+    """Returns whether the elements in an element are HTML in its text. Those with a mark of an option are fields,
+    whatever their names, and so are `<a>` that are no links: `<q>…</q><a correct="true">…</a><a>…</a>`."""
+    names = {child.name for child in element.children}
+    if not names or any(map(_is_field, element.children)):
+        return False
+    return not names.isdisjoint((*INLINE, "q")) if "".join(element.pieces).strip() else names <= INLINE
+
+
+def _is_field(child: XmlElement) -> bool:
+    if any(spelled(name) in _MARKS for name in child.attributes):
+        return True
+    return child.name == "a" and "href" not in child.attributes and bool(child.all_text().strip())
+
+
+_MARKS = {*FLAGS, *WRONG_FLAGS} - {"answer", "points", "score", "weight"}
+"""Names of attributes that no element of HTML has."""
+
+
+def _first_of_row(children: list[XmlElement]) -> int | None:
+    """Returns the index of the first of several elements that ask and have what answers them beside them, up to the
+    next: `<q>…</q><a>…</a><q>…</q><a>…</a>`. None if there are no such."""
+    times = Counter(child.name for child in children)
+    asks = next((name for name in times if times[name] > 1 and records.role_of(_local(name)) == "question"), "")
+    asking = [at for at, one in enumerate(children) if asks and one.name == asks]
+    alone = all(step > 1 for step in (two - one for one, two in pairwise([*asking, len(children)])))
+    texts = not any(child.children and not _holds_html(child) for child in children)
+    return asking[0] if asking and alone and texts else None
+
+
+def _in_rows(children: list[XmlElement]) -> list[XmlElement]:
+    """Returns an element for each question, with the elements from the one that asks up to the next."""
+    starts = [at for at, one in enumerate(children) if one.name == children[0].name]
+    return [
+        XmlElement("", {}, children[start].first, children[end - 1].last, children=children[start:end])
+        for start, end in pairwise([*starts, len(children)])
+    ]
 
 
 def _in_one_language(children: list[XmlElement], language: str) -> list[XmlElement]:

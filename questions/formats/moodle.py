@@ -31,15 +31,17 @@ if TYPE_CHECKING:
 NAME = "moodle-xml"
 
 _ROOT = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE[^>]*>\s*)?<quiz[\s>]", re.DOTALL)
-_TYPED = re.compile(r"<question\b[^<>]*\btype\s*=")
+_OWN = re.compile(r"<questiontext\b|<question\b[^<>]*\btype\s*=\s*[\"']category")
+_ELEMENT = re.compile(r"<(?!/?quiz\b)\w")
 _ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", re.IGNORECASE)
 _PICTURE = re.compile(r"<img\b|@@PLUGINFILE@@", re.IGNORECASE)
 
 
 def sniff(source: Source) -> bool:
-    """Returns whether the outermost element is a quiz, and its questions have types, if there are any."""
+    """Returns whether the outermost element is a quiz with texts of questions or categories as Moodle names them, or
+    an empty one. Many programs call their outermost element a quiz."""
     text = "\n".join(source.lines)
-    return _ROOT.match(text) is not None and (_TYPED.search(text) is not None or "<question" not in text)
+    return _ROOT.match(text) is not None and (_OWN.search(text) is not None or _ELEMENT.search(text) is None)
 
 
 def read(source: Source) -> ImportDraft:

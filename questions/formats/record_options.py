@@ -96,17 +96,31 @@ _SAYS_ELSE = re.compile(r"select|chosen|visible|hidden|shown|default|disabled|ch
 
 
 def _with_mark(option: Any, options: list[Any]) -> Any:
-    """Returns an option, with the only truth value that all have, and that differs among them, as its mark."""
-    if not all(isinstance(one, dict) for one in options) or any(mark_of(one) is not None for one in options):
+    """Returns an option, with the only truth value that all have, and that differs among them, as its mark. Beside a
+    field for the text, a word such as `correct` or `false` is a truth value; alone, `correct` says it of one option."""
+    if any(mark_of(one) is not None for one in options):
         return option
-    names = [
-        name
-        for name in options[0]
-        if all(isinstance(one.get(name), bool) for one in options) and len({one[name] for one in options}) > 1
-    ]
+    fields = [one if isinstance(one, dict) else {} for one in options]
+    names = [name for name in dict.fromkeys(key for one in fields for key in one) if _tells_apart(name, fields)]
     if len(names) != 1 or _SAYS_ELSE.search(spelled(names[0])):
         return option
-    return {**option, "correct": option[names[0]]}
+    right = truth_of(option.get(names[0])) if isinstance(option, dict) else False
+    return {**(option if isinstance(option, dict) else {"text": option}), "correct": bool(right)}
+
+
+def _tells_apart(name: Any, options: list[dict[Any, Any]]) -> bool:
+    """Returns whether a field is a mark: true of some options, and false of the others, or missing there."""
+    values = [one.get(name) for one in options]
+    if any(isinstance(value, str) for value in values) and not all("text" in one for one in options if name in one):
+        return False
+    if None in values:
+        given = [str(value).strip().casefold() for value in values if value is not None]
+        return all(value in _RIGHT_WORDS for value in given)
+    return {truth_of(value) for value in values} == {True, False}
+
+
+_RIGHT_WORDS = ("correct", "right")
+"""Words that say of the options that have them that they are right, where the others have none."""
 
 
 def _unfolded(option: Any) -> Any:

@@ -27,6 +27,8 @@ INLINE = frozenset(
 """Elements of HTML in a text."""
 VOID = ("br", "hr", "img")
 """Elements of HTML that have no end tag."""
+_ADDRESS = {"img": "src", "a": "href"}
+"""Attributes of elements of HTML that are kept."""
 
 
 class RefusedXml(Exception):
@@ -111,9 +113,10 @@ class XmlElement:
         for text, child in self.content():
             parts.append(html.escape(text, quote=False))
             if child is not None:
-                source = f' src="{html.escape(child.attributes.get("src", ""))}"' if child.name == "img" else ""
+                kept = _ADDRESS.get(child.name, "")
+                address = f' {kept}="{html.escape(child.attributes[kept])}"' if kept in child.attributes else ""
                 end = "" if child.name in VOID else f"</{child.name}>"
-                parts.append(f"<{child.name}{source}>{child.as_html()}{end}")
+                parts.append(f"<{child.name}{address}>{child.as_html()}{end}")
         return "".join(parts)
 
 
