@@ -11,6 +11,7 @@ from questions.formats import (
     directives,
     elements,
     gift,
+    glossaries,
     json,
     latex,
     line_blocks,
@@ -81,6 +82,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(table.NAME, (".csv", ".tsv"), table.sniff, table.read),
     ImportFormat(line_blocks.NAME, (), line_blocks.sniff, line_blocks.read),
     ImportFormat(rexams.NAME, (), rexams.sniff, rexams.read),
+    ImportFormat(glossaries.NAME, (), glossaries.sniff, glossaries.read),
 )
 
 _PACKAGES = (".xlsx", ".zip", ".docx")
