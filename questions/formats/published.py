@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from questions.formats.column_names import DEFINITIONS, TERMS
 from questions.formats.field_names import ROLE_OF, spelled
+from questions.formats.premises import of_premise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +25,7 @@ def of_published(fields: Mapping[str, Any]) -> dict[str, Any]:
     named = dict(fields)
     if isinstance(fields.get("exp"), str) and " " in fields["exp"]:
         named["explanation"] = named.pop("exp")  # a number is experience that a game gives
-    return _with_options(_with_question(_with_label(named)))
+    return _with_options(_with_question(_with_label(of_premise(named))))
 
 
 _BEGUN = ("ctx", "goal", "sentence")

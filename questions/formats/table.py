@@ -27,6 +27,7 @@ from questions.formats.field_names import (
 )
 from questions.formats.markdown import from_tagged
 from questions.formats.option_cells import without_placeholders
+from questions.formats.premises import with_premises
 from questions.formats.row_keys import UNKNOWN_BASE, key_style
 from questions.formats.rows import Row, add_row, options_in_row, with_accepted, with_flags
 from questions.formats.shapes import without_numbers
@@ -101,6 +102,9 @@ def read_rows(
     names, lines = next(rows)
     roles = roles_of(names)
     body = _with_letters(names, roles, list(_past_headers(draft, names, rows)))
+    base = _base_of_names(names)
+    if premises := with_premises(names, roles, body):
+        (roles, body), base = premises, None
     key = _key_of_content(names, roles, body)
     if key is not None:
         roles[key] = Column("correct")
@@ -115,7 +119,7 @@ def read_rows(
     if unknown:
         shown = ", ".join(f"`{name[:40]}`" for name in unknown[:10])
         draft.add("Q610", f"columns not imported: {shown}", "rename or remove them", lines, severity="note")
-    add_rows(draft, roles, body, base=_base_of_names(names))
+    add_rows(draft, roles, body, base=base)
     if not draft.questions and not draft.findings:
         draft.unreadable("the table has no rows", "add a row for each question", first)
     return draft
