@@ -16,6 +16,8 @@ from statistics import mean
 from typing import TYPE_CHECKING, TypeAlias
 
 from questions.blocks import plain
+from questions.formats.column_names import DEFINITIONS, TERMS
+from questions.formats.field_names import ROLE_OF, spelled
 from questions.formats.option_cells import parts_of
 from questions.patterns.stems import ends_asking, reads_as_question
 
@@ -370,8 +372,8 @@ def _are_letters(cells: Sequence[str]) -> bool:
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Returns whether the first row names the columns: where all others have a number, a letter or a date, or end with
-    a question mark, it has a word."""
+    """Returns whether the first row names the columns: where all others have a number, a letter or a date, it has a
+    word; or where all others end with a question mark, and the rest of the row is no answer such as theirs."""
     first, *below = rows
     if len(below) < _FEWEST_ROWS:
         return False
@@ -384,7 +386,25 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
         and first[at][0].isalpha()
     ]
     asking = [at for at, cells in enumerate(columns) if all(map(ends_asking, cells)) and len(first[at].split()) == 1]
-    return bool(asking) or (bool(marked) and not any(map(reads_as_question, first)))
+    named = marked or any(_names_column(first[at], columns[at]) for at in range(len(first)) if at not in asking)
+    return bool(asking and (named or _is_known(first))) or (bool(marked) and not any(map(reads_as_question, first)))
+
+
+def _is_known(cells: Sequence[str]) -> bool:
+    return any(spelled(cell) in ROLE_OF or spelled(cell) in TERMS | DEFINITIONS for cell in cells)
+
+
+_LONGEST_NAME = 2
+"""Most words of a name of a column that stands above texts."""
+
+
+def _names_column(cell: str, below: Sequence[str]) -> bool:
+    """Returns whether a cell may be the name of the texts below it: it is shorter than nearly all of them, or has a
+    capital letter as none of them has. A question of one word has an answer such as the others have."""
+    words = len(cell.split())
+    longer = sum(len(text.split()) > max(words, _LONGEST_NAME) for text in below) >= len(below) * _REGULAR
+    capital = cell[:1].isupper() and all(text[:1].islower() for text in below)
+    return 0 < words <= _LONGEST_NAME and (longer or capital)
 
 
 def _names_text(key: Sequence[str], options: list[tuple[str, ...]]) -> bool:

@@ -119,6 +119,15 @@ def test_a_header_with_unknown_names_is_seen_by_the_key_below_it() -> None:
         ([["12", "x"], ["1", "a"], ["2", "b"], ["3", "c"]], False),
         ([["Key", "x"], ["one", "a"], ["two", "b"], ["three", "c"]], False),
         ([["Key", "What is it?"], ["1", "a"], ["2", "b"], ["3", "c"]], False),  # it asks
+        # Above questions, it is a header unless what stands beside it may be an answer.
+        ([["Thema", "Text"], ["a?", "one two"], ["b?", "one two"], ["c?", "one two"]], True),  # a known name
+        ([["Aihe", "Selite"], ["a?", "one two three"], ["b?", "one two three"], ["c?", "one two three"]], True),
+        ([["Aihe", "Selite"], ["a?", "one"], ["b?", "two"], ["c?", "three"]], True),  # the only capital letter
+        ([["Aihe", "A"], ["a?", "1"], ["b?", "2"], ["c?", "3"]], False),
+        ([["Aihe", "Nro"], ["a?", "1"], ["b?", "2"], ["c?", "3"]], True),
+        ([["View", "shared memory here"], ["a?", "one two three"], ["b?", "one two"], ["c?", "one two"]], False),
+        ([["View", "shared"], ["a?", "one"], ["b?", "two"], ["c?", "three"]], False),
+        ([["View", "Shared"], ["a?", "One"], ["b?", "Two"], ["c?", "Three"]], False),
     ],
 )
 def test_a_header_is_a_word_above_numbers_or_letters(rows: list[list[str]], headed: bool) -> None:
