@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 
 _CODE = re.compile(r"(`[^`\n]+`)")
+_CODE_OR_MATH = re.compile(
+    r"(`[^`\n]+`|\\\((?:[^\\]|\\[^()\[\]]){1,500}\\\)|\\\[(?:[^\\]|\\[^()\[\]]){1,500}\\\]|\$\$[^$]{1,500}\$\$)"
+)
+"""Code, and formulas as web pages mark them."""
 _MARKS = re.compile(
     r"\\(?=[!-/:-@\[-`{-~\n]|$)"  # a backslash that Markdown would remove
     r"|[*`]"
@@ -274,7 +278,7 @@ class _Converter(MarkdownConverter):
         self._numbers: Counter[int] = Counter()
 
     def escape(self, text: str, parent_tags: set[str]) -> str:
-        pieces = _CODE.split(text)
+        pieces = _CODE_OR_MATH.split(text)
         return "".join(piece if index % 2 else _MARKS.sub(_backslash, piece) for index, piece in enumerate(pieces))
 
     def convert_b(self, el: Tag, text: str, parent_tags: set[str]) -> str:
@@ -362,10 +366,27 @@ class _Converter(MarkdownConverter):
         return f"{_lead(text)}[{words}]({address}){_tail(text)}"
 
     def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        if formula := _formula_of(el):
+            return f"${formula}$"
         alt = " ".join(str(el.get("alt", "")).split())
         if "_noformat" in parent_tags:
             return alt
         return f"![{_MARKS.sub(_backslash, alt)}]({_address(str(el.get('src', '')))})"
+
+
+_LATEX = re.compile(r"\s*LaTeX:\s*(?P<formula>\S.*)", re.DOTALL)
+
+
+def _formula_of(image: Tag) -> str:
+    """Returns the LaTeX of a picture of a formula, as Canvas writes it in attributes; empty for other pictures."""
+    said = " ".join(str(image.get("data-equation-content", "")).split())
+    found = _LATEX.fullmatch(str(image.get("alt", "")))
+    classes = str(image.get("class", "")).split()
+    if not said and found:
+        said = " ".join(found["formula"].split())
+    if not said and "equation_image" in classes:
+        said = " ".join(str(image.get("title", "")).split())
+    return said.replace("$", "\\$")
 
 
 def _marked(text: str, mark: str) -> str:

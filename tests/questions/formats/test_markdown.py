@@ -150,3 +150,30 @@ def test_a_format_is_known_by_its_name() -> None:
     assert markdown_converter("html")("<b>a</b>") == "**a**"
     assert markdown_converter("moodle")("<b>a</b>") == "**a**"
     assert markdown_converter("moodle")("*a* &lt;") == "\\*a\\* <"
+
+
+@pytest.mark.parametrize(
+    ("image", "formula"),
+    [
+        (
+            r'<img class="equation_image" data-equation-content="\frac{a}{b}" src="/x.png" alt="LaTeX: no">',
+            r"$\frac{a}{b}$",
+        ),
+        (r'<img data-equation-content="x^2_1 &lt; 3">', "$x^2_1 < 3$"),
+        (r'<img class="equation_image" src="/x.png" alt="LaTeX: a * b">', "$a * b$"),
+        (r'<img class="equation_image" src="/x.png" title="a_1">', "$a_1$"),
+        (r'<img data-equation-content="5\$">', r"$5\\$$"),
+        ('<img src="/x.png" title="a_1" alt="a plot">', "![a plot](/x.png)"),
+    ],
+)
+def test_a_picture_of_a_formula_is_the_formula(image: str, formula: str) -> None:
+    assert from_html(f"<p>What is {image}?</p>") == f"What is {formula}?"
+
+
+@pytest.mark.parametrize("formula", [r"\(x_1 * y_2\)", r"\[ \sum_i *x_i* \]", "$$a*b*c$$", r"\(a\ b\)"])
+def test_formulas_in_html_stay_as_they_are(formula: str) -> None:
+    assert from_html(f"<p>What is {formula} in <b>x*y</b>?</p>") == rf"What is {formula} in **x\*y**?"
+
+
+def test_a_formula_without_an_end_is_text() -> None:
+    assert from_html(r"<p>What is \(x*y?</p>") == r"What is \\(x\*y?"
