@@ -81,6 +81,8 @@ _WIDE = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _TO_LETTERS = rf"(?:[ \t]{{0,3}}=[ \t]{{0,3}}|[ \t]{{1,3}}|(?<=[{_WIDE}]))"
 _BEFORE_LETTERS = rf"(?P<word>{_WHOLE_WORDS}){_TO_LETTERS}(?={_LETTERS_ALONE})"
 """A word before nothing but the letters of options: `Ans d`, `answer = d`, `答案B`."""
+_CORRECT = rf"(?P<open>\*{{2,3}})?(?P<word>(?-i:C(?:orrect|ORRECT)))[ ]?[:：](?(open)(?P=open))[ ]*(?={_LETTERS_ALONE})"
+"""A word before nothing but the letters of options; in small letters, it is the name of a field."""
 _SHAPES: tuple[tuple[Role, str], ...] = (
     ("question", _MARKED % QUESTION_WORDS),
     ("question", _AROUND % QUESTION_WORDS),
@@ -94,6 +96,7 @@ _SHAPES: tuple[tuple[Role, str], ...] = (
     ("answer", _BRACKETS % _MARKED_ANSWER),
     ("answer", _CLIPPED),
     ("answer", _BEFORE_LETTERS),
+    ("answer", _CORRECT),
     ("answer", _OPEN % _MARKED_ANSWER),
     ("answer", _ALONE % _MARKED_ANSWER),
     ("explanation", _MARKED % _EXPLANATION),
@@ -104,7 +107,7 @@ _SHAPES: tuple[tuple[Role, str], ...] = (
 _ENCLOSING = tuple(_AROUND % words for words in (QUESTION_WORDS, _MARKED_ANSWER, _EXPLANATION))
 _LABELS = tuple((role, re.compile(shape, re.IGNORECASE)) for role, shape in _SHAPES)
 _MAYBE = re.compile(
-    rf"(?:\*{{1,3}}|_{{1,3}}|[\[【])?[ ]?(?:{QUESTION_WORDS}|{_MARKED_ANSWER}|{_EXPLANATION})"
+    rf"(?:\*{{1,3}}|_{{1,3}}|[\[【])?[ ]?(?:{QUESTION_WORDS}|{_MARKED_ANSWER}|{_EXPLANATION}|correct)"
     rf"(?:[ ]?[\d#:：.)*_\]】–—-]|{_TO_LETTERS}[(\[]?(?:[A-J]|(?-i:[A-J]{{2,6}}))(?!\w))",
     re.IGNORECASE,
 )

@@ -111,7 +111,7 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     if choice and found.exam and are_parts(choice.options):
         choice = None
     if choice:
-        prompt = _OPTIONS_LABEL.sub("", choice.prompt).strip()
+        prompt = _without_type(_OPTIONS_LABEL.sub("", choice.prompt).strip())
         question = replace(
             question, kind="choice", prompt=prompt, options=choice.options, why=without_explanation_label(choice.why)
         )
@@ -122,6 +122,12 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     if not question.answered and not (choice and choice.problems):
         draft.findings.append(no_answer_finding(document, *(found.asked or (found.first, found.first))))
     draft.questions.append(question)
+
+
+def _without_type(prompt: str) -> str:
+    """Returns a prompt without a last line that only says what kind of question it is: `Type: MC`."""
+    above, _, last = prompt.rpartition("\n")
+    return above.rstrip() if above.strip() and only_says_type(last) else prompt
 
 
 def _below_label(answer: str) -> str:
