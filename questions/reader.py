@@ -28,12 +28,12 @@ from questions.passages import Passage, find_passages, mark_lines, marked_lines
 from questions.patterns import Inferred, read_patterns
 from questions.patterns.css_letters import with_css_letters
 from questions.patterns.exam_dumps import vote_findings, with_plain_questions
+from questions.patterns.examview import with_bare_keys
 from questions.patterns.folds import with_folds
 from questions.patterns.key_lists import find_key_lists
 from questions.patterns.key_titles import with_key_headings
 from questions.patterns.label_letters import with_label_letters
 from questions.patterns.numbering import with_spaces
-from questions.patterns.test_banks import with_bare_keys
 from questions.patterns.wide_lines import with_plain_lines
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.source import Finding, Source, Span, open_source

@@ -1,4 +1,4 @@
-"""Removes what test banks add to keys: `ANS: B  PTS: 1  DIF: Easy  REF: p. 12`, behind the key or in lines below it."""
+"""Removes what ExamView and the like add to keys: `ANS: B  PTS: 1  DIF: Easy  REF: p. 12`, also in lines below."""
 
 from __future__ import annotations
 
