@@ -201,21 +201,20 @@ create function remake_blocks(of_board bigint) returns void language plpgsql set
 set enable_bitmapscan = off set enable_sort = off as $$
 begin
     delete from board_block where board_id = of_board;
-    -- The first block of a contest has no entry at its start, and is there when no member is ranked.
-    insert into board_block (board_id, contest, deficit, ms, member_id, members)
-    select of_board, c.contest, -9223372036854775808, 0, 0, (
-        select count(*) from (
-            select from board_entry e where e.board_id = of_board and e.contest = c.contest limit block_size()
-        ) first
-    ) from unnest(array['points', 'rookies', 'improved']) as c (contest);
-    insert into board_block (board_id, contest, deficit, ms, member_id, members)
-    select of_board, contest, deficit, ms, member_id, least(block_size(), members - place)
-    from (
-        select e.contest, e.deficit, e.ms, e.member_id, count(*) over (partition by e.contest) as members,
+    with counted as (
+        select e.contest, count(*) as members from board_entry e where e.board_id = of_board group by e.contest
+    ), placed as (
+        select e.contest, e.deficit, e.ms, e.member_id,
             row_number() over (partition by e.contest order by e.deficit, e.ms, e.member_id) - 1 as place
         from board_entry e where e.board_id = of_board
-    ) ordered
-    where place > 0 and place % block_size() = 0;
+    )
+    insert into board_block (board_id, contest, deficit, ms, member_id, members)
+    -- The first block of a contest begins before its first entry, and is there when no member is ranked.
+    select of_board, c.contest, -9223372036854775808, 0, 0, least(block_size(), coalesce(n.members, 0))
+    from unnest(array['points', 'rookies', 'improved']) as c (contest) left join counted n using (contest)
+    union all
+    select of_board, p.contest, p.deficit, p.ms, p.member_id, least(block_size(), n.members - p.place)
+    from placed p join counted n using (contest) where p.place > 0 and p.place % block_size() = 0;
 end $$
 """
 
