@@ -80,7 +80,7 @@ class LazyCommands(TyperGroup):
 
 def start_logging() -> None:
     """Configures logging for commands that do not do so themselves."""
-    # structlog imports it for colored tracebacks, which no log of ours has: with Pygments, 2 MB of each process.
+    # structlog imports it for colored tracebacks, which our logs do not have: with Pygments, 2 MB of each process.
     unused = "rich.traceback"
     known = sys.modules.get(unused)
     sys.modules[unused] = known  # type: ignore[assignment]  # None: an import fails, as if it were not installed

@@ -72,7 +72,7 @@ class Cloner:
     """Forks a single-threaded process into new namespaces, again and again.
 
     Skips Python's and libc's at-fork handlers, so random generators keep their state in the child: seed them. The
-    arguments are made once, because whatever a zygote writes to is no longer shared with its children.
+    arguments are made once, because memory that a zygote writes to is no longer shared with its children.
     """
 
     def __init__(self, flags: int) -> None:

@@ -1,4 +1,4 @@
-"""The one clock that all processes share: the database's, whatever the clocks of their machines say."""
+"""The one clock that all processes share: the database's, independent of their machines' clocks."""
 
 from __future__ import annotations
 

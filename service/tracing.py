@@ -177,7 +177,7 @@ def span(name: str, *, first: bool = False, **attributes: Value) -> Iterator[dic
 
 
 def record(name: str, seconds: float, *, ago: float = 0.0, **attributes: Value) -> None:
-    """Records a span that took so many seconds and ended `ago` seconds before now, such as a part of a run."""
+    """Records a span of `seconds` that ended `ago` seconds before now, such as a part of a run."""
     event_id = current_event_id()
     if _tracer is None or not event_id:
         return

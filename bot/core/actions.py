@@ -158,7 +158,7 @@ class ShowDuels:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """As a button, asks whom to challenge to a duel; as a form, challenges the member."""
+    """As a button, asks which member to challenge to a duel; as a form, challenges that member."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Kind:
     read: Callable[[str], Value]
     example: str
     choices: tuple[str, ...] = ()
-    """Words worth offering while somebody types."""
+    """Words to offer while a member types."""
     own: bool = True
     """Whether words of this kind can be recognized, so that they may come in any order."""
     rest: bool = False

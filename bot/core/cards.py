@@ -93,7 +93,7 @@ class Table:
     """A mention of the member of each row, as Markdown, for a chat that shows it in place of the first text column.
     Empty where no id is known."""
     name_columns: tuple[int, ...] = ()
-    """Columns of members' names that say whom a row is about, which a page for admins links to the members."""
+    """Columns of members' names, which a page for admins links to the members."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ class TournamentCommands:
             case "pick":
                 member, _ = named_member(event.who.platform, typed.text("member"))
                 if not member:
-                    raise CommandError("Say whom you pick, such as `/quiz tournament pick @Ada`.")
+                    raise CommandError("Name the member you pick, such as `/quiz tournament pick @Ada`.")
                 view = await self._client.tournament_pick(event.who, event.id, member)
                 return tournaments.tournament_card(view, event.at)
             case _:

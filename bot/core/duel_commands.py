@@ -47,7 +47,7 @@ class DuelCommands:
         return await self._challenge(event, named, typed.text("topic"))
 
     async def challenge(self, event: Submit) -> Card:
-        """Challenges the member whom a form names. Raises CommandError without one."""
+        """Challenges the member named in a form. Raises CommandError without one."""
         named, topic = word_in(event, "member"), word_in(event, "topic")
         if not named:
             raise CommandError("Choose a member to challenge.", "Nobody chosen")

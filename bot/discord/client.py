@@ -119,7 +119,7 @@ async def _run_connection(
     app = DiscordApp(
         client, journal, clock, asyncio.get_running_loop().time, shards=shards, links=links, pictures=pictures
     )
-    # Each posts to its own servers, of which it knows channels and permissions.
+    # Each posts to its own servers, whose channels and permissions it knows.
     dispatcher = Dispatcher(client, pictures.with_posts(app.platform), shards=shards)
     try:
         await app.bot.login(settings.bot_token)
@@ -419,7 +419,7 @@ class DiscordBot(discord.AutoShardedClient):
 def raw_interaction(interaction: discord.Interaction) -> RawInteraction:
     """Converts the library's interaction to plain data."""
     channel, user, message = interaction.channel, interaction.user, interaction.message
-    # In a server that did not install the app, somebody uses it who did for themselves.
+    # A member uses the app in a server that did not install it: they installed it for themselves.
     here = interaction.is_guild_integration()
     thread, thread_name = "", ""
     if isinstance(channel, discord.Thread):

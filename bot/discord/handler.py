@@ -80,7 +80,7 @@ Fetch = Callable[[str], Awaitable[bytes]]
 FetchMember = Callable[[Who], Awaitable[Who | None]]
 """Fetches a member's current name and rights; None if they have left the server."""
 FindHome = Callable[[str], Awaitable[str]]
-"""Returns the server in which somebody plays, for commands outside of servers; empty if there is none."""
+"""Returns the server where a member plays, for commands outside of servers; empty without one."""
 _HOME_TIMEOUT_S: Final = 1.0
 TOO_LATE_S: Final = 2.5
 """Delay after which a first response is not attempted, seconds. Discord allows three, including the way there."""

@@ -132,7 +132,7 @@ def _command(raw: RawInteraction, at: datetime) -> ParsedInteraction:
 
 
 def _given(raw: RawInteraction, option: Mapping[str, Any]) -> Any:
-    """Returns an option's value; a member or channel as typed text, and the role of everybody as none."""
+    """Returns an option's value; a member or channel as typed text, and the role `@everyone` as none."""
     value = option.get("value")
     if option.get("type") == _USER:
         return _mentioned(raw, str(value))
@@ -239,7 +239,7 @@ def _values(raw: RawInteraction, component: Mapping[str, Any]) -> tuple[str, ...
         values = tuple(str(value) for value in component["values"] or ())
         if component.get("type") == USERS:
             return tuple(_mentioned(raw, value) for value in values)
-        # The role of everybody is none.
+        # The role @everyone counts as no role.
         return tuple(value for value in values if component.get("type") != ROLES or value != raw.guild)
     value = component.get("value")
     return () if value is None else (str(value),)

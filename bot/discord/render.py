@@ -151,7 +151,7 @@ def _title(title: str, place: int, count: int) -> Body:
 
 
 def _roles(card: Card) -> list[str]:
-    """Returns the role that the card notifies. A user group of Slack's is none."""
+    """Returns the role that the card notifies. A Slack user group does not count."""
     return [card.ping] if card.ping.isdecimal() else []
 
 

@@ -42,7 +42,7 @@ def reads_badly(math: Math) -> bool:
 
 
 def _nested(source: str) -> bool:
-    """Returns whether the formula has so many fractions that they are probably nested or adjacent."""
+    """Returns whether the formula has enough fractions that they are probably nested or adjacent."""
     return len(_FRACTION.findall(source)) > 1
 
 

@@ -82,7 +82,7 @@ def bodies(card: Card) -> list[Body]:
 
 
 def _mention(card: Card) -> list[Body]:
-    """Returns the mention of the user group that the card notifies. A role of Discord's is none."""
+    """Returns the mention of the user group that the card notifies. A Discord role does not count."""
     if not card.ping.startswith("S"):
         return []
     return rich([{"type": "rich_text_section", "elements": [{"type": "usergroup", "usergroup_id": card.ping}]}])

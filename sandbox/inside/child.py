@@ -360,7 +360,7 @@ class _Execution:
 
 
 def own_builtins() -> types.ModuleType:
-    """Returns a copy of the builtins for the answer alone: whatever it changes there, the code here still works."""
+    """Returns a copy of the builtins for the answer alone, so that its changes do not affect the code here."""
     copy = types.ModuleType("builtins")
     copy.__dict__.update(vars(builtins))
     copy.__dict__["exit"] = copy.__dict__["quit"] = sys.exit

@@ -97,7 +97,7 @@ class RelayedMemory:
         self._send(b"W", offset.to_bytes(8, "little") + data)
 
     def read(self, offset: int, length: int) -> bytes:
-        """Reads the memory, whatever that process does meanwhile."""
+        """Reads the memory, even while that process changes it."""
         self._send(b"G", offset.to_bytes(8, "little") + length.to_bytes(8, "little"))
         while True:
             kind, data = self._receive()

@@ -156,7 +156,7 @@ def _wall_of_os_error(problem: OSError) -> Wall | None:
         return None
     if found := _wall_of_place(problem):
         return found
-    # The filter refuses with EPERM whatever the file. Landlock and read-only mounts refuse by place.
+    # The filter refuses with EPERM for any file. Landlock and read-only mounts refuse by place.
     return "call" if problem.errno == errno.EPERM else "files"
 
 

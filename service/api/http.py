@@ -233,7 +233,7 @@ WhereBody = Annotated[Where, Body(embed=True)]
 EventBody = Annotated[EventId, Body(embed=True)]
 RefBody = Annotated[Ref, Body(embed=True)]
 
-# Body limit: no body is read without a token, beyond the limit, from a flood, or for an admin's call by somebody else.
+# Body limit: no body is read without a token, beyond the limit, from a flood, or for an admin's call by anyone else.
 
 ADMIN_PREFIX = "/v1/admin/"
 """Prefix of the calls for admins only."""

@@ -105,7 +105,7 @@ class DeferredRoute:
 
 
 class CallRouter:
-    """The calls of one area, all of which need the token. `prefix` follows `/v1`."""
+    """The calls of one area. All need the token. `prefix` follows `/v1`."""
 
     def __init__(self, prefix: str = "") -> None:
         self._prefix = f"/v1{prefix}"

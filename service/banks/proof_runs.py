@@ -33,7 +33,7 @@ async def run_proof(question: Question, sandbox: Runs) -> ProofRun:
         return await _run_reference(question, sandbox)
     if not proofs:
         raise Refused(NothingToProve(question=question.id))
-    # A question of which both is there is proved by its program's output.
+    # A question that has both is proved by its program's output.
     proof = next((one for one in proofs if one.expect == "prints"), proofs[0])
     if proof.expect == "prints" or not bound_names(question):
         return await _run_program(question, proof, sandbox)

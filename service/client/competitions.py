@@ -96,7 +96,7 @@ class CompetitionCalls(CallSender):
     async def sprint_start(
         self, who: Who, event_id: str, where: Where, questions: int, seconds: int, topic: str = ""
     ) -> SprintView:
-        """Starts a sprint in the channel: so many questions, with so many seconds for each."""
+        """Starts a sprint in the channel, with this number of questions and seconds for each."""
 
     @call("admin/sprint/plan")
     async def sprint_plan(self, who: Who, event_id: str, where: Where, sprint_plan: PlannedSprint) -> SprintView:

@@ -45,7 +45,7 @@ class WebCalls(CallSender):
 
     @call("web/session/list", repeatable=True)
     async def web_session_list(self, workspace: str, member: str | None) -> tuple[WebSession, ...]:
-        """Returns the sessions of a person, or of everybody, the last used first."""
+        """Returns the sessions of one person or of all, most recently used first."""
 
     @call("web/session/end", repeatable=True)
     async def web_session_end(self, workspace: str, sessions: tuple[int, ...], member: str | None) -> int:
@@ -57,24 +57,24 @@ class WebCalls(CallSender):
 
     @call("web/sign-in/find", repeatable=True)
     async def web_sign_in_find(self, workspace: str, digest: str) -> WebPerson | None:
-        """Returns whom a link signs in; None if it was used, is too old or never existed."""
+        """Returns the person that a link signs in; None if it was used, is too old or never existed."""
 
     @call("web/sign-in/use")
     async def web_sign_in_use(self, workspace: str, digest: str) -> WebPerson | None:
-        """Uses up a link. Returns whom it signs in; None if it was used, is too old or never existed."""
+        """Uses up a link. Returns the person it signs in; None if it was used, is too old or never existed."""
 
     @call("web/account/find", repeatable=True)
     async def web_account_find(self, workspace: str, digest: str) -> WebPerson | None:
-        """Returns whom an account at an OpenID provider signs in, or None."""
+        """Returns the person that an account at an OpenID provider signs in, or None."""
 
     @call("web/account/join", repeatable=True)
     async def web_account_join(self, workspace: str, digest: str, name: str, member: str | None) -> WebPerson | None:
-        """Returns whom the account signs in from now on: a new person, or that member. None if the member has another
-        account. Refused like `web_join`."""
+        """Returns the person that the account signs in from now on: a new one, or that member. None if the
+        member has another account. Refused like `web_join`."""
 
     @call("web/account/free", repeatable=True)
     async def web_account_free(self, workspace: str, members: tuple[str, ...]) -> tuple[WebPerson, ...]:
-        """Returns those of these people whom no account signs in."""
+        """Returns the people among these that no account signs in."""
 
     async def web_message_post(self, workspace: str, post: WebPost) -> WebMessage | None:
         """Stores a message, once per key or event; None if its author or reader is not in the chat.

@@ -1,4 +1,4 @@
-"""Statistics that help moderators to see who may have shared answers. Computed when somebody asks, and never stored.
+"""Statistics that help moderators see who may have shared answers. Computed on request, and never stored.
 
 They are no proof: members who learn together make the same mistakes. So they name numbers and accuse nobody.
 """

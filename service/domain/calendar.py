@@ -57,7 +57,7 @@ class Timetable:
     skips: frozenset[date] = frozenset()
     """Dates that an admin skipped."""
     every_days: int = 1
-    """Of the days that otherwise fit, only every so many, counted from `first_day`."""
+    """Of the days that otherwise fit, only every n-th, counted from `first_day`."""
     first_day: date = date.min
     """Day from which `every_days` counts. Earlier days have no slot if it is more than one."""
     month_days: frozenset[int] = frozenset()

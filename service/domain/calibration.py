@@ -118,7 +118,7 @@ def calibrate(items: Sequence[Item], responses: Sequence[Response]) -> Fit:
 
 
 def even_audience(spread: float = SPREAD) -> Floats:
-    """Returns the distribution of the abilities of members about whom nothing is known."""
+    """Returns the prior distribution of abilities, for members without answers."""
     weights = np.exp(-0.5 * (_GRID / spread) ** 2)
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 

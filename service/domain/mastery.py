@@ -40,7 +40,7 @@ class TopicAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Mastery:
-    """How well somebody knows a topic: what they would get right of questions like those they answered."""
+    """How well a member knows a topic: the share of similar questions that they would get right."""
 
     topic: str
     answers: int

@@ -28,7 +28,7 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def coverage(runs: int) -> float:
-    """Returns the probability with which an interval of so many runs contains the true median."""
+    """Returns the probability that an interval of this many runs contains the true median."""
     return _coverage(runs, _skipped(runs))
 
 

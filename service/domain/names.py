@@ -67,7 +67,7 @@ def appearance(name: str) -> str:
 
 
 def find_problem(name: str) -> NameRefused | None:
-    """Returns why nobody can have a cleaned name; None if somebody can."""
+    """Returns why a cleaned name is not allowed; None if it is."""
     if not 1 <= len(name) <= LONGEST:
         return NameRefused(why="length")
     if not name.isprintable() or unicodedata.category(name[0]).startswith("M"):

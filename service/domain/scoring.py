@@ -197,7 +197,7 @@ def compute_credit(question: Question, answer: ScoredAnswer) -> Credit:
 def credit_for_cases(passed: int, total: int, failure: Verdict = "wrong") -> Credit:
     """Returns the credit of a `code` answer that passed `passed` of `total` cases and otherwise failed with `failure`.
 
-    A `system error` or an `invalid` answer earns nothing, whatever passed before.
+    A `system error` or an `invalid` answer earns nothing, even if cases passed before.
     """
     if total < 1 or not 0 <= passed <= total:
         return Credit(0.0, "system error", cause="no case was judged")

@@ -48,7 +48,7 @@ class Pair:
     expected: float
     """How many would be the same by chance."""
     chance: float
-    """Probability of so many or more by chance, corrected for the number of pairs."""
+    """Probability of that many or more by chance, corrected for the number of pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def _standing_out(
 
 
 def tail(chances: Sequence[float], least: int) -> float:
-    """Returns the probability that at least so many of independent events happen."""
+    """Returns the probability that at least this many of some independent events happen."""
     if least <= 0:
         return 1.0
     # Probabilities of 0, 1, … events; the last entry collects `least` and more.

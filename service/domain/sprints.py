@@ -47,7 +47,7 @@ def pick_questions(
     times_asked: Mapping[str, int] | None = None,
     avoided: Collection[str] = (),
 ) -> list[str]:
-    """Returns the ids of up to `count` questions: the same for the same seed, whatever the order of the candidates.
+    """Returns the ids of up to `count` questions: the same for the same seed, in any order of the candidates.
 
     Takes those first that sprints of the channel asked least (`times_asked`, by id), and from different topics.
     `avoided` ids are only taken when nothing else is left.

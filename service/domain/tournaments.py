@@ -1,4 +1,4 @@
-"""Rules of tournaments: how teams are made, which results count, who meets whom and who is ahead. Pure."""
+"""Rules of tournaments: how teams are made, which results count, which teams meet and who is ahead. Pure."""
 
 from __future__ import annotations
 

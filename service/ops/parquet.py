@@ -78,7 +78,7 @@ def parse_month(text: str) -> datetime:
 
 
 class Arrow:
-    """pyarrow, which is installed only where somebody wants the archive."""
+    """pyarrow, which is installed only where the archive is used."""
 
     def __init__(self) -> None:
         try:

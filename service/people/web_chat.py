@@ -113,8 +113,8 @@ def _taken(name: str, same: bool) -> NameRefused:
 async def join_with_account(
     session: AsyncSession, chat: int, digest: str, typed: str, person: str | None, now: datetime
 ) -> WebPerson | None:
-    """Returns whom an account signs in from now on: a new person with that name, or the given one if they have no
-    account yet. Returns None if they have one. An account that already signs somebody in keeps doing so.
+    """Returns the person that an account signs in from now on: a new one with that name, or the given one if
+    they have no account yet. Returns None if they have one. An account that already signs someone in keeps doing so.
 
     Refused like `join`.
     """
@@ -159,7 +159,7 @@ async def use_sessions(
 
 
 async def list_sessions(session: AsyncSession, chat: int, person: str | None, now: datetime) -> tuple[WebSession, ...]:
-    """Returns the sessions of a person, or of everybody, the last used first."""
+    """Returns the sessions of one person or of all, most recently used first."""
     return await web_people.list_sessions(session, chat, person, now - SESSION_LIFETIME, SESSIONS_SHOWN)
 
 

@@ -68,7 +68,7 @@ async def notify_admins(session: AsyncSession, schedule: Schedule, key: str, fac
     """Enqueues a notice about a schedule, once per key.
 
     It goes privately to the admin who made the schedule. It goes to the channel if that admin is no longer known, and
-    in the web chat and the console, where everybody shares one room.
+    in the web chat and the console, where everyone shares one room.
     """
     chat = await chats.get_chat_of_channel(session, schedule.channel_id)
     maker = schedule.made_by if chat.platform in ("discord", "slack") else None

@@ -61,7 +61,7 @@ async def get_board(session: AsyncSession, caller: Caller, now: datetime, query:
     """Returns the board of the caller's channel, or without one of the workspace.
 
     Refused for the season's board without a season, for an unknown topic, and for a contest that the period does not
-    support. Takes one statement, or several the first time that somebody looks at a board.
+    support. Takes one statement, or several the first time that anyone looks at a board.
     """
     period, topic, contest = query.period, query.topic, query.contest
     _check_contest(contest, period)

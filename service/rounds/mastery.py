@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from service.domain.mastery import Mastery
 
 LEAST_MEMBERS = 3
-"""Members whose answers a team's mastery needs: fewer would be about somebody."""
+"""Members needed for a team's mastery: fewer would reveal how one member does."""
 LEAST_QUESTIONS = 2
 """Questions of a topic that were asked before a team's mastery is told."""
 

@@ -54,7 +54,7 @@ LONGEST_PAUSE = timedelta(seconds=30)
 LONGEST_PLAN = timedelta(days=1)
 """Time after which a schedule is looked at even without a slot: rules of time zones and holidays may have changed."""
 MAX_OWED = 100
-"""Most schedules that are counted as owing a slot: that is enough to wake somebody."""
+"""Maximum count of schedules that owe a slot: enough for an alert."""
 SKIP_NOTICE_WINDOW = timedelta(days=1)
 """Slots skipped longer ago are not reported: after a long outage one notice is enough."""
 

@@ -33,7 +33,7 @@ class Result:
 
 
 class Tally:
-    """What a reveal says of all answers, counted a page at a time. Holds few answers, whatever their number."""
+    """What a reveal says about all answers, counted a page at a time. Holds few answers at once."""
 
     def __init__(self, *, texts: bool) -> None:
         self.answers = 0

@@ -13,7 +13,7 @@ from service.store.tables import Round
 from service.wire import AnswerKey, OptionKey, OptionView, QuestionView, VariantRole
 
 MIN_OPTIONS = 3
-"""Fewest options of a choice of which a hint names a wrong one."""
+"""Fewest options of a choice for a hint to rule one out."""
 CHANNEL_ORDER = "everyone"
 """Order of a channel's post, which belongs to no member. A document often has the right option first."""
 

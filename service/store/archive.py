@@ -1,6 +1,6 @@
 """Queries of the archive: closed rounds by what they asked and how a member did, and what was answered to one.
 
-Each takes one statement, whatever was asked.
+Each takes one statement.
 """
 
 from __future__ import annotations

@@ -349,7 +349,7 @@ async def lock_boards(session: AsyncSession, workspace_ids: Sequence[int]) -> No
 
 
 async def drop_workspace_boards(session: AsyncSession, workspace_ids: Sequence[int]) -> None:
-    """Drops all boards of these workspaces. They are summed anew when they are needed."""
+    """Drops all boards of these workspaces. They are summed again when they are needed."""
     board_ids = await session.scalars(select(BoardRecord.id).where(BoardRecord.workspace_id.in_(workspace_ids)))
     await drop_boards(session, list(board_ids))
 

@@ -91,7 +91,7 @@ class Calibration:
     members: int
 
     def audience(self, schedule_id: int | None) -> Sequence[float]:
-        """Returns the distribution of the abilities of those who answer a schedule, or of everybody."""
+        """Returns the distribution of the abilities of those who answer a schedule, or of everyone."""
         return self.audiences.get(str(schedule_id), self.audiences[EVERYBODY])
 
 
@@ -202,7 +202,7 @@ def _in_practice(workspace_id: int, since: datetime, member_ids: Select[int] | N
 def _of_members(
     rows: Select[*tuple[Any, ...]], column: InstrumentedAttribute[int], member_ids: Select[int] | None
 ) -> Subquery | CTE:
-    """Returns the rows of everybody, or those of some members, read first: PostgreSQL cannot guess how few they are,
+    """Returns the rows of everyone, or those of some members, read first: PostgreSQL cannot guess how few they are,
     and would read the whole workspace for one member."""
     if member_ids is None:
         return rows.subquery()
@@ -354,6 +354,6 @@ async def list_current_difficulties(session: AsyncSession, workspace_id: int) ->
 
 
 async def forget_workspaces(session: AsyncSession, workspace_ids: Collection[int]) -> None:
-    """Deletes the calibrations of workspaces, which their next round makes anew."""
+    """Deletes the calibrations of workspaces, which their next round makes again."""
     await session.execute(delete(ItemDifficulty).where(ItemDifficulty.workspace_id.in_(workspace_ids)))
     await session.execute(delete(CalibrationRow).where(CalibrationRow.workspace_id.in_(workspace_ids)))

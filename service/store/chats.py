@@ -249,7 +249,7 @@ async def merge_workspace(session: AsyncSession, old: int, new: int) -> None:
     """Moves everything from workspace `old` to `new` and deletes `old`.
 
     Banks and seasons whose names are taken get a number; questions retired in either stay retired; moderators are
-    notified where `new` has chosen, if it has. Logs and ledger change only their workspace; boards are summed anew.
+    notified where `new` has chosen, if it has. Logs and ledger change only their workspace; boards are summed again.
     Deleting fails if a table was missed.
     """
     await drop_workspace_boards(session, [old, new])

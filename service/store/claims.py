@@ -5,7 +5,7 @@ looks at the messages that have been ready for longest. One that it finds behind
 follower, and is not looked at again until a message leaves the queue: then a trigger clears the mark of the queue's
 first follower. Adding a message marks nothing and waits for nobody.
 
-Every follower waits behind a message without that mark, whatever happens at the same time: a mark is set while the head
+Every follower waits behind a message without that mark, even under concurrent changes: a mark is set while the head
 is locked, so the head can leave only when the trigger sees the mark. A mark that is missing costs a second look.
 """
 

@@ -17,7 +17,7 @@ from service.wire import AnswerInput, VerdictView
 
 
 class ContestantAnswerRow(Base):
-    """A question for the model, about the slot of a schedule: asked once, whatever fails."""
+    """A question for the model, about the slot of a schedule: asked once, even if that fails."""
 
     __tablename__ = "contestant_answer"
     __table_args__ = (
@@ -55,7 +55,7 @@ async def list_schedules(session: AsyncSession) -> Sequence[Schedule]:
 
 
 async def list_unasked_rounds(session: AsyncSession, now: datetime) -> Sequence[Key]:
-    """Returns the open rounds of slots of which the model was asked nothing."""
+    """Returns the open rounds of slots that the model was not asked about."""
     asked = exists().where(
         ContestantAnswerRow.schedule_id == Round.schedule_id,
         ContestantAnswerRow.day == Round.day,

@@ -296,7 +296,7 @@ def _owner() -> ColumnElement[int]:
 
 
 def _latest_ratings() -> Any:
-    """Selects the latest rating of every member, found by index whatever the length of the histories."""
+    """Selects the latest rating of every member, found by index, however long the histories are."""
     last = (
         select(DuelRating)
         .where(DuelRating.member_id == Member.id)
@@ -379,7 +379,7 @@ async def cancel_duels(session: AsyncSession, which: ColumnElement[bool], now: d
 async def merge_players(session: AsyncSession, kept: int, gone: int, now: datetime) -> None:
     """Moves the duels of `gone` to `kept`. Ratings are a log and stay where they are.
 
-    A duel of the two accounts with each other, or with a member whom both are playing, cannot go on and is cancelled.
+    A duel of the two accounts with each other, or with a member that both are playing, cannot go on and is cancelled.
     """
     both = {kept, gone}
     await cancel_duels(session, and_(Duel.challenger_id.in_(both), Duel.opponent_id.in_(both)), now)

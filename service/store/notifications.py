@@ -80,7 +80,7 @@ async def list_rounds_to_remind(
 async def decide_reminders(session: AsyncSession, round_: Round, workspace_id: int, now: datetime) -> dict[int, int]:
     """Returns the members who want reminders and have not answered, with their chats, each once per round.
 
-    Leaves out members who are hidden, forgotten or excused, and those whom the bot cannot reach in their chat.
+    Leaves out members who are hidden, forgotten or excused, and those that the bot cannot reach in their chat.
     """
     answered = exists().where(CurrentAnswer.round_id == round_.id, CurrentAnswer.member_id == Member.id)
     excused = exists().where(StreakGrace.round_id == round_.id, StreakGrace.member_id == Member.id)

@@ -48,7 +48,7 @@ async def list_hints(session: AsyncSession, member_id: int) -> list[RoundRecord]
 
 
 async def list_reminders(session: AsyncSession, member_id: int) -> list[RoundRecord]:
-    """Returns the rounds of which the member was reminded."""
+    """Returns the rounds that the member was reminded of."""
     query = select(QuestionRow.key, Round.day, Reminder.at).join(Reminder, Reminder.round_id == Round.id)
     return await _list_rounds(session, query.where(Reminder.member_id.in_(merged_ids(member_id))))
 
@@ -84,7 +84,7 @@ async def list_actions(session: AsyncSession, member_id: int) -> Sequence[Audit]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A report or suggestion of somebody that the member decided."""
+    """Another member's report or suggestion that this member decided."""
 
     what: str
     state: str

@@ -103,7 +103,7 @@ async def list_own_variants(session: AsyncSession, workspace_id: int, since: dat
 async def list_quick(
     session: AsyncSession, workspace_id: int, since: datetime, within_s: float, least: int
 ) -> list[QuickMember]:
-    """Returns the members with at least so many fully right answers within some seconds of the question, most first."""
+    """Returns the members with at least `least` fully right answers within some seconds of the question, most first."""
     quick = func.count().filter(Ledger.seconds < within_s)
     query = (
         select(Member.id, Member.name, func.count(), quick)

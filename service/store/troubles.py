@@ -19,7 +19,7 @@ from service.store.tables import UNSENT, Channel, Chat, Identity, Outbox, Round,
 from service.wire import TroubleKind
 
 PRIVATE_CHATS = ("discord", "slack")
-"""Platforms where admins can be messaged privately. On the others everybody shares one room."""
+"""Platforms where admins can be messaged privately. On the others everyone shares one room."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ async def mark_used(session: AsyncSession, ids: Collection[int], now: datetime) 
 async def list_sessions(
     session: AsyncSession, chat: int, person: str | None, kept_since: datetime, limit: int
 ) -> tuple[WebSession, ...]:
-    """Returns the sessions of a person, or of everybody, the last used first."""
+    """Returns the sessions of one person or of all, most recently used first."""
     query = _sessions(chat, kept_since).order_by(WebSessionRow.used_at.desc(), WebSessionRow.id.desc()).limit(limit)
     if person is not None:
         query = query.where(WebSessionRow.person == person)
@@ -236,7 +236,7 @@ async def add_sign_in(session: AsyncSession, chat: int, person: str, digest: str
 
 
 async def find_sign_in(session: AsyncSession, chat: int, digest: str, now: datetime) -> WebPerson | None:
-    """Returns whom a link signs in, or None if it was used, is too old or never existed."""
+    """Returns the person that a link signs in; None if it was used, is too old or never existed."""
     query = select(WebSignInRow.person).where(
         WebSignInRow.chat_id == chat, WebSignInRow.digest == digest, WebSignInRow.until > now
     )
@@ -256,7 +256,7 @@ async def use_sign_in(session: AsyncSession, chat: int, digest: str, now: dateti
 
 
 async def find_account(session: AsyncSession, chat: int, digest: str) -> WebPerson | None:
-    """Returns whom an account signs in, or None."""
+    """Returns the person that an account signs in, or None."""
     query = select(WebAccountRow.person).where(WebAccountRow.chat_id == chat, WebAccountRow.digest == digest)
     person = await session.scalar(query)
     return None if person is None else await _one(session, chat, person)
@@ -269,7 +269,7 @@ async def add_account(session: AsyncSession, chat: int, digest: str, person: str
 
 
 async def list_without_account(session: AsyncSession, chat: int, ids: Collection[str]) -> tuple[WebPerson, ...]:
-    """Returns those of these people whom no account signs in."""
+    """Returns the people among these that no account signs in."""
     known = exists().where(WebAccountRow.chat_id == chat, WebAccountRow.person == WebPersonRow.id)
     query = _people(chat).where(WebPersonRow.id.in_(ids), ~known).order_by(WebPersonRow.id)
     return tuple(map(_person, await session.execute(query)))

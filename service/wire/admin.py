@@ -22,7 +22,7 @@ class ScheduleSpec(Model):
     at: time = time(9, 0)
     weekdays: Annotated[tuple[Annotated[int, Field(ge=0, le=6)], ...], Field(max_length=7)] = (0, 1, 2, 3, 4)
     every_days: Annotated[int, Field(ge=1, le=365)] = 1
-    """Of these days, only every so many, counted from `first_day`."""
+    """Of these days, only every n-th, counted from `first_day`."""
     first_day: date | None = None
     """Day from which `every_days` counts; if missing, the schedule's next slot."""
     month_days: Annotated[tuple[Annotated[int, Field(ge=1, le=31)], ...], Field(max_length=31)] = ()
@@ -50,7 +50,7 @@ class ScheduleSpec(Model):
 
 
 class ScheduleChanges(ScheduleSpec):
-    """Changes to a schedule. Fields that are not set stay as they are, whoever else changes them at the same time."""
+    """Changes to a schedule. Fields that are not set stay as they are, also if another admin changes them meanwhile."""
 
     @model_serializer(mode="wrap")
     def _write_set_fields(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:

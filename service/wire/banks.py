@@ -104,7 +104,7 @@ class ImportView(Model):
     generated: int = 0
     """Number of choices generated from the document's sentences."""
     waiting: int = 0
-    """Number of added questions that are not asked until somebody approves them."""
+    """Number of added questions that are not asked until an admin approves them."""
     for_gpu: int = 0
     """Number of questions that are not asked until a sandbox has a GPU."""
     twins: tuple[Twin, ...] = ()

@@ -33,7 +33,7 @@ class PlannedSprint(Model):
 
 
 class SprintView(Model):
-    """A sprint as admins see it, or a planned one as everybody does."""
+    """A sprint as admins see it, or a planned one as everyone does."""
 
     id: int
     total: int
@@ -400,7 +400,7 @@ class TournamentDay(Model):
 
 
 class TournamentView(Model):
-    """A tournament as everybody sees it. What is right in an open round is in none of the numbers."""
+    """A tournament as everyone sees it. Its numbers reveal nothing about open rounds."""
 
     id: int
     title: str
@@ -419,7 +419,7 @@ class TournamentView(Model):
     teams: tuple[TournamentTeam, ...] = ()
     """Best first; in order of their numbers before the first day that was played."""
     free: tuple[Named, ...] = ()
-    """Members whom a captain can pick; hidden ones are left out."""
+    """Members that a captain can pick; hidden ones are left out."""
     results: tuple[TournamentDay, ...] = ()
     stages: tuple[TournamentStage, ...] = ()
     today: date | None = None
@@ -460,7 +460,7 @@ class SimilarPair(Model):
     expected: float
     """How many would be the same by chance."""
     chance: float
-    """Probability of so many or more by chance, corrected for the number of pairs."""
+    """Probability of that many or more by chance, corrected for the number of pairs."""
 
 
 class FittingAnswers(Model):
@@ -477,7 +477,7 @@ class FittingAnswers(Model):
     expected: float
     """How many would be by chance."""
     chance: float
-    """Probability of so many or more by chance, corrected for the number of pairs."""
+    """Probability of that many or more by chance, corrected for the number of pairs."""
 
 
 class QuickAnswers(Model):

@@ -151,7 +151,7 @@ class AskForm(Model):
     closes_at: datetime | None = None
     """Closing time of the round; None in practice."""
     due: int = 0
-    """Number of further cards due, in practice. `MANY_DUE` means so many or more."""
+    """Number of further cards due, in practice. `MANY_DUE` means that many or more."""
     asks_confidence: bool = False
     """Whether the member may say how sure they are."""
     zone: str = "UTC"

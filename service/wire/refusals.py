@@ -189,8 +189,8 @@ class MarkingRefused(Model):
 class RatingRefused(Model):
     """A practice card cannot get this rating.
 
-    `wrong`: the answer was not right enough for it; `due`: the card is due, so it has to be answered anew; `no review`:
-    its latest answer is not judged yet.
+    `wrong`: the answer was not right enough for it; `due`: the card is due, so answer it again; `no review`: its
+    latest answer is not judged yet.
     """
 
     kind: Literal["rating-refused"] = "rating-refused"

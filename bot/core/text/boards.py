@@ -221,7 +221,7 @@ def columns(board: Board) -> tuple[str, ...]:
 
 
 def ends(board: Board, now: datetime) -> str:
-    """Returns the time until the board starts anew, such as `Ends in 3 h 12 min`; empty if it does not."""
+    """Returns the time until the board starts over, such as `Ends in 3 h 12 min`; empty if it does not."""
     return f"Ends in {countdown_words(board.until - now)}" if board.until else ""
 
 

@@ -50,7 +50,7 @@ def invalid_field(name: str) -> str:
 
 
 def read_month_days(typed: str) -> list[int]:
-    """Reads days of the month, such as `1, 15, last`; what is none becomes 0, which no schedule takes."""
+    """Reads days of the month, such as `1, 15, last`; anything else becomes 0, which no schedule accepts."""
     parts = re.split(r"[,\s]+", typed.lower().strip()) if typed.strip() else []
     return [31 if part == "last" else int(part) if re.fullmatch(r"\d{1,2}", part) else 0 for part in parts][:31]
 

@@ -8,7 +8,7 @@ from bot.core.text.words import Words, plural
 from service.wire import DuelRefused, SprintRefused, TournamentRefused
 
 _DUELS: Final[dict[str, Words]] = {
-    "yourself": ("Choose somebody else", "A duel takes two: challenge another member."),
+    "yourself": ("Choose someone else", "A duel takes two: challenge another member."),
     "left": ("Not possible", "This member left the quiz."),
     "open": ("Duel open", "The two of you have a duel that has not ended. `/quiz duel` shows it."),
     "too many": (

@@ -87,7 +87,7 @@ def review_card(review: DuelReview) -> Card:
 def ladder_card(ladder: Ladder) -> Card:
     """Returns the members of the workspace by their rating."""
     if not ladder.rows:
-        text = "Nobody has finished a duel yet. Type `/quiz duel @member` to challenge somebody."
+        text = "Nobody has finished a duel yet. Type `/quiz duel @member` to challenge someone."
         return Card("Ladder of duels", in_brief(text), (Text(text),), (_MINE,))
     mine = next((place for place, row in enumerate(ladder.rows) if row.me), None)
     blocks: list[Block] = [
@@ -110,7 +110,7 @@ def ladder_card(ladder: Ladder) -> Card:
 
 def duels_card(mine: MyDuels) -> Card:
     """Returns the reader's rating, their duels that have not ended, and how the rating changed."""
-    blocks: list[Block] = [Text(f"Your rating is **{mine.rating}**. `/quiz duel @member` challenges somebody.")]
+    blocks: list[Block] = [Text(f"Your rating is **{mine.rating}**. `/quiz duel @member` challenges someone.")]
     blocks += [Text(f"- {_live_line(view)}") for view in mine.live]
     if mine.past:
         rows = tuple(_history_cells(view) for view in mine.past)
@@ -120,7 +120,7 @@ def duels_card(mine: MyDuels) -> Card:
 
 
 def page_buttons(mine: MyDuels) -> tuple[Button, ...]:
-    """Returns the buttons of the reader's duels, and the one that challenges somebody."""
+    """Returns the buttons of the reader's duels, and the one for a new challenge."""
     live = [Button(f"Open: {_other(one).name}"[:BUTTON_LABEL], _showing(one), "primary") for one in mine.live]
     past = [Button("See the latest result", _showing(mine.past[0]))] if mine.past else []
     return (*live, *past, _CHALLENGE)
@@ -131,7 +131,7 @@ def _showing(view: DuelView) -> str:
 
 
 def challenge_form(topics: tuple[str, ...] = ()) -> Form:
-    """Asks whom to challenge to a duel, and about which of the topics."""
+    """Asks which member to challenge to a duel, and about which topic."""
     hint = "For example `autograd`; empty for any."
     topic = TextField("topic", "Topic", "", hint, max_length=100, required=False, known=topics)
     return Form("Challenge a member", encode(Challenge()), (MemberField("member", "Whom?"), topic), submit="Challenge")

@@ -1,4 +1,4 @@
-"""The admins' overview: what needs somebody, with the cure and the one next action."""
+"""The admins' overview: what needs attention, with the cure and the one next action."""
 
 from __future__ import annotations
 

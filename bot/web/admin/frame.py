@@ -59,7 +59,7 @@ class AdminFrame:
     store: ChatStore
 
     def admin(self, request: Request) -> WebPerson:
-        """Returns the admin who asks. Raises RequestProblem for everybody else."""
+        """Returns the admin who asks. Raises RequestProblem for anyone else."""
         person = self.cookies.person(request)
         if not person.admin:
             raise RequestProblem(403, *NOT_ADMIN)
@@ -96,5 +96,5 @@ class AdminFrame:
 
 
 def number_of(text: str) -> int:
-    """Returns a number from a path or a field; 0 if it is none, which nothing has as its id."""
+    """Returns a number from a path or a field; 0, which is no id, for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else 0

@@ -58,7 +58,7 @@ begin
         select sum(k.members) from board_block k where k.board_id = c.id and k.contest = 'points'
     ))), '{}') into touched, remade
     from (select id, count(*) as changes from unnest(boards) id group by id) c;
-    -- Adds to the members' sums, and finds anew who is ranked, a rookie or improved. Adding zero only does the latter.
+    -- Adds to the members' sums, and finds out who is ranked, a rookie or improved. Adding zero only does the latter.
     with change as materialized (
         select * from unnest(boards, people, points_by, credit_by, answered_by, entries_by, ms_by)
             as t (board_id, member_id, points, credit, answered, entries, ms)
@@ -357,7 +357,7 @@ create function drop_channel_boards() returns trigger language plpgsql as $$
 declare
     changed schedule_channel := case when tg_op = 'DELETE' then old else new end;
 begin
-    -- The channel's history changes with its schedules, so its boards are summed anew when they are needed.
+    -- The channel's history changes with its schedules, so its boards are summed again when they are needed.
     perform lock_boards(array[changed.workspace_id]);
     perform drop_boards(array(select id from board where channel_id = changed.channel_id));
     return null;
