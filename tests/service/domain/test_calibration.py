@@ -167,6 +167,18 @@ def test_expected_shares_average_over_the_audience_and_the_doubt() -> None:
         assert share == pytest.approx(sum(drawn) / len(drawn), abs=0.012)
 
 
+def test_expected_shares_are_close_to_the_integral_over_a_large_doubt() -> None:
+    """For a member at ability 0. The usual approximation is within 0.004 of the integral; one with 9 or 7 instead of 8
+    is 0.006 off."""
+    audience = (np.abs(np.array(GRID)) < 1e-9).astype(np.float64)
+    assert audience.sum() == 1
+    doubt = np.linspace(-8, 8, 4001)
+    weights = np.exp(-0.5 * doubt**2) / np.exp(-0.5 * doubt**2).sum()
+    for value in (-1.0, -2.0, 2.0):
+        (share,) = expected_shares(audience, [Difficulty(value, 1.5)])
+        assert share == pytest.approx(float(weights @ (1 / (1 + np.exp(value + 1.5 * doubt)))), abs=0.005)
+
+
 def test_hostile_answers_give_finite_numbers() -> None:
     items = [Item(None, ""), Item("mid", "a")]
     for credit in (0.0, 1.0):

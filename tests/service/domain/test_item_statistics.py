@@ -108,6 +108,11 @@ def test_a_low_share_of_few_answers_is_not_surely_hard() -> None:
     assert [find_problem(answered(count)) for count in (12, 100)] == [None, "hard"]
 
 
+@pytest.mark.parametrize(("right", "problem"), [(0.25, "hard"), (0.26, None), (0.89, None), (0.9, "easy")])
+def test_many_answers_show_a_question_that_is_too_hard_or_too_easy(right: float, problem: str | None) -> None:
+    assert find_problem(Item(1000, right)) == problem
+
+
 @pytest.mark.parametrize(("discrimination", "problem"), [(-0.405, None), (-0.446, "broken")])
 def test_a_negative_discrimination_must_be_beyond_chance(discrimination: float, problem: str | None) -> None:
     """Of 15 answers, the interval of 90 % lies below 0 from a correlation of -0.442 on: atanh(0.442) = 1.645 / √12."""

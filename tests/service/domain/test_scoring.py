@@ -318,6 +318,8 @@ def test_the_total_is_the_sum_and_the_bonus_is_bounded(
 def test_an_invalid_share_is_rejected(bad: float) -> None:
     with pytest.raises(ValueError, match=r"credit of .* lies between 0 and 1"):
         compute_points("choice", "mid", None, bad, None)
+    with pytest.raises(ValueError, match=r"credit of .* lies between 0 and 1"):
+        compute_points("open", "mid", None, bad, None)
     with pytest.raises(ValueError, match=r"difficulty of .* lies between 0 and 1"):
         compute_points("choice", "mid", bad, 1.0, None)
 
