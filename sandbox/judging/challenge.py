@@ -22,13 +22,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from sandbox.causes import TooSlow
+from sandbox.causes import TimeExceeded, TooSlow
 from sandbox.judging.judge import CaseVerdict, Judgement, judge_outcome, shown_result, system_error
 from sandbox.judging.tolerance import NumberTolerance
 from sandbox.values import Caps, Value, decode, encode, join, split
@@ -210,33 +209,41 @@ async def judge_prepared(client: Runs, prepared: Prepared, answer: str) -> tuple
     return await _judge_outcome(client, prepared, answer, outcome), outcome
 
 
-async def judge_at_once(client: Runs, draws: Sequence[Prepared], answer: str) -> list[Judgement] | None:
+async def judge_at_once(client: Runs, draws: Sequence[Prepared], answer: str) -> list[Judgement]:
     """Judges a program by several draws of one challenge's cases in a single run on the CPU.
 
-    Returns None where only a run for each draw can tell: the run ended early, cases grow, or a GPU is needed. The run
-    has the CPU time of one, so a program that is too slow in each draw is not first run for the time of all.
+    Returns the judgements of the first draws, as far as that run tells them; the other draws need runs of their own,
+    and all do where cases grow or a GPU is needed. The run has the CPU time of one. A program that has used it up would
+    have ended at the same case in a run for that draw, if it was the first.
     """
     run = draws[0].run
     if draws[0].challenge.device == "cuda" or not all(one.reusable for one in draws):
-        return None
+        return []
     try:
         cases = encode([one.cases.arguments[at] for one in draws for at in one.order], _CAPS)
     except ValueError:
-        return None
+        return []
     count, limits = len(draws), run.limits
     of_all = replace(limits, wall_ms=count * limits.wall_ms, result_bytes=min(count * limits.result_bytes, MAX_BODY))
     outcome = await client.run(_of_answer(draws[0].challenge, replace(run, cases=cases, limits=of_all), answer))
-    if outcome.status != "ok" or outcome.platform != draws[0].platform:
-        return None
+    slow = isinstance(outcome.cause, TimeExceeded) and outcome.cause.clock == "cpu"
+    if not (outcome.status == "ok" or slow) or outcome.platform != draws[0].platform:
+        return []
     try:
-        results = iter(split(outcome.results, sum(len(one.order) for one in draws)))
+        results = split(outcome.results, sum(len(one.order) for one in draws))
     except ValueError:
-        return None
-    found = []
+        return []
+    found: list[Judgement] = []
     for one in draws:
-        own = join(list(itertools.islice(results, len(one.order))))
+        own, results = results[: len(one.order)], results[len(one.order) :]
+        ended_here = slow and len(own) < len(one.order)
+        if ended_here and found:
+            break
+        status = outcome.status if ended_here else "ok"
         judge = _Judge(one.challenge, one.cases, one.order, one.expected)
-        found.append(await judge.judge(replace(outcome, results=own), one.challenge.tolerance))
+        found.append(await judge.judge(replace(outcome, status=status, results=join(own)), one.challenge.tolerance))
+        if ended_here:
+            break
     return found
 
 

@@ -38,9 +38,8 @@ async def prove_task(
     found = [await _reference(question, task, judge, seeds[0])]
     draws = await _prepare(task, sandbox, references, seeds) if found[0].holds else []
     for wrong in task.wrong:
-        rejected = await _reject_at_once(sandbox, draws, wrong.code) if draws else None
-        check = rejected or await _rejection(wrong.code, judge, seeds)
-        found.append(_of_wrong(question, wrong, *check))
+        check = await _reject_at_once(sandbox, draws, wrong.code, judge) if draws else None
+        found.append(_of_wrong(question, wrong, *(check or await _rejection(wrong.code, judge, seeds))))
     if not found[0].holds:
         return found
     return found + await prove_reference(question, task, sandbox, settings.mutation)
@@ -75,11 +74,17 @@ _Rejection = tuple[Judgement, bool, str]
 """The last judgement, whether the cases reject the solution, and what they said."""
 
 
-async def _reject_at_once(sandbox: Runs, draws: Sequence[Prepared], code: str) -> _Rejection | None:
-    """Judges a wrong solution by every draw in one run. Returns None if that does not show that each rejects it."""
+async def _reject_at_once(sandbox: Runs, draws: Sequence[Prepared], code: str, judge: _Judge) -> _Rejection | None:
+    """Judges a wrong solution by every draw in one run, and by those that this leaves open in runs of their own.
+
+    Returns None if the one run tells nothing, or if a draw may not reject it.
+    """
     judged = await judge_at_once(sandbox, draws, code)
     if not judged or not all(map(_rejects, judged)):
         return None
+    for draw in draws[len(judged) :]:
+        if not _rejects(await judge(code, draw.seed)):
+            return None
     return judged[0], True, f"rejected: {_why(judged[0])}"
 
 

@@ -429,10 +429,37 @@ async def test_several_draws_at_once_have_the_cpu_time_of_one_and_room_for_the_r
     sandbox = Written()
     draws = [await prepare_judgement(sandbox, challenge(), seed) for seed in range(3)]
     judgements = await judge_at_once(sandbox, draws, "ANSWER")
-    assert judgements is not None and [one.verdict for one in judgements] == ["accepted"] * 3
+    assert [one.verdict for one in judgements] == ["accepted"] * 3
     run = sandbox.one("answer")
     assert run.limits == Limits(wall_ms=3000, cpu_ms=1000, result_bytes=231)
     assert len(numbers(run)) == 3 * 102
+
+
+CPU_USED_UP = TimeExceeded("cpu", 1000)
+
+
+@pytest.mark.parametrize(
+    ("done", "cause", "verdicts"),
+    [
+        (0, CPU_USED_UP, ["time limit"]),
+        (101, CPU_USED_UP, ["time limit"]),
+        (102, CPU_USED_UP, ["accepted"]),  # the second draw would have had CPU time of its own
+        (210, CPU_USED_UP, ["accepted", "accepted"]),
+        (101, TimeExceeded("wall", 3000), []),  # the machine may have had no core for it
+    ],
+)
+async def test_a_run_without_time_left_tells_of_the_draws_it_came_through_and_of_the_first(
+    done: int, cause: TimeExceeded, verdicts: list[str]
+) -> None:
+    sandbox = Written()
+    draws = [await prepare_judgement(sandbox, challenge(), seed) for seed in range(3)]
+    ordered: list[Any] = [one.cases.arguments[at] for one in draws for at in one.order]
+    cut = join(encode(("ok", double(number))) for (number,) in ordered[:done])
+    sandbox.answers = [returned(cut, "time", cause=cause)]
+    judgements = await judge_at_once(sandbox, draws, "ANSWER")
+    assert [one.verdict for one in judgements] == verdicts
+    alone = [one for one in judgements[:1] if one.verdict == "time limit"]
+    assert [sum(case.verdict == "accepted" for case in one.cases) for one in alone] == [done] * len(alone)
 
 
 # Examples

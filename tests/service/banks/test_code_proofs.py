@@ -11,6 +11,7 @@ import pytest
 
 from questions import read_bank
 from questions.model import CodeTask
+from sandbox.causes import TimeExceeded
 from sandbox.client import SandboxClient
 from sandbox.judging.challenge import Runs
 from sandbox.wire import Outcome, Run
@@ -489,3 +490,47 @@ async def test_a_wrong_solution_meets_every_draw_in_one_run(sandbox: SandboxClie
         "ends the process": sorted([*drawn, "answer", *["answer"] * 3]),
         "is right": sorted([*drawn, "answer", "answer"]),
     }
+
+
+class OutOfTime(Counting):
+    """A sandbox in which one solution uses up its CPU time in the first case of each run."""
+
+    def __init__(self, sandbox: SandboxClient, code: str) -> None:
+        super().__init__(sandbox)
+        self._code = code
+
+    async def run(self, run: Run) -> Outcome:
+        outcome = await super().run(run)
+        cause = TimeExceeded("cpu", run.limits.cpu_ms)
+        return replace(outcome, status="time", results=b"", cause=cause) if run.code == self._code else outcome
+
+
+class AcceptsLastDraw(OutOfTime):
+    """The same, but in the last draw that solution is right."""
+
+    last = -1
+    """Seed of the last draw's runs."""
+
+    async def run(self, run: Run) -> Outcome:
+        if self.roles.count("answer") == 3:
+            self.last = run.seed or 0
+        if run.code == self._code and run.seed == self.last:
+            run = replace(run, code="def halve(x):\n    return x / 2")
+        return await super().run(run)
+
+
+async def test_the_run_in_which_a_wrong_solution_is_too_slow_counts_for_the_first_draw(sandbox: SandboxClient) -> None:
+    (question,) = read_bank(THREE_WRONG, name="d.md").bank.questions
+    assert question.task is not None
+    task = replace(question.task, wrong=question.task.wrong[:1])
+    found = []
+    for kind in (OutOfTime, AcceptsLastDraw):
+        counting = kind(sandbox, task.wrong[0].code)
+        checks = await prove_task(question, task, counting, ProofSettings(mutation=False))
+        (check,) = [one for one in checks if one.part == "wrong"]
+        found.append((check.holds, check.said.partition(", seed")[0], counting.roles.count("answer")))
+    # One answer is the reference. Where a draw accepts the solution, each draw is judged again, to say which it was.
+    assert found == [
+        (True, "rejected: time limit; case 1", 4),
+        (False, "no case rejects it in draw 3 of 3", 7),
+    ]
