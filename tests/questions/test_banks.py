@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import resources
-from pathlib import Path
-
-from questions import Reading, read_path
 from questions.model import KINDS
 from questions.proofs import proofs_of
 from questions.report import finding_text
-
-BANKS = Path(str(resources.files("questions") / "banks"))
-
-
-def readings() -> list[Reading]:
-    return read_path(BANKS)
+from tests.questions.shipped import read_shipped_documents
 
 
 def test_no_bank_has_a_fault() -> None:
     faults = [
         finding_text(finding, reading.source).plain
-        for reading in readings()
+        for reading in read_shipped_documents()
         for finding in reading.findings
         if finding.severity != "note"
     ]
@@ -30,7 +21,7 @@ def test_no_bank_has_a_fault() -> None:
 def test_every_question_is_native_answered_and_placed() -> None:
     faults = [
         f"{reading.source.name}:{question.place.line}: {question.id}"
-        for reading in readings()
+        for reading in read_shipped_documents()
         for question in reading.bank.questions
         if not (question.answered and question.topic and question.level and question.license)
     ]
@@ -38,14 +29,14 @@ def test_every_question_is_native_answered_and_placed() -> None:
 
 
 def test_ids_are_unique_over_all_banks() -> None:
-    ids = [question.id for reading in readings() for question in reading.bank.questions]
+    ids = [question.id for reading in read_shipped_documents() for question in reading.bank.questions]
     assert sorted(ids) == sorted(set(ids))
 
 
 def test_every_key_has_a_program_that_proves_it() -> None:
     unproved = [
         question.id
-        for reading in readings()
+        for reading in read_shipped_documents()
         for question in reading.bank.questions
         if not (proofs_of(question) or question.task or question.draw or question.unproved)
     ]
@@ -53,4 +44,4 @@ def test_every_key_has_a_program_that_proves_it() -> None:
 
 
 def test_every_kind_is_there() -> None:
-    assert {question.kind for reading in readings() for question in reading.bank.questions} == set(KINDS)
+    assert {question.kind for reading in read_shipped_documents() for question in reading.bank.questions} == set(KINDS)

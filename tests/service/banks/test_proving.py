@@ -20,11 +20,11 @@ from questions.proof_report import ProofReport, mutation_score
 from sandbox.client import SandboxClient
 from service.banks.proof_checks import ProofSettings
 from service.banks.proving import collect_results, plan_programs, plan_proofs, prove_all, prove_question
+from tests.questions.shipped import BANKS, read_shipped_documents
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).parents[3]
-BANKS = ROOT / "questions" / "banks"
 PROVER = ("questions", "sandbox", "service/banks")
 """Folders with the code that reads and proves a bank."""
 CACHE = "dailygrad/proofs"
@@ -184,14 +184,16 @@ async def test_everything_the_shipped_bank_says_holds(
 
 
 def test_all_of_the_shipped_bank_is_proved() -> None:
-    documents = {Path(reading.source.name).name for reading in read_path(BANKS)}
+    documents = {Path(reading.source.name).name for reading in read_shipped_documents()}
     assert documents == {file.name for file in BANKS.glob("*.md")}
 
 
 @pytest.mark.parametrize("kind", ["choice", "value", "output"])
 async def test_a_mutant_fails_too_when_its_proof_runs_again(sandbox: SandboxClient, kind: Kind) -> None:
     # Mutants of keys are compared with facts that were computed once. This runs whole proofs of changed questions.
-    questions = [question for reading in read_path(BANKS) for question in reading.bank.questions if not question.draw]
+    questions = [
+        question for reading in read_shipped_documents() for question in reading.bank.questions if not question.draw
+    ]
     bound = [one for one in questions if one.kind == kind and (kind == "output" or bound_names(one))]
     for question in bound[:: len(bound) // 4]:
         mutant = key_mutants(question)[0]
