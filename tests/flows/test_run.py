@@ -32,6 +32,8 @@ pytestmark = pytest.mark.timeout(300)
 
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE = 300.0
+ONE_DOCUMENT = ("--bank", str(ROOT / "questions" / "banks" / "pytorch-core.md"))
+"""One document of the shipped bank: reading all of them takes a start two seconds of CPU."""
 T = TypeVar("T")
 
 
@@ -241,9 +243,9 @@ def test_the_console_is_a_transcript_and_leaves_by_itself(data: Path) -> None:
 
 @pytest.mark.slow
 def test_a_second_run_on_the_same_data_is_refused_and_other_commands_work_beside_it(data: Path) -> None:
-    with running(data) as first:
+    with running(data, *ONE_DOCUMENT) as first:
         first.wait_for("ready after")
-        with running(data) as second:
+        with running(data, *ONE_DOCUMENT) as second:
             assert second.process.wait(60) == 2
         assert "another `dailygrad run` uses" in "".join(second.printed)
         log = [sys.executable, "-m", "dailygrad", "bank", "log", "pytorch-core"]
@@ -256,12 +258,12 @@ def test_a_second_run_on_the_same_data_is_refused_and_other_commands_work_beside
 @pytest.mark.slow
 def test_killed_after_the_slot_is_written_and_before_it_is_posted_makes_one_post(data: Path) -> None:
     with _held_chat(data) as held:
-        with running(data) as killed:
+        with running(data, *ONE_DOCUMENT) as killed:
             killed.until(lambda: _outbox(data, "sending"), "the post was under way")
             killed.kill()
         held.close()
         assert posts(data) == []
-        with running(data) as again:
+        with running(data, *ONE_DOCUMENT) as again:
             again.until(lambda: _outbox(data, "sent"), "the post was sent")
             assert len(posts(data)) == 1
             assert again.stop() == []
@@ -270,14 +272,14 @@ def test_killed_after_the_slot_is_written_and_before_it_is_posted_makes_one_post
 @pytest.mark.slow
 def test_killed_after_posting_and_before_it_is_noted_makes_one_post(data: Path) -> None:
     with _held_chat(data) as held:
-        with running(data) as killed:
+        with running(data, *ONE_DOCUMENT) as killed:
             row = killed.until(lambda: _locked_outbox(data), "the post was under way and its row could be held")
             held.close()
             killed.until(lambda: posts(data) or None, "the message was posted")
             assert _outbox(data, "sent") is None
             killed.kill()
             row.close()
-        with running(data) as again:
+        with running(data, *ONE_DOCUMENT) as again:
             again.until(lambda: _outbox(data, "sent"), "the post was found")
             assert len(posts(data)) == 1
             assert again.stop() == []
