@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from questions import Finding, read_bank, read_path
 from questions.proof_report import ProofReport, proof_report_github, proof_report_json, proof_report_text
 from sandbox.client import SandboxClient
 from sandbox.wire import Outcome, Run
+from service.banks import proving
 from service.banks.proving import collect_results, plan_proofs, prove_all
 from tests.external import SEEDS, needs_seeds
 
@@ -93,7 +95,6 @@ TOLD = {
         "x = torch.ones(2)\nprint(nn.ReLU()(x))  # tensor([0., 0.])",
         [("P104", "warning", 4), ("P102", "error", 5)],
     ),
-    "no end": ("while True:\n    pass", [("P105", "warning", 4)]),
     "no Python": ("x = 1\nprint 'hello'", [("P106", "error", 5)]),
     "a return outside a function": ("x = 1\nreturn x", [("P106", "error", 5)]),
     "no device": ("import torch\nx = torch.ones(2).cuda()\nprint(x.sum())  # 7", [("P107", "note", 5)]),
@@ -130,6 +131,12 @@ TOLD = {
 async def test_a_program_is_run_unchanged(sandbox: SandboxClient, name: str) -> None:
     program, expected = TOLD[name]
     assert await told(sandbox, fence(program)) == expected
+
+
+async def test_a_program_without_an_end_is_stopped(sandbox: SandboxClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    # It uses up all of its CPU time, which is ten seconds outside tests.
+    monkeypatch.setattr(proving, "SNIPPET_LIMITS", replace(proving.SNIPPET_LIMITS, cpu_ms=500))
+    assert await told(sandbox, fence("while True:\n    pass")) == [("P105", "warning", 4)]
 
 
 SESSION = """
