@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import cast
 
 from psycopg import AsyncConnection, OperationalError
@@ -237,6 +237,10 @@ class PostgresFailed(Exception):
     """The embedded PostgreSQL did not start. The message says why and how to fix it."""
 
 
+START_PATIENCE_S = 60.0
+"""Time for an embedded server to get ready, seconds: after a kill it first recovers."""
+
+
 @dataclass(frozen=True, slots=True)
 class EmbeddedPostgres:
     """A running embedded server. `url` is the SQLAlchemy URL of its database `postgres`."""
@@ -267,17 +271,19 @@ def start_postgres(directory: Path) -> EmbeddedPostgres:
 
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     _refuse_open_directory(directory)
-    for last in (False, True):
+    give_up = monotonic() + START_PATIENCE_S
+    while True:
         try:
             server = get_server(directory, cleanup_mode=None)
             # The wheel caches servers that this process started, even after they were stopped.
             server.ensure_postgres_running()
             break
-        except subprocess.TimeoutExpired:
-            # A server recovering from a kill can take longer than the wheel's ten seconds; the second attempt finds it
-            # ready.
-            if last:
+        except (subprocess.TimeoutExpired, AssertionError):
+            # Recovering from a kill can take longer than the wheel's ten seconds. Until the server is ready, the wheel
+            # finds that it runs, and an assertion about its status fails.
+            if monotonic() > give_up:
                 raise PostgresFailed(f"PostgreSQL on {directory} does not get ready: see {directory / 'log'}") from None
+            sleep(0.2)
         except subprocess.CalledProcessError as error:
             raise PostgresFailed(f"PostgreSQL on {directory} does not start: see {directory / 'log'}") from error
     uri: str = server.get_uri()

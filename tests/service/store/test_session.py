@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from pathlib import Path
 
 import psycopg
@@ -16,12 +17,14 @@ from service.store.session import (
     DIRECT_PATIENCE,
     MOST_CONNECTIONS,
     DirectPool,
+    PostgresFailed,
     close_engine,
     driver_connection,
     libpq_url,
     make_direct_pool,
     make_engine,
     make_sessions,
+    start_postgres,
 )
 
 PID = text("select pg_backend_pid()")
@@ -125,3 +128,31 @@ async def test_a_direct_pool_connects_as_soon_as_its_server_is_back(database_url
         (tmp_path / socket.name).symlink_to(socket)
         async with asyncio.timeout(DIRECT_PATIENCE.total_seconds()):
             await pid_of(pool)
+
+
+def test_an_embedded_server_that_is_still_starting_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when another process starts it, or when it recovers from a kill for longer than a start may take."""
+    with tempfile.TemporaryDirectory(prefix="dailygrad-pg-") as folder:
+        Path(folder).chmod(0o711)
+        server = start_postgres(Path(folder) / "data")
+        status = server.directory / "postmaster.pid"
+        ready = status.read_text()
+        starting = ready.replace("ready   ", "starting")
+        waits: list[float] = []
+
+        def wait(seconds: float) -> None:
+            waits.append(seconds)
+            if len(waits) == 3:
+                status.write_text(ready)
+
+        monkeypatch.setattr(session, "sleep", wait)
+        try:
+            status.write_text(starting)
+            assert (start_postgres(server.directory), len(waits)) == (server, 3)
+            status.write_text(starting)
+            monkeypatch.setattr(session, "START_PATIENCE_S", 0.0)
+            with pytest.raises(PostgresFailed, match="does not get ready: see"):
+                start_postgres(server.directory)
+        finally:
+            status.write_text(ready)
+            server.stop()
