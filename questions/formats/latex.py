@@ -23,8 +23,9 @@ from questions.formats.latex_labels import LABEL_COMMAND, has_labels, part_at_la
 from questions.formats.latex_options import take_options
 from questions.formats.latex_packages import in_exam_class
 from questions.formats.latex_text import ASKS_WHO, BLANK, LABELED, LISTS, MARK, POINTS, Tex
+from questions.formats.latex_titles import have_numbers, lines_ask, mostly_ask, question_of, seems_question
 from questions.patterns.imperatives import announces_tasks, sets_task
-from questions.patterns.stems import asks_to_choose, demands, ends_asking, reads_as_question
+from questions.patterns.stems import asks_to_choose, demands, ends_asking
 from questions.source import Finding
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ _ASKING = re.compile(
     rf"|ejercicio|exercicio|esercizio|task)\*?\}}|\\(?:sub){{0,2}}section\*?\{{{_TITLE}",
     re.IGNORECASE,
 )
-_ASKING_TITLE = re.compile(r"\\(?:chapter|(?:sub){0,2}section)\*?\{[^?]{0,300}\?")
 _TOKEN = re.compile(
     r"\\(?:(?P<do>begin|end)[ ]?\{(?P<env>[A-Za-z]{1,40}\*?)\}"
     r"|(?P<item>question|titledquestion|bonusquestion|part|bonuspart|subpart|subsubpart|choice|CorrectChoice"
@@ -102,9 +102,8 @@ _LAST_BLANK = re.compile(r"(?<=[?.:])\s*____\.?$|\n\n____$")
 _ANSWERED = re.compile(
     r"\\(?:(?:answer|ans|soln?|solution)[a-z]*\{|correct[a-z]*\{|begin\{(?:solution|answer|choices|checkboxes|oneparc))"
 )
-_LEVELS = ("chapter", "section", "subsection", "subsubsection")
-_FEWEST_TITLES = 3
-"""Fewest sections of which most ask."""
+_PART_TITLE = "part title"
+_LEVELS = (_PART_TITLE, "chapter", "section", "subsection", "subsubsection")
 _LONGEST_START = 2_000
 """Length of an item's beginning that shows whether it asks, characters."""
 _FEWEST_WORDS = 4
@@ -141,8 +140,7 @@ def sniff(source: Source) -> bool:
     if not any(map(_DOCUMENT.match, source.lines)):
         return _is_part_of_exam(source)
     lines = in_exam_class(source.lines)
-    asking = sum(map(bool, map(_ASKING_TITLE.search, lines)))
-    return asking >= _FEWEST_TITLES or any(map(_ASKING.search, lines)) or seem_cards(lines)
+    return lines_ask(lines) or any(map(_ASKING.search, lines)) or seem_cards(lines)
 
 
 def _is_part_of_exam(source: Source) -> bool:
@@ -194,6 +192,9 @@ class _Builder:
             if depth:
                 self._close(depth, start)
                 self.at = end
+        elif found["item"] == "part" and (place := self._part_title(end)):
+            end = place[1] + 1
+            self._section(_Node(_PART_TITLE, start, place[0], end, label=self.tex.text[slice(*place)]))
         elif found["item"]:
             end = self._item(found["item"], start, end)
         elif found["break"]:
@@ -238,6 +239,11 @@ class _Builder:
         self._close(depth, start)
         self._open(_Node(name, start, end, label=label[1] if label else "", command=True))
         return end
+
+    def _part_title(self, end: int) -> tuple[int, int] | None:
+        """Returns the place of the title behind `\\part`; None for a part of a question."""
+        inside = any(one.name == "parts" or _is_question(one) for one in self.stack)
+        return None if inside else self.tex.argument(end, len(self.tex.text))
 
     def _section(self, node: _Node) -> None:
         asked = next((at for at, one in enumerate(self.stack) if one.command and one.name in _QUESTIONS), 0)
@@ -326,8 +332,7 @@ class _Reader:
     def _asking_level(self, sections: list[_Node]) -> str:
         """Returns the level of sections of which most titles ask; empty if there is none."""
         for level in _LEVELS:
-            titles = [self._title(one) for one in sections if one.name == level]
-            if len(titles) >= _FEWEST_TITLES and sum("?" in one for one in titles) * 2 >= len(titles):
+            if mostly_ask([self._title(one) for one in sections if one.name == level]):
                 return level
         return ""
 
@@ -335,16 +340,17 @@ class _Reader:
         """Reads the sections whose titles ask, with the text below as the answer; the others are named."""
         rank = _LEVELS.index(level)
         above = [one for one in sections if _LEVELS.index(one.name) <= rank]
+        numbered = have_numbers([self._title(one) for one in above])
         for node, after in zip(above, [*(one.start for one in above[1:]), end], strict=True):
             title = self._title(node)
             self._finish()
             if node.name != level:
                 self.section = (plain(title),)
-            elif "?" in title or reads_as_question(title) or demands(title):
-                self.last = _Ask(node, "", self.section, texts=[title], last=after)
+            elif asked := question_of(title, numbered=numbered):
+                self.last = _Ask(node, "", self.section, texts=[asked], last=after)
                 answer = self._text((node.end, after), self.last)
                 self.last.solutions += [answer] if answer else []
-            else:
+            elif seems_question(title, numbered=numbered):
                 self.asked.append(self.tex.line(node.start))
 
     def _title(self, node: _Node) -> str:
