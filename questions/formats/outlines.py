@@ -32,6 +32,8 @@ _LINK = re.compile(r"\[\[(?P<to>[^\[\]]+)\](?:\[(?P<text>[^\[\]]+)\])?\]")
 _CODE = re.compile(r"(?<![\w=~`])(?P<mark>[=~])(?P<text>[^\s=~`](?:[^=~`\n]*[^\s=~`])?)(?P=mark)(?![\w=~`])")
 _BOLD = re.compile(r"(?<![\w*])\*(?P<text>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])")
 _RULE = re.compile(r"[ \t]*\|[-+|: ]+\|[ \t]*")
+_TERM = re.compile(r"(?P<item>[ \t]*(?:[-+]|\d{1,3}[.)])[ \t]+\S.*?)[ \t]+::[ \t]*")
+"""An item with a term whose description begins in the next line."""
 
 
 def markdown_of_org(text: str) -> str:
@@ -67,6 +69,8 @@ def _org_lines(lines: list[str], deeper: int) -> Iterator[str]:
         elif headline := _HEADLINE.fullmatch(line):
             level = min(len(headline["stars"]) + deeper, _DEEPEST)
             yield f"{'#' * level} {_inline_org(_TAGS.sub('', headline['text']).rstrip())}"
+        elif term := _TERM.fullmatch(line) if line.rstrip().endswith("::") else None:
+            yield _inline_org(term["item"])
         else:
             yield line.replace("+", "|") if _RULE.fullmatch(line) else _inline_org(line)
 

@@ -1,0 +1,28 @@
+"""Lists of terms in Org, whose descriptions begin in the next line."""
+
+from __future__ import annotations
+
+from questions import read_bank
+from questions.formats.outlines import markdown_of_org
+
+
+def test_the_mark_behind_a_term_is_no_part_of_its_description() -> None:
+    text = (
+        "* Networks\n"
+        "  - What is a weight?  ::\n    A factor of an input.\n"
+        "  - What are two rules?  ::\n    1. Delta rule\n    2. Descent\n"
+        "  - Why is one layer too little? ::\n    The classes cannot be parted.\n"
+    )
+    questions = read_bank(text, name="cards.org").bank.questions
+    assert [one.prompt for one in questions] == [
+        "What is a weight?",
+        "What are two rules?",
+        "Why is one layer too little?",
+    ]
+    assert (questions[0].answer or "").strip() == "A factor of an input."
+    assert not any((one.answer or "").startswith("::") for one in questions)
+
+
+def test_a_description_in_the_line_of_its_term_and_other_colons_stay() -> None:
+    text = "  - term :: what it is\ntext ::\n- std::"
+    assert markdown_of_org(text) == text
