@@ -145,7 +145,19 @@ def _name_unread(document: Document, draft: Draft, starts: dict[Kind, list[Start
 def _keyed(document: Document, draft: Draft, lists: tuple[KeyList, ...]) -> Draft:
     """Returns the draft with the keys of lists and of marks; findings about questions that they answer are dropped."""
     draft.questions = with_keys_in_brackets(with_marks_after(draft.questions))
+    unanswered = {one.place.line for one in draft.questions if not one.answered}
     questions, findings = with_keys(document, sorted(draft.questions, key=lambda one: one.place.line), lists)
     answered = {question.place.line for question in questions if question.answered}
-    kept = [one for one in draft.findings if one.code != "Q101" or one.span.line not in answered]
+    keyed = {
+        line
+        for one in questions
+        if one.place.line in unanswered & answered
+        for line in range(one.place.line, one.place.end_line + 1)
+    }
+    kept = [
+        one
+        for one in draft.findings
+        if not (one.code == "Q101" and one.span.line in answered)
+        and not (one.code == "Q122" and one.span.line in keyed)
+    ]
     return Draft(questions, [*kept, *findings])

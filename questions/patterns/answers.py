@@ -163,7 +163,13 @@ def without_separators(body: tuple[Block, ...]) -> tuple[Block, ...]:
 
 
 def _separates(block: Block) -> bool:
-    return is_rule(block) or (block.kind == "paragraph" and is_part_title(block.text))
+    if block.kind == "paragraph" and (is_part_title(block.text) or _PAGE_BREAK.fullmatch(block.text)):
+        return True
+    return is_rule(block)
+
+
+_PAGE_BREAK = re.compile(r"\\(?:newpage|pagebreak|clearpage)\s*")
+"""A command for the printed edition, as Pandoc takes it."""
 
 
 _FIELD = re.compile(r"[A-Za-z_][\w-]{0,30}:(?:[ ]|$)")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.labels import only_announces_answer
 from questions.model import Option
+from questions.patterns.announced_options import begins_explanation, explained_options, part_at_number
 from questions.patterns.keys import Key, key_below, key_of, letter_below
 from questions.patterns.marks import numbered_options
 from questions.patterns.options import (
@@ -78,12 +79,26 @@ def find_choice(
         return _in_prompt(prompt, answer, run, labeled=labeled, keyless=keyless, offering=offering)
     if labeled:
         return _named_by_answer(prompt, answer, counted=counted)
-    if listed := _of_list(prompt, answer, ""):
+    if listed := _of_list(prompt, answer, "") or _announced(prompt, answer, offering=offering):
         return listed
     run = _options_of(answer)
     if run is None:
         return None if answer else _of_statement(prompt)
     return _below_prompt(prompt, answer, run, keyless=keyless, offering=offering)
+
+
+def _announced(prompt: str, answer: str, *, offering: bool) -> ChoiceParts | None:
+    """Returns the options below a word such as `Options:` whose number is the key in bold; where the questions around
+    have options, also those named `Option A`, each with an explanation, which tell no key."""
+    if keyed := part_at_number(answer):
+        return _of_numbered(f"{prompt}\n\n{keyed.asked}".strip(), keyed.answer, counted=False)
+    if offering and (found := explained_options(answer)):
+        run, why = found
+        lines = answer.split("\n")
+        shown = trim("\n".join(lines[: run.start]))
+        options = tuple(Option(option.id, option.text, False) for option in run.options)
+        return ChoiceParts(f"{prompt}\n\n{shown}".strip(), options, why, (_names_none(lines[run.start]),))
+    return None
 
 
 def _options_of(text: str) -> OptionRun | None:
@@ -108,6 +123,8 @@ def _in_prompt(
         key, between = letter, ""
     if key is None and answer and not _is_marked(run):
         return _unkeyed(asked, run, answer) if offering else None
+    if key is None and offering and not _is_marked(run) and begins_explanation(between):
+        return _unkeyed(asked, run, between)
     return _joined(asked, between, run, key, answer if key is None else "", keyless)
 
 
@@ -126,13 +143,19 @@ def _below_prompt(prompt: str, text: str, run: OptionRun, *, keyless: bool, offe
     key = key_below(below, run.options)
     rest = "" if key else trim("\n".join(below))
     shown = trim("\n".join(lines[: run.start]))
-    shows = not run.lead and only_shows(shown)
+    shows = not run.lead and (only_shows(shown) or (not ends_asking(prompt) and _ends_in_question(shown)))
     if key is None and rest and offering and shows and not _is_marked(run) and not _asks_inside(run):
         return _unkeyed(f"{prompt}\n\n{shown}".strip(), run, rest)
     before = "\n".join((*lines[: run.start], run.lead)).strip()
     goes_on = not before or shows or (not run.lead and _asks_on(shown, offering=offering))
     offered = not rest and goes_on and (reads_as_question(prompt) or len(run.options) > 2)
     return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless and offered)
+
+
+def _ends_in_question(shown: str) -> bool:
+    """Returns whether the last line of a text asks, so that all of it belongs to the question."""
+    last = shown.rpartition("\n")[2]
+    return ends_asking(last) or (asks_to_choose(last) and last.rstrip().endswith((":", "：")))
 
 
 def _asks_on(shown: str, *, offering: bool) -> bool:
@@ -190,9 +213,11 @@ def _unkeyed(prompt: str, run: OptionRun, said: str) -> ChoiceParts | None:
     if _asks_inside(run) or any(len(option.text) >= LONGEST_OPTION for option in run.options) or _in_parts(said):
         return None
     options = tuple(Option(option.id, option.text, False) for option in run.options)
-    line = said.partition("\n")[0]
-    problem = KeyProblem("Q122", "the answer names none of the options", line, "write the letter first: `Answer: b`")
-    return ChoiceParts(prompt, options, said, (problem,))
+    return ChoiceParts(prompt, options, said, (_names_none(said.partition("\n")[0]),))
+
+
+def _names_none(line: str) -> KeyProblem:
+    return KeyProblem("Q122", "the answer names none of the options", line, "write the letter first: `Answer: b`")
 
 
 _NUMBERED = re.compile(r"(?P<number>\d)[:)][ \t]+(?P<text>\S.*)")

@@ -133,7 +133,7 @@ def _without_type(prompt: str) -> str:
 def _below_label(answer: str) -> str:
     """Returns an answer without a first line such as `**Explanation**`, if there is text below it."""
     first, _, below = answer.partition("\n")
-    word = len(first.strip(" *_#:")) >= _FEWEST_LETTERS
+    word = len(first.strip(" *_#:+-")) >= _FEWEST_LETTERS
     return trim(below) if word and below.strip() and only_announces_answer(first) else answer
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
@@ -64,6 +64,8 @@ def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True)
     A single letter is always the letter of an option, never the text of one. `letters`: whether the options have any.
     """
     text = _TAGS.sub("", answer, count=1) if answer.startswith("<") else answer
+    if listed := _listed(text, options):
+        return listed
     first, _, below = text.partition("\n")
     first = _SPACED.sub(r"`\g<letter>`", _MARKED.sub("", first))
     glued = _GLUED.match(first)
@@ -86,6 +88,34 @@ def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True)
     if right and _same(rest.strip("*_ ()（）"), right[0]):
         rest = ""
     return Key(ids, trim(f"{rest}\n{below}"), first.strip())
+
+
+_BULLET = re.compile(r"[ ]{0,3}[-*+•][ ]+(?P<text>\S.*)")
+_ITEM_LETTER = re.compile(r"[*_`(]{0,3}(?P<letter>[A-J])[).:]?[*_`]{0,3}(?:[ ]+(?P<text>\S.*)|$)")
+
+
+def _listed(answer: str, options: Sequence[FoundOption]) -> Key | None:
+    """Returns the options that an answer lists as bullets, by their letters or their texts; None unless each of several
+    bullets names another one."""
+    lines = answer.strip("\n").split("\n")
+    bullets = [found["text"].rstrip() for found in takewhile(bool, map(_BULLET.fullmatch, lines)) if found]
+    named = [_named(bullet, options) for bullet in bullets]
+    ids = frozenset(filter(None, named))
+    if len(named) < 2 or len(ids) != len(named):
+        return None
+    return Key(ids, trim("\n".join(lines[len(bullets) :])), lines[0].strip())
+
+
+def _named(bullet: str, options: Sequence[FoundOption]) -> str:
+    """Returns the option of which a bullet is the text or the letter; empty if it is neither of exactly one."""
+    same = [option.id for option in options if _same(bullet, option.text)]
+    if same:
+        return same[0] if len(same) == 1 else ""
+    found = _ITEM_LETTER.fullmatch(bullet)
+    texts = {option.id: option.text for option in options}
+    letter = found["letter"].lower() if found else ""
+    text = (found["text"] or "") if found else ""
+    return letter if letter in texts and (not text or _same(text, texts[letter])) else ""
 
 
 def key_below(lines: list[str], options: Sequence[FoundOption]) -> Key | None:
