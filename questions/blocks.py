@@ -97,7 +97,7 @@ def _ends_paragraph(state: StateBlock, line: int, last: int, silent: bool) -> bo
     a paragraph of options or a key before the number of the next question, as in `2、…`."""
     if not silent:
         return False
-    if state.sCount[line] < state.blkIndent and line + 1 in state.env["ends"]:
+    if (state.sCount[line] < state.blkIndent and line + 1 in state.env["ends"]) or line + 1 in state.env["starts"]:
         return True
     start = state.bMarks[line] + state.tShift[line]
     first = state.src[start : start + 1]
@@ -123,12 +123,13 @@ def _inline_parser() -> MarkdownIt:
     return MarkdownIt("commonmark")
 
 
-def split_blocks(source: Source, ends: Container[int] = ()) -> tuple[Block, ...]:
+def split_blocks(source: Source, ends: Container[int] = (), starts: Container[int] = ()) -> tuple[Block, ...]:
     """Returns the outermost blocks of a document, in order.
 
-    `ends`: lines that end a list above them if they stand at the margin, although no blank line is between.
+    `ends`: lines that end a list above them if they stand at the margin, although no blank line is between. `starts`:
+    lines that begin a paragraph, although no blank line is before them.
     """
-    tokens = _parser().parse("\n".join(_repaired(source.lines)), {"ends": ends})
+    tokens = _parser().parse("\n".join(_repaired(source.lines)), {"ends": ends, "starts": starts})
     blocks, _ = _collect(tokens, 0, source)
     return blocks
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from questions.blocks import Block, Fold, find_folds, plain, split_blocks
-from questions.labels import Label, is_answer_heading, is_answer_summary, labeled_lines, labels_in
+from questions.labels import Label, is_answer_heading, is_answer_summary, labeled_lines, labels_in, starting_lines
 from questions.model import CodeBlock, Question, SourceLocation
 from questions.part_titles import part_title_lines
 from questions.source import Finding
@@ -319,7 +319,7 @@ def merge_drafts(drafts: Iterable[Draft]) -> Draft:
 
 def open_document(source: Source) -> Document:
     """Returns the document of a source, with all lines unread."""
-    blocks = split_blocks(source, labeled_lines(source) | part_title_lines(source))
+    blocks = split_blocks(source, labeled_lines(source) | part_title_lines(source), starting_lines(source))
     return Document(source, blocks, Layout(source, blocks), bytes(len(source.lines) + 1))
 
 

@@ -310,6 +310,33 @@ def labeled_lines(source: Source) -> frozenset[int]:
     return frozenset(found) if colons >= _FEWEST_LABELED else frozenset()
 
 
+_STARTS_QUESTION = re.compile(
+    rf"(?P<open>\*\*|__)\d{{1,4}}\\?[.)][ ](?:{QUESTION_WORDS})[ ]?(?:[:：](?P=open)|(?P=open)[:：])"
+    rf"|(?:{QUESTION_WORDS})[ ]#?\d{{1,4}}[ ]*$",
+    re.IGNORECASE,
+)
+"""A number with a word for a question in bold, `**5. Question:** …`, or such a word with a number alone."""
+
+
+def starting_lines(source: Source) -> frozenset[int]:
+    """Returns the lines at the margin that begin questions by a number and a word for them, in a document with several:
+    they begin a paragraph, also right below a line of text, if a blank line or the next one ends their question soon.
+    In a text without blank lines, the answer would belong to the question."""
+    found = [
+        number
+        for number, line in enumerate(source.lines, 1)
+        if _STARTS_QUESTION.match(line) and _ends_soon(source, number)
+    ]
+    return frozenset(found if len(found) >= _FEWEST_LABELED else ())
+
+
+def _ends_soon(source: Source, start: int) -> bool:
+    below = map(source.line, range(start + 1, start + _LONGEST_QUESTION + 2))
+    return any(not line.strip() or _STARTS_QUESTION.match(line) for line in below)
+
+
+_LONGEST_QUESTION = 4
+"""Most lines of a question below a word with its number."""
 _FEWEST_LABELED = 3
 
 

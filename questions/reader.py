@@ -30,6 +30,7 @@ from questions.patterns.css_letters import with_css_letters
 from questions.patterns.exam_dumps import vote_findings, with_plain_questions
 from questions.patterns.examview import with_bare_keys
 from questions.patterns.folds import with_folds
+from questions.patterns.indented import with_indented_questions
 from questions.patterns.key_lists import find_key_lists
 from questions.patterns.key_titles import with_key_headings
 from questions.patterns.label_letters import with_label_letters
@@ -118,6 +119,9 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     source, votes = with_plain_questions(source)
     source = _repaired(source)
     document = open_document(source)
+    outdented = with_indented_questions(document)
+    if outdented is not source:
+        source, document = outdented, open_document(outdented)
     questions, dialects, found, explanation, used = _read_questions(document, stated)
     license = scalar(document.front, "license") or scalar(document.front, "licence")
     if license:

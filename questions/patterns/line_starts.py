@@ -19,6 +19,7 @@ from questions.patterns.stems import (
     ends_asking,
     question_line,
     reads_as_question,
+    without_break,
 )
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def _line(block: Block) -> _AskingLine | None:
     rest = found["rest"]
     stem = question_line(found["bold"])
     lines = found["bold"].count("\n") + 1
-    same = rest.partition("\n")[0]
+    same = without_break(rest.partition("\n")[0].rstrip())
     if not same.strip(" .:："):
         return _AskingLine(stem, bold=True, count=lines)
     said = same.lstrip(" .:：–—-")
@@ -220,8 +221,11 @@ def _line(block: Block) -> _AskingLine | None:
     if not stem.number:
         return None
     whole = rest.lstrip(" .:：–—-")
-    asked = QuestionLine(stem.number, whole, stem.links, stem.level, stem.labeled)
-    return _AskingLine(asked, title=stem.text.rstrip(".:："), bold=True, count=block.text.count("\n") + 1)
+    title = stem.text.rstrip(".:：")
+    # `**5. Question:** …` is a label with a number.
+    labeled = is_question_word(title)
+    asked = QuestionLine(stem.number, whole, stem.links, stem.level, labeled or stem.labeled)
+    return _AskingLine(asked, title="" if labeled else title, bold=True, count=block.text.count("\n") + 1)
 
 
 def _bold_once(text: str) -> str:

@@ -322,7 +322,7 @@ class QuestionLine(NamedTuple):
 @lru_cache(maxsize=4096)
 def question_line(line: str) -> QuestionLine:
     """Returns number, text and sources of a line that may ask: `#### 4) **Why?** [[src](…)]` without markup."""
-    text = _DASH_FIRST.sub("", line.strip(), count=1)
+    text = without_break(_DASH_FIRST.sub("", line.strip(), count=1))
     links: list[str] = []
     while text.endswith((")", "]")) and (found := _source_at_end(text)):
         links.insert(0, found["a"] or found["b"] or found["c"])
@@ -357,6 +357,12 @@ def question_line(line: str) -> QuestionLine:
     return QuestionLine(number, text, tuple(link for link in links if not link.startswith("#")), level, labeled)
 
 
+def without_break(text: str) -> str:
+    """Returns a line without the `<br>` at its end, which only separates it from the next one."""
+    return _BREAK_AT_END.sub("", text) if text.endswith(">") else text
+
+
+_BREAK_AT_END = re.compile(r"(?:[ ]{0,3}<br[ ]?/?>){1,5}$", re.IGNORECASE)
 _DASH_FIRST = re.compile(r"[-–—•][ ]{1,3}(?=\d{1,3}[.)][ ])")
 """A dash before the number of a heading."""
 
