@@ -333,24 +333,51 @@ def _begins_part(source: Source, end: int, question: Question) -> bool:
 
 def _missing_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
     before: dict[tuple[str, ...], int] = {}
+    known = _numbers_of_all(bank)
     for question in bank.questions:
-        # Numbers in documents may have any length; only small ones are compared.
-        counted = question.number[:-1] if question.number[-1:] in tuple("abcdefgh") else question.number
-        number = int(counted) if counted.isdecimal() and len(counted) < 5 else 0
+        number = _count(question.number)
         last = before.get(question.section, number)
-        if number and last and number > last + 1:
-            missing = f"number {last + 1} is" if number == last + 2 else f"numbers {last + 1} to {number - 1} are"
+        between = range(last + 1, number) if number and last else ()
+        if missing := [one for one in between if one not in known]:
+            known.update(missing if known else ())
             yield Finding(
                 "Q305",
                 "note",
-                f"{missing} missing before this question",
+                f"{_listed(missing)} missing before this question",
                 source.span(question.place.line),
                 help="if it is in the document, write it like the others",
             )
         before[question.section] = number
-        if counted != question.number and question.section:
+        if question.number[-1:].isalpha() and number and question.section:
             # `4a` may stand below a heading with the number 4.
             before[question.section[:-1]] = number
+
+
+def _count(number: str) -> int:
+    """Returns the number of a question, without the letter of a part; 0 if it has none. Numbers in documents may have
+    any length; only small ones are compared."""
+    counted = number[:-1] if number[-1:] in tuple("abcdefgh") else number
+    return int(counted) if counted.isdecimal() and len(counted) < 5 else 0
+
+
+def _numbers_of_all(bank: Bank) -> set[int]:
+    """Returns the numbers of all questions if no two have the same, so that they count through the whole document and
+    chapters need not have them in order; otherwise none."""
+    numbers = [number for question in bank.questions if (number := _count(question.number))]
+    return set(numbers if len(set(numbers)) == len(numbers) else ())
+
+
+def _listed(numbers: list[int]) -> str:
+    if len(numbers) == 1:
+        return f"number {numbers[0]} is"
+    if numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"numbers {numbers[0]} to {numbers[-1]} are"
+    shown = ", ".join(map(str, numbers[:_MOST_LISTED]))
+    return f"numbers {shown}{' and others' if len(numbers) > _MOST_LISTED else ''} are"
+
+
+_MOST_LISTED = 10
+"""Most numbers that a finding lists."""
 
 
 def _double(source: Source, question: Question, severity: Severity, code: str, message: str, line: int) -> Finding:

@@ -95,9 +95,9 @@ def _quoted(headings: list[Start]) -> tuple[Start, ...]:
 
 
 def _all_ask(headings: list[Start], answered: list[Start]) -> bool:
-    """Returns whether nearly all headings ask and are answered, at least half of them with a question mark."""
+    """Returns whether most headings ask and are answered, at least half of them with a question mark."""
     sure = sum(ends_asking(start.stem.text) for start in answered)
-    return sure >= FEWEST["heading"] and sure * 2 >= len(headings) and len(answered) * 10 >= len(headings) * 9
+    return sure >= FEWEST["heading"] and sure * 2 >= len(headings) and len(answered) * 4 >= len(headings) * 3
 
 
 def _asking_without_answers(document: Document, bare: list[Start]) -> tuple[Start, ...]:

@@ -105,7 +105,7 @@ def _split_all(document: Document, candidate: Candidate) -> list[Parts]:
         below = without_footer(without_separators(below)) if start is starts[-1] else without_separators(below)
         parts = _answered_below(document, parts, below) if below else parts
         read.append(_with_line_asked(parts) if start.kind == "item" else parts)
-    return [_with_program_asked(parts) for parts in read]
+    return [_with_program_asked(parts) for parts in _with_tasks_asked(starts, read)]
 
 
 def _with_all_asked(starts: Sequence[Start]) -> Sequence[Start]:
@@ -144,6 +144,30 @@ def _with_line_asked(parts: Parts) -> Parts:
     return parts._replace(prompt=f"{parts.prompt}\n{parts.answer}", answer="") if asks else parts
 
 
+def _with_tasks_asked(starts: Sequence[Start], read: list[Parts]) -> list[Parts]:
+    """Returns the parts of questions below headings with their numbers only; where few have a paragraph that sets a
+    task as all of their answer, it goes on asking."""
+    asks = [
+        start.kind == "heading" and not start.stem.text and _is_task(parts)
+        for start, parts in zip(starts, read, strict=True)
+    ]
+    if sum(asks) * _FEW > len(read):
+        return read
+    return [
+        parts._replace(prompt=f"{parts.prompt}\n\n{parts.answer}", answer="") if goes_on else parts
+        for parts, goes_on in zip(read, asks, strict=True)
+    ]
+
+
+def _is_task(parts: Parts) -> bool:
+    alone = bool(parts.answer) and "\n\n" not in parts.answer and not parts.labeled
+    return alone and len(parts.answer) <= _LONGEST_TASK and parts.answer[0].isupper() and sets_task(parts.answer)
+
+
+_FEW = 4
+"""Of so many questions, one may go on with a task."""
+_LONGEST_TASK = 400
+"""Length of a paragraph that goes on asking, characters."""
 _WORDS = 4
 """Fewest words of a line that is a question of its own."""
 _FEWEST_LINES = 5

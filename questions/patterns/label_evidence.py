@@ -6,7 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from questions.labels import text_after
 from questions.patterns.candidates import Verdict
+from questions.patterns.imperatives import asks_or_demands, sets_task
 from questions.patterns.stems import heading_asks, question_line, reads_as_question
 
 if TYPE_CHECKING:
@@ -22,6 +24,10 @@ def judge_labeled(document: Document, kind: Kind, run: list[Start], known: tuple
     if kind == "label":
         # `Question: ...` explains a form.
         shows = [one for one in run if one.label and not _is_form(document, one)]
+        problems = {one.first for one in shows if _states_a_problem(document, one)}
+        if len(problems) * 2 > len(shows):
+            # Below a heading with several problems and what solves them.
+            shows = [one for one in shows if one.first not in problems]
         return Verdict(tuple(shows))
     if kind == "fold" or (kind == "item" and run[0].depth and heading_asks(run[0].headings)):
         return Verdict()
@@ -89,6 +95,19 @@ def _ask_as_parts(headings: list[str]) -> bool:
     asking = sum(reads_as_question(_PART.sub("", heading, count=1)) for heading in headings)
     alone = len(headings) == 1 and headings[0].lstrip("(").startswith("a")
     return (len(headings) >= _FEWEST_PARTS or alone) and asking * 2 > len(headings)
+
+
+_PROBLEMS = ("问题", "問題", "문제")
+"""Labels that also stand before what is wrong."""
+
+
+def _states_a_problem(document: Document, start: Start) -> bool:
+    """Returns whether a label such as `问题:` stands before a sentence that asks nothing and that no answer follows."""
+    label = start.label
+    if label is None or label.word not in _PROBLEMS or start.answer is not None or start.offers:
+        return False
+    text = text_after(document.source, label, start.end).partition("\n")[0]
+    return not asks_or_demands(text) and not sets_task(text)
 
 
 def _is_form(document: Document, start: Start) -> bool:

@@ -154,7 +154,8 @@ class Start:
             # What asks stands below.
             return False
         only_announces = only_announces_answer(text) or (self.kind != "item" and only_announces_question(text))
-        return is_placeholder(text) or only_announces or is_part_title(text)
+        left_out = _LEFT_OUT.fullmatch(text) is not None
+        return is_placeholder(text) or left_out or only_announces or is_part_title(text)
 
     @cached_property
     def asks_below(self) -> bool:
@@ -165,6 +166,12 @@ class Start:
         return ends_asking(first.text) or (len(self.body) == 1 and reads_as_question(first.text))
 
 
+_LEFT_OUT = re.compile(
+    r"[(\[][ ]?(?:missing|omitted|deleted|illegible|not (?:available|included|present|in the source))\b"
+    r"[^()\[\]]{0,60}[)\]]",
+    re.IGNORECASE,
+)
+"""A remark instead of a question: `(Missing in source PDF)`."""
 _PROBLEM = re.compile(
     r"[ ]{0,3}(?:[-*+][ ]+)?(?P<mark>[*_]{1,3})(?:probl[eè]|пробл|sorun|masalah|vấn đề|问题|問題|문제)[^*_\n]{0,20}"
     r"(?:[:：](?P=mark)|(?P=mark)[ ]?[:：])",

@@ -1,0 +1,104 @@
+"""Study notes: numbers across chapters, remarks instead of questions, problems that are none, tasks in paragraphs."""
+
+from __future__ import annotations
+
+import pytest
+
+from questions import Reading, read_bank
+
+
+def read(text: str) -> Reading:
+    reading = read_bank(text, name="notes.md")
+    assert reading.unaccounted() == ()
+    return reading
+
+
+def by_topic(*chapters: tuple[int, ...]) -> str:
+    return "".join(
+        f"## Chapter {at}\n\n" + "".join(f"### Q{n}: What is term {n}?\n\nIt is {n}.\n\n" for n in numbers)
+        for at, numbers in enumerate(chapters)
+    )
+
+
+def missing(text: str) -> list[str]:
+    named = (one.message for one in read(text).findings if one.code == "Q305")
+    return [message.removesuffix(" missing before this question") for message in named]
+
+
+@pytest.mark.parametrize(
+    ("chapters", "named"),
+    [
+        (((1, 4, 6), (2, 3, 5, 7)), []),
+        (((1, 4, 8), (2, 3, 5, 7)), ["number 6 is"]),
+        (((1, 9), (2, 5, 7)), ["numbers 3, 4, 6, 8 are"]),
+        # Where each chapter begins anew, the numbers of another one say nothing.
+        (((1, 2, 3), (1, 3)), ["number 2 is"]),
+    ],
+)
+def test_numbers_that_stand_in_another_chapter_are_not_missing(
+    chapters: tuple[tuple[int, ...], ...], named: list[str]
+) -> None:
+    assert missing(by_topic(*chapters)) == named
+
+
+def test_a_finding_lists_no_more_than_ten_missing_numbers() -> None:
+    (named,) = missing(by_topic((1, 30), (2, 4, 6)))
+    assert named == "numbers 3, 5, 7, 8, 9, 10, 11, 12, 13, 14 and others are"
+
+
+@pytest.mark.parametrize("remark", ["(Missing in source PDF)", "[not available]", "(omitted)"])
+def test_a_remark_in_brackets_is_no_question(remark: str) -> None:
+    text = (
+        by_topic((1, 2))
+        + f"### Q3: {remark}\n\nThe numbers go on with 4.\n\n### Q4: What is (omitted) here?\n\nA word.\n"
+    )
+    reading = read(text)
+    assert [one.number for one in reading.bank.questions] == ["1", "2", "4"]
+
+
+def test_problems_below_a_heading_are_no_questions_where_nothing_answers_them() -> None:
+    text = (
+        "### 1、什么是 LangChain？\n\n一个框架。\n\n### 2、LangChain 有哪些缺点？\n\n"
+        "问题：令牌计数的效率很低。\n解决方案：使用 Tiktoken。\n\n问题：文档并不充分。\n\n"
+        "### 3、什么是 Agent？\n\n它调用工具。\n"
+    )
+    reading = read(text)
+    assert [one.prompt for one in reading.bank.questions] == [
+        "什么是 LangChain？",
+        "LangChain 有哪些缺点？",
+        "什么是 Agent？",
+    ]
+    asked = "".join(f"问题：什么是第 {n} 个概念？\n答案：概念 {n}。\n\n" for n in (1, 2, 3))
+    assert [one.answer for one in read(asked).bank.questions] == ["概念 1。", "概念 2。", "概念 3。"]
+    tasks = "".join(f"问题：请解释第 {n} 个概念。\n\n" for n in (1, 2, 3))
+    assert len(read(tasks).bank.questions) == 3
+
+
+def headed(*titles: str) -> str:
+    return "".join(f"## {title}\n\nText about it, in a sentence.\n\n" for title in titles)
+
+
+def test_headings_ask_where_three_quarters_do_and_half_have_a_question_mark() -> None:
+    asking = ("What is a cluster", "What is a node?", "What is a pod?", "How are pods placed?", "What does a probe do?")
+    reading = read(headed(*asking, "What is a volume (in short)", "A cluster or a single machine", "Kubelet"))
+    assert len(reading.bank.questions) == 6
+    assert [(one.code, one.span.line) for one in reading.findings] == [("Q006", 25), ("Q006", 29)]
+    assert not read(headed(*asking, "Kubelet", "Volumes", "Namespaces")).bank.questions
+
+
+def test_a_paragraph_that_sets_a_task_below_a_number_is_no_answer() -> None:
+    text = (
+        "### 1\n\nWodurch unterscheiden sich die Verfahren?\n\nErklären Sie die Unterschiede an einem Beispiel.\n\n"
+        "### 2\n\nErläutern Sie den Begriff Bias.\n\n- Ein Fehler des Modells\n\n"
+        "### 3\n\nWas ist Varianz?\n\nZeigt sich in schwankenden Vorhersagen.\n\n"
+        "### 4\n\nWas ist ein Baum?\n\nEin Graph ohne Kreise.\n"
+    )
+    first, second, _, fourth = read(text).bank.questions
+    assert first.prompt == (
+        "Wodurch unterscheiden sich die Verfahren?\n\nErklären Sie die Unterschiede an einem Beispiel."
+    )
+    assert (first.answer, second.answer, fourth.answer) == (None, "- Ein Fehler des Modells", "Ein Graph ohne Kreise.")
+    steps = "".join(
+        f"### {n}. How is step {n} made?\n\n{'Write' if n == 1 else 'By'} a loop for it.\n\n" for n in range(1, 6)
+    )
+    assert read(steps).bank.questions[0].answer == "Write a loop for it."
