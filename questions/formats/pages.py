@@ -39,8 +39,22 @@ def read_page(text: str, name: str) -> str | None:
     if suffix in (".html", ".htm") or re.match(r"\s*(?:<!doctype html|<html)\b", text[:500], re.IGNORECASE):
         shown = _markdown_in(text)
         rest = _MARKDOWN.sub("", text) if shown else text
-        return "\n\n".join((from_html(_without_scripts(rest), page=True), *shown))
+        return "\n\n".join((_with_bold_lines(from_html(_without_scripts(rest), page=True)), *shown))
     return None
+
+
+_BOLD_LINE = re.compile(
+    r"^\\\*\\\*[ ]?(?P<text>(?P<number>\d{1,3}[.)][ ])?[^*\s\\][^*\n]*?)[ ]?\\\*\\\*"
+    r"(?P<rest>$|(?(number)[ ](?=[^*\n]+$)|(?!)))",
+    re.MULTILINE,
+)
+"""A line of a page, as Markdown, with the bold marks of Markdown around it as they are: `**3. Why? **`. Behind a number
+an answer may follow."""
+
+
+def _with_bold_lines(text: str) -> str:
+    """Returns the Markdown of a page; lines with bold marks that no program has converted are bold."""
+    return _BOLD_LINE.sub(lambda found: f"**{found['text']}**" + ("\n\n" if found["rest"] else ""), text)
 
 
 _MARKDOWN = re.compile(

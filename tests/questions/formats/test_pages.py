@@ -342,3 +342,29 @@ def test_a_place_in_an_attribute_of_a_question_marks_nothing() -> None:
 <ol><li data-correct="1">What is a leaf?<ul><li>a tensor</li></ul></li>
 <li data-correct="0">What is a hook?<ul><li>a function</li></ul></li></ol></body></html>"""
     assert "[x]" not in (as_markdown(page, "quiz.html") or "")
+
+
+def test_lines_with_bold_marks_that_a_page_shows_as_they_are_ask_like_the_others() -> None:
+    asked = [
+        "<strong>1. What is a view?</strong>",
+        "**2. What is a leaf? **",
+        "**3. What is a_hook?**",
+        "<b>4. Is 2 ** 3 ** 2 a sum?</b>",
+        "**5. What is a step? ** A stride.",
+    ]
+    page = "".join(f"<p>{text}</p><p>It is {n}, **maybe**, x ** 2 **.</p>" for n, text in enumerate(asked, 1))
+    reading = read_bank(f"<html><body>{page}</body></html>", name="quiz.html")
+    assert [one.prompt for one in reading.bank.questions] == [
+        "What is a view?",
+        "What is a leaf?",
+        "What is a_hook?",
+        "Is 2 \\*\\* 3 \\*\\* 2 a sum?",
+        "What is a step?",
+    ]
+    assert reading.bank.questions[1].answer == "It is 2, \\*\\*maybe\\*\\*, x \\*\\* 2 \\*\\*."
+    assert (reading.bank.questions[4].answer or "").startswith("A stride.\n\nIt is 5")
+    # Powers are no marks, and a mark alone is none.
+    shown = as_markdown(
+        "<html><body><p>**2 ** x**</p><p>**3. 2 ** 3 ** x**</p><p>**a** b</p><p>****</p></body></html>", "quiz.html"
+    )
+    assert shown == "\\*\\*2 \\*\\* x\\*\\*\n\n\\*\\*3. 2 \\*\\* 3 \\*\\* x\\*\\*\n\n\\*\\*a\\*\\* b\n\n\\*\\*\\*\\*"
