@@ -305,17 +305,30 @@ def _key_of(question: Question) -> tuple[str, ...]:
 def _repeated_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
     seen: dict[tuple[tuple[str, ...], str], int] = {}
     end = 0
+    counted = _counted_by_markdown(bank, source)
     for question in bank.questions:
         if _begins_part(source, end, question):
             seen = {key: line for key, line in seen.items() if key[0] != question.section}
         end = question.place.end_line
-        if not question.number:
+        if not question.number or question.section in counted:
             continue
         line = seen.setdefault((question.section, question.number), question.place.line)
         if line != question.place.line:
             yield _double(source, question, "warning", "Q303", f"number {question.number} is used twice", line)
 
 
+def _counted_by_markdown(bank: Bank, source: Source) -> set[tuple[str, ...]]:
+    """Returns the sections in which all questions are items with the number 1, so that Markdown counts them."""
+    ones: dict[tuple[str, ...], list[bool]] = {}
+    for question in bank.questions:
+        if question.number:
+            line = source.line(question.place.line).lstrip()
+            ones.setdefault(question.section, []).append(line.startswith(("1. ", "1) ")))
+    return {section for section, found in ones.items() if len(found) >= _FEWEST_COUNTED and all(found)}
+
+
+_FEWEST_COUNTED = 3
+"""Fewest such items: between two, a third may not have been read."""
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(?P<text>\S.*)")
 
 

@@ -164,6 +164,16 @@ def test_numbers_start_again_in_another_section_and_are_used_once_in_each() -> N
     assert (found.code, found.message, found.note) == ("Q303", "number 2 is used twice", "the first is on line 7")
 
 
+def test_items_that_all_have_the_number_one_are_counted_by_markdown() -> None:
+    def repeated(*starts: str) -> list[str]:
+        text = "# Quiz\n\n" + "".join(f"{start} What is thing {at}?\n\n" for at, start in enumerate(starts))
+        return [one.message for one in read_bank(text, name="a.md").findings if one.code == "Q303"]
+
+    assert repeated("1.", "1.", "1.") == []
+    assert repeated("1.", "1.", "2.", "3.") == ["number 1 is used twice"]
+    assert repeated("### 1.", "### 1.", "### 1.") == ["number 1 is used twice"] * 2
+
+
 def test_a_choice_with_the_same_key_in_another_order_is_a_duplicate() -> None:
     text = "## {n}. Which?\n\nA. one\nB. two\n\n**Answer:** {key}\n\n"
     same = text.replace("{n}", "1").replace("{key}", "A")
