@@ -162,7 +162,7 @@ _WITH_LETTER = re.compile(r"[*_]{0,3}(?P<number>\d{1,4})[ ]?[a-h]\b")
 
 def _like_questions(document: Document, questions: tuple[Question, ...]) -> list[Block]:
     """Returns the headings whose level and number are those of questions: all with text below them if most ask or set a
-    task, otherwise those that set one."""
+    task, or if the title announces answers and only a few ask, otherwise those that set one."""
     starts = {question.place.line for question in questions}
     places = sorted(starts)
     asked: Counter[tuple[int, bool]] = Counter()
@@ -190,15 +190,24 @@ def _like_questions(document: Document, questions: tuple[Question, ...]) -> list
             free.append((form, heading))
     texts = Counter(_key(numbered(heading.text)[1]) for _, heading in free)
     bare = [heading for heading, form in empty if asked[form] >= _FEWEST_ASKED and _sets_task(heading)]
+    answers = _ANSWERS_TOO.search(document.title) is not None
     tasks = Counter(form for form, heading in free if _sets_task(heading) or ends_asking(heading.text))
     others = Counter(form for form, heading in free) - tasks
     return bare + [
         heading
         for form, heading in free
-        if asked[form] >= _FEWEST_ASKED
-        and (_sets_task(heading) or asked[form] + tasks[form] >= 2 * others[form])
-        and texts[_key(numbered(heading.text)[1])] == 1
+        if (answers and 0 < asked[form] < others[form])
+        or (asked[form] >= _FEWEST_ASKED and (_sets_task(heading) or asked[form] + tasks[form] >= 2 * others[form]))
+        if texts[_key(numbered(heading.text)[1])] == 1
     ]
+
+
+_ANSWERS_TOO = re.compile(
+    r"\b(?:questions? (?:and|&) answers?|q ?(?:&|and) ?a|preguntas y respuestas|perguntas e respostas"
+    r"|questions (?:et|/) réponses|fragen und antworten|domande e risposte|pytania i odpowiedzi|вопросы и ответы)\b",
+    re.IGNORECASE,
+)
+"""A title that announces answers too: the headings with text below may be questions, although only a few ask."""
 
 
 def _sets_task(heading: Block) -> bool:

@@ -154,7 +154,9 @@ class Start:
             # What asks stands below.
             return False
         only_announces = only_announces_answer(text) or (self.kind != "item" and only_announces_question(text))
-        left_out = _LEFT_OUT.fullmatch(text) is not None
+        left_out = _LEFT_OUT.fullmatch(text) is not None or any(
+            _HOW_TO_ADD.fullmatch(one.text) for one in self.headings
+        )
         return is_placeholder(text) or left_out or only_announces or is_part_title(text)
 
     @cached_property
@@ -172,6 +174,11 @@ _LEFT_OUT = re.compile(
     re.IGNORECASE,
 )
 """A remark instead of a question: `(Missing in source PDF)`."""
+_HOW_TO_ADD = re.compile(
+    r"\W{0,6}(?:how (?:to|you can|can (?:i|you)) contribute|contribut(?:ing|ions?)(?: guid(?:e|elines?))?)\W{0,6}",
+    re.IGNORECASE,
+)
+"""A heading of advice on adding questions: those below it are examples."""
 _PROBLEM = re.compile(
     r"[ ]{0,3}(?:[-*+][ ]+)?(?P<mark>[*_]{1,3})(?:probl[eè]|пробл|sorun|masalah|vấn đề|问题|問題|문제)[^*_\n]{0,20}"
     r"(?:[:：](?P=mark)|(?P=mark)[ ]?[:：])",

@@ -56,6 +56,20 @@ def test_a_remark_in_brackets_is_no_question(remark: str) -> None:
     assert [one.number for one in reading.bank.questions] == ["1", "2", "4"]
 
 
+@pytest.mark.parametrize(
+    "heading", ["How to contribute?", "Contributing", "**Contribution Guidelines**", "🤝 Contributing!"]
+)
+def test_an_example_in_advice_on_adding_questions_is_none(heading: str) -> None:
+    example = f"## {heading}\n\nWrite it like this:\n\n#### How old are you?\n\nThirty.\n\n"
+    asked = "".join(f"#### What is term {n}?\n\nIt is {n}.\n\n" for n in (1, 2, 3))
+    reading = read(f"# Questions\n\n{example}## All\n\n{asked}")
+    assert [one.prompt for one in reading.bank.questions] == [f"What is term {n}?" for n in (1, 2, 3)]
+    assert [one.span.line for one in reading.findings if one.code == "Q006"] == [7]
+    # A heading about something else has questions.
+    about = example.replace(heading, "How gradients contribute")
+    assert len(read(f"# Questions\n\n{about}## All\n\n{asked}").bank.questions) == 4
+
+
 def test_problems_below_a_heading_are_no_questions_where_nothing_answers_them() -> None:
     text = (
         "### 1、什么是 LangChain？\n\n一个框架。\n\n### 2、LangChain 有哪些缺点？\n\n"
@@ -102,3 +116,20 @@ def test_a_paragraph_that_sets_a_task_below_a_number_is_no_answer() -> None:
         f"### {n}. How is step {n} made?\n\n{'Write' if n == 1 else 'By'} a loop for it.\n\n" for n in range(1, 6)
     )
     assert read(steps).bank.questions[0].answer == "Write a loop for it."
+
+
+def topics(title: str, asking: int) -> str:
+    asked = "".join(f"## Why is term {n} random?\n\nIt was drawn.\n\n" for n in range(asking))
+    return f"# {title}\n\n{asked}## Bias vs variance\n\nBoth err.\n\n## Views\n\nThey share.\n\n## Seeds\n\nA start.\n"
+
+
+@pytest.mark.parametrize("title", ["Tensors - Questions and Answers", "Tensor Q&A", "Perguntas e respostas"])
+def test_topics_below_a_title_that_announces_answers_are_named(title: str) -> None:
+    reading = read(topics(title, 1))
+    assert [one.prompt for one in reading.bank.questions] == ["Why is term 0 random?"]
+    assert [one.span.line for one in reading.findings if one.code == "Q006"] == [7, 11, 15]
+
+
+def test_topics_are_not_named_beside_many_questions_or_below_another_title() -> None:
+    for text in (topics("Tensors - Questions and Answers", 3), topics("Tensor interview", 1), topics("Tensors", 1)):
+        assert not [one for one in read(text).findings if one.code == "Q006"]
