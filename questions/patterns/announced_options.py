@@ -1,4 +1,5 @@
-"""Finds options by words: a list below `Options:` with a number as the key, or `Option A: …`, each explained."""
+"""Finds options by words: a list below `Options:` with a number as the key, or `Option A: …`, each explained; and the
+options in the gap of a sentence: `It is [(a) one (b) two].`"""
 
 from __future__ import annotations
 
@@ -56,6 +57,30 @@ def explained_options(text: str) -> tuple[OptionRun, str] | None:
     said = (text.partition(":")[2].lstrip("*_ ") for text in below)
     why = "\n\n".join(f"{named['letter']}) {text}" for (_, named), text in zip(found, said, strict=True))
     return OptionRun("letter", found[0][0], len(lines), options), why
+
+
+_GAP = re.compile(r"[【\[{](?P<inside>\(?[aA]\)[^【】\[\]{}\n]{3,400})[】\]}](?!\()")
+"""Options in brackets where a word is missing: `It is [(a) one (b) two].`"""
+_GAP_LETTER = re.compile(r"(?<![^\s,;/|、，；／])\(?(?P<letter>[A-Ha-h])\)[ ]?")
+
+
+def options_in_gap(text: str) -> tuple[str, OptionRun] | None:
+    """Returns a text with a gap, and the options that stand in brackets there; None if it has no or several gaps."""
+    gaps = list(_GAP.finditer(text))
+    if len(gaps) != 1:
+        return None
+    inside = gaps[0]["inside"]
+    found = list(_GAP_LETTER.finditer(inside))
+    letters = [nth_letter(at) for at in range(len(found))]
+    if len(found) < _FEWEST or [one["letter"].lower() for one in found] != letters:
+        return None
+    ends = [*(one.start() for one in found[1:]), len(inside)]
+    texts = [inside[one.end() : end].strip(" ,;/|、，；／") for one, end in zip(found, ends, strict=True)]
+    if not all(texts):
+        return None
+    options = tuple(FoundOption(letter, said, marked=False) for letter, said in zip(letters, texts, strict=True))
+    asked = f"{text[: gaps[0].start()].rstrip()} ____ {text[gaps[0].end() :].lstrip()}"
+    return asked.strip(), OptionRun("letter", 0, 0, options)
 
 
 def begins_explanation(text: str) -> bool:

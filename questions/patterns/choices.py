@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.labels import only_announces_answer
 from questions.model import Option
-from questions.patterns.announced_options import begins_explanation, explained_options, part_at_number
+from questions.patterns.announced_options import begins_explanation, explained_options, options_in_gap, part_at_number
 from questions.patterns.keys import Key, key_below, key_of, letter_below
 from questions.patterns.marks import numbered_options
 from questions.patterns.options import (
@@ -131,6 +131,8 @@ def _in_prompt(
 def _named_by_answer(prompt: str, answer: str, *, counted: bool) -> ChoiceParts | None:
     """Returns what only an answer with a label shows to be options: it names them, or they stand in it."""
     lines = prompt.split("\n")
+    if (gap := options_in_gap(prompt)) and (key := key_of(answer, gap[1].options)):
+        return _joined(gap[0], "", gap[1], key, "", keyless=False)
     found = _of_numbered(prompt, answer, counted=counted) or _of_numbers(lines, answer) or _of_letters(lines, answer)
     found = found or _of_bullets(lines, answer) or _of_lines(lines, answer)
     return found or _of_list(prompt, "", answer) or _of_list_below(prompt, answer) or _of_answer(prompt, answer)

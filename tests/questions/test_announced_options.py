@@ -199,3 +199,36 @@ def test_a_finding_about_a_missing_key_goes_when_a_list_at_the_end_has_the_key()
     reading = read(f"{text}## Answer Key\n\n1. B\n2. A\n3. B\n")
     assert [shown(one) for one in reading.bank.questions] == ["-one 1 +two 1", "+one 2 -two 2", "-one 3 +two 3"]
     assert [one.code for one in reading.findings] == []
+
+
+@pytest.mark.parametrize(
+    ("gap", "options"),
+    [
+        ("[(a) squares (b) signs (c) ranks]", "squares, SIGNS, ranks"),
+        ("【(a)二乗 (b)符号(sign) (c)順位】", "二乗, 符号(SIGN), 順位"),
+        ("{A) squares, B) signs}", "squares, SIGNS"),
+        ("[a) squares; b) signs]", "squares, SIGNS"),
+        ("[(a) f(a) / (b) f(b)]", "f(a), F(B)"),
+    ],
+)
+def test_options_in_the_gap_of_a_sentence_are_read_with_their_key(gap: str, options: str) -> None:
+    text = "".join(f"### Q{n}. Loss {n} adds up {gap} of errors.\n\n**Answer:** b\n\nNote.\n\n" for n in (1, 2))
+    for n, one in enumerate(read(text).bank.questions, 1):
+        assert one.prompt == f"Loss {n} adds up ____ of errors."
+        assert ", ".join(o.text.upper() if o.right else o.text for o in one.options) == options
+        assert one.why == "Note."
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Loss 1 adds up [(a) squares (c) ranks].", "b"),
+        ("Loss 1 adds up [(a) squares (b) signs](loss.md).", "b"),
+        ("Loss 1 adds [(a) one (b) two] to [(a) all (b) none].", "b"),
+        ("Loss 1 adds up [(a) squares (b) ].", "b"),
+        ("Loss 1 adds up [(a) squares (b) signs].", "It depends."),
+    ],
+)
+def test_brackets_without_a_key_or_without_letters_in_order_are_no_gap(asked: str, answer: str) -> None:
+    (one,) = read(f"### Q1. {asked}\n\n**Answer:** {answer}\n").bank.questions
+    assert (one.prompt, one.answer, one.options) == (asked, answer, ())
