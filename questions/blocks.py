@@ -142,6 +142,10 @@ _STRAY = re.compile(r"[\"'”’)\].,;*_]{1,3}[ \t]*")
 """Marks behind the end of a fence, such as the quotation mark of `…```"`, which would keep it open."""
 
 
+_STRUCK_HEADING = re.compile(r"~~(?P<marks>#{1,6})[ ]{1,3}(?P<text>[^~\n]+?)[ ]*~~[ ]*")
+"""A heading struck out with its marks: `~~#### Why?~~`."""
+
+
 def _repaired(lines: Sequence[str]) -> Iterator[str]:
     """Yields the lines with what authors often leave out: the space in `##Heading`, and the end of a fence where a
     stray mark follows its closing marks. An item `- ` without text is no underline of a heading, and dashes below
@@ -171,6 +175,8 @@ def _repaired(lines: Sequence[str]) -> Iterator[str]:
             if goes_on:
                 counted[form] = count
             yield line.lstrip(" ") if goes_on else line
+        elif found is None and not opened and line.startswith("~~#") and (struck := _STRUCK_HEADING.fullmatch(line)):
+            yield f"{struck['marks']} ~~{struck['text']}~~"
         elif found is None:
             yield line if opened or not line.startswith("##") else _TIGHT_HEADING.sub(r"\g<marks> ", line, count=1)
         elif not opened:

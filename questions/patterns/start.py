@@ -157,6 +157,7 @@ class Start:
         left_out = _LEFT_OUT.fullmatch(text) is not None or any(
             _HOW_TO_ADD.fullmatch(one.text) for one in self.headings
         )
+        left_out = left_out or (self.kind == "heading" and _STRUCK.fullmatch(text) is not None)
         return is_placeholder(text) or left_out or only_announces or is_part_title(text)
 
     @cached_property
@@ -174,6 +175,7 @@ _LEFT_OUT = re.compile(
     re.IGNORECASE,
 )
 """A remark instead of a question: `(Missing in source PDF)`."""
+_STRUCK = re.compile(r"~~[^~]+~~")
 _HOW_TO_ADD = re.compile(
     r"\W{0,6}(?:how (?:to|you can|can (?:i|you)) contribute|contribut(?:ing|ions?)(?: guid(?:e|elines?))?)\W{0,6}",
     re.IGNORECASE,

@@ -133,3 +133,17 @@ def test_topics_below_a_title_that_announces_answers_are_named(title: str) -> No
 def test_topics_are_not_named_beside_many_questions_or_below_another_title() -> None:
     for text in (topics("Tensors - Questions and Answers", 3), topics("Tensor interview", 1), topics("Tensors", 1)):
         assert not [one for one in read(text).findings if one.code == "Q006"]
+
+
+@pytest.mark.parametrize("struck", ["~~### Q2 What is a leaf?~~", "### ~~Q2 What is a leaf?~~"])
+def test_a_heading_struck_out_is_no_question_and_in_no_answer(struck: str) -> None:
+    text = (
+        f"# Quiz\n\n### Q1 What is a view?\n\n**Answer:** A window.\n\n{struck}\n\n**Answer:** An end.\n\n"
+        "### Q3 What is a hook?\n\n**Answer:** A call.\n"
+    )
+    questions = read(text).bank.questions
+    assert [(one.number, one.answer) for one in questions] == [("1", "A window."), ("3", "A call.")]
+    # Words struck out in a question or an answer stay.
+    questions = read(text.replace(struck, "~~A copy.~~ Or not.").replace("a hook", "~~a call~~ a hook")).bank.questions
+    assert "~~A copy.~~ Or not." in (questions[0].answer or "")
+    assert questions[1].prompt == "What is ~~a call~~ a hook?"
