@@ -73,6 +73,7 @@ def _markdown_in(text: str) -> list[str]:
 
 def _without_scripts(html: str) -> str:
     low = html.lower()
+    ends = _ends(low)
     kept: list[str] = []
     at = 0
     while found := _LEFT_OUT.search(html, at):
@@ -83,7 +84,7 @@ def _without_scripts(html: str) -> str:
             continue
         kept.append(html[at : found.start()])
         mark = f"</{found['tag'].lower()}" if found["tag"] else "--"
-        end = low.find(mark, found.end())
+        end = ends.get(found.start(), low.find(mark, found.end()))
         close = low.find(">", end) if end >= 0 else -1
         if close < 0:
             # What is never closed was not meant to hide the rest of the page, unless it is a program.
@@ -91,6 +92,23 @@ def _without_scripts(html: str) -> str:
             return "".join((*kept, rest))
         at = close + 1
     return "".join((*kept, html[at:]))
+
+
+_NESTED = re.compile(r"<(?P<close>/?)(?P<tag>nav|header|footer)\b")
+"""Elements that may stand in others of their kind: lists of links in lists of links."""
+
+
+def _ends(low: str) -> dict[int, int]:
+    """Returns where navigation ends, by where it starts, for all that is closed behind what stands in it."""
+    ends: dict[int, int] = {}
+    opened: dict[str, list[int]] = {}
+    for found in _NESTED.finditer(low):
+        starts = opened.setdefault(found["tag"], [])
+        if not found["close"]:
+            starts.append(found.start())
+        elif starts:
+            ends[starts.pop()] = found.start()
+    return ends
 
 
 def _notebook(text: str) -> str | None:

@@ -368,3 +368,16 @@ def test_lines_with_bold_marks_that_a_page_shows_as_they_are_ask_like_the_others
         "<html><body><p>**2 ** x**</p><p>**3. 2 ** 3 ** x**</p><p>**a** b</p><p>****</p></body></html>", "quiz.html"
     )
     assert shown == "\\*\\*2 \\*\\* x\\*\\*\n\n\\*\\*3. 2 \\*\\* 3 \\*\\* x\\*\\*\n\n\\*\\*a\\*\\* b\n\n\\*\\*\\*\\*"
+
+
+LINKS = "<ul><li><a href='a'>Views</a><nav><a href='b'>Strides</a></nav></li><li><a href='c'>Leaves</a></li></ul>"
+
+
+@pytest.mark.parametrize("tag", ["nav", "header", "footer"])
+def test_navigation_in_navigation_is_left_out(tag: str) -> None:
+    links = LINKS.replace("nav>", f"{tag}>")
+    page = f"<html><body><{tag}>{links}</{tag}><p>1. What is a view?</p></body></html>"
+    assert as_markdown(page, "quiz.html") == "1. What is a view?"
+    # Where one is never closed, the rest of the page stays.
+    page = f"<html><body><{tag}><{tag}>{links}</{tag}><p>1. What is a view?</p></body></html>"
+    assert "What is a view?" in (as_markdown(page, "quiz.html") or "")
