@@ -1,4 +1,4 @@
-"""Checks that hold for every question and bank, whatever the format. Runs no program."""
+"""Checks for every question and bank of any format. Runs no program."""
 
 from __future__ import annotations
 
@@ -334,7 +334,7 @@ _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(?P<text>\S.*)")
 
 def _begins_part(source: Source, end: int, question: Question) -> bool:
     """Returns whether another section with the same name, or another part, begins above a question, below line `end`:
-    numbers begin anew there."""
+    numbers start over there."""
     for number in range(end + 1, question.place.line) if 0 < end < question.place.line else ():
         line = source.line(number)
         heading = _HEADING.match(line)

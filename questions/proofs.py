@@ -2,7 +2,7 @@
 
 The prover prints a fingerprint of each task that it proved on a GPU, which the author writes into the document:
 `- gpu_proof: 3f2a9c41d07b`. The fingerprint covers all that is proved, so a task that is changed later counts as not
-yet proved. The mark states that somebody proved the task; only running the prover again shows it.
+yet proved. The mark states that the author proved the task; only running the prover again shows it.
 """
 
 from __future__ import annotations

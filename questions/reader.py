@@ -103,7 +103,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     """Reads one document, by its own pattern or by a recipe (see `questions.recipes`). `name` appears in findings and
     places.
 
-    Never raises, whatever the text and the recipe.
+    Never raises, for any text and recipe.
     """
     try:
         stated = parse_recipe(recipe) if recipe.strip() else None

@@ -90,7 +90,7 @@ def unread_findings(document: Document, questions: tuple[Question, ...]) -> list
 
 
 def _lines_alike(document: Document, free: list[Block]) -> set[int]:
-    """Returns the lines that look like questions by what repeats in a document of which nothing was read."""
+    """Returns the lines of a document without any read question that look like questions, by what repeats."""
     sentences = {block.first for block in free if _is_numbered_sentence(block)}
     lines = sentences if len(sentences) >= _FEWEST_DEMANDING else set[int]()
     lines |= {*_counted_lines(document), *_between_numbers(document.source), *_headings_alike(document)}

@@ -117,7 +117,7 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     if isinstance(text, bytes) and len(text) <= MOST_BYTES and (what := _binary(text)):
         return _unknown(name, what)
     if suffix in _MARKDOWN and text[:_DECLARED].lstrip()[:5] in ("<?xml", b"<?xml"):
-        # Its content shows the format, whatever it is called.
+        # Its content shows the format, not its name.
         suffix = ""
     if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
         return _read_inside(text, name, suffix, recipe)

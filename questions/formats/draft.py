@@ -383,7 +383,7 @@ def asks(draft: ImportDraft, item: Item, *, offers: bool) -> bool:
 
 
 def below_context(question: str, context: object) -> str:
-    """Returns a question below the text that it is about, as in reading comprehension. A few words are none."""
+    """Returns a question below the text that it is about, as in reading comprehension. A few words are no such text."""
     text = context.strip() if isinstance(context, str) else ""
     words = len(text.split()) if text.isascii() else max(len(text.split()), len(text) // 4)
     if words < _FEWEST_WORDS or not question.strip() or stands_for_nothing(question) or text in question:

@@ -187,7 +187,7 @@ OPTION_TEXT = (
 GENERIC = ("text", "title", "front", "statement", "query", "q", "stem", "prompt")
 """Names of fields that hold a question only where the rest of a record looks like one."""
 ASKING = frozenset(FIELD_NAMES["question"]) - frozenset(GENERIC)
-"""Names of fields that hold a question, whatever else a record has."""
+"""Names of fields that hold a question in any record."""
 
 
 # Fields and columns in a row: one for each option

@@ -330,7 +330,7 @@ class _Reader:
         self._name_asked()
 
     def _asking_level(self, sections: list[_Node]) -> str:
-        """Returns the level of sections of which most titles ask; empty if there is none."""
+        """Returns the level of sections whose titles mostly ask; empty if there is none."""
         for level in _LEVELS:
             if mostly_ask([self._title(one) for one in sections if one.name == level]):
                 return level

@@ -1,4 +1,4 @@
-"""Finds the options in the text of a question in LaTeX: lettered paragraphs, or bold words of which some are marked."""
+"""Finds the options in the text of a question in LaTeX: lettered paragraphs, or bold words, some of them marked."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _marked(scores: Mapping[Any, Any]) -> list[Any]:
 
 
 def _with_options(fields: dict[str, Any]) -> dict[str, Any]:
-    """Reads options beside labels, `{choices: […], labels: [1, 0]}`, whatever the field is called: the first such."""
+    """Reads options beside labels, `{choices: […], labels: [1, 0]}`, in the first field of that form, by any name."""
     if any(ROLE_OF.get(name) == "options" for name in fields):
         return fields
     for name, value in fields.items():

@@ -278,7 +278,7 @@ _BESIDE_MARK = frozenset((*OPTION_TEXT, *FLAGS, *WRONG_FLAGS, "id", "letter", "k
 
 
 def _offers(name: object, value: Any) -> bool:
-    """Returns whether a field holds options, of which some are marked: texts, and mappings of a text and a mark."""
+    """Returns whether a field holds options, some of them marked: texts, and mappings of a text and a mark."""
     called = spelled(name)
     asks = "question" in (ROLE_OF.get(called), ROLE_OF.get(called.removesuffix("s")))
     if not isinstance(value, list) or len(value) < _FEWEST_OPTIONS or asks:

@@ -153,7 +153,7 @@ def _with_letters(
 
 
 _GIVEN = re.compile(r"\b(?:your|user|my|given|selected|chosen|student|player|respondent)\b")
-"""Words in the name of a column that holds what somebody answered."""
+"""Words in the name of a column that holds a person's answer."""
 
 
 def _key_of_content(

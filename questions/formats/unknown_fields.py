@@ -102,7 +102,7 @@ _NAMES = re.compile(
 )
 """Words in the name of a field that is no part of a question."""
 _GIVEN = re.compile(r"\b(?:your|user|my|given|selected|chosen|student|player|respondent)\b")
-"""Words in the name of a field that holds what somebody answered."""
+"""Words in the name of a field that holds a person's answer."""
 _REGULAR = 0.9
 """Share of the questions with options in which a key must name some of them."""
 

@@ -107,7 +107,7 @@ def _texts(data: Any) -> Iterator[str]:
 
 
 def _name_lists(draft: ImportDraft, data: Any, known: set[str]) -> None:
-    """Adds a finding with the places of lists of entries that say something, of which nothing was read."""
+    """Adds a finding with the places of lists whose entries have text, none of which was read."""
     found: dict[str, int] = {}
     waiting, left = [("", data)], MOST_VALUES
     while waiting and left > 0:

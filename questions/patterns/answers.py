@@ -32,7 +32,7 @@ _BACK_LINK = re.compile(
     re.IGNORECASE,
 )
 _LINK_ALONE = re.compile(r"\s*[*_]{0,3}\[(?P<text>[^\[\]]{1,80})\]\([^()\s]{1,200}\)[*_]{0,3}\s*")
-"""A link in a line of its own: `[Answer](answers.md#1)` leads to the answer, and is none."""
+"""A link in a line of its own: `[Answer](answers.md#1)` leads to the answer; it is not the answer."""
 _PROMOTION = re.compile(
     r"[^\w\[]{0,12}(?:\[!\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)\]\([^()\s]{0,500}\)[ ]*)+"
     r"|(?:[^\w]|_){0,12}(?:"

@@ -25,10 +25,10 @@ _ASIDE = re.compile(
     r"|z\.[ ]?b\.|d\.[ ]?h\.|hinweis\b|par exemple|ad esempio|например|также|提示|例如|又称|也称|也叫)",
     re.IGNORECASE,
 )
-"""The beginning of what is no answer, whatever stands behind other questions."""
+"""How a text begins that is never an answer."""
 _SENTENCE = re.compile(r"[.!。！][)）]")
 _MANY = 3
-"""One question in so many with brackets shows that the brackets answer."""
+"""If one question in this many has brackets, the brackets are answers."""
 
 
 def with_asides(starts: Sequence[Start]) -> Sequence[Start]:

@@ -290,7 +290,7 @@ def _offers_without_key(parts: Parts) -> bool:
 
 
 def _shown(parts: Parts) -> tuple[str, bool]:
-    """Returns the text that may end in options, and whether an answer has a label; a picture of the key is none."""
+    """Returns the text that may end in options, and whether an answer has a label. A picture of the key is no label."""
     if parts.labeled and only_pictures(parts.answer):
         return parts.prompt, False
     return parts.answer or parts.prompt, parts.labeled
@@ -371,7 +371,7 @@ def _are_mostly_bare(starts: Sequence[Start]) -> bool:
 
 
 _MANY = 10
-"""Questions of a list in which one line in so many may go on asking."""
+"""In a list of questions, one line in this many may continue the question above."""
 
 
 def _unlabeled(document: Document, start: Start) -> Finding:

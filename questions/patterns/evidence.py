@@ -201,7 +201,7 @@ def _lists_topics(document: Document, run: list[Start]) -> bool:
 
 _QUESTION_MARK = re.compile(r"[?？؟]")
 _FEWEST_TOPICS = 10
-"""Fewest topics of an exam; one in so many asks."""
+"""Fewest topics of an exam; one in this many asks."""
 _LONGEST_TITLE = 120
 """Length of a line that may be a title, characters."""
 

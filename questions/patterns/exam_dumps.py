@@ -142,7 +142,7 @@ def _write_titles(lines: list[str], shown: Sequence[_Line]) -> None:
             if _topic_below(shown, at):
                 lines[shown[at + 1].number - 1] = ""
             if before and topic not in ("", before) and not found["level"] and not lines[number - 2].strip():
-                # Its numbers may begin anew.
+                # Its numbers may start over.
                 lines[number - 2] = f"# Topic {topic}"
             before = topic or before
         elif _BUTTONS.fullmatch(text):

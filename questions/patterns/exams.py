@@ -44,7 +44,7 @@ def is_exam(questions: Sequence[tuple[str, str, bool]]) -> bool:
 
 
 def _ends_in_letters(text: str) -> bool:
-    """Returns whether a text ends in at least three lettered lines of which none is marked as right."""
+    """Returns whether a text ends in at least three lettered lines, none marked as right."""
     if not may_hold_options(text):
         return False
     lines = text.split("\n")

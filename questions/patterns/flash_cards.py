@@ -39,7 +39,7 @@ _ENDS = re.compile(r"[ \t]*(?:(?:[-*_][ \t]*){3,}|<!--SR:.*)?")
 _FEWEST = 3
 """Fewest cards of one line in a document without a tag that announces cards."""
 _SHARE = 3
-"""Such cards must be one of so many lines at least."""
+"""At least one line in this many must be such a card."""
 
 
 class _Card(NamedTuple):
@@ -86,7 +86,7 @@ def _outside(document: Document) -> bytearray:
 
 
 def _of_lines(document: Document, outside: bytearray, *, tagged: bool) -> list[_Card]:
-    """Returns the cards of one line. A name such as `std::move` and a field such as `status:: done` are none."""
+    """Returns the cards of one line. A name such as `std::move` or a field such as `status:: done` is not a card."""
     found: list[_Card] = []
     filled = 0
     for number, line in enumerate(document.source.lines, 1):

@@ -162,7 +162,7 @@ def letter_below(lines: list[str], options: Sequence[FoundOption]) -> Key | None
 
 
 _FEWEST_ALONE = 3
-"""Fewest options of which a letter alone names one."""
+"""Fewest options for a letter alone to name one."""
 _STATED = re.compile(
     r"[ ]{0,3}(?:[-*+][ ]+)?[*_`]{0,3}(?:(?:option|answer|choice)[ ])?(?P<letter>[A-J])[).]?[*_`]{0,3}[ ]is[ ]"
     r"(?P<not>not[ ]|in)?(?:the[ ])?correct\b",
@@ -242,7 +242,7 @@ def _bare(text: str) -> str:
 
 
 def _several_texts(shown: str, options: Sequence[FoundOption]) -> frozenset[str]:
-    """Returns the options of which a line lists the texts, `one, two and three`, and nothing else; empty for one."""
+    """Returns the options whose texts a line lists, `one, two and three`, and nothing else; empty for one."""
     texts = sorted(((plain(one.text).strip(" .`*_"), one.id) for one in options), key=lambda one: -len(one[0]))
     rest, found = shown.rstrip(" .;"), set[str]()
     while rest:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CHECKS: Final = "✅✔✓☑"
 _DOTS: Final = "🔴🟠🟡🟢🔵🟣🟤⭐👉"
-"""Signs of which one alone can mark the right options of a document without check marks."""
+"""Signs that can mark right options where a document has no check marks, one of them in each document."""
 _WRONG: Final = "❌✗✘"
 _ITEM = re.compile(
     rf"[ ]{{0,3}}(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<signs>(?:[{CHECKS}{_DOTS}{_WRONG}]\ufe0f?)+)?[ \t]*(?P<text>\S.*)"
@@ -46,7 +46,7 @@ _FEWEST_MARKED = 4
 _REGULAR = 0.8
 """Share of questions that must be alike for their lists to be options."""
 _SOMETIMES = 5
-"""One list in so many has a sign before the right option where lists as long as each other are options."""
+"""If one list in this many has a sign before an option, lists of the same length are options."""
 _SHORT = 60
 """Length up to which list items without a mark can be options, in the middle of a document, characters."""
 

@@ -22,7 +22,7 @@ _FEWEST = 2
 _WORDS = 3
 """Fewest words of a line that asks, in scripts with spaces."""
 _REGULAR = 0.8
-"""Share of numbers that go on, or begin anew with 1."""
+"""Share of numbers that continue, or start over at 1."""
 
 
 def with_spaces(source: Source) -> Source:

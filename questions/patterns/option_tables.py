@@ -14,7 +14,7 @@ _SPLIT = re.compile(r"(?<!\\)\|")
 _LETTER = re.compile(r"\(?(?P<letter>[A-Ja-j])[).:]?")
 _FEWEST = 2
 _FEWEST_BOLD = 3
-"""Fewest options of which the only bold one is right."""
+"""Fewest options for the only bold one to be the right one."""
 
 
 def with_table_options(text: str) -> str:

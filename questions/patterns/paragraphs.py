@@ -61,7 +61,7 @@ def find_paragraphs(document: Document) -> list[Start]:
 _SUBJECT = re.compile(r"(?P<text>.*\S)[ \t]+\[(?P<subject>[^\W\d][^\[\]\n]{1,60})\][ \t]*")
 """A line that ends with its subject in brackets."""
 _FEWEST_ASKING = 4
-"""One line in so many asks in a list of questions and topics with their subjects."""
+"""In a list of questions and topics with their subjects, one line in this many asks."""
 
 
 def _subjects(document: Document) -> dict[int, re.Match[str]]:
@@ -100,7 +100,7 @@ def _with_subjects(document: Document, stretch: Stretch, subjects: dict[int, re.
 
 
 _RARELY = 5
-"""One answer in so many may have a gap in it where gaps stand between questions."""
+"""Where gaps stand between questions, one answer in this many may have a gap in it."""
 
 
 def up_to_gaps(document: Document, starts: list[Start]) -> list[Start]:

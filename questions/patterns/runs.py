@@ -69,7 +69,7 @@ def with_rest(document: Document, run: list[Start], items: list[Start]) -> Itera
     ends = [*(item.first for item in items[1:]), len(document.source.lines) + 1]
     for item, end in zip(items, ends, strict=True):
         level = item.block.children[0].level if item.block else 0
-        # Items of the same list, whose numbers begin anew.
+        # Items of the same list, whose numbers start over.
         more = [one.block for one in run if one.block and item.end < one.first < end]
         last = more[-1].last if more else item.end
         for block in blocks[bisect_right(blocks, last, key=lambda block: block.first) :]:

@@ -47,7 +47,7 @@ _DEEPEST = 3
 def find_starts(document: Document, *, again: bool = False) -> dict[Kind, list[Start]]:
     """Returns the places of each kind whose lines are still free, in line order.
 
-    `again`: whether questions were taken out, so that stretches of which nothing is left need no look.
+    `again`: whether questions were taken out, so that stretches with nothing left need no look.
     """
     escapes = escapes_numbers(document)
     stretches = [
@@ -255,8 +255,8 @@ _FEWEST_LETTERED = 3
 
 
 def _lettered(starts: list[Start]) -> dict[Start, QuestionLine]:
-    """Returns the headings with the letters a, b, … anew under each heading, if most of them in the document ask or set
-    a task; the letter is the number then."""
+    """Returns the headings with letters that start over (a, b, …) under each heading, if most of them in the document
+    ask or set a task; the letter is the number then."""
     runs: dict[tuple[int, int], list[tuple[Start, re.Match[str]]]] = {}
     for start in starts:
         if start.block and not start.number and (found := _WITH_LETTER.fullmatch(start.block.text.strip())):
