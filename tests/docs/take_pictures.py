@@ -83,7 +83,8 @@ def say(page: Page, text: str) -> None:
 
 def take(page: Page, message: Locator) -> Image.Image:
     """Returns a screenshot that shows a message from its start."""
-    message.evaluate("element => element.scrollIntoView({block: 'start'})")
+    # Below the header, which stays in place.
+    message.evaluate("element => { element.style.scrollMarginTop = '80px'; element.scrollIntoView({block: 'start'}) }")
     page.evaluate("() => document.activeElement?.blur()")
     page.wait_for_timeout(1000)
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
@@ -106,7 +107,7 @@ def play(browser: Browser, address: str) -> dict[str, Image.Image]:
         page.wait_for_timeout(3000)
     say(ada, "/quiz-admin close-now")
     ada.wait_for_timeout(10_000)
-    shown["reveal"] = take(ada, messages.last)
+    shown["reveal"] = take(ada, messages.filter(has=ada.get_by_role("button", name="More on tensors")))
     say(ada, "/quiz board")
     ada.wait_for_timeout(5000)
     shown["board"] = take(ada, messages.last)
