@@ -31,7 +31,6 @@ _KINDS = "MC|MA|TF|ESS|FIB|FIL|NUM|MAT|ORD|OP|SR|FIB_PLUS|JUMBLED_SENTENCE|QUIZ_
 _ROW = re.compile(rf"(?:{_KINDS})\t[^\t\s][^\t]*(?:\t.*)?")
 _MARKS = {"correct": True, "incorrect": False}
 _TRUTHS = {"true": True, "false": False}
-_FEWEST_CELLS = 2
 
 
 def sniff(source: Source) -> bool:
@@ -48,7 +47,7 @@ def read(source: Source) -> ImportDraft:
         kind, *cells = line.rstrip("\t ").split("\t")
         if not line.strip() or not draft.accepts(number, number, len(line)):
             continue
-        if len(cells) < 1 or _ROW.fullmatch(line) is None:
+        if not cells or _ROW.fullmatch(line) is None:
             draft.add_skipped(
                 "this line has no kind and question", "write `MC`, a tab and the question", (number, number)
             )

@@ -50,11 +50,12 @@ def read(source: Source) -> ImportDraft:
     """Reads all questions; findings name unsupported kinds."""
     draft = ImportDraft(source, NAME)
     draft.title = draft.stem
+    all_rows = [*_rows(source, draft)]
     rows: list[Cells] = []
-    hints = [last for name, cells, last in _rows(source) if name == "hint" and any(cells)]
+    hints = [last for name, cells, last in all_rows if name == "hint" and any(cells)]
     if hints:
         draft.add("Q610", "hints are not imported", "merge them into `Feedback`", (hints[0], hints[0]), severity="note")
-    for row in _rows(source):
+    for row in all_rows:
         if row[0] == _STARTS and rows:
             _add(draft, rows)
             rows = []
@@ -64,15 +65,24 @@ def read(source: Source) -> ImportDraft:
     return draft
 
 
-def _rows(source: Source, most: int = 0) -> Iterator[Cells]:
-    """Yields the name of each row, its other cells, and its last line; no comments and empty rows."""
+def _rows(source: Source, draft: ImportDraft | None = None, most: int = 0) -> Iterator[Cells]:
+    """Yields the name of each row, its other cells, and its last line; no comments and empty rows. Findings of a draft
+    name the rows that cannot be read, and a quote that takes the rest of the document."""
     lines = source.lines[:most] if most else source.lines
     reader = csv.reader(f"{line}\n" for line in lines)
     while True:
+        start = reader.line_num + 1
         try:
             cells = next(reader)
-        except (StopIteration, csv.Error):
+        except StopIteration:
             return
+        except csv.Error as error:
+            if draft is not None:
+                span = start, reader.line_num
+                draft.add_skipped(f"this row cannot be read: {error}", "close its quotes, or shorten it", span)
+            continue
+        if draft is not None and reader.line_num > start and cells and cells[-1].endswith("\n"):
+            draft.add("Q601", "this quote is never closed", 'close it with `"`', (start, reader.line_num))
         if cells and cells[0].strip() and not cells[0].startswith("//"):
             yield cells[0].strip().lower(), [cell.strip() for cell in cells[1:]], reader.line_num
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _FEWEST = 3
-"""Fewest titles of which most ask."""
+"""Fewest titles, most of them asking."""
 _FEWEST_WORDS = 4
 _ASKING = re.compile(r"\\(?:chapter|(?:sub){0,2}section)\*?\{(?:[^?]{0,300}\?|Q[ ]?\d{1,3}(?:\.\d{1,3}){0,3}[.:)]?\s)")
 """A command for a title that asks."""

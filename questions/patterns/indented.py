@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from questions.source import Source
 
 _FEWEST = 3
-"""Fewest lines above folds of which most ask."""
+"""Fewest lines above folds, most of them asking."""
 
 
 def with_indented_questions(document: Document) -> Source:

@@ -18,6 +18,8 @@ from questions import read_bank
         "name: the reader of texts\nversion: one of two\nlicense: the one of MIT",
         "Step 1: the loss is computed\nStep 2: the gradient is computed\nStep 3: the weights are moved",
         "View: Shared\nLeaf: User\nHook: Function",
+        "View: shared\nLeaf: user\nHook: function",
+        "Anna: Builds the first model\nBob: Reads all the papers\nCarl: Writes about the results",
         "Paris: Big\nBerlin: Old\nRome: Warm",
         "view: a tensor that shares memory\nview: a tensor without memory\nleaf: a tensor made by the user",
         "view: a tensor that shares memory\nleaf: a tensor made by the user\nA line without a mark",
