@@ -20,6 +20,7 @@ from bot.core.dispatcher import Dispatcher, Target
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.quiz import Quiz
 from bot.core.rendering import as_typed
+from bot.core.text import console as words
 from service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from service.wire import Where, Who
 
@@ -166,9 +167,9 @@ class FormSession:
 
     def _set(self, current: TextField, text: str) -> None:
         if current.required and not text.strip():
-            raise InvalidInput("Something has to be typed here; `/cancel` leaves the form.")
+            raise InvalidInput(words.REQUIRED)
         if len(text) > current.max_length:
-            raise InvalidInput(f"That is {len(text):,} characters; at most {current.max_length:,} fit.")
+            raise InvalidInput(words.too_long(len(text), current.max_length))
         self.values[current.name] = (text,)
 
     def _drafted(self, field: Field) -> TextField | PickField:
@@ -184,7 +185,7 @@ class FormSession:
         actions = [self.form.action, *(button.action for button in self.form.extras)]
         if line.isdecimal() and 1 <= int(line) <= len(actions):
             return actions[int(line) - 1]
-        raise InvalidInput(f"Type a number from 1 to {len(actions)}, or 0 to leave the form.")
+        raise InvalidInput(words.bad_choice(len(actions)))
 
 
 def _picked(current: PickField, line: str) -> tuple[str, ...]:
@@ -192,19 +193,12 @@ def _picked(current: PickField, line: str) -> tuple[str, ...]:
     offered = dict(zip(LETTERS, (value for value, _ in current.options), strict=False))
     unknown = [letter for letter in typed if letter not in offered]
     if not typed or unknown or (len(typed) > 1 and not current.several):
-        most = "letters" if current.several else "one letter"
-        raise InvalidInput(f"Type {most} from A to {LETTERS[len(offered) - 1]}.")
+        raise InvalidInput(words.bad_letters(LETTERS[len(offered) - 1], several=current.several))
     return tuple(dict.fromkeys(offered[letter] for letter in typed))
 
 
 WORKSPACE = "local"
 CHANNEL = Where(channel="daily", name="daily")
-
-_WELCOME = (
-    "Type /as NAME to say who you are (the first one here is admin), then /quiz help. "
-    "A letter or number presses a button; /quit leaves."
-)
-_HOW_TO_LEAVE = "/cancel drops this form; /quiz, /quiz-admin, /as or /quit leaves it and is obeyed."
 
 
 async def run_console(
@@ -231,7 +225,7 @@ async def run_console(
         if live:
             delivering = asyncio.create_task(dispatcher.run())
             stack.push_async_callback(_end, delivering)
-        screen.show(_WELCOME + "\n\n")
+        screen.show(words.WELCOME + "\n\n")
         screen.ask(chat.prompt)
         async for line in lines:
             screen.echo_line(line if echo else None)
@@ -307,7 +301,7 @@ class _ConsoleSession:
         if typed.startswith("/as "):
             await self._set_member(typed[4:].strip())
         elif self.who is None:
-            self._print("Say who you are first: /as NAME.")
+            self._print(words.NO_NAME)
         elif typed:
             await self._act(self.who, typed)
         return True
@@ -320,8 +314,8 @@ class _ConsoleSession:
         try:
             await self.client.join(self.who, CHANNEL)
         except (ServiceUnavailable, ServiceRefused) as error:
-            self._print(f"The quiz could not be joined right now: {error}")
-        self._print(f"You are {name}{', an admin' if admin else ''}.")
+            self._print(words.not_joined(str(error)))
+        self._print(words.named(name, admin=admin))
 
     async def _act(self, who: Who, typed: str) -> None:
         if typed.startswith("/"):
@@ -329,16 +323,16 @@ class _ConsoleSession:
             return
         action = self.platform.choice(who.member, typed)
         if action is None:
-            self._print(f"No button here is called {typed!r}. Commands begin with a slash: /quiz help.")
+            self._print(words.no_button(typed))
             return
         await self._send(Press(self._id(), self.clock(), who, CHANNEL, action))
 
     async def _command(self, who: Who, typed: str) -> None:
         name, _, text = typed[1:].partition(" ")
         if name not in ("quiz", "quiz-admin"):
-            self._print("The commands are /quiz, /quiz-admin, /as NAME and /quit.")
+            self._print(words.COMMANDS)
         elif text.endswith("?"):
-            self._print("\n".join(f"/{name} {offer}" for offer in complete(name, text[:-1])) or "Nothing goes on so.")
+            self._print("\n".join(f"/{name} {offer}" for offer in complete(name, text[:-1])) or words.NO_COMPLETION)
         else:
             # `\n` stands for a line break, so that a snippet can be typed on one line.
             await self._send(Command(self._id(), self.clock(), who, CHANNEL, name, text.replace("\\n", "\n")))
@@ -349,12 +343,12 @@ class _ConsoleSession:
         self.drafts[self.who.member, form_session.form.action] = form_session.draft
         # Drafts are lost when the chat ends, so do not mention them on `/quit`.
         if form_session.draft and typed != "/quit":
-            self._print("The form is left; what you typed stands in it when you open it again.")
+            self._print(words.FORM_LEFT)
 
     async def _fill_form(self, form_session: FormSession, line: str) -> None:
         if line.strip() == "/cancel" or (form_session.current is None and line.strip() == "0"):
             self.form_session = None
-            self._print("The form is closed; nothing was sent.")
+            self._print(words.FORM_CLOSED)
             return
         before = set(form_session.values)
         try:
@@ -378,7 +372,7 @@ class _ConsoleSession:
         if isinstance(reply.content, Form):
             drafts = self.drafts.get((event.who.member, reply.content.action), {})
             self.form_session = FormSession(reply.content, drafts)
-            parts = (form_text(reply.content, self.width), _HOW_TO_LEAVE, self.form_session.question(self.width))
+            parts = (form_text(reply.content, self.width), words.LEAVING, self.form_session.question(self.width))
             self.platform.say(f"only you, {event.who.name}", "\n\n".join(parts))
         else:
             self.platform.show(reply.content, event.who.member)

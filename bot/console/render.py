@@ -26,6 +26,7 @@ from bot.core.markup.parser import clean
 from bot.core.markup.plain import StyledText, as_text, cells, table_lines, wrap
 from bot.core.markup.tree import Align
 from bot.core.rendering import reachable
+from bot.core.text import console as words
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -66,16 +67,14 @@ def field_text(field: TextField | PickField, width: int = 80) -> str:
         return "\n".join([_flat(field.label, width), *_pick_lines(field, width), _pick_how(field)])
     label = _flat(field.label, width)
     hint = _flat(field.hint, width) if field.hint else ""
-    kept = f"It holds:\n{_indented(field.value)}" if field.value else ""
+    kept = words.current_text(_indented(field.value)) if field.value else ""
     return "\n".join(part for part in (label, hint, kept, _type_how(field)) if part)
 
 
 def _type_how(field: TextField) -> str:
-    keep = " An empty answer keeps it." if field.value else ""
     if field.lines == 1 and not field.code:
-        return f"Type one line.{keep}"
-    keep = " Only the dot keeps it." if field.value else ""
-    return f"Type lines, then a line with a single dot.{keep}"
+        return words.ONE_LINE + (words.EMPTY_KEEPS if field.value else "")
+    return words.LINES + (words.DOT_KEEPS if field.value else "")
 
 
 def _pick_lines(field: PickField, width: int) -> list[str]:
@@ -88,7 +87,7 @@ def _pick_lines(field: PickField, width: int) -> list[str]:
 
 
 def _pick_how(field: PickField) -> str:
-    return "Type the letters, such as A C." if field.several else "Type one letter."
+    return words.SEVERAL_LETTERS if field.several else words.ONE_LETTER
 
 
 def buttons_text(buttons: Sequence[Button], width: int = 80) -> str:

@@ -535,7 +535,7 @@ def decode(text: str) -> Action:
     fields = rest.split(":", len(patterns) - 1) if patterns else [rest] * bool(rest)
     fit = len(fields) == len(patterns) and all(map(re.fullmatch, patterns, fields))
     if kind is None or not fit or len(text) > ACTION_ID:
-        raise BadAction("This button no longer belongs to a question. Type `/quiz today` for a fresh one.")
+        raise BadAction(text[:ACTION_ID])
     return kind(*fields)
 
 

@@ -20,6 +20,7 @@ from bot.core.review_commands import ReviewCommands
 from bot.core.text import (
     admin,
     boards,
+    command_errors,
     doctor,
     item_statistics,
     members,
@@ -231,7 +232,7 @@ class AdminCommands:
     async def _remove(self, event: Command, typed: Typed) -> Said:
         known = await self._schedule(event, typed)
         await self._client.schedule_remove(event.who, event.id, known.id)
-        return admin.done_card("Schedule removed", f"Schedule {known.id} is removed; its rounds and points stay.")
+        return admin.removed_card(known.id)
 
     async def _place(self, event: Command, typed: Typed) -> Where:
         """Returns the named channel, or else where the command was typed, which may be a thread."""
@@ -249,8 +250,8 @@ class AdminCommands:
         if len(found) == 1:
             return found[0]
         if not known:
-            raise CommandError("There is no schedule yet.")
-        raise CommandError(f"There are schedules {_numbers(known)}. Say which: `{typed.spec.usage}`.")
+            raise CommandError(command_errors.NO_SCHEDULE)
+        raise CommandError(command_errors.which_schedule(known, typed.spec.usage))
 
     # Rounds, sprints and seasons
 
@@ -294,9 +295,7 @@ class AdminCommands:
         """Imports a document; without `apply`, only previews it. On the web, the form stays open for the import."""
         name, text, recipe = word_in(event, "name"), text_in(event, "text"), text_in(event, "recipe")
         if not name or not text.strip():
-            raise CommandError(
-                "An import needs the document's name and its text. `/quiz-admin bank import` asks again."
-            )
+            raise CommandError(command_errors.INCOMPLETE_IMPORT)
         view = await self._client.bank_import(event.who, event.id, name, text, apply, recipe)
         card = admin.imported_card(view)
         if apply or event.who.platform != "web":
@@ -323,7 +322,7 @@ class AdminCommands:
             await self._client.bank_generated(event.who, event.id, how)
             return admin.generated_card(how)
         if "id" not in typed.values:
-            raise CommandError("Say which: a question's id, or `/quiz-admin bank approve all`.")
+            raise CommandError(command_errors.NO_QUESTION)
         return admin.approved_card(await self._client.bank_approve(event.who, event.id, typed.text("id")))
 
     async def _low(self, event: Command, typed: Typed) -> Said:
@@ -380,13 +379,9 @@ def _by_number(known: Sequence[ScheduleView], number: int) -> ScheduleView:
     """Returns the schedule with that number. Raises CommandError."""
     found = next((one for one in known if one.id == number), None)
     if found is None:
-        there = f"There are schedules {_numbers(known)}." if known else "There is no schedule yet."
-        raise CommandError(f"There is no schedule {number}. {there}", "Unknown schedule")
+        title, text = command_errors.unknown_schedule(number, known)
+        raise CommandError(text, title)
     return found
-
-
-def _numbers(known: Sequence[ScheduleView]) -> str:
-    return ", ".join(str(one.id) for one in known)
 
 
 def _differences(event: Submit, shown: actions.EditSchedule) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 
 from bot.core.command_parser import CommandError
 from bot.core.events import Submit
-from bot.core.text import marking
+from bot.core.text import command_errors, marking
 from service.wire import CONFIDENCES, AnswerInput, Confidence
 
 # Not parsed as Markdown: chats accept a fence that opens and closes within a line.
@@ -36,11 +36,11 @@ def given_in(event: Submit) -> AnswerInput:
     if "text" in event.values:
         text = text_in(event, "text")
         if not text.strip():
-            raise CommandError("Your answer is empty. Open the question again and type one.")
+            raise CommandError(command_errors.NO_TEXT)
         return AnswerInput(text=text, confidence=confidence(word_in(event, "confidence")))
     options = tuple(option for option in event.values.get("options", ()) if option)
     if not options:
-        raise CommandError("You chose no option. Open the question again and choose at least one.")
+        raise CommandError(command_errors.NO_OPTION)
     return AnswerInput(options=options, confidence=confidence(word_in(event, "confidence")))
 
 
@@ -53,7 +53,8 @@ def marks_in(event: Submit) -> tuple[int, ...]:
     """Reads the indexes of the key points that were marked as covered."""
     picked = set(filter(None, event.values.get("points", ())))
     if not picked or (marking.NONE_COVERED in picked and len(picked) > 1):
-        raise CommandError("Choose the points that your answer covers, or only `None of them`.", "Not marked")
+        title, text = command_errors.MARKED_BOTH
+        raise CommandError(text, title)
     return tuple(sorted(int(point) for point in picked - {marking.NONE_COVERED} if point.isdecimal()))
 
 
@@ -61,7 +62,7 @@ def code_in(event: Submit) -> str:
     """Reads a program from a form. Raises CommandError if it is empty."""
     code = without_fence(text_in(event, "code"))
     if not code.strip():
-        raise CommandError("There is no code. Open the question again and write some.")
+        raise CommandError(command_errors.NO_CODE)
     return code
 
 

@@ -180,7 +180,7 @@ class _Values:
         if named and not word.startswith(('"', "“", "”")):
             self._set(self._called(named[1]), named[2])
             return
-        # An argument that takes the rest of the line comes last; it is no fallback for a word that fits nothing else.
+        # An argument that takes the rest of the line comes last; it does not get a word that fits nothing else.
         slots = [one for one in self._open() if not one.kind.rest]
         for argument in sorted(slots, key=lambda one: not one.kind.own):
             try:

@@ -10,7 +10,7 @@ from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed
 from bot.core.duel_commands import named_member
 from bot.core.events import Command, Event, Press
-from bot.core.text import sprints, tournaments
+from bot.core.text import command_errors, sprints, tournaments
 from service.client import ServiceClient
 from service.wire import PlannedSprint, TournamentPlan, Where, Who
 
@@ -52,7 +52,7 @@ class SprintCommands:
             )
             return await self._checked(event.who, event.where, sprints.started_card(view))
         if "at" not in typed.values:
-            raise CommandError("Say at which time too, such as `/quiz-admin sprint start at:18:00 date:friday`.")
+            raise CommandError(command_errors.NO_TIME)
         more = {wire: typed.values[name] for name, wire in _SPRINT.items() if name in typed.values}
         plan = PlannedSprint.model_validate({"questions": questions, "seconds": seconds, **more})
         view = await self._client.sprint_plan(event.who, event.id, event.where, plan)
@@ -87,7 +87,7 @@ class TournamentCommands:
             case "pick":
                 member, _ = named_member(event.who.platform, typed.text("member"))
                 if not member:
-                    raise CommandError("Name the member you pick, such as `/quiz tournament pick @Ada`.")
+                    raise CommandError(command_errors.NO_PICK)
                 view = await self._client.tournament_pick(event.who, event.id, member)
                 return tournaments.tournament_card(view, event.at)
             case _:

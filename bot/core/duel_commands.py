@@ -11,7 +11,7 @@ from bot.core.cards import Card, Form
 from bot.core.channel_access import ChannelAccess
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Command, Event, Press, Submit
-from bot.core.text import duels, questions
+from bot.core.text import command_errors, duels, questions
 from service.client import ServiceClient, ServiceRefused
 from service.wire import AnswerInput, NotFound
 
@@ -50,7 +50,8 @@ class DuelCommands:
         """Challenges the member named in a form. Raises CommandError without one."""
         named, topic = word_in(event, "member"), word_in(event, "topic")
         if not named:
-            raise CommandError("Choose a member to challenge.", "Nobody chosen")
+            title, text = command_errors.NO_OPPONENT
+            raise CommandError(text, title)
         return await self._challenge(event, named, topic)
 
     async def _challenge(self, event: Event, named: str, topic: str) -> Card:

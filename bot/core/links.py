@@ -26,7 +26,7 @@ _PLATFORMS = ("web", "console", "discord", "slack")
 
 
 class InvalidLink(Exception):
-    """A link that cannot be opened. The message is for the person who followed it."""
+    """A link that this application did not make."""
 
 
 class ExpiredLink(InvalidLink):
@@ -81,9 +81,9 @@ class Links:
             access = EditorAccess(who, Where(channel=channel), ref)
             ends = datetime.fromtimestamp(until, UTC)
         except (BadData, ValueError, TypeError, IndexError, ValidationError):
-            raise InvalidLink("This link is not whole. Open the editor from the question again.") from None
+            raise InvalidLink from None
         if now >= ends:
-            raise ExpiredLink("This link is more than a day old. Open the editor from the question again.")
+            raise ExpiredLink
         return access
 
     def post_token(self, token: str) -> str:

@@ -15,7 +15,7 @@ from bot.core.command_spec import specs_of
 from bot.core.competition_commands import TournamentCommands
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event, Press, Submit
-from bot.core.text import admin, boards, members, questions, results, suggestions
+from bot.core.text import admin, boards, command_errors, members, questions, results, suggestions
 from service.client import ServiceClient
 from service.wire import Contest, MeasuredBy, NotificationKind, Period, PrivacyAction
 
@@ -179,7 +179,7 @@ class MemberCommands:
 
     async def _report_question(self, event: Event, question: str, text: str) -> Said:
         if not question or not text:
-            raise CommandError("A report needs the question's id and a sentence that says what is wrong.")
+            raise CommandError(command_errors.INCOMPLETE_REPORT)
         return members.reported_card(await self._client.report(event.who, event.id, question, text))
 
     async def _suggest(self, event: Command, typed: Typed) -> Said:

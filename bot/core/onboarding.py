@@ -13,7 +13,7 @@ from bot.core.cards import Card, Form
 from bot.core.channel_access import ChannelAccess, ChannelProblem, RoleProblem
 from bot.core.command_parser import CommandError
 from bot.core.events import Added, Event, Press, Submit, Visited
-from bot.core.text import admin, onboarding, refusals
+from bot.core.text import admin, command_errors, onboarding, refusals
 from service.client import ServiceClient, ServiceRefused
 from service.wire import RoundView, ScheduleSpec, ScheduleView, Where, Who
 
@@ -132,11 +132,12 @@ class Onboarding:
         """Adds the schedule of a form that names the channel and the time."""
         channel, typed = text_in(event, "channel"), text_in(event, "at")
         if not channel or not typed:
-            raise CommandError("Choose a channel and a time.", "Not set up")
+            title, text = command_errors.NO_CHANNEL_OR_TIME
+            raise CommandError(text, title)
         try:
             at = f"{read_time(typed):%H%M}"
         except BadArgument as error:
-            raise CommandError(str(error), "Not set up") from None
+            raise CommandError(str(error), command_errors.NOT_SET_UP) from None
         name = "" if self._access is None else await self._access.find_name(event.who, channel)
         return await self._begin(event, at, Where(channel=channel, name=name))
 
@@ -145,7 +146,7 @@ class Onboarding:
         spec = _spec(event, at)
         for one in await self._client.schedule_list(event.who):
             if one.channel == where.channel and one.spec == spec:
-                begun = onboarding.begun_card(one, await self._first(event.who, one), "This schedule is there")
+                begun = onboarding.begun_card(one, await self._first(event.who, one), "This schedule already exists")
                 return await self.checked(event.who, where, begun)
         view = await self._client.schedule_add(event.who, event.id, where, spec)
         return await self.checked(event.who, where, onboarding.begun_card(view, await self._first(event.who, view)))

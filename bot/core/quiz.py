@@ -28,6 +28,7 @@ from bot.core.member_commands import MemberCommands
 from bot.core.metrics import event_answered
 from bot.core.onboarding import WHOLE_WORKSPACE, Onboarding
 from bot.core.text import (
+    command_errors,
     marking,
     members,
     onboarding,
@@ -80,7 +81,7 @@ class ButtonHandler:
             return await self._admins.review.press(event, action)
         if isinstance(action, actions.AdminPress):
             return await self._admins.press(event, action)
-        raise BadAction("This button no longer works. Type `/quiz today` for today's question.")
+        raise BadAction(event.action)
 
     async def submit(self, event: Submit) -> Said:
         """Runs a form's action. Raises as `press` does."""
@@ -97,7 +98,7 @@ class ButtonHandler:
             return await self._admins.review.submit(event, action)
         if isinstance(action, actions.AdminSubmit):
             return await self._admins.submit(event, action)
-        raise BadAction("This form no longer works. Type `/quiz help` for all commands.")
+        raise BadAction(event.action)
 
     async def _question(self, event: Press, action: actions.QuestionPress) -> Said:
         match action:
@@ -280,7 +281,8 @@ def _trouble(event: Event, error: Exception) -> Card:
         case CommandError():
             return members.refused_card(str(error), _question_of(event), error.title)
         case BadAction():
-            return members.refused_card(str(error), title="Button out of date")
+            title, text = command_errors.OUT_OF_DATE
+            return members.refused_card(text, title=title)
         case ServiceRefused():
             title, text = refusals.refusal_words(error.refusal)
             return members.refused_card(text, _question_of(event), title)

@@ -23,6 +23,7 @@ from bot.core.markup import parse, to_summary
 from bot.core.markup.parser import clean, link_allowed
 from bot.core.markup.runs import units, visible
 from bot.core.markup.tree import Align
+from bot.core.text import forms
 
 _BAR_CELLS = 10
 EMPTY = "…"
@@ -117,10 +118,10 @@ def as_typed(field: Field) -> TextField | PickField:
         case TextField() | PickField():
             return field
         case TimeField(name, label, value):
-            return TextField(name, label, value, "For example 09:30.")
+            return TextField(name, label, value, forms.TIME_HINT)
         case ChannelField(name, label, value):
             return TextField(name, label, value)
         case MemberField(name, label, value):
-            return TextField(name, label, value, "For example `@Ada`, or the name on the board.", max_length=100)
+            return TextField(name, label, value, forms.MEMBER_HINT, max_length=100)
         case RoleField(name, label, value):
-            return TextField(name, label, value, "Id of a user group; empty for none.", max_length=60, required=False)
+            return TextField(name, label, value, forms.ROLE_HINT, max_length=60, required=False)

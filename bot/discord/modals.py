@@ -11,6 +11,7 @@ from bot.core.markup.discord import join_parts, linked, to_discord
 from bot.core.markup.parser import clean
 from bot.core.markup.runs import units, visible
 from bot.core.rendering import as_typed, line_of, long_options, reachable, short
+from bot.core.text import forms
 from bot.discord.render import (
     CHANNELS,
     CHECKS,
@@ -120,7 +121,7 @@ def _typed(field: TextField) -> Body:
     hint = short(field.hint, DISCORD.field_hint) if field.hint else ""
     value = clean(field.value)
     if units(value) > most:
-        hint = "The current text is longer than this window allows: send it as a file, or type it again."
+        hint = forms.TOO_LONG
     elif value:
         component["value"] = value
     return _labeled(field.label, hint, component)
@@ -130,7 +131,7 @@ def _upload(form: Form) -> Body | None:
     """Returns an upload field for a program, or for a text that a file may replace."""
     for field in form.fields:
         if isinstance(field, TextField) and (field.code or field.upload):
-            hint = "A .py file instead of the text above." if field.code else "A file instead of the text above."
+            hint = forms.OR_CODE_FILE if field.code else forms.OR_FILE
             upload = {"type": UPLOAD, "custom_id": f"{field.name}{FILE}", "required": False, "max_values": 1}
             return _labeled("Or a file", hint, upload)
     return None

@@ -92,8 +92,8 @@ def parse_shards(text: str) -> Shards:
         return shards
     except (AssertionError, ValueError):
         raise ValueError(
-            f"{text!r} are no shards: write the first, perhaps the last, and how many there are in all processes, "
-            "counted from 0, such as 0/2 and 1/2, or 0-7/16 and 8-15/16"
+            f"{text!r} is not a range of shards: write the first, perhaps the last, and how many there are in all "
+            "processes, counted from 0, such as 0/2 and 1/2, or 0-7/16 and 8-15/16"
         ) from None
 
 

@@ -26,7 +26,7 @@ _NAMES = 58
 """Room above a step for the name and the score."""
 _GAP = 8
 _COLUMNS = {1: 1, 2: 0, 3: 2}
-"""Column of the place in a podium of three: the winner stands in the middle."""
+"""Column of the place in a podium of three: the winner is in the middle."""
 _TITLE, _ROW, _AXIS = 48, 46, 24
 _NARROW = 24
 """Width of a range below which a full mark would hide it, logical pixels."""
@@ -34,7 +34,7 @@ _PERCENTS = ("0 %", "25 %", "50 %", "75 %", "100 %")
 
 
 def draw_podium(drawing: PodiumChart) -> bytes:
-    """Draws a step for each of the first three, the winner's in the middle; members who share a rank stand level."""
+    """Draws a step for each of the first three, the winner's in the middle; members who share a rank are level."""
     steps = drawing.places[:PODIUM_PLACES]
     canvas = Canvas(MARGIN + _NAMES + _TALLEST + MARGIN)
     width = (_INSIDE - 2 * _GAP) / 3

@@ -32,6 +32,7 @@ from slack_sdk.oauth.installation_store import Installation as Given
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 
+from bot.core.text import slack as text
 from bot.slack.manifest import BOT_SCOPES
 from bot.slack.settings import SlackSettings
 from bot.slack.web_api import DEAD_TOKEN_CODES, NotInstalled, SlackWeb, error_code
@@ -47,18 +48,6 @@ _MAX_AGE = timedelta(minutes=5)
 _MAX_ENTRIES = 5_000
 _INTERVAL_S = 60.0
 _SAVE_TRIES = 8
-_REASONS = {
-    "access_denied": "You declined. Nothing was installed.",
-    "invalid_browser": "This is not the browser you started in. Start again at /slack/install.",
-    "invalid_state": "The link has expired or was used before. Start again at /slack/install.",
-    "invalid_code": "Slack rejected the code. Start again at /slack/install.",
-}
-
-
-ORG_WIDE = (
-    "Dailygrad cannot be installed for a whole organization. Install it in each workspace: choose the workspace on "
-    "Slack's page, not the organization"
-)
 
 
 class TokenRejected(Exception):
@@ -150,7 +139,7 @@ async def single_installation(web: SlackWeb, token: SecretStr) -> Installation:
             ) from None
         raise
     if info.get("is_enterprise_install"):
-        raise TokenRejected(f"SLACK_BOT_TOKEN belongs to a whole organization. {ORG_WIDE}")
+        raise TokenRejected(f"SLACK_BOT_TOKEN belongs to a whole organization. {text.ORGANIZATION_WIDE}")
     return Installation(
         platform="slack",
         team=info.get("team_id") or "",
@@ -217,7 +206,7 @@ def installation_from(given: Given) -> Installation:
     """Converts an installation for the service. Raises BoltError for one of a whole organization, whose one token
     would serve many workspaces, and if Slack gave no bot token."""
     if given.is_enterprise_install:
-        raise BoltError(ORG_WIDE)
+        raise BoltError(text.ORGANIZATION_WIDE)
     if not given.bot_token:
         raise BoltError("Slack gave no bot token")
     expires = given.bot_token_expires_at
@@ -267,24 +256,18 @@ def consent_url(api_url: str) -> str:
 
 
 async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:
-    name = args.installation.team_name or "your workspace"
-    return _page(
-        200, "Dailygrad is installed", f"It is now in {name} and has sent you a message there. Type /quiz help."
-    )
+    return _page(200, *text.installed(args.installation.team_name or ""))
 
 
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
     _LOG.warning("an installation failed: %s %s", args.reason, args.error or "")
-    text = _REASONS.get(args.reason, f"Slack says: {args.reason}. Start again at /slack/install.")
-    if args.reason == "storage_error":
-        text = f"The installation could not be saved: {args.error}"
-    return _page(args.suggested_status_code, "Dailygrad was not installed", text)
+    return _page(args.suggested_status_code, *text.not_installed(args.reason, str(args.error)))
 
 
-def _page(status: int, title: str, text: str) -> BoltResponse:
+def _page(status: int, title: str, said: str) -> BoltResponse:
     body = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<h1>{escape(title)}</h1><p>{escape(text)}</p></html>"
+        f"<h1>{escape(title)}</h1><p>{escape(said)}</p></html>"
     )
     return BoltResponse(status=status, body=body, headers={"Content-Type": "text/html; charset=utf-8"})
 

@@ -204,7 +204,7 @@ def _python_files(files: Iterable[Payload]) -> list[FileRef]:
 def _values(view: Payload) -> dict[str, tuple[str, ...]]:
     """Returns the values by field name, joining fields that were split over several menus."""
     found: dict[str, tuple[str, ...]] = {}
-    # A file is no text.
+    # A file is not text.
     for block_id, held in ((view.get("state") or {}).get("values") or {}).items():
         name = block_id.partition(":")[0]
         for element in held.values():

@@ -18,6 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.cards import Card
 from bot.core.events import Sent, Submit
+from bot.core.text import slack
 from bot.core.text.results import file_too_long_card, file_unread_card
 from bot.slack.auth import InstallationTokens
 from bot.slack.route import FileRef, Route, read_files
@@ -170,7 +171,7 @@ class MemberDirectory:
             self._listed[team] = self._clock()
             listing = self._listing[team] = asyncio.create_task(self._fetch_all(team, enterprise))
             listing.add_done_callback(lambda _: self._listing.pop(team, None))
-        # Everyone who waits shares one listing, which goes on if one of them gives up.
+        # Everyone who waits shares one listing, which continues if one of them gives up.
         await asyncio.shield(listing)
         return True
 
@@ -224,11 +225,8 @@ def _cause(error: Exception) -> str:
 
 def _admin_unknown_text(error: Exception) -> str:
     if isinstance(error, SlackApiError) and error_code(error) == "missing_scope":
-        return (
-            "I cannot see who is an admin here: the app lacks the scope `users:read`. Add it and reinstall the app, "
-            "or list the admins in DAILYGRAD_SLACK_MANAGERS."
-        )
-    return "Slack did not say whether you are an admin. Try again in a minute."
+        return slack.USERS_SCOPE_MISSING
+    return slack.ADMIN_UNKNOWN
 
 
 # Files
@@ -258,7 +256,7 @@ class FileFetcher:
 
     async def _download(self, file: FileRef, route: Route) -> str | Card:
         if not is_slack_url(file.url, self._web.api_url):
-            return file_unread_card(file.name, "It is not kept by Slack. Upload it as a file, or paste the code.")
+            return file_unread_card(file.name, slack.NOT_ON_SLACK)
         if file.size > MAX_FILE_BYTES:
             return file_too_long_card(file.name, MAX_FILE_BYTES)
         try:
@@ -267,7 +265,7 @@ class FileFetcher:
             # Slack redirects to a login page if the app may not read the file.
             return file_too_long_card(file.name, MAX_FILE_BYTES) if content is None else content.decode("utf-8-sig")
         except UnicodeDecodeError:
-            return file_unread_card(file.name, "It is not a text in UTF-8. Save it so and send it again.")
+            return file_unread_card(file.name, slack.NOT_UTF8)
         except (ClientError, TimeoutError, NotInstalled, ServiceUnavailable, ServiceRefused) as error:
             _LOG.warning("cannot download a file in %s: %s", route.team, error)
             return file_unread_card(file.name, _fix(error))
@@ -289,5 +287,5 @@ def is_slack_url(url: str, api_url: str) -> bool:
 
 def _fix(error: Exception) -> str:
     if isinstance(error, ClientResponseError) and error.status in (302, 401, 403):
-        return "The app may not see files here: an admin adds the scope files:read. Until then, paste the code."
-    return "Please send it again in a minute, or paste the code."
+        return slack.FILES_SCOPE_MISSING
+    return slack.FILE_UNAVAILABLE

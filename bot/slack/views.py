@@ -9,6 +9,7 @@ from bot.core.limits import SLACK
 from bot.core.markup.parser import clean
 from bot.core.markup.runs import units, visible
 from bot.core.rendering import as_typed, line_of, long_options, short
+from bot.core.text import forms
 from bot.slack.render import (
     Body,
     Part,
@@ -32,7 +33,6 @@ SUBMIT = "submit:"
 """Prefix of the `action_id` of a button that submits the inputs of its message."""
 FILE = ":file"
 """Suffix of an upload's name: `code:file` replaces the field `code`."""
-_MORE = "The rest of the question is in its message."
 
 
 def view(form: Form) -> Body:
@@ -77,7 +77,7 @@ def message_form(form: Form) -> Body | None:
 
 def fits_view(form: Form) -> bool:
     """Returns whether the view shows the whole question; if not, show it in a message."""
-    return context(_MORE) not in view(form)["blocks"]
+    return context(forms.MORE_IN_MESSAGE) not in view(form)["blocks"]
 
 
 def _fitting(parts: Iterable[Part], room: int) -> list[Body]:
@@ -89,7 +89,7 @@ def _fitting(parts: Iterable[Part], room: int) -> list[Body]:
     for block in blocks:
         used += byte_size(block)
         if used > _VIEW_BYTES or len(kept) == room - 1:
-            return [*kept, context(_MORE)]
+            return [*kept, context(forms.MORE_IN_MESSAGE)]
         kept.append(block)
     return kept
 
@@ -136,7 +136,7 @@ def _text_field(field: TextField) -> Body:
     value, hint = clean(field.value), field.hint
     element: Body = {"type": "plain_text_input", "multiline": field.code or field.lines > 1, "max_length": most}
     if units(value) > most:
-        hint = "The current text is longer than this window allows: send it as a file, or type it again."
+        hint = forms.TOO_LONG
     elif value:
         element["initial_value"] = value
     return _input(field.name, field.label, element, field.code or not field.required, hint)

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from bot.core.text import accounts as text
+from bot.core.text import web_problems as text
 from bot.core.text.refusals import plain_refusal
 from bot.web.oidc import (
     Account,
@@ -103,18 +103,18 @@ class AccountPages:
         attempt = Attempt(kept["state"], kept["nonce"], kept["verifier"])
         query = request.query_params
         if attempt.state != state:
-            raise RequestProblem(400, *text.OVER)
+            raise RequestProblem(400, *text.SIGN_IN_OVER)
         if query.get("iss", self._provider.issuer) != self._provider.issuer:
             raise self._unverified(TokenRefused("another provider sent it"))
         if "error" in query or not query.get("code"):
             error = error_code(query.get("error", "no_code"))
-            raise RequestProblem(403, *text.refused(self._provider.name, error))
+            raise RequestProblem(403, *text.sign_in_refused(self._provider.name, error))
         try:
             account = await self._provider.account(query["code"], attempt)
         except ProviderUnreachable as problem:
             raise self._unreachable(problem) from None
         except ProviderRefused as refused:
-            raise RequestProblem(403, *text.refused(self._provider.name, str(refused))) from None
+            raise RequestProblem(403, *text.sign_in_refused(self._provider.name, str(refused))) from None
         except TokenRefused as refused:
             raise self._unverified(refused) from None
         person = await self._store.find_account(account.digest)
@@ -127,12 +127,12 @@ class AccountPages:
         return await self._joined(request, account, account.name, None)
 
     async def join(self, request: Request) -> Response:
-        """Joins under the name that the page asked for, or goes on as a member who joined by name in this browser."""
+        """Joins under the name that the page asked for, or continues as a member who joined by name in this browser."""
         fields = await self._cookies.fields(request, "account")
         account = Account(**self._opened("account", text_of(fields, "account"), "digest", "name", "admin"))
         member = text_of(fields, "member") or None
         if member is not None and member not in self._cookies.known(request):
-            raise RequestProblem(403, *text.OVER)
+            raise RequestProblem(403, *text.SIGN_IN_OVER)
         return await self._joined(request, account, text_of(fields, "name"), member)
 
     async def signed_out(self, request: Request) -> Response:
@@ -181,7 +181,7 @@ class AccountPages:
         """Returns what was signed for that purpose, if it is not too old."""
         found = self._cookies.opened(purpose, value)
         if not isinstance(found, dict) or not self._clock().timestamp() < found["until"]:
-            raise RequestProblem(400, *text.OVER)
+            raise RequestProblem(400, *text.SIGN_IN_OVER)
         return {name: found[name] for name in names} if names else found
 
     def _until(self) -> float:
@@ -193,8 +193,8 @@ class AccountPages:
 
     def _unreachable(self, problem: ProviderUnreachable) -> RequestProblem:
         _LOG.error("the OpenID provider gives no usable answer", extra={"fields": {"why": str(problem)}})
-        return RequestProblem(502, *text.unreachable(self._provider.name))
+        return RequestProblem(502, *text.provider_unreachable(self._provider.name))
 
     def _unverified(self, refused: TokenRefused) -> RequestProblem:
         _LOG.error("a sign-in was refused", extra={"fields": {"why": str(refused)}})
-        return RequestProblem(403, *text.unverified(self._provider.name, str(refused)))
+        return RequestProblem(403, *text.sign_in_unverified(self._provider.name, str(refused)))

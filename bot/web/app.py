@@ -26,6 +26,7 @@ from bot.core.events import Command, Event, Press, Submit
 from bot.core.markup.html import highlighted
 from bot.core.metrics import ACKNOWLEDGED
 from bot.core.text import operations
+from bot.core.text import web_problems as problems
 from bot.core.text.refusals import plain_refusal
 from bot.web.accounts import SIGN_IN, SIGNED_OUT, AccountPages
 from bot.web.admin import AdminPages
@@ -41,7 +42,6 @@ from bot.web.oidc import Provider
 from bot.web.practice import PracticePage
 from bot.web.render import code_colors, message_html, page
 from bot.web.security import (
-    NOBODY,
     MemberCookies,
     RequestProblem,
     SecurityMiddleware,
@@ -82,16 +82,13 @@ class OperationsPage:
         """Renders the current state."""
         person = self.cookies.person(request)
         if not person.admin:
-            raise RequestProblem(403, "For admins", "Only quiz admins can see how the quiz is running.")
+            raise RequestProblem(403, *problems.NOT_ADMIN)
         try:
             found = await self._fetch_operations(self._who_is(person))
         except ServiceRefused as refused:
             raise RequestProblem(403, *plain_refusal(refused.refusal)) from None
         except ServiceUnavailable:
-            text = (
-                "The service is not responding, so nothing else is known. Check that it is running, and read its log."
-            )
-            raise RequestProblem(503, "The quiz does not answer", text) from None
+            raise RequestProblem(503, *problems.SERVICE_DOWN) from None
         return HTMLResponse(page("operations.html", base=f"/m/{person.id}", person=person, **template_variables(found)))
 
 
@@ -250,9 +247,7 @@ class WebApp:
         store = self._chat.store
         form = await store.message(_number(request.path_params["message"]), person.id)
         if form is None or form.member != person.id or not isinstance(form.content, Form):
-            raise RequestProblem(
-                404, "This editor is gone", "Press Answer under the question again, or type /quiz today."
-            )
+            raise RequestProblem(404, *problems.EDITOR_GONE)
         results = await store.results(form.id, person.id)
         return HTMLResponse(
             page(
@@ -314,15 +309,14 @@ class WebApp:
         fields = await self.cookies.fields(request, person.id)
         text = text_of(fields, "text").strip()
         if len(text) > LONGEST_TEXT:
-            problem = f"That has {len(text):,} characters, and a message takes {LONGEST_TEXT:,}. Nothing was sent."
-            raise RequestProblem(422, "Too long", problem)
+            raise RequestProblem(422, *problems.message_too_long(len(text), LONGEST_TEXT))
         if not text:
-            raise RequestProblem(422, "Nothing to send", "Type a message or a command such as /quiz help.")
+            raise RequestProblem(422, *problems.NO_MESSAGE)
         event = event_id(request, person.id, fields)
         if not text.startswith("/"):
             message = await self._chat.say(person.id, text, event)
             if message is None:
-                raise RequestProblem(403, *NOBODY)
+                raise RequestProblem(403, *problems.NOBODY)
             return self._done(request, person, fields, message)
         name, *rest = text[1:].split(None, 1) or [""]
         command = Command(event, self._chat.clock(), who_of(person), WHERE, name, "".join(rest))
@@ -433,9 +427,7 @@ def site(
     app: ASGIApp = Starlette(routes=[*routes, *common], exception_handlers=handlers)
     if cookies is not None:
         app = MemberSessions(app, cookies)
-    overloaded = PlainTextResponse(
-        "Too many people are here right now. Reload the page in a moment.", 503, RETRY_HEADER
-    )
+    overloaded = PlainTextResponse(problems.OVERLOADED, 503, RETRY_HEADER)
     return SecurityMiddleware(ConcurrencyLimit(app, overloaded, limit), hosts)
 
 
@@ -462,15 +454,15 @@ class MemberSessions:
 
 
 async def _editor_root(request: Request) -> Response:
-    text = "This address serves the editor of code answers. A question in your chat has the link to it."
-    return HTMLResponse(page("problem.html", title="Dailygrad", text=text))
+    title, text = problems.EDITOR_ADDRESS
+    return HTMLResponse(page("problem.html", title=title, text=text))
 
 
 async def _problem_page(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
-    title, text = getattr(problem, "title", "Not possible"), problem.detail
+    title, text = getattr(problem, "title", problems.OTHER_PROBLEM), problem.detail
     if problem.status_code == 404 and not isinstance(problem, RequestProblem):
-        title, text = "Nothing here", "There is no such page."
+        title, text = problems.NOT_FOUND
     return HTMLResponse(page("problem.html", title=title, text=text), problem.status_code, problem.headers)
 
 
@@ -483,8 +475,8 @@ async def _service_problem(request: Request, problem: Exception) -> Response:
 
 
 async def _fault_page(request: Request, fault: Exception) -> Response:
-    text = "This is our fault and has been logged. Reload the page and check whether it worked."
-    return HTMLResponse(page("problem.html", title="Something broke", text=text), 500)
+    title, text = problems.FAULT
+    return HTMLResponse(page("problem.html", title=title, text=text), 500)
 
 
 def page_of_messages(found: Sequence[Message], base: str, token: str) -> list[tuple[Message, Markup]]:

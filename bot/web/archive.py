@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from bot.core.actions import BadAction, GiveFeedback, MyResult, Report, decode, encode, fits
 from bot.core.text import archive as text
+from bot.core.text import web_problems as problems
 from bot.core.text.practice_page import explanation
 from bot.core.text.questions import question_blocks
 from bot.core.text.refusals import plain_refusal
@@ -25,7 +26,6 @@ from service.client import ServiceRefused
 from service.wire import Archive, ArchiveSearch, Kind, OwnResult, ProofRun, QuestionPage, RoundResult, WebPerson, Who
 
 LONGEST_SEARCH = 200
-UNKNOWN = ("No such search", "Open the archive again and search there.")
 
 
 class ArchiveClient(Protocol):
@@ -129,7 +129,7 @@ def _said_good(action: str, ref: str) -> bool:
     except BadAction:
         said = None
     if not isinstance(said, GiveFeedback) or said.ref != ref:
-        raise RequestProblem(422, "Unknown button", "Open the question again and press one of its buttons.")
+        raise RequestProblem(422, *problems.NO_SUCH_BUTTON)
     return said.answer == "yes"
 
 
@@ -140,7 +140,7 @@ def _asked_for(query: Mapping[str, str]) -> ArchiveSearch:
     known = kind in ("", *get_args(Kind)) and own in ("", *get_args(OwnResult))
     page_known = number.isascii() and number.isdecimal() and 0 < int(number[:6]) <= 10_000
     if not known or not page_known or max(len(words), len(topic)) > LONGEST_SEARCH:
-        raise RequestProblem(422, *UNKNOWN)
+        raise RequestProblem(422, *problems.NO_SUCH_SEARCH)
     return ArchiveSearch(
         text=words,
         topic=topic,

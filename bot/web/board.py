@@ -14,6 +14,7 @@ from bot.core.text import boards as text
 from bot.core.text.boards import BoardChoice
 from bot.core.text.members import rules_card
 from bot.core.text.refusals import plain_refusal
+from bot.core.text.web_problems import NO_SUCH_BOARD
 from bot.web.chat import WHERE, Clock, who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
@@ -22,9 +23,8 @@ from service.client import ServiceRefused
 from service.wire import Board, Contest, Period, Rules, TopicCount, Where, Who
 
 ROWS = 20
-"""Rows from the top of the board; the reader's neighborhood comes besides."""
+"""Rows from the top of the board; the reader's neighborhood is added."""
 LONGEST_TOPIC = 200
-UNKNOWN = ("No such board", "Open the page of boards again and choose one there.")
 
 
 class BoardClient(Protocol):
@@ -97,7 +97,7 @@ def _asked_for(request: Request) -> BoardChoice:
     scope, topic = query.get("scope", usual.scope), cleaned(query.get("topic", ""))
     known = period in get_args(Period) and contest in get_args(Contest) and scope in ("channel", "workspace")
     if not known or len(topic) > LONGEST_TOPIC:
-        raise RequestProblem(422, *UNKNOWN)
+        raise RequestProblem(422, *NO_SUCH_BOARD)
     return text.suited(BoardChoice(period, contest, scope, topic))  # type: ignore[arg-type]
 
 

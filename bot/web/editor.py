@@ -18,6 +18,7 @@ from bot.core.events import Submit
 from bot.core.links import EditorAccess, ExpiredLink, InvalidLink, Links
 from bot.core.markup.html import highlighted
 from bot.core.text import questions
+from bot.core.text import web_problems as problems
 from bot.core.text.refusals import plain_refusal
 from bot.web.chat import Clock, Values, is_editor, with_values
 from bot.web.render import message_html, page
@@ -71,10 +72,10 @@ class LinkedEditor:
     def _access(self, request: Request) -> EditorAccess:
         try:
             return self._links.verify(request.path_params["token"], self._clock())
-        except ExpiredLink as old:
-            raise RequestProblem(410, "This link has run out", str(old)) from None
-        except InvalidLink as wrong:
-            raise RequestProblem(404, "This link opens nothing", str(wrong)) from None
+        except ExpiredLink:
+            raise RequestProblem(410, *problems.LINK_EXPIRED) from None
+        except InvalidLink:
+            raise RequestProblem(404, *problems.LINK_INCOMPLETE) from None
 
     async def _fields(self, request: Request) -> FormData:
         return await posted(request, self._links.post_token(request.path_params["token"]))
@@ -86,18 +87,13 @@ class LinkedEditor:
         except ServiceRefused as refused:
             raise RequestProblem(404, *plain_refusal(refused.refusal)) from None
         except ServiceUnavailable:
-            raise RequestProblem(
-                503, "Please try again", "The quiz is not responding right now. Nothing is lost."
-            ) from None
+            raise RequestProblem(503, *problems.EDITOR_UNAVAILABLE) from None
         now = self._clock()
         if ask.closes_at is not None and now >= ask.closes_at:
-            problem = "Its answer is revealed where it was posted; there you can go on with practice."
-            raise RequestProblem(410, "This round has closed", problem)
+            raise RequestProblem(410, *problems.ROUND_CLOSED)
         form = questions.ask_said(ask, now)
         if not isinstance(form, Form) or not is_editor(form):
-            raise RequestProblem(
-                404, "No editor is needed", "This question is answered with a few clicks in your chat."
-            )
+            raise RequestProblem(404, *problems.NO_EDITOR)
         return form
 
     def _page(
@@ -139,7 +135,7 @@ def _checked_action(action: str, access: EditorAccess) -> str:
         meant = None
     if isinstance(meant, actions.Fill | actions.Try) and meant.ref == access.ref:
         return action
-    raise RequestProblem(403, "Not with this link", "It answers one question and no other. Nothing was done.")
+    raise RequestProblem(403, *problems.OTHER_QUESTION)
 
 
 def _without_buttons(content: Card | Form) -> Card:

@@ -17,7 +17,7 @@ from bot.web.security import MemberCookies, refusals_as_pages
 from service.wire import Ladder, MyDuels, Who
 
 ROWS = 50
-"""Rows from the top of the ladder; the reader's own place comes besides."""
+"""Rows from the top of the ladder; the reader's own place is added."""
 
 
 class LadderClient(Protocol):

@@ -22,7 +22,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """Which pages there are. `pages` are those that need the service's client, besides the channel."""
+    """Which pages there are. `pages` are those that need the service's client; the channel does not."""
 
     pages: bool
     operations: bool

@@ -22,6 +22,7 @@ from bot.core.cards import Block, Form
 from bot.core.command_parser import CommandError
 from bot.core.events import Submit
 from bot.core.text import practice_page as text
+from bot.core.text import web_problems as problems
 from bot.core.text.questions import answer_form, example_blocks, question_blocks
 from bot.core.text.refusals import plain_refusal
 from bot.core.text.results import proof_blocks
@@ -56,7 +57,6 @@ from service.wire import (
 )
 
 LONGEST_FILTER = 200
-_WRONG_FORM = ("Not an answer", "Open the practice page again and answer there. Nothing was saved.")
 
 
 class PracticeClient(Protocol):
@@ -99,7 +99,7 @@ class Sitting:
 
     @property
     def query(self) -> str:
-        """The query that goes on with this session."""
+        """The query that continues this session."""
         since = [("since", str(round(self.since.timestamp() * 1000)))] if self.since else []
         chosen = [(name, getattr(self.wanted, name)) for name in ("topic", "level", "kind")]
         asked = since + [(name, value) for name, value in chosen if value]
@@ -220,7 +220,7 @@ class PracticePage:
         sitting, ref = _sitting(request.query_params), _practice_ref(request.path_params["ref"])
         rating = text_of(fields, "rating")
         if rating not in get_args(Rating):
-            raise RequestProblem(422, *_WRONG_FORM)
+            raise RequestProblem(422, *problems.NOT_A_PRACTICE_ANSWER)
         event = event_id(request, person.id, fields)
         with refusals_as_pages():
             await self._client.practice_rate(who_of(person), event, ref, cast(Rating, rating))
@@ -314,7 +314,7 @@ def _sitting(query: Mapping[str, str]) -> Sitting:
     """Returns the session that the query names. Raises RequestProblem."""
     chosen = {name: cleaned(query.get(name, "")) for name in ("topic", "level", "kind")}
     if any(len(value) > LONGEST_FILTER for value in chosen.values()):
-        raise RequestProblem(422, "Nothing like that", "Open the practice page again and choose there.")
+        raise RequestProblem(422, *problems.NO_SUCH_PRACTICE)
     since = query.get("since", "")
     known = since.isascii() and since.isdecimal() and len(since) < 15
     begun = datetime.fromtimestamp(int(since) / 1000, UTC) if known else None
@@ -328,4 +328,4 @@ def _practice_ref(ref: str) -> str:
             return ref
     except ValueError:
         pass
-    raise RequestProblem(422, *_WRONG_FORM)
+    raise RequestProblem(422, *problems.NOT_A_PRACTICE_ANSWER)

@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bot.core.text import web_problems as problems
 from bot.core.text.refusals import UNAVAILABLE, plain_refusal
 from bot.web.store import ChatStore
 from service.client import ServiceRefused, ServiceUnavailable
@@ -44,10 +45,9 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 CHECK_S = 10.0
-"""Longest time that a stream goes on after a sign-out, seconds."""
+"""Longest time that a stream continues after a sign-out, seconds."""
 Pause = Callable[[float], Awaitable[bool]]
 """Waits this many seconds; returns False if the stream has to end."""
-TOO_LARGE = "This is more than the chat accepts: 4 MiB at most. Nothing was changed."
 
 
 class SecurityMiddleware:
@@ -68,10 +68,9 @@ class SecurityMiddleware:
         send = _with_headers(send, scope["path"])
         headers = Headers(scope=scope)
         if not self._is_allowed_host(headers.get("host", "")):
-            problem = f"This chat is not available under the name {headers.get('host')!r}. Open it by its address."
-            await PlainTextResponse(problem, 421)(scope, receive, send)
+            await PlainTextResponse(problems.host_unknown(headers.get("host")), 421)(scope, receive, send)
         elif _number(headers.get("content-length", "0")) > MAX_BODY:
-            await PlainTextResponse(TOO_LARGE, 413)(scope, receive, send)
+            await PlainTextResponse(problems.TOO_LARGE, 413)(scope, receive, send)
         else:
             await self._app(scope, _limited(receive), send)
 
@@ -116,7 +115,7 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         left -= len(message.get("body", b""))
         if left < 0:
-            raise HTTPException(413, TOO_LARGE)
+            raise HTTPException(413, problems.TOO_LARGE)
         return message
 
     return counted
@@ -130,7 +129,6 @@ def _number(text: str) -> int:
 MAX_MEMBERS = 30
 """Members one browser may act as: a cookie holds at most 4 KB."""
 YEAR = 365 * 86400
-NOBODY = ("Who are you?", "This page belongs to a member who has not joined in this browser.")
 NONCE = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
@@ -167,7 +165,7 @@ class _Signing:
 class MemberCookies:
     """Signed cookies with the secrets of a browser's sessions: each lets it act as one member until it is ended.
 
-    The store's secret signs them, so every process of the chat accepts them, also after a restart. With `oldest`, a
+    The store's secret signs them, so every process of the chat accepts them, even after a restart. With `oldest`, a
     session counts only that long after its sign-in.
     """
 
@@ -256,7 +254,7 @@ class MemberCookies:
         mine = [session.person for session in self.sessions(request).values() if session.person.id == member]
         person = mine[0] if mine else None
         if person is None:
-            raise RequestProblem(403, *NOBODY)
+            raise RequestProblem(403, *problems.NOBODY)
         return person
 
     def token(self, whose: str) -> str:
@@ -283,10 +281,10 @@ class MemberCookies:
 async def posted(request: Request, token: str, files: int = 0) -> FormData:
     """Returns the form fields of a request that has the right CSRF token. Raises RequestProblem."""
     if not _is_same_origin(request):
-        raise RequestProblem(403, "Not from here", "This request came from another site. Nothing was changed.")
+        raise RequestProblem(403, *problems.OTHER_SITE)
     fields = await request.form(max_files=files, max_part_size=MAX_BODY)
     if not secrets.compare_digest(text_of(fields, "token").encode(), token.encode()):
-        raise RequestProblem(403, "This page is out of date", "Reload it and repeat what you did. Nothing was changed.")
+        raise RequestProblem(403, *problems.OUT_OF_DATE)
     return fields
 
 
@@ -330,12 +328,7 @@ def _document_text(content: bytes, name: str) -> str:
         except UnicodeDecodeError:
             return content.decode("cp1252", "replace")
     if len(content) > MAX_FILE:
-        raise RequestProblem(
-            413,
-            "File too large",
-            f"{name} is larger than {MAX_FILE // 1024**2} MiB. Split it, leave out its pictures, or have the operator "
-            "import it with `dailygrad bank import`.",
-        )
+        raise RequestProblem(413, *problems.file_too_large(name, MAX_FILE // 1024**2))
     return PACKED + b64encode(content).decode()
 
 
@@ -353,7 +346,7 @@ def event_id(request: Request, whose: str, fields: FormData) -> str:
     """
     nonce = text_of(fields, "event")
     if not NONCE.fullmatch(nonce):
-        raise RequestProblem(400, "This page is out of date", "Reload it and repeat what you did. Nothing was changed.")
+        raise RequestProblem(400, *problems.OUT_OF_DATE)
     values = sorted((name, str(value)) for name, value in fields.multi_items() if name != "token")
     return hashlib.sha256(repr((whose, request.url.path, values)).encode()).hexdigest()
 

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from bot.core.text.web_problems import SIGN_IN_LINK_USED
 from bot.web.navigation import Navigation
 from bot.web.render import page
 from bot.web.security import MemberCookies, RequestProblem
@@ -17,11 +18,6 @@ from service.wire import WebPerson
 
 LIFETIME: Final = timedelta(minutes=15)
 """How long a link works that a member makes for themselves."""
-_GONE = (
-    "This link no longer works",
-    "A sign-in link works once, and only for a while. Make another one on your page in a browser where you are signed "
-    "in, or ask the person who runs Dailygrad for one.",
-)
 
 
 class SignInPages:
@@ -66,5 +62,5 @@ class SignInPages:
     @staticmethod
     def _known(person: WebPerson | None) -> WebPerson:
         if person is None:
-            raise RequestProblem(404, *_GONE)
+            raise RequestProblem(404, *SIGN_IN_LINK_USED)
         return person

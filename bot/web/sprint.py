@@ -21,6 +21,7 @@ from bot.core.dispatcher import Answer
 from bot.core.events import Submit
 from bot.core.text import sprints as text
 from bot.core.text.questions import answer_form, question_blocks
+from bot.core.text.web_problems import NOT_A_SPRINT_ANSWER
 from bot.web.chat import WHERE, Clock, who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
@@ -95,7 +96,7 @@ class SprintPage:
         fields = await self._cookies.fields(request, person.id)
         action = text_of(fields, "action")
         if not _answers(action):
-            raise RequestProblem(422, "Not an answer", "Open the sprint's page again and answer there.")
+            raise RequestProblem(422, *NOT_A_SPRINT_ANSWER)
         event = event_id(request, person.id, fields)
         reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values_of(fields)))
         return await self._page(person, reply.content.title)

@@ -17,6 +17,7 @@ from bot.core.dispatcher import Answer
 from bot.core.events import Submit
 from bot.core.text import today as text
 from bot.core.text.questions import answer_form, example_blocks, question_blocks
+from bot.core.text.web_problems import NOT_AN_ANSWER
 from bot.web.chat import WHERE, Clock, Values, is_editor, who_of, with_values
 from bot.web.navigation import Navigation
 from bot.web.render import page
@@ -76,7 +77,7 @@ class TodayPage:
         fields = await self._cookies.fields(request, person.id)
         action, values = text_of(fields, "action"), values_of(fields)
         if not _answers(action):
-            raise RequestProblem(422, "Not an answer", "Open today's question again and answer it there.")
+            raise RequestProblem(422, *NOT_AN_ANSWER)
         event = event_id(request, person.id, fields)
         reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values))
         return await self._page(person, reply, action, values)

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from bot.core.actions import JoinTournament, LeaveTournament, encode
 from bot.core.text import tournaments as text
+from bot.core.text.web_problems import NO_SUCH_TOURNAMENT
 from bot.web.chat import who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
@@ -132,5 +133,5 @@ def _buttons(view: TournamentView) -> tuple[tuple[str, str], ...]:
 def _title(request: Request) -> str:
     title = cleaned(request.query_params.get("name", ""))
     if len(title) > LONGEST_TITLE:
-        raise RequestProblem(404, "No such tournament", "Open the page of the tournament again and choose one there.")
+        raise RequestProblem(404, *NO_SUCH_TOURNAMENT)
     return title

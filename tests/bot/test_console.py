@@ -97,7 +97,7 @@ async def test_from_the_daily_question_to_the_board(client: ServiceClient, servi
         )
     assert_told(
         text,
-        "nobody> /quiz today\n── (console) ──\nSay who you are first: /as NAME.",
+        "nobody> /quiz today\n── (console) ──\nChoose a name first: /as NAME.",
         "You are Ann, an admin.",
         "Imported\n\nroom: 6 added",
         "Schedule added\n\nSchedule 1 in daily: 09:30 (Europe/Berlin), Monday to Friday, open for 4 hours;",
@@ -110,7 +110,7 @@ async def test_from_the_daily_question_to_the_board(client: ServiceClient, servi
         "You are Bob.",
         "Only quiz admins can do that.",
         "Bob> C\n── (only you, Bob) ──\nYour answer is recorded",
-        "No button here is called 'Z'.",
+        "There is no button 'Z' here.",
         "── (#daily, in the thread) ──\nThe answer\n\nRight: (3, 2)\n\nWrong:",
         "Why: t swaps the two dimensions.",
         "How it went:",
@@ -162,12 +162,12 @@ async def test_from_practice_to_a_judged_program(settings: Settings, clock: Cloc
         "[1] Submit   [2] Run the examples   [0] Cancel",
         "Examples: 0 of 2 passed\n\nYour code is not right yet. 0 of 2 cases passed.",
         "Case 1 gave a wrong result:\n\nCall:\n\n    add_one(1)\n\nExpected:\n\n    2\n\nGot:\n\n    3\n\nCases",
-        "It holds:\n    def add_one(x):\n        return x + 2",
+        "Current text:\n    def add_one(x):\n        return x + 2",
         "Your code is being judged…",
         "── (only you, Ann) ──\nYour code: wrong",
         "[1] Try again   [2] Show the solution   [3] Next card",
         "Examples:\n\n    >>> add_one(1)\n    2\n    >>> add_one(2)\n    3",
-        "It holds:\n    def add_one(x):\n        return x - 1",
+        "Current text:\n    def add_one(x):\n        return x - 1",
         "Your code is being judged…",
         "── (only you, Ann) ──\nYour code: accepted\n\nYour code is right. 7 of 7 cases passed.",
         "   3 │ hidden  │ passed",
@@ -200,12 +200,12 @@ async def test_a_form_can_be_left_and_lists_what_may_follow(client: ServiceClien
         "Run a snippet",
         "The form is closed; nothing was sent.",
         "/quiz board day\n/quiz board week",
-        "Nothing goes on so.",
+        "Nothing can follow that.",
         "The commands are /quiz, /quiz-admin, /as NAME and /quit.",
-        "No button here is called 'hello'. Commands begin with a slash: /quiz help.",
+        "There is no button 'hello' here. Commands begin with a slash, such as /quiz help.",
         "Name of the document",
         "The document\nMarkdown, CSV",
-        "Type a number from 1 to 2, or 0 to leave the form.",
+        "Type a number from 1 to 2, or 0 to close the form.",
         "The form is closed; nothing was sent.",
         "/quiz practice   │",
     )
@@ -219,9 +219,9 @@ async def test_a_command_leaves_a_form_and_its_draft_is_kept(client: ServiceClie
             "/quiz run", "/quiz-admin season list", "/quiz run", "/as Bob", "/quiz run", "/as Ann",
             "/quiz run", "/cancel", "/quiz run", "print(2)", "/quit", "/quiz rules",
         )  # fmt: skip
-    left = "The form is left; what you typed stands in it when you open it again."
-    held = "It holds:\n    print(1)\n      /quiz me\n    /quizzical\n"
-    leaving = "/cancel drops this form; /quiz, /quiz-admin, /as or /quit leaves it and is obeyed.\n\nYour program"
+    left = "You left the form. What you typed is there when you open it again."
+    held = "Current text:\n    print(1)\n      /quiz me\n    /quizzical\n"
+    leaving = "/cancel closes the form; /quiz, /quiz-admin, /as and /quit leave it, too.\n\nYour program"
     assert_told(
         text,
         leaving,

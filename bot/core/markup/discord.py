@@ -182,7 +182,7 @@ def _instant(instant: tree.Instant) -> str:
 
 def _link(url: str, runs: list[StyledRun]) -> str:
     shown = "".join(run.text for run in runs)
-    # `@here` in a URL is no mention, but bots that read messages may take it for one.
+    # `@here` in a URL is not a mention, but bots that read messages may take it for one.
     safe = re.sub("@(?=everyone|here)", "%40", url.translate(_IN_URL))
     if url.startswith("mailto:"):
         return _marked(runs) if url == f"mailto:{shown}" else f"{_marked(runs)} ({_escaped(url[7:])})"

@@ -70,7 +70,7 @@ _SYMBOLS = {
     "\\pmod": "mod ",
     "\\prime": "′",
 }
-# Plain letters are easier to read, also for screen readers, than bold and italic look-alikes.
+# Plain letters are easier to read, for screen readers too, than bold and italic look-alikes.
 _UNSTYLED = ("mathbf", "mathit", "mathsf", "mathtt", "mathrm", "boldsymbol", "bm", "underbrace", "overbrace")
 
 

@@ -301,6 +301,11 @@ def audit_time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M}"
 
 
+def removed_card(schedule: int) -> Card:
+    """Confirms that a schedule is removed."""
+    return done_card("Schedule removed", f"Schedule {schedule} is removed; its rounds and points stay.")
+
+
 def done_card(title: str, markdown: str) -> Card:
     """Confirms an action with one sentence."""
     return Card(title, in_brief(markdown, 250), (Text(markdown),))
@@ -426,7 +431,7 @@ def import_counts(view: ImportView) -> str:
 
 
 def _changes(view: ImportView) -> tuple[Block, ...]:
-    # A first import adds the whole document, so its name is no news.
+    # A first import adds the whole document, so its name says nothing new.
     worth = [change for change in view.changes if change.what != "added"]
     worth = worth or (list(view.changes) if view.applied or not view.questions else [])
     if not worth or view.errors:

@@ -240,7 +240,7 @@ def neighbors(board: Board) -> tuple[BoardRow, ...]:
 
 
 def place(board: Board) -> str:
-    """Says where the reader stands, and how far it is to the next rank."""
+    """Says which rank the reader has, and how far it is to the next one."""
     if board.mine is None:
         return (
             "You are not on this board: you have no points on it yet, or you are hidden. Your own page shows which."
@@ -319,7 +319,7 @@ def _measured(board: MeasurementBoard, title: str) -> MeasuredChart:
 
 
 def _round_up(value: float) -> float:
-    """Returns the least round number that is no less, for the end of a scale."""
+    """Returns the next round number, for the end of a scale."""
     power = 10.0 ** math.floor(math.log10(max(value, 0.01)))
     return next(digit * power for digit in (1, 2, 4, 6, 8, 10, 20) if digit * power >= value)
 

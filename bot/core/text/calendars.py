@@ -61,7 +61,7 @@ def title(found: ScheduleMonth) -> str:
 
 
 def neighbors(found: ScheduleMonth) -> tuple[str, str]:
-    """Returns the months before and after, as they stand in an address."""
+    """Returns the months before and after, as written in a URL."""
     before, after = found.first - timedelta(days=1), found.first + timedelta(days=32)
     return f"{before:%Y-%m}", f"{after:%Y-%m}"
 

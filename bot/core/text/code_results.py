@@ -94,7 +94,7 @@ def wall_words(wall: Wall, limit: int) -> str:
         case "shared memory":
             return "No shared memory here, and no other process to share with. Use an ordinary tensor."
         case "threads":
-            return f"At most {plural(limit, 'thread')} here besides the first. Use a smaller pool."
+            return f"At most {plural(limit, 'thread')} can be started here. Use a smaller pool."
         case "open files":
             return f"At most {plural(limit, 'open file')} here. Close files after use."
         case "disk":

@@ -41,7 +41,7 @@ def duel_post_card(post: DuelPost) -> Card:
 
 
 def duel_card(view: DuelView) -> Card:
-    """Returns a duel as it stands, with what the reader can do next."""
+    """Returns the current state of a duel, with what the reader can do next."""
     match view.state:
         case "asked":
             return _challenge_card(view)

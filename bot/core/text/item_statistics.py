@@ -136,7 +136,7 @@ def _expected(item: ItemStatistics) -> str:
     if item.expected is None:
         return ""
     between = f"{percent(item.expected_low)} to {percent(item.expected_high)}"
-    return f"**All members:** {percent(item.expected)} would be right ({between}), also those who were absent."
+    return f"**All members:** {percent(item.expected)} would be right ({between}), including those who were absent."
 
 
 def _discrimination(item: ItemStatistics) -> str:

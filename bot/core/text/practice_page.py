@@ -1,4 +1,4 @@
-"""Words of the web's practice page: where a session stands, the result of a card, its ratings, and the summary."""
+"""Words of the web's practice page: the progress of a session, the result of a card, its ratings, and the summary."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def step_state(one: PracticedQuestion) -> str:
 
 
 def progress(session: PracticeSession) -> str:
-    """Says where the session stands."""
+    """Describes the progress of the session."""
     done = len(session.practiced)
     return f"{done} of {SESSION} answered, {_right(session)} right" if done else f"A session of {SESSION}"
 
@@ -113,7 +113,7 @@ def options(attempt: PracticeAttempt) -> tuple[tuple[str, str, OptionKey | None,
 
 
 def explanation(key: AnswerKey, *, points: bool) -> tuple[Block, ...]:
-    """Returns what stands below the options: the answer if there are none, and why; the key points with `points`."""
+    """Returns what is below the options: the answer if there are none, and why; the key points with `points`."""
     left_out: dict[str, object] = {"options": ()} if points else {"options": (), "key_points": ()}
     if key.options:
         left_out["answer"] = ""
@@ -127,7 +127,7 @@ def points(attempt: PracticeAttempt) -> tuple[tuple[str, str], ...]:
 
 
 def verdict(found: VerdictView) -> tuple[Block, ...]:
-    """Describes the verdict on code, case by case. The code itself stands in the editor."""
+    """Describes the verdict on code, case by case. The code itself is in the editor."""
     return verdict_blocks(found.model_copy(update={"judged": ""}))
 
 

@@ -363,7 +363,7 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
 
 
 def _progress_block(progress: SessionProgress) -> Block:
-    """Says where a session of ten stands; after the tenth, how it went."""
+    """Describes the progress of a session of ten; after the tenth, how it went."""
     if progress.number < progress.of:
         return Small(f"{progress.number} of {progress.of} in this session, {progress.right} right so far.")
     missed = f" To review: {and_list([escape(topic) for topic in progress.missed[:3]])}." if progress.missed else ""

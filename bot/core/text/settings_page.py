@@ -41,7 +41,7 @@ class Setting:
 
 
 def reviews_words(found: WorkspaceSettings) -> str:
-    """Says where moderators are told of reports. Markdown."""
+    """Says where moderators are notified of reports. Markdown."""
     if found.review_channel:
         return f"They are shown in **#{escape(found.review_channel.removeprefix('#'))}**."
     if found.review_member:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from bot.core.text.admin_pages import Done, done_words
+from bot.core.text.web_problems import NOT_ADMIN
 from bot.web.chat import Clock, who_of
 from bot.web.navigation import Navigation
 from bot.web.render import page
@@ -44,7 +45,6 @@ SECTIONS: tuple[tuple[Section, str], ...] = (
     ("audit", "Audit"),
     ("settings", "Settings"),
 )
-NOT_ADMIN = ("For admins", "These pages are for quiz admins. Ask one of them for help.")
 LONGEST_NUMBER = 18
 
 
@@ -96,5 +96,5 @@ class AdminFrame:
 
 
 def number_of(text: str) -> int:
-    """Returns a number from a path or a field; 0, which is no id, for anything else."""
+    """Returns a number from a path or a field; 0, which is never an id, for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else 0

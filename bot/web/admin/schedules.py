@@ -239,7 +239,7 @@ def _typed(fields: FormData) -> dict[str, Any]:
 
 
 def _typed_of(spec: ScheduleSpec) -> dict[str, Any]:
-    """Returns a schedule's settings as they stand in the form."""
+    """Returns a schedule's settings as the form shows them."""
     plain = spec.model_dump(mode="json")
     plain["at"] = f"{spec.at:%H:%M}"
     plain["month_days"] = ", ".join("last" if day == 31 else str(day) for day in spec.month_days)

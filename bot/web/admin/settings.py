@@ -1,4 +1,4 @@
-"""The page of settings: changes where moderators are told and the digest, and says where the others are changed."""
+"""The page of settings: changes where moderators are notified and the digest, and says where the other settings are."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from bot.core.competition_commands import SPRINT_QUESTIONS, SPRINT_SECONDS
 from bot.core.text import sprints as text
+from bot.core.text.web_problems import NO_SUCH_BUTTON
 from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import WHERE, who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of
@@ -63,7 +64,7 @@ class SprintsPage:
             if action == "plan":
                 await self._client.sprint_plan(who, event, WHERE, _read(fields))
                 return self._frame.after(request, "/sprints", "planned")
-        raise RequestProblem(422, "Nothing to do", "Press one of the page's buttons.")
+        raise RequestProblem(422, *NO_SUCH_BUTTON)
 
 
 def _read(fields: FormData, **given: object) -> PlannedSprint:

@@ -111,6 +111,6 @@ def _typed(fields: FormData) -> dict[str, Any]:
 
 
 def _defaults() -> dict[str, Any]:
-    """Returns a plan with nothing but defaults, as it stands in the form."""
+    """Returns a plan with nothing but defaults, for the form."""
     plain = TournamentPlan.model_construct(title="").model_dump(mode="json")
     return {name: "" if value is None else value for name, value in plain.items()}

@@ -77,7 +77,8 @@ def test_what_is_too_long_is_refused() -> None:
 
 def test_a_question_shows_what_a_field_holds() -> None:
     assert FormSession(CODE).question(80) == (
-        "Code\nIt holds:\n    start\nType lines, then a line with a single dot. Only the dot keeps it."
+        "Code\nCurrent text:\n    start\n"
+        "Type the text, then a line with a single dot. A dot alone keeps the current text."
     )
     assert FormSession(PICK, {"options": ("y",)}).question(80) == (
         "Which?\n  A  one\n  B  two (picked)\nType the letters, such as A C."

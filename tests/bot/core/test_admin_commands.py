@@ -82,7 +82,7 @@ async def test_a_second_press_of_begin_makes_no_second_schedule(room: Room) -> N
     shown = room.told[room.boss.member]
     assert "Schedule added" in await room.fills(room.boss, days="0,2,4", zone="UTC")
     room.told[room.boss.member] = shown
-    assert "This schedule is there" in await room.fills(room.boss, days="0,2,4", zone="UTC")
+    assert "This schedule already exists" in await room.fills(room.boss, days="0,2,4", zone="UTC")
     assert len(await room.client.schedule_list(room.boss)) == 1
     assert "16:00" in form
     again = await room.types(room.boss, "/quiz-admin setup")
@@ -124,7 +124,7 @@ async def test_a_schedule_that_has_no_question_left_is_kept_and_says_what_is_mis
     await room.only("none")
     room.told[room.boss.member] = form
     said = await room.fills(room.boss, days="0,1,2,3,4", zone="UTC")
-    assert "This schedule is there" in said
+    assert "This schedule already exists" in said
     assert "There is no first question yet: " in said
 
 

@@ -49,7 +49,7 @@ def test_a_link_fits_a_button_of_every_chat() -> None:
 def test_a_link_lives_a_day() -> None:
     token = token_of(LINKS.editor(ANN, HERE, "r1", NOW).url)
     assert LINKS.verify(token, NOW + timedelta(hours=23, minutes=59)).ref == "r1"
-    with pytest.raises(ExpiredLink, match="Open the editor from the question again"):
+    with pytest.raises(ExpiredLink):
         LINKS.verify(token, NOW + timedelta(hours=24))
 
 

@@ -465,7 +465,7 @@ async def test_banks_seasons_members_and_the_audit(room: Room, ann: Who) -> None
     assert "can be asked again" in await room.types(boss, "/quiz-admin bank restore one-right")
     assert "There is no schedule" in await room.types(boss, "/quiz-admin bank low")
     assert "No question is waiting for approval" in await room.types(boss, "/quiz-admin bank approve all")
-    assert "Say which" in await room.types(boss, "/quiz-admin bank approve")
+    assert "Name a question by its id" in await room.types(boss, "/quiz-admin bank approve")
     assert "prose wait for /quiz-admin bank approve" in await room.types(boss, "/quiz-admin bank approve hold")
     assert "Season started: Spring 2026" in await room.types(boss, "/quiz-admin season start Spring 2026")
     assert "Spring 2026" in await room.types(boss, "/quiz-admin season list")

@@ -45,7 +45,7 @@ def test_shards_are_those_of_this_process(
 @pytest.mark.parametrize("given", ["2", "2/2", "-1/2", "3-2/4", "0/0", "0-4/4", "a/b", "0/2/4", "0/1000000"])
 def test_what_are_no_shards_is_refused_with_the_fix(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
     monkeypatch.setenv("DISCORD_TOKEN", "a.b.c")
-    with pytest.raises(CommandFailed, match="are no shards: write the first"):
+    with pytest.raises(CommandFailed, match="is not a range of shards: write the first"):
         read_discord_settings(shards=given)
 
 

@@ -110,7 +110,7 @@ async def test_without_a_season_the_page_says_how_one_starts(room: Room, member:
 async def test_an_unknown_board_is_refused(member: Browser, query: str) -> None:
     answer = await member.opens(f"/m/{member.member}/board{query}")
     assert answer.status_code == 422
-    assert "No such board" in answer.text
+    assert "No such leaderboard" in answer.text
 
 
 async def test_an_unknown_topic_is_named(member: Browser) -> None:

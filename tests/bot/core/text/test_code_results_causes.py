@@ -30,7 +30,7 @@ from service.wire import (
 
 LINES: list[tuple[Cause, str]] = [
     (WallHit("network", 3), "Line 3: No network here. Put the data into the program."),
-    (WallHit("threads", None, 15), "At most 15 threads here besides the first. Use a smaller pool."),
+    (WallHit("threads", None, 15), "At most 15 threads can be started here. Use a smaller pool."),
     (TimeExceeded("wall", 5000, 7), "The time limit of 5 s ran out in line 7."),
     (TimeExceeded("cpu", 1500), "The limit of CPU time of 1.5 s ran out."),
     (MemoryExceeded(512, 3, 4096, 2), "Line 2: It asked for 4,096 MB of memory when 3 of 512 MB were in use."),

@@ -1,0 +1,48 @@
+"""What is missing in a command or a form. What is wrong with a single argument is with its kind, in
+`bot.core.argument_kinds`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from bot.core.text.words import Words
+from service.wire import ScheduleView
+
+OUT_OF_DATE: Final[Words] = (
+    "Button out of date",
+    "This button no longer works. Type `/quiz today` for today's question, or `/quiz help` for all commands.",
+)
+
+NO_TEXT: Final = "Your answer is empty. Open the question again and type one."
+NO_OPTION: Final = "You chose no option. Open the question again and choose at least one."
+NO_CODE: Final = "There is no code. Open the question again and write some."
+MARKED_BOTH: Final[Words] = ("Not marked", "Choose the points that your answer covers, or only `None of them`.")
+INCOMPLETE_REPORT: Final = "A report needs the question's id and a sentence that says what is wrong."
+
+NO_OPPONENT: Final[Words] = ("Nobody chosen", "Choose a member to challenge.")
+NO_PICK: Final = "Name the member you pick, such as `/quiz tournament pick @Ada`."
+NO_TIME: Final = "Name a time too, such as `/quiz-admin sprint start at:18:00 date:friday`."
+
+NOT_SET_UP: Final = "Not set up"
+NO_CHANNEL_OR_TIME: Final[Words] = (NOT_SET_UP, "Choose a channel and a time.")
+INCOMPLETE_IMPORT: Final = (
+    "An import needs the document's name and its text. Open the form again with `/quiz-admin bank import`."
+)
+NO_QUESTION: Final = "Name a question by its id, or approve all with `/quiz-admin bank approve all`."
+NO_SCHEDULE: Final = "There is no schedule yet."
+
+
+def which_schedule(known: Sequence[ScheduleView], usage: str) -> str:
+    """Says that the command has to name one of several schedules."""
+    return f"There are several schedules: {_numbers(known)}. Name one: `{usage}`."
+
+
+def unknown_schedule(number: int, known: Sequence[ScheduleView]) -> Words:
+    """Says that there is no schedule with the number."""
+    there = f"There are schedules {_numbers(known)}." if known else NO_SCHEDULE
+    return "Unknown schedule", f"There is no schedule {number}. {there}"
+
+
+def _numbers(known: Sequence[ScheduleView]) -> str:
+    return ", ".join(str(one.id) for one in known)
