@@ -1,7 +1,7 @@
 """Writes the lock files: every package that each part installs, with the hashes of its files. Run by `make lock`.
 
-`requirements.lock` has what runs, `requirements-dev.lock` what the tests need besides, `requirements-tools.lock` the
-tools of a release and of the chart, and `requirements-torch.lock` torch with its CUDA libraries. Each image has a file
+`requirements.lock` has what runs, `requirements-dev.lock` what the tests add, `requirements-tools.lock` the tools
+of a release and of the chart, and `requirements-torch.lock` torch with its CUDA libraries. Each image has a file
 of its own beside its Dockerfile. One resolution by uv holds for every supported Python, on x86-64 and ARM64.
 """
 
@@ -27,8 +27,8 @@ GLIBC = {"2_28": (RUN, TORCH), "2_36": (RUN, DEV, TOOLS, TORCH)}
 """The C library that wheels are checked with: what runs has to run on older systems than the tools, such as Anki."""
 PURPOSES = {
     RUN: "What runs, except for torch.",
-    DEV: "What the tests need besides requirements.lock.",
-    TOOLS: "What make lock, sbom, audit and test-chart need besides the others.",
+    DEV: "What the tests need in addition to requirements.lock.",
+    TOOLS: "What make lock, sbom, audit and test-chart need in addition to the others.",
     TORCH: "Torch as PyPI has it, which is for CUDA on Linux; see deploy/install.py.",
 }
 RUN_EXTRAS = ("run", "discord", "slack", "oidc", "trace")

@@ -126,7 +126,7 @@ def _inline_parser() -> MarkdownIt:
 def split_blocks(source: Source, ends: Container[int] = (), starts: Container[int] = ()) -> tuple[Block, ...]:
     """Returns the outermost blocks of a document, in order.
 
-    `ends`: lines that end a list above them if they stand at the margin, although no blank line is between. `starts`:
+    `ends`: lines that end a list above them if they are at the margin, although no blank line is between. `starts`:
     lines that begin a paragraph, although no blank line is before them.
     """
     tokens = _parser().parse("\n".join(_repaired(source.lines)), {"ends": ends, "starts": starts})
@@ -148,9 +148,9 @@ _STRUCK_HEADING = re.compile(r"~~(?P<marks>#{1,6})[ ]{1,3}(?P<text>[^~\n]+?)[ ]*
 
 def _repaired(lines: Sequence[str]) -> Iterator[str]:
     """Yields the lines with what authors often leave out: the space in `##Heading`, and the end of a fence where a
-    stray mark follows its closing marks. An item `- ` without text is no underline of a heading, and dashes below
+    stray mark follows its closing marks. An item `- ` without text is not an underline of a heading, and dashes below
     several lines separate them from the next, a section of an exam such as `二、多选题` is a heading, and an indented
-    heading whose number goes on is no part of the list above it."""
+    heading whose number continues is not part of the list above it."""
     opened = ""
     counted: dict[tuple[str, str], int] = {}
     above = 0  # lines since the last blank one or the last dashes
@@ -457,7 +457,7 @@ _FENCE_MARKS = re.compile(r"[ \t]*(?P<mark>```+|~~~+)")
 
 def dedent_all(lines: Iterable[str], columns: int) -> Iterator[str]:
     """Yields the lines with up to `columns` columns of indentation removed; those of a program lose only as many as
-    stand before its fence."""
+    come before its fence."""
     fence, less = "", columns
     for line in lines:
         found = _FENCE_MARKS.match(line)

@@ -41,7 +41,7 @@ def check_question(question: Question, bank: Bank, source: Source) -> Iterator[F
     if not question.prompt.strip():
         yield report.finding("Q200", "the question has no prompt", "write the prompt below the heading")
     if found := UNSTORABLE.search("\n".join(_texts(question))):
-        message = f"a text of the question contains U+{ord(found[0]):04X}, which is no character"
+        message = f"a text of the question contains U+{ord(found[0]):04X}, which is not a character"
         yield report.finding("Q010", message, "remove it from the data")
     check = _OF_KIND.get(question.kind)
     if check is not None:
@@ -362,7 +362,7 @@ def _missing_numbers(bank: Bank, source: Source) -> Iterator[Finding]:
             )
         before[question.section] = number
         if question.number[-1:].isalpha() and number and question.section:
-            # `4a` may stand below a heading with the number 4.
+            # `4a` may be below a heading with the number 4.
             before[question.section[:-1]] = number
 
 

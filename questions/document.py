@@ -99,7 +99,7 @@ class Layout:
         headings = [block for block in self.blocks if block.kind == "heading"]
         counts = Counter((block.level, block.text) for block in headings)
         depths: dict[int, int] = {}
-        asked = 0  # level of the last heading that is no part of an answer
+        asked = 0  # level of the last heading that is not part of an answer
         parts = 0  # level of the answer's heading, where it is higher than that of its question
         for block in headings:
             at = bisect_left(folded, (block.first, 0)) - 1
@@ -109,7 +109,7 @@ class Layout:
                 depths[block.first] = _BELOW
                 parts = block.level if not inside and block.level < asked and recurs else parts
             elif block.level == parts and recurs and block.first not in self.titles:
-                # `# Example`, as in the answers to other questions, goes on with an answer below `# Answer`.
+                # `# Example`, as in the answers to other questions, continues an answer below `# Answer`.
                 depths[block.first] = _BELOW
             else:
                 depths[block.first] = asked = block.level

@@ -325,7 +325,7 @@ def _literals(tree: ast.Module, times: Mapping[str, int], without: frozenset[str
 
 
 def _filled(tree: ast.Module, literals: _Constants) -> frozenset[str]:
-    """Returns the names of collections that the program fills with what is no literal: a list of measured losses."""
+    """Returns the names of collections that the program fills with what is not a literal: a list of measured losses."""
     found = set()
     for node in ast.walk(tree):
         match node:

@@ -31,7 +31,7 @@ TASK_WORDS = (
     r"problem|exercise|task|aufgabe|übung|ejercicio|exerc[ií]cio|exercice|esercizio|zadanie|задача|задание|bài"
     r"|练习|習題|习题"
 )
-"""Words before a question that stand there only with a number."""
+"""Words that come before a question only with a number."""
 _KEY_WORDS = (
     r"(?:the[ ])?(?:correct|right)[ ](?:answer|option|choice)(?:s|\(s\))?(?:[ ](?:is|are))?|answer[ ]key|key"
     r"|(?:respuestas?[ ])?correctas?|opci[oó]n(?:es)?[ ]correctas?|(?:respostas?[ ])?corretas?"
@@ -284,7 +284,7 @@ def _unmarked(line: str) -> str:
 
 
 def _repeats_with_letters(source: Source, label: Label) -> bool:
-    """Returns whether the lines around a label have the same one, and letters that go on: `Answer: A. one` above
+    """Returns whether the lines around a label have the same one, and letters that continue: `Answer: A. one` above
     `Answer: B. two`."""
     letter = _LETTER_AFTER.match(source.line(label.line), label.end)
     if letter is None:
@@ -304,7 +304,7 @@ _BEGINS_QUESTION = re.compile(rf"(?:{QUESTION_WORDS})(?P<colon>[ ]?[:：]|[ ]?#?
 
 def labeled_lines(source: Source) -> frozenset[int]:
     """Returns the lines at the margin with a label such as `Question:`, and those with `Question 5` alone, in a
-    document with several of the former: none of them goes on with the text above."""
+    document with several of the former: none of them continues the text above."""
     found = {number: match for number, line in enumerate(source.lines, 1) if (match := _BEGINS_QUESTION.match(line))}
     colons = sum(match["colon"].endswith((":", "：")) for match in found.values())
     return frozenset(found) if colons >= _FEWEST_LABELED else frozenset()
@@ -435,7 +435,7 @@ def without_explanation_label(text: str) -> str:
 
 
 def only_announces_question(text: str) -> bool:
-    """Returns whether a text is only a word for a question or a task, so that what asks stands below: `**Problem**`."""
+    """Returns whether a text is only a word for a question or a task, so that what asks is below: `**Problem**`."""
     return len(text) <= _LONGEST_LABEL and _ONLY_ASKS.fullmatch(_EDGES.sub("", plain(text))) is not None
 
 
@@ -507,7 +507,7 @@ _IN_BRACKETS = re.compile(r"[*_]{0,3}[(\[<][^()\[\]<>\n]{1,60}[)\]>][*_]{0,3}")
 
 
 def begins_with_placeholder(answer: str) -> bool:
-    """Returns whether the paragraph behind a label is only a place for an answer, in brackets: what follows goes on
+    """Returns whether the paragraph behind a label is only a place for an answer, in brackets: what follows continues
     with something else."""
     first = answer.partition("\n\n")[0].strip()
     return _IN_BRACKETS.fullmatch(first) is not None and is_placeholder(first)

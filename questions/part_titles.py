@@ -1,6 +1,6 @@
 """Recognizes lines that name a part of an exam: `Part A`, `Section 2 (10 marks)`, `1 Mark – MCQ`, `Questions:`.
 
-They ask nothing, and stand between questions as rules do. A word in another language is added to the table.
+They ask nothing, and separate questions as rules do. A word in another language is added to the table.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def is_part_title(text: str) -> bool:
 
 
 def part_title_lines(source: Source) -> frozenset[int]:
-    """Returns the lines at the margin that name a part of an exam: none of them goes on with the text above."""
+    """Returns the lines at the margin that name a part of an exam: none of them continues the text above."""
     return frozenset(
         number
         for number, line in enumerate(source.lines, 1)

@@ -6,7 +6,7 @@ For text, the pattern of a question and of an answer:
     answer: "> **Answer: {key}**"
 
 `{n}` is a number, `{prompt}` the question, `{title}` a name, `{level}` a level, `{key}` the letters of the right
-options, and `{answer}` an answer that goes on to the next question. A space stands for any space, and everything else
+options, and `{answer}` an answer that continues to the next question. A space stands for any space, and everything else
 for itself.
 
 For tables and data, the names of columns or fields:

@@ -82,7 +82,7 @@ def open_source(text: str | bytes, name: str) -> tuple[Source, tuple[Finding, ..
 
 
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-"""Characters that are no text: NUL, and halves of a surrogate pair."""
+"""Characters that are not text: NUL, and halves of a surrogate pair."""
 
 
 def _unstorable(source: Source) -> Iterator[Finding]:
@@ -92,7 +92,7 @@ def _unstorable(source: Source) -> Iterator[Finding]:
             yield Finding(
                 "Q010",
                 "warning",
-                "a character that is no text was replaced by U+FFFD",
+                "a character that is not text was replaced by U+FFFD",
                 Span(number, found.start() + 1, number, found.end() + 1),
                 label=f"U+{ord(found[0]):04X}",
                 help="remove it, or save the document as text again",

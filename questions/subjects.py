@@ -80,7 +80,7 @@ via was we well were what when where whether which while who whose why will with
 you your example examples explain describe discuss define concept difference differences different main
 question answer work works working mean means thing things way ways pytorch torch nn etc eg ie e g vs"""
 _STOP = frozenset(_STOP_WORDS.split())
-# Words that may stand between a name and its verb.
+# Words that may be between a name and its verb.
 _HELPING = """the a an in pytorch method methods function operation operator attribute argument object class module call
 context setting flag loss technique torch nn tensor utils functional mechanism concept system engine"""
 _HELPERS = frozenset(_HELPING.split())

@@ -48,7 +48,7 @@ _FEWEST_DEMANDING = 3
 _FEWEST_ASKED = 4
 """Fewest headings of questions that show what the heading of a question looks like."""
 _WRAPPED = 50
-"""Length from which a line may go on in the next, characters."""
+"""Length from which a line may continue in the next, characters."""
 
 
 class _Places:
@@ -122,7 +122,7 @@ def _titles(document: Document) -> set[int]:
 
 
 def _lettered(document: Document, free: list[Block], questions: tuple[Question, ...]) -> Iterator[Block]:
-    """Yields the headings with text below whose number and letter, as in `13c`, go on from questions."""
+    """Yields the headings with text below whose number and letter, as in `13c`, continue from questions."""
     numbers = {found[0] for question in questions if (found := _DIGITS.match(question.number))}
     filled = {
         stretch.headings[-1].first for stretch in document.layout.stretches if stretch.headings and stretch.blocks
@@ -264,7 +264,7 @@ def _is_numbered_sentence(block: Block) -> bool:
 
 
 def _counted_lines(document: Document) -> list[int]:
-    """Returns the lines of places that a document counts: items whose numbers go on through all its lists if some of
+    """Returns the lines of places that a document counts: items whose numbers continue through all its lists if some of
     them ask, and headings with different letters and numbers in brackets, such as `(P1) Models`."""
     starts = find_starts(document)
     items = [start for start in starts["item"] if start.depth == 0 and start.number.isdecimal()]
@@ -338,8 +338,8 @@ _FEWEST_RECORDS = 5
 
 
 def _listed_tasks(source: Source) -> list[int]:
-    """Returns the numbered items at the margin, also those of AsciiDoc, below a heading that announces exercises, in a
-    document whose first heading does too."""
+    """Returns the numbered items at the margin, including those of AsciiDoc, below a heading that announces exercises,
+    in a document whose first heading does too."""
     headings = [(number, found["text"]) for number, line in enumerate(source.lines, 1) if (found := _TITLE.match(line))]
     if not headings or not announces_tasks(headings[0][1]):
         return []
@@ -371,7 +371,7 @@ _WORDS = re.compile(r"[^\W\d_]{2}")
 _NUMBERS = re.compile(r"[ \t]*\d{1,4}(?:[ ,;]{1,3}\d{1,4}){0,20}[ \t]*")
 _CODED = re.compile(r"[(\[][A-Z]{1,3}[-. ]?\d{1,3}[)\]]")
 _FEWEST_ITEMS = 2
-"""Fewest items that ask in a list that goes on through a document."""
+"""Fewest items that ask in a list that continues through a document."""
 _LETTERED = re.compile(r"\(?[A-Ha-h][.)][ \t]")
 _SENTENCE = 8
 """Fewest words of a heading that is a sentence, not a title."""

@@ -43,7 +43,7 @@ def serve_command(
         int | None, typer.Option(help="Number of runs at once; one per CPU core by default.")
     ] = None,
     users: Annotated[
-        list[int] | None, typer.Option("--user", help="User id that may send runs, besides this one. Repeatable.")
+        list[int] | None, typer.Option("--user", help="Another user id that may send runs. Repeatable.")
     ] = None,
     weaker: Annotated[
         bool, typer.Option("--weaker", help="Use seccomp and Landlock only, without namespaces.")

@@ -197,7 +197,7 @@ class Reader:
 
     def take(self, count: int) -> bytes:
         if count > len(self.data) - self.at:
-            raise self.wrong(f"{count} bytes are announced, {len(self.data) - self.at} are there")
+            raise self.wrong(f"{count} bytes are announced, {len(self.data) - self.at} follow")
         self.at += count
         return bytes(self.data[self.at - count : self.at])
 
@@ -222,7 +222,7 @@ class Reader:
         read = self.readers.get(tag)
         if read is None:
             self.at -= 1
-            raise self.wrong(f"{tag!r} is no tag")
+            raise self.wrong(f"{tag!r} is not a tag")
         return read(depth)
 
     def count(self, min_bytes: int) -> int:
@@ -307,7 +307,7 @@ def split(data: bytes, at_most: int | None = None) -> list[bytes]:
         (length,) = _LENGTH.unpack_from(data, at)
         at += 4
         if length > len(data) - at:
-            raise ValueError(f"byte {at}: {length} bytes are announced, {len(data) - at} are there")
+            raise ValueError(f"byte {at}: {length} bytes are announced, {len(data) - at} follow")
         entries.append(data[at : at + length])
         at += length
     return entries

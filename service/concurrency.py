@@ -47,7 +47,7 @@ class ConcurrencyLimit:
             try:
                 await self._app(scope, self._in_time(receive), send)
             except ClientDisconnect:
-                pass  # it left before its body was complete: nobody is answered, and it is no fault to log
+                pass  # it left before its body was complete: there is no one to answer, and nothing to log
             finally:
                 self._running -= 1
 

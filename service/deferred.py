@@ -9,7 +9,7 @@ _loaded: set[str] = set()
 
 
 async def load_module(name: str) -> None:
-    """Imports a module in a thread unless it is loaded, so that the event loop goes on meanwhile.
+    """Imports a module in a thread unless it is loaded, so that the event loop keeps running.
 
     An `import` statement for it on the event loop takes no time afterwards.
     """

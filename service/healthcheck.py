@@ -4,8 +4,8 @@ fails.
 PLACE is a heartbeat file, which `service.heartbeat` touches, or an address that answers 200. With COUNT_FILE, which
 counts them, the fourth check in a row that finds the process hanging kills every process of the container, so that the
 engine restarts it: Docker restarts containers that end, not those that hang. An answer other than 200, a refused
-connection, a missing file and a database that does not answer are no hang. The check runs every few seconds, so it
-imports almost nothing.
+connection, a missing file and a database that does not answer do not count as a hang. The check runs every few
+seconds, so it imports almost nothing.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ def record(name: str, seconds: float, *, ago: float = 0.0, **attributes: Value) 
     event_id = current_event_id()
     if _tracer is None or not event_id:
         return
-    end = time.time_ns() - int(ago * 1e9)  # the clock of spans, which are no part of the quiz
+    end = time.time_ns() - int(ago * 1e9)  # the clock of spans, not of the quiz
     started = _start(_tracer, name, event_id, first=False, at=end - int(seconds * 1e9))
     started.set_attributes({EVENT_FIELD: event_id, **attributes})
     started.end(end)

@@ -1,8 +1,8 @@
 """Writes a bank in the native Markdown dialect. Every question is read back to check that it is unchanged.
 
 The dialect cannot store a question's section, number, title and own license, or headings of the first three levels
-inside a text. Ids other than words joined by hyphens, topics that are no heading, tags with commas, links that are no
-URL and spaced dashes in an option are changed or dropped. `held` returns what remains.
+inside a text. Ids other than words joined by hyphens, topics that cannot be headings, tags with commas, links that are
+not URLs and spaced dashes in an option are changed or dropped. `held` returns what remains.
 """
 
 from __future__ import annotations

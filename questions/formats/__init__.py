@@ -91,7 +91,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
 
 _PACKAGES = (".xlsx", ".zip", ".docx")
 _LATEX = ".tex"
-"""Recognized by content: what is no exam is read as Markdown, to name what looks like questions."""
+"""Recognized by content: what is not an exam is read as Markdown, to name what looks like questions."""
 
 SUFFIXES: tuple[str, ...] = (
     *dict.fromkeys(suffix for foreign in IMPORT_FORMATS for suffix in foreign.suffixes),

@@ -1,4 +1,4 @@
-"""Reads Aiken: a question, lettered options, `ANSWER: B`. All text is plain, and may go on in the next lines."""
+"""Reads Aiken: a question, lettered options, `ANSWER: B`. All text is plain, and may continue in the next lines."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _FEWEST_IN_WORD = 3
 """Fewest keys that show that the text of a Word document is Aiken."""
 _ANSWER = re.compile(r"\s*ANSWERS?:\s*(?P<letters>[A-ZАВСЕ](?:\s*,\s*[A-ZАВСЕ])*)\s*")
 _UNCLEAR = re.compile(r"\s*ANSWERS?:\s")
-"""Start of a key that may go on in words, so that it names no option."""
+"""Start of a key that may continue in words, so that it names no option."""
 _LATIN = str.maketrans("АВСЕ", "ABCE")
 """Cyrillic letters that look like letters of options, which are always Latin."""
 _NUMBER = re.compile(r"\s*(?:Q(?:uestion)?[ ]?)?(?P<number>\d{1,4})[.):][ \t]*(?P<text>\S.*)", re.IGNORECASE)
 _FEWEST_NUMBERED = 3
 _GAP = 2
-"""Most that a number is above the one before: a title may stand before the question between both."""
+"""Most that a number is above the one before: a title may come before the question between both."""
 _REGULAR = 0.8
-"""Share of questions that must have a number that goes on, so that it is no part of their text."""
+"""Share of questions that must have a number that continues, so that it is not part of their text."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class _Open:
     """Lines after the last option."""
     rest_first: int = 0
     apart: bool = False
-    """Whether a blank line stands before them."""
+    """Whether a blank line comes before them."""
 
     def take_rest(self) -> None:
         """Adds the lines after the last option to it."""
@@ -94,7 +94,7 @@ def read(source: Source) -> ImportDraft:
 
 
 def _questions(source: Source) -> tuple[list[_Open], _Open]:
-    """Returns the questions in order, and what stands after the last."""
+    """Returns the questions in order, and what is after the last."""
     found: list[_Open] = []
     current = _Open()
     blank = False
@@ -148,7 +148,7 @@ def _goes_on(current: _Open, letter: str) -> bool:
 
 def _numbers(found: list[_Open]) -> dict[int, int]:
     """Returns the line of the prompt with its number, by the index of a question; empty if most have none, or the
-    numbers do not go on."""
+    numbers do not continue."""
     first = [_NUMBER.fullmatch(one.prompt[0]) if one.prompt else None for one in found]
     numbers = [int(number["number"]) for number in first if number]
     goes_on = sum(one < two <= one + _GAP for one, two in pairwise(numbers))
@@ -169,8 +169,8 @@ _CURE = "write options as `A. text` below the question and `ANSWER: A` after the
 
 
 def _add(draft: ImportDraft, one: _Open, at: int | None, section: str) -> str:
-    """Adds a question and returns the title that it stands under. `at`: the line of its prompt with its number; what
-    stands before it is a title."""
+    """Adds a question and returns the title that it is under. `at`: the line of its prompt with its number; what
+    comes before it is a title."""
     lines = (one.first, one.last)
     size = sum(map(len, one.prompt)) + sum(len(text) for _, texts in one.options for text in texts)
     if not draft.accepts(*lines, size):

@@ -61,7 +61,7 @@ class _Rewriter:
         self.counts: list[int] = []
         """Number of items so far at each depth."""
         self.language: str | None = None
-        """Language of the program in the next block; None if it is no program."""
+        """Language of the program in the next block; None if it is not a program."""
         self.attached = False
         """Whether `+` attaches the next block to the item above."""
 

@@ -41,7 +41,7 @@ Cells = tuple[str, list[str], int]
 
 
 def sniff(source: Source) -> bool:
-    """Returns whether the first row that is no comment begins a question."""
+    """Returns whether the first row that is not a comment begins a question."""
     rows = (name for name, cells, _ in _rows(source, most=_MOST_ADVICE))
     return next(rows, "") == _STARTS
 

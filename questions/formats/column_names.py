@@ -74,7 +74,7 @@ def columns(names: Sequence[str]) -> list[Column]:
     flags = {at: said for at, name in enumerate(shown) if (said := flag_place(name)) is not None and not found[at].role}
     if len(flags) > 1 and set(flags.values()) <= {column.place for column in found if column.role == "option"}:
         found = [Column("flag", flags[at]) if at in flags else column for at, column in enumerate(found)]
-    # Where `question` and `Frage` stand side by side, or `answer` and `sample answer`, the first of the words counts.
+    # Where `question` and `Frage` are side by side, or `answer` and `sample answer`, the first of the words counts.
     best = {
         role: min((name for name, one in zip(shown, found, strict=True) if one.role == role), key=_place, default="")
         for role in ("question", "answer")
@@ -113,7 +113,7 @@ def _of_terms(names: list[str], roles: list[Column]) -> list[Column]:
 
 
 def _beside_letters(names: list[str], roles: list[Column]) -> list[Column]:
-    """Returns the roles; in a language whose words are unknown, the question stands before the columns `A`, `B`, … and
+    """Returns the roles; in a language whose words are unknown, the question comes before the columns `A`, `B`, … and
     the key behind them."""
     first = names.index("a")
     after = next((i for i in range(first, len(roles)) if roles[i].role != "option"), len(roles))

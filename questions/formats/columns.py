@@ -256,7 +256,7 @@ def _keyed(columns: list[tuple[str, ...]], asks: int, others: list[int]) -> tupl
     for names in (_names_text, _names_letter, _names_number):
         for key in reversed(others):
             options = [index for index in others if index > asks and index != key]
-            # The options stand side by side: what follows a key in the last columns explains.
+            # The options are side by side: what follows a key in the last columns explains.
             if key - 1 in options:
                 options = [index for index in options if index < key]
             while len(options) > _FEWEST_OPTIONS and _is_setting(columns[options[-1]], columns[options[-2]]):
@@ -373,7 +373,7 @@ def _are_letters(cells: Sequence[str]) -> bool:
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Returns whether the first row names the columns: where all others have a number, a letter or a date, it has a
-    word; or where all others end with a question mark, and the rest of the row is no answer such as theirs."""
+    word; or where all others end with a question mark, and the rest of the row is not an answer such as theirs."""
     first, *below = rows
     if len(below) < _FEWEST_ROWS:
         return False
@@ -395,7 +395,7 @@ def _is_known(cells: Sequence[str]) -> bool:
 
 
 _LONGEST_NAME = 2
-"""Most words of a name of a column that stands above texts."""
+"""Most words of a name of a column that is above texts."""
 
 
 def _names_column(cell: str, below: Sequence[str]) -> bool:

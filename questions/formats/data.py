@@ -28,7 +28,7 @@ class Loaded(NamedTuple):
     slips: tuple[Slip, ...] = ()
     """Slips in JSON that have only one meaning."""
     broken: tuple[tuple[int, str], ...] = ()
-    """Lines of JSON Lines that are no JSON, and what is wrong with each."""
+    """Lines of JSON Lines that are not JSON, and what is wrong with each."""
     repeated: tuple[str, ...] = ()
     """Names that are twice in an object, with different values."""
 

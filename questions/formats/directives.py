@@ -73,7 +73,7 @@ def _parts(source: Source, first: int, last: int) -> tuple[dict[str, str], str]:
             name = found["name"]
             fields[name] = [found["value"].strip()]
         elif name and line.strip():
-            # A value goes on in the next line.
+            # A value continues in the next line.
             fields[name].append(line.strip())
         else:
             break

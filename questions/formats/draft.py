@@ -320,7 +320,7 @@ def add_unanswered(draft: ImportDraft, item: Item, options: Sequence[str] = (), 
     if not asks(draft, item, offers=bool(options)):
         return
     cure = "mark the right option" if options else "write the answer"
-    message = f"`{given[:40]}` is no answer" if given else "the question has no answer"
+    message = f"`{given[:40]}` is not an answer" if given else "the question has no answer"
     draft.add("Q604", message, cure, item.lines, note="it is kept but never asked")
     if options:
         listed = "\n".join(f"- {' '.join(text.split())}" for text in options)

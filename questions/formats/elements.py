@@ -98,7 +98,7 @@ def data_of(element: XmlElement, language: str = "") -> Any:
 
 def _holds_html(element: XmlElement) -> bool:
     """Returns whether the elements in an element are HTML in its text. Those with a mark of an option are fields,
-    whatever their names, and so are `<a>` that are no links: `<q>…</q><a correct="true">…</a><a>…</a>`."""
+    whatever their names, and so are `<a>` that are not links: `<q>…</q><a correct="true">…</a><a>…</a>`."""
     names = {child.name for child in element.children}
     if not names or any(map(_is_field, element.children)):
         return False

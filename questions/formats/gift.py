@@ -41,7 +41,7 @@ _ROOTS = re.compile(r"^(?:\$(?:course|system|cat1|module)\$/)?(?:top(?:/|$))?", 
 _ANSWER = re.compile(r"(?<!\\)\{\s*(?:[=~]|#[ ]*(?:[-+.=\d]|$)|(?:T|TRUE|F|FALSE)\s*[#}])")
 _ESSAY = re.compile(r"(?P<prompt>.*?)(?<!\\)\{\s*\}")
 _MARKDOWN = re.compile(r"#{1,6} |```|~~~|---\s*$|[ \t]*\\(?:documentclass|begin\{document\})")
-"""What GIFT does not have: Markdown, and the start of LaTeX, whose braces are no answers."""
+"""What GIFT does not have: Markdown, and the start of LaTeX, whose braces are not answers."""
 
 
 @dataclass(slots=True)

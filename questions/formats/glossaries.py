@@ -50,7 +50,7 @@ _NO_TERM = re.compile(
     r"|education|hobbies|objective|requirements?|usage|installation|input|output|error|info|debug|step|chapter|part",
     re.IGNORECASE,
 )
-"""What stands before a colon in texts that define nothing."""
+"""What comes before a colon in texts that define nothing."""
 _SPEAKS = re.compile(
     r"\b(?:i|we|you|my|our|your|me|us|i'm|we're|let's|thanks?|please|yes|no|ok|hello|hi)\b", re.IGNORECASE
 )
@@ -79,7 +79,7 @@ def read(source: Source) -> ImportDraft:
     draft.title = draft.stem
     entries = _entries(source)
     if not entries:
-        return draft.unreadable("the lines are no terms with definitions", "write `term: definition` in each line")
+        return draft.unreadable("the lines are not terms with definitions", "write `term: definition` in each line")
     message = "each line was read as a card: the term asks, and its definition is the answer"
     cure = "if this is wrong, write a table with columns `question` and `answer`"
     draft.add("Q613", message, cure, (entries[0].number, entries[0].number), severity="note")

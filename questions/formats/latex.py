@@ -85,7 +85,7 @@ _ITEM_OF: dict[str, frozenset[str]] = {
     "CorrectChoice": _CHOICES,
     "correctchoice": _CHOICES,
 }
-"""Environments in which a command begins an item; `\\question` may stand anywhere."""
+"""Environments in which a command begins an item; `\\question` may be anywhere."""
 _QUESTIONS = ("question", "titledquestion", "bonusquestion")
 _BODY = "\\begin{document}"
 _COUNTED = ("enumerate", "compactenum", "enumerate*", "inparaenum")
@@ -180,7 +180,7 @@ class _Builder:
     """End of what is in the tree."""
 
     def take(self, found: re.Match[str]) -> int:
-        """Takes a command into the tree if it is part of the structure. Returns where to go on."""
+        """Takes a command into the tree if it is part of the structure. Returns where to continue."""
         start, end = found.span()
         if found["do"] == "begin":
             label = _ARGUMENT.match(self.tex.text, end)
@@ -407,7 +407,7 @@ class _Reader:
         return self.labeled and LABEL_COMMAND.search(self.tex.text, node.inner, node.end) is not None
 
     def _list_asks(self, node: _Node, *, listed: bool) -> bool:
-        """Returns whether the items of a list ask. `listed`: whether it stands below a heading, not in a question."""
+        """Returns whether the items of a list ask. `listed`: whether it is below a heading, not in a question."""
         items = list(node.nodes)
         counted = listed or node.name in _COUNTED
         above = "".join((*self.section[:1], self.tex.text[max(node.start - _ABOVE, 0) : node.start]))
@@ -417,7 +417,7 @@ class _Reader:
         return asking > 0 and asking >= fewest
 
     def _name_items(self, node: _Node) -> None:
-        """Notes the items that ask in a list whose items are no questions."""
+        """Notes the items that ask in a list whose items are not questions."""
         self.asked += [self.tex.line(item.start) for item in node.nodes if self._asks(item)]
 
     def _name_text(self, place: tuple[int, int]) -> None:

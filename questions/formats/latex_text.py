@@ -42,7 +42,7 @@ _PLAIN = frozenset(
         *("quotation", "document", "figure", "table", "parbox", "singlespace", "doublespace", "framed", "abstract"),
     )
 )
-"""Environments that only say where text stands."""
+"""Environments that only say where text is."""
 _DEEPEST = 25
 """Maximum depth of arguments in arguments; deeper ones are shown as they are."""
 

@@ -46,6 +46,6 @@ def question_of(title: str, *, numbered: bool) -> str:
 
 
 def seems_question(title: str, *, numbered: bool) -> bool:
-    """Returns whether a title that is no question has to be named. Among titles with numbers, short ones
+    """Returns whether a title that is not a question has to be named. Among titles with numbers, short ones
     (`Disclaimer`) do not."""
     return not numbered or len(title.split()) >= _FEWEST_WORDS

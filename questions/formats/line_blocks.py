@@ -113,7 +113,7 @@ _MOSTLY = 0.9
 
 
 def _unseparated(source: Source) -> list[Block]:
-    """Returns the blocks of a text without lines between them, and what stands between some of them as blocks of
+    """Returns the blocks of a text without lines between them, and what is between some of them as blocks of
     another length; empty if the form is not clear."""
     lines = [(number, line.strip()) for number, line in enumerate(source.lines, 1) if line.strip()]
     if len(lines) < _FEWEST_UNSEPARATED * _LINES_UNSEPARATED[0]:
@@ -144,7 +144,7 @@ def _starts(keys: list[bool], opens: list[bool], height: int, at: int) -> list[i
     """Returns the indices at which blocks of `height` lines begin whose line `at` may be a key.
 
     A block has another one, the end of the text or a blank line on both sides, so that a line too many or too few
-    never moves what stands around it. `opens`: whether a line is the first, or stands below a blank one.
+    never moves what is around it. `opens`: whether a line is the first, or is below a blank one.
     """
     starts: list[int] = []
     index = 0

@@ -89,7 +89,7 @@ def _tokens(text: str, slips: _Slips) -> list[_Token]:
 _OPENING = ("[", "{")
 _CLOSING = ("]", "}")
 _NO_VALUE = (*_OPENING, ",", ":")
-"""Marks behind which a comma is no comma behind a value."""
+"""Marks behind which a comma is not a comma behind a value."""
 
 
 def _without_last_commas(tokens: list[_Token], slips: _Slips) -> list[_Token]:
@@ -129,7 +129,7 @@ def _begins_anew(tokens: list[_Token], start: int, at: int) -> bool:
 
 
 def _document(tokens: list[_Token], closing: str, slips: _Slips) -> str:
-    """Returns a document with the brackets around it; empty if it needs none of them and is no value.
+    """Returns a document with the brackets around it; empty if it needs none of them and is not a value.
 
     `closing`: the bracket that follows it, where the opening one is missing.
     """

@@ -146,7 +146,7 @@ def _mark_options(soup: BeautifulSoup) -> None:
     groups: dict[int, list[tuple[Tag, bool]]] = {}
     for tag, right in said:
         parent = tag.parent
-        # `<p><a class="true">…</a></p>` stands beside others like it.
+        # `<p><a class="true">…</a></p>` is beside others like it.
         holder = parent.parent if parent is not None and inside[id(parent)] == 1 and tag.name != "li" else parent
         groups.setdefault(id(holder), []).append((tag, right))
     for group in groups.values():

@@ -31,7 +31,7 @@ def parts_of(cell: str) -> list[str]:
 
 
 def without_labels(texts: list[str]) -> list[str]:
-    """Returns options without the markers before them, and without letters before colons where these go on from A."""
+    """Returns options without the markers before them, and letters before colons where these continue from A."""
     if all(_MARKER.match(text) for text in texts):
         return [_MARKER.sub("", text, count=1) for text in texts]
     labels = [_LABEL.match(text) for text in texts]
@@ -47,8 +47,8 @@ _REFERS = re.compile(r"\b(?:[A-H]|[a-h])\)?[ ]*(?:and|or|&|und|oder|et|ou|y|o|e|
 
 
 def without_letters(texts: list[str]) -> list[str]:
-    """Returns options without the letters before them, where these go on from A in the same form and no option names
-    others by them: they would stand beside the letters that are shown, and in another order."""
+    """Returns options without the letters before them, where these continue from A in the same form and no option names
+    others by them: they would be beside the letters that are shown, and in another order."""
     found = [_LETTER.match(text) for text in texts]
     forms = [one[0].strip().replace(one["in"] or one["letter"], "") for one in found if one]
     said = "".join((one["in"] or one["letter"]).lower() for one in found if one)
@@ -63,7 +63,7 @@ def without_placeholders(rows: Sequence[tuple[Mapping[int, str], str]]) -> list[
     """Returns the options of each row without those that stand for no option, such as `N/A`. `rows`: the options of a
     row by their places, and its key.
 
-    They stand after all others, in several rows, and no key names one.
+    They are after all others, in several rows, and no key names one.
     """
     ends = [_first_placeholder(options) for options, _ in rows]
     filled = [(end, key) for end, (_, key) in zip(ends, rows, strict=True) if end is not None]

@@ -95,11 +95,11 @@ def _without_scripts(html: str) -> str:
 
 
 _NESTED = re.compile(r"<(?P<close>/?)(?P<tag>nav|header|footer)\b")
-"""Elements that may stand in others of their kind: lists of links in lists of links."""
+"""Elements that may be in others of their kind: lists of links in lists of links."""
 
 
 def _ends(low: str) -> dict[int, int]:
-    """Returns where navigation ends, by where it starts, for all that is closed behind what stands in it."""
+    """Returns where navigation ends, by where it starts, for all that is closed behind what is in it."""
     ends: dict[int, int] = {}
     opened: dict[str, list[int]] = {}
     for found in _NESTED.finditer(low):

@@ -81,7 +81,7 @@ def _with_marked_options(records: list[Record]) -> list[Record]:
 
 
 def with_fitting_labels(records: list[Record]) -> list[Record]:
-    """Returns the records; labels that are no letters, such as ids, are kept where the key of each question is one of
+    """Returns the records; labels that are not letters, such as ids, are kept where the key of each question is one of
     them: otherwise the keys may be places."""
     labeled = [record for record in records if any(len(label) != 1 or label.isdecimal() for label in record.letters)]
     keys = [(record, one) for record in labeled for one in _said(record)]
@@ -124,7 +124,7 @@ def with_number_keys(records: list[Record]) -> list[Record]:
 
 
 def _number(said: Any) -> int | None:
-    """Returns a number in a key, also one in quotes; None for anything else."""
+    """Returns a number in a key, including one in quotes; None for anything else."""
     if isinstance(said, str) and re.fullmatch("-?[0-9]{1,9}", said.strip()):
         return int(said)
     return said if isinstance(said, int) and not isinstance(said, bool) else None

@@ -53,7 +53,7 @@ def places_of(source: Source, asked: Sequence[str]) -> Iterator[tuple[int, int]]
 
 
 def _find(line: str, needles: Sequence[str], start: int) -> int:
-    """Returns where the first of the texts stands in a line; -1 if none does."""
+    """Returns where the first of the texts is in a line; -1 if none does."""
     return min((at for one in needles if (at := line.find(one, start)) >= 0), default=-1)
 
 
@@ -94,7 +94,7 @@ def _end_in_json(source: Source, start: int, needles: Sequence[str]) -> int:
 
 
 def _end_in_yaml(source: Source, start: int) -> int:
-    """Returns the last line that is indented more than the dash or the name under which the question stands."""
+    """Returns the last line that is indented more than the dash or the name under which the question is."""
     own = _indent(source.line(start))
     above = (_indent(source.line(number)) for number in range(start - 1, max(start - _MOST_ABOVE, 0), -1))
     around = own if _ITEM.match(source.line(start)) else next((one for one in above if one < own), -1)

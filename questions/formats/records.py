@@ -234,7 +234,7 @@ def _with_context(record: Record, context: Any) -> Record:
 
 
 def _alone(value: dict[Any, Any], *, inside: bool) -> Record | None:
-    """Returns the record of a mapping that is in no list; None if it is no question.
+    """Returns the record of a mapping that is in no list; None if it is not a question.
 
     `inside`: whether it is within other data, where only options with a key show that a mapping alone is a question.
     """

@@ -39,7 +39,7 @@ class KeyStyle:
     """How the keys of a table are written."""
 
     base: int | None = None
-    """Number of the first option, 0 or 1; None if numbers are no places, or the document does not show which."""
+    """Number of the first option, 0 or 1; None if numbers are not places, or the document does not show which."""
     only_places: bool = False
     """Whether all keys are numbers that are places, so that none is the text of an option."""
 
@@ -70,7 +70,7 @@ def right_options(options: Options, said: str, style: KeyStyle, *, texts_first: 
         return found
     texts = {plain(text).casefold(): index for index, text in options}
     if plain(said).casefold() not in texts and (lettered := _lettered(options, said)) is not None:
-        # Not to be split at its space: `a. has` is one key, also where `a` is the text of another option.
+        # Not to be split at its space: `a. has` is one key, even where `a` is the text of another option.
         return lettered or None
     for names in (texts, letters) if texts_first else (letters, texts):
         found = _named(said, names)

@@ -258,7 +258,7 @@ def _read_headerless(draft: ImportDraft, first: int) -> ImportDraft:
     table = infer_columns(draft.source.lines[head:])
     tagged = None if named else infer_tagged_cards(draft.source.lines[head:])
     if tagged and (table is None or table.roles[0][0] != "question"):
-        # A long back is no question, although its front does not ask.
+        # A long back is not a question, although its front does not ask.
         table = tagged
     roles = [Column(role, place) for role, place in table.roles] if table else []
     if len(named) == len(roles):
@@ -342,7 +342,7 @@ def _only_cards(
             # What follows the front is its back, also with a mark in it.
             kept.append(((front.strip(), back.strip()), lines))
         else:
-            draft.add_skipped("this line is no card: it has no front and back", "remove it", lines)
+            draft.add_skipped("this line is not a card: it has no front and back", "remove it", lines)
     return kept
 
 
@@ -354,7 +354,7 @@ def _tagged_cards(
         if len(cells) > _CARD:
             yield (cells[0], delimiter.join(cells[1:-1]), cells[-1].strip()), lines
         else:
-            draft.add_skipped("this line is no card: it has no front, back and tags", "complete or remove it", lines)
+            draft.add_skipped("this line is not a card: it has no front, back and tags", "complete or remove it", lines)
 
 
 _CARD = 2

@@ -100,7 +100,7 @@ def _is_text(value: object) -> bool:
 _NAMES = re.compile(
     r"\b(?:ids?|uuid|guid|hint|slug|url|date|created|updated|image|img|file|author|hash|podpowiedz|indice)\b"
 )
-"""Words in the name of a field that is no part of a question."""
+"""Words in the name of a field that is not part of a question."""
 _GIVEN = re.compile(r"\b(?:your|user|my|given|selected|chosen|student|player|respondent)\b")
 """Words in the name of a field that holds a person's answer."""
 _REGULAR = 0.9

@@ -105,7 +105,7 @@ def _texts(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> dict[str,
 
 
 def _are_words(texts: list[str]) -> bool:
-    """Returns whether texts are no ids and addresses: most have several words, or are no longer than a word is."""
+    """Returns whether texts are not ids and addresses: most have several words, or are no longer than a word is."""
     return sum(" " in text or (not text.isascii()) or len(text) <= _LONGEST_WORD for text in texts) * 2 > len(texts)
 
 

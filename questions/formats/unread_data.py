@@ -87,7 +87,7 @@ def _asks(text: str) -> bool:
 
 
 def _needle(text: str) -> str:
-    """Returns the beginning of a text as it stands in the document."""
+    """Returns the beginning of a text as it is in the document."""
     return json.dumps(text.strip()[:40].split("\n")[0], ensure_ascii=False)[1:-1].strip()
 
 

@@ -24,7 +24,7 @@ _TAG = re.compile(r"<(?=[A-Za-z/!])")
 _OFF = ("0", "false", "off", "none")
 _LETTERS = 26
 _CONTAINERS = ("w:sdt", "w:sdtContent", "w:ins", "w:hyperlink", "w:smartTag", "w:body")
-"""Elements around paragraphs or runs that change nothing; deleted text stands in `w:del`."""
+"""Elements around paragraphs or runs that change nothing; deleted text is in `w:del`."""
 
 
 def word_markdown(parts: Mapping[str, XmlElement]) -> str:
@@ -50,7 +50,7 @@ _NO_ANSWER = re.compile(r"[ \t]*(?:\(?[A-Ha-h0-9][.)][ \t]|\[[ xX]?\])|.*___")
 _CODE = re.compile(r".*[;{}]$")
 """A first line that is code, which questions ask about."""
 _STATES = re.compile(r"\W*\w+ (?:is|are|means)\b")
-"""A statement about what a line begins with, also where that may be a verb: `Outline is …`."""
+"""A statement about what a line begins with, even where that may be a verb: `Outline is …`."""
 _FEWEST_HEADED = 3
 _MOSTLY = 2 / 3
 """Share of the numbered paragraphs that must ask and be answered behind a line break."""
@@ -136,7 +136,7 @@ class _Reader:
 
 
 def _flat(element: XmlElement, names: tuple[str, ...]) -> Iterator[XmlElement]:
-    """Yields the elements with these names, also those in containers that change nothing."""
+    """Yields the elements with these names, including those in containers that change nothing."""
     for child in element.children:
         if child.name in names:
             yield child

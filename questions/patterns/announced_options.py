@@ -22,14 +22,14 @@ _FEWEST = 2
 
 
 class Keyed(NamedTuple):
-    """The text up to a key, and the key with all that stands below it."""
+    """The text up to a key, and the key with all that is below it."""
 
     asked: str
     answer: str
 
 
 def part_at_number(text: str) -> Keyed | None:
-    """Returns a text parted at the first number that an answer label in bold stands before."""
+    """Splits a text at the first number that follows a bold answer label."""
     lines = text.split("\n")
     for index, line in enumerate(lines):
         found = _KEY.fullmatch(line.strip())
@@ -41,7 +41,7 @@ def part_at_number(text: str) -> Keyed | None:
 
 
 def explained_options(text: str) -> tuple[OptionRun, str] | None:
-    """Returns the options `Option A: …`, `Option B: …` and the explanations that stand below each of them."""
+    """Returns the options `Option A: …`, `Option B: …` and the explanations that are below each of them."""
     lines = text.split("\n")
     found = [(index, named) for index, line in enumerate(lines) if (named := _NAMED.fullmatch(line))]
     letters = [named["letter"] for _, named in found]

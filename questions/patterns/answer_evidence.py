@@ -40,7 +40,7 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
     answered = {start.first: start for start in run if _is_answered(document, start)}
     topics = not any(start.asks or start.number or start.stem.labeled for start in answered.values())
     if answered and topics and len(answered) * _RARE < len(document.sections):
-        # In study text, a solution may stand below one of many topics.
+        # In study text, a solution may be below one of many topics.
         answered = {}
     members = {start for start in run if start.first in answered or start.number}
     # A label deep inside the text may be part of the prose; one right below the heading is not.
@@ -52,7 +52,7 @@ def _answered_headings(document: Document, run: list[Start]) -> Verdict:
 
 
 _RARE = 10
-"""How many headings a document has for each topic with a solution, so that these are no questions."""
+"""How many headings a document has for each topic with a solution, so that these are not questions."""
 
 
 def _lists_tasks(document: Document, start: Start) -> bool:
@@ -85,7 +85,7 @@ def _is_answered(document: Document, start: Start) -> bool:
 
 
 def _states_a_problem(start: Start) -> bool:
-    """Returns whether a line such as `**Problem**` below a heading stands above text that asks nothing, as in notes."""
+    """Returns whether a line such as `**Problem**` below a heading is above text that asks nothing, as in notes."""
     if start.asks or start.number or start.stem.labeled or start.answer is None:
         return False
     before = [block for block in start.body if block.first < start.answer.first]

@@ -196,7 +196,7 @@ def _is_dashes(source: Source, block: Block) -> bool:
 
 def without_footer(body: tuple[Block, ...], *, said: bool = False) -> tuple[Block, ...]:
     """Returns a question's blocks without closing remarks after the last rule: navigation, thanks, a license, a date.
-    Any other text there goes on with the answer.
+    Any other text there continues the answer.
 
     `said`: whether the question is already answered before these blocks.
     """
@@ -249,7 +249,7 @@ def _closes(line: str) -> bool:
 
 
 def last_of_text(source: Source, first: int, last: int) -> int:
-    """Returns the last line with text; links back to the top, rules and promotions at the end are no part of it."""
+    """Returns the last line with text; links back to the top, rules and promotions at the end are not part of it."""
     while last > first and _ends_nothing(source.line(last)):
         last -= 1
     return last
@@ -266,7 +266,7 @@ def without_promotion(text: str) -> str:
 
 
 def _ends_nothing(line: str) -> bool:
-    """Returns whether a line at the end of an answer is no part of it."""
+    """Returns whether a line at the end of an answer is not part of it."""
     if len(line) > _MAX_BACK_LINK:
         return False
     if not line.strip() or _PROMOTION.fullmatch(line.strip()) or says_nothing(line):

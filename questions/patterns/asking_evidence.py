@@ -161,7 +161,7 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
         return Verdict()
     over = document.source.line(run[0].first - 1).rstrip() if run[0].depth else ""
     if over.endswith(":") and not answered and not any(_demands_or_ends_asking(start) for start in asking):
-        # `Have four options each` and `Are about week 1` go on with the sentence, ending in a colon, above them.
+        # `Have four options each` and `Are about week 1` continue the sentence, ending in a colon, above them.
         return Verdict()
     counted = not run[0].depth and all(start.number for start in run) and is_told(document, run)
     if len(asking) * 3 < len(run) * 2 and not counted:

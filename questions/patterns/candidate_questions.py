@@ -45,15 +45,15 @@ class _Form:
     """What most questions of a candidate have in common."""
 
     offering: bool
-    """Options stand right below them."""
+    """Options are right below them."""
     labeled: bool
     """They are headings, and answers with a label answer them."""
     mostly_labeled: bool
     """They are headings, and at least half of them have such an answer."""
     direct: bool
-    """The label of the answer stands right below each of them, also below those that only name a topic."""
+    """The label of the answer is right below each of them, also below those that only name a topic."""
     unanswered: bool
-    """They are tasks or an exam, or known by a list of keys only: text below goes on asking."""
+    """They are tasks or an exam, or known by a list of keys only: text below keeps asking."""
     exam: bool
     bulleted: bool
     """Plain lists below them are options."""
@@ -125,8 +125,8 @@ def _with_all_asked(starts: Sequence[Start]) -> Sequence[Start]:
 
 
 def _with_lines_asked(starts: Sequence[Start]) -> Sequence[Start]:
-    """Returns the starts; where hardly any is answered in its own line, a sentence there that asks for more, below
-    which nothing stands, belongs to the question: `What is a view? Explain why.`"""
+    """Returns the starts; where hardly any is answered in its own line, a sentence there that asks for more and has
+    nothing below it belongs to the question: `What is a view? Explain why.`"""
     on = [not one.body and len(one.said) <= _LONGEST_LINE and one.asks and asks_on(one.said) for one in starts]
     said = sum(bool(one.said) and not goes for one, goes in zip(starts, on, strict=True))
     if not any(on) or len(starts) < _FEWEST_LINES or said * _MANY > len(starts):
@@ -146,7 +146,7 @@ def _with_line_asked(parts: Parts) -> Parts:
 
 def _with_tasks_asked(starts: Sequence[Start], read: list[Parts]) -> list[Parts]:
     """Returns the parts of questions below headings with their numbers only; where few have a paragraph that sets a
-    task as all of their answer, it goes on asking."""
+    task as all of their answer, it keeps asking."""
     asks = [
         start.kind == "heading" and not start.stem.text and _is_task(parts)
         for start, parts in zip(starts, read, strict=True)
@@ -165,14 +165,14 @@ def _is_task(parts: Parts) -> bool:
 
 
 _FEW = 4
-"""Of so many questions, one may go on with a task."""
+"""Of so many questions, one may continue a task."""
 _LONGEST_TASK = 400
-"""Length of a paragraph that goes on asking, characters."""
+"""Length of a paragraph that keeps asking, characters."""
 _WORDS = 4
 """Fewest words of a line that is a question of its own."""
 _FEWEST_LINES = 5
 _LONGEST_LINE = 200
-"""Length of a line that goes on asking, characters."""
+"""Length of a line that keeps asking, characters."""
 
 
 def _demands_more(start: Start) -> bool:
@@ -183,11 +183,11 @@ _FEWEST_BELOW = 3
 _BELOW = 7
 """Of ten others, as many have all of their answer below them where this is the rule."""
 _LONGEST_DEMAND = 80
-"""Length of a sentence that goes on asking, characters."""
+"""Length of a sentence that keeps asking, characters."""
 
 
 def _answered_below(document: Document, parts: Parts, below: tuple[Block, ...]) -> Parts:
-    """Returns the parts of a question whose answer stands below a rule."""
+    """Returns the parts of a question whose answer is below a rule."""
     prompt = "\n\n".join(part for part in (parts.prompt, parts.answer) if part)
     last = below[-1].last
     return parts._replace(last=last, prompt=prompt, answer=document.source.text(below[0].first, last))
@@ -278,19 +278,19 @@ def _is_task_below(start: Start) -> bool:
 
 
 def _offers_otherwise(parts: Parts) -> bool:
-    """Returns whether a question asks to choose, and the text below it is no numbered list as it is elsewhere."""
+    """Returns whether a question asks to choose, and the text below it is not a numbered list as it is elsewhere."""
     return asks_to_choose(parts.prompt) and numbered_options(parts.answer) is None
 
 
 def _offers_without_key(parts: Parts) -> bool:
-    """Returns whether a question asks to choose and all that stands below it is a plain list: among questions that
+    """Returns whether a question asks to choose and all that is below it is a plain list: among questions that
     hardly any text answers, what to choose from."""
     listed = None if parts.labeled or not asks_to_choose(parts.prompt) else bullet_options(parts.answer)
     return listed is not None and not any(option.marked for option in listed[0].options)
 
 
 def _shown(parts: Parts) -> tuple[str, bool]:
-    """Returns the text that may end in options, and whether an answer has a label. A picture of the key is no label."""
+    """Returns the text that may end in options, and whether an answer has a label, which a picture is not."""
     if parts.labeled and only_pictures(parts.answer):
         return parts.prompt, False
     return parts.answer or parts.prompt, parts.labeled
@@ -313,7 +313,7 @@ _HELP = re.compile(
 
 
 def _is_checked_work(document: Document, starts: tuple[Start, ...]) -> bool:
-    """Returns whether the items of a document of exercises have hints and checks instead of answers: what stands below
+    """Returns whether the items of a document of exercises have hints and checks instead of answers: what is below
     an item belongs to its task."""
     if len(starts) < _FEWEST_TASKS or starts[0].kind != "item" or not names_exercises(document.title):
         return False
@@ -341,7 +341,7 @@ def _mostly_labeled(starts: tuple[Start, ...]) -> bool:
 
 
 def _are_answered_directly(starts: tuple[Start, ...], read: list[Parts]) -> bool:
-    """Returns whether no text stands between a heading and the label of its answer, also where a heading only names
+    """Returns whether no text is between a heading and the label of its answer, even where a heading only names
     its topic: text below a heading without a label then answers it too, unless it asks."""
     labeled = [(start, parts) for start, parts in zip(starts, read, strict=True) if parts.labeled]
     topics = sum(not start.asks for start, _ in labeled)
@@ -361,10 +361,10 @@ def _mostly_offers(starts: tuple[Start, ...]) -> bool:
 
 
 def _are_mostly_bare(starts: Sequence[Start]) -> bool:
-    """Returns whether most questions of a list have no text below them, so that what others have may go on asking."""
+    """Returns whether most questions of a list have no text below them, so that what others have may keep asking."""
     said = [start.said for start in starts if start.said]
     asks = sum(map(reads_as_question, said)) * 3 >= len(said)
-    # Where nothing is answered, the few lines that go on after a question go on asking: `What is a heap? Examples.`
+    # Where nothing is answered, the few lines that continue after a question keep asking: `What is a heap? Examples.`
     aside = any(text.startswith(("(", "（")) for text in said)
     asks = asks or not (aside or len(said) * _MANY > len(starts) or any(start.body for start in starts))
     return len(starts) > 4 and sum(not start.text for start in starts) * 10 >= len(starts) * 7 and asks

@@ -1,4 +1,4 @@
-"""Candidates: readings of a document, and what is read of places that stand side by side."""
+"""Candidates: readings of a document, and what is read of places that are side by side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is read of the starts that stand side by side."""
+    """What is read of the starts that are side by side."""
 
     read: tuple[Start, ...] = ()
     left: tuple[Start, ...] = ()

@@ -89,7 +89,7 @@ def find_choice(
 
 def _announced(prompt: str, answer: str, *, offering: bool) -> ChoiceParts | None:
     """Returns the options below a word such as `Options:` whose number is the key in bold; where the questions around
-    have options, also those named `Option A`, each with an explanation, which tell no key."""
+    have options, including those named `Option A`, each with an explanation, which tell no key."""
     if keyed := part_at_number(answer):
         return _of_numbered(f"{prompt}\n\n{keyed.asked}".strip(), keyed.answer, counted=False)
     if offering and (found := explained_options(answer)):
@@ -161,7 +161,7 @@ def _ends_in_question(shown: str) -> bool:
 
 
 def _asks_on(shown: str, *, offering: bool) -> bool:
-    """Returns whether a text above options goes on asking: it asks to choose, or, where other questions have options,
+    """Returns whether a text above options keeps asking: it asks to choose, or, where other questions have options,
     it is one short line or has a program."""
     short = len(shown) <= _SHORT_LEAD and "\n" not in shown
     return asks_to_choose(shown) or (offering and (short or any(map(fence_in, shown.split("\n")))))
@@ -366,7 +366,7 @@ _TYPE = re.compile(
 
 
 def only_says_type(text: str) -> bool:
-    """Returns whether a text says no more than what kind of question stands above it."""
+    """Returns whether a text says no more than what kind of question is above it."""
     lines = [line for line in text.split("\n") if line.strip()]
     return bool(lines) and all(map(_TYPE.fullmatch, lines))
 
@@ -438,7 +438,7 @@ def _of_statement(prompt: str) -> ChoiceParts | None:
 
 
 def _of_answer(prompt: str, answer: str) -> ChoiceParts | None:
-    """Returns the options at the start of a text with a label, if a key stands right below them, or if the text is
+    """Returns the options at the start of a text with a label, if a key is right below them, or if the text is
     nothing but three check boxes or more: two may be what remains to do."""
     lines = answer.split("\n")
     run = options_in(lines) if may_hold_options(answer) else None

@@ -43,7 +43,7 @@ def _key(question: Question) -> str:
 
 
 def _bare_runs(draft: Draft) -> Iterator[list[Question]]:
-    """Yields the questions without answer and options that stand one below the other."""
+    """Yields the questions without answer and options that are one below the other."""
     run: list[Question] = []
     for question in draft.questions:
         bare = not question.answered and not question.options and "\n" not in question.prompt

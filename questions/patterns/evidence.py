@@ -77,7 +77,7 @@ def _continued_headings(document: Document, run: list[Start], alike: list[Start]
 
 
 def _continued_numbers(run: list[Start], alike: list[Start]) -> Verdict:
-    """Returns the starts whose numbers go on from those of the questions, if most do."""
+    """Returns the starts whose numbers continue from those of the questions, if most do."""
     numbers = {int(start.number) for start in alike if start.number.isdecimal() and len(start.number) < 5}
     read = [start for start in run if _goes_on(start, numbers)]
     return Verdict(tuple(read)) if len(read) * 2 > len(run) else Verdict()
@@ -103,7 +103,7 @@ def _continued_folds(run: list[Start], alike: list[Start]) -> Verdict:
 def _of_same_form(document: Document, run: list[Start], alike: list[Start]) -> tuple[Start, ...]:
     """Returns the headings without a number that are questions like those of the same level in other chapters.
 
-    They ask too, and most beside them do; or a rule stands right below them, as below most of the others.
+    They ask too, and most beside them do; or a rule is right below them, as below most of the others.
     """
     bare = [start for start in run if not start.number and start.body]
     asking = [start for start in bare if ends_asking(start.stem.text) and is_answered_by_text(document, start)]
@@ -222,7 +222,7 @@ _LETTERED = re.compile(r"\(?(?P<letter>[a-zA-Z])[.)][ \t]+(?P<text>\S.*)", re.DO
 
 
 def _titles_parts(body: tuple[Block, ...]) -> bool:
-    """Returns whether a heading is the title of its parts: it stands right above the first of them, such as
+    """Returns whether a heading is the title of its parts: it is right above the first of them, such as
     `a) Explain …`, or above paragraphs with the letters a, b, … of which the first asks."""
     if body and body[0].kind == "heading" and _PART.match(body[0].text):
         return True

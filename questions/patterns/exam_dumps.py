@@ -9,7 +9,7 @@
     Community vote distribution
     A (85%)
 
-The stated answer is the key. A vote is no part of a question; one that contradicts the key gives a finding.
+The stated answer is the key. A vote is not part of a question; one that contradicts the key gives a finding.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _outside_programs(source: Source) -> Iterator[_Line]:
 
 
 def _is_dump(shown: Sequence[_Line]) -> bool:
-    """Returns whether a line names the number and the topic of a question, or numbers stand above answers that readers
+    """Returns whether a line names the number and the topic of a question, or numbers are above answers that readers
     of a site suggest or vote for."""
     if any(_TITLE.fullmatch(one.text) or _topic_below(shown, at) for at, one in enumerate(shown)):
         return True
@@ -218,7 +218,7 @@ def vote_findings(source: Source, questions: Iterable[Question], votes: Sequence
             "warning" if right else "note",
             f"{stated}, and most readers voted for {vote.shown}",
             source.span(vote.line),
-            note="the stated answer was used" if right else "a vote is no key",
+            note="the stated answer was used" if right else "a vote is not a key",
             help="check which one is right, and correct the answer"
             if right
             else "check it, and state it as the answer",

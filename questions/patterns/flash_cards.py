@@ -50,7 +50,7 @@ class _Card(NamedTuple):
 
 
 def read_flash_cards(document: Document) -> Draft:
-    """Reads all cards of a document; nothing if `::` is no mark of cards in it."""
+    """Reads all cards of a document; nothing if `::` is not a mark of cards in it."""
     draft = Draft()
     text = "\n".join(document.source.lines)
     if "\n?" not in text and "::" not in text:
@@ -62,7 +62,7 @@ def read_flash_cards(document: Document) -> Draft:
     ends = 0
     for card in sorted(cards):
         if card.first <= ends:
-            # A line with `::` can stand in the front of a card of several lines.
+            # A line with `::` can be in the front of a card of several lines.
             continue
         stretch = document.layout.stretches[max(bisect_right(firsts, card.first) - 1, 0)]
         front, back = (trim(_TAG.sub("", _SCHEDULE.sub("", part))) for part in (card.front, card.back))

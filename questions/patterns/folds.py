@@ -43,9 +43,9 @@ class _Fold(NamedTuple):
     last: int
     summary: str
     prefix: str = ""
-    """What stands before each line in it."""
+    """What comes before each line in it."""
     after: str = ""
-    """What stands behind the mark that opens it, in the same line."""
+    """What comes behind the mark that opens it, in the same line."""
     drops: int = 0
     """Lines below the first that only name it."""
     closes: bool = False

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundQuestion:
-    """A question as it stands in a document, with its options still in the prompt or the answer."""
+    """A question as it is in a document, with its options still in the prompt or the answer."""
 
     first: int
     last: int
@@ -142,7 +142,7 @@ _CARD_TAG = re.compile(r"^#(?:flash)?cards?\b[ ]*\n\s*", re.IGNORECASE)
 _FIRST_RULE = re.compile(r"^\s{0,9}<hr\b[^<>]{0,80}>[ ]*\n\s*", re.IGNORECASE)
 """A rule between a question and its answer."""
 _FEWEST_LETTERS = 2
-"""Length from which a line is no key: the letter of an option, or a word for an answer of one sign."""
+"""Length from which a line is not a key: the letter of an option, or a word for an answer of one sign."""
 _OPTIONS_LABEL = re.compile(
     r"(?:\n|^)[ ]*(?:\*\*|__|#{1,6}[ ]+)?(?:options?|choices|answer options|answers|opciones|opções"
     r"|alternativas|optionen|antworten|варианты(?: ответов?)?"

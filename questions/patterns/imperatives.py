@@ -92,11 +92,11 @@ def demands_more(text: str) -> bool:
 
 
 _CLAUSE = re.compile(r"(?:assuming|given|using|based on|if|with|for)\b[^,.\n]{1,80},[ ]+", re.IGNORECASE)
-"""What may stand before the verb of such a sentence."""
+"""What may come before the verb of such a sentence."""
 
 
 def asks_on(text: str) -> bool:
-    """Returns whether a text behind a question goes on asking: it is one question, or one sentence that asks for more,
+    """Returns whether a text behind a question keeps asking: it is one question, or one sentence that asks for more,
     maybe behind a clause."""
     if not text or "\n" in text.strip():
         return False

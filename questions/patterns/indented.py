@@ -1,4 +1,4 @@
-"""Takes the indentation from lines that ask and stand above folded answers.
+"""Takes the indentation from lines that ask and are above folded answers.
 
 Markdown reads a line with a tab before it as a program, so that the question would be in none.
 """
@@ -20,7 +20,7 @@ _FEWEST = 3
 
 
 def with_indented_questions(document: Document) -> Source:
-    """Returns the source; where several folded answers stand below an indented line each, and most of these lines ask,
+    """Returns the source; where several folded answers are below an indented line each, and most of these lines ask,
     they lose their indentation. Lines keep their numbers."""
     source = document.source
     if len(document.layout.answer_folds) < _FEWEST:

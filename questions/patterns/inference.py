@@ -3,14 +3,14 @@
 Every place where a question may start (`questions.patterns.starts`) belongs to a candidate: the places of one kind and
 depth. A candidate is read for the strongest reason its evidence gives:
 
-1. labeled: a word such as `Question 5` or `**Q:**` stands before each.
+1. labeled: a word such as `Question 5` or `**Q:**` comes before each.
 2. listed: the title announces questions, and a table of contents lists them.
 3. answered: a label, a heading, a fold, a key or marked options answer them.
 4. asking: most of them read as questions.
 5. titled: each is a title, and the paragraph below asks.
-6. continued: they go on with the form and the numbers of questions that were read already.
+6. continued: they continue the form and the numbers of questions that were read already.
 7. promised: the title announces questions, or some ask, and they are numbered and cover what is below it.
-8. bare: the document is made of paragraphs that ask, and of what stands below them.
+8. bare: the document is made of paragraphs that ask, and of what is below them.
 9. keyed: nothing else was read, and a list of keys has the same numbers.
 
 Question marks and words are evidence, not conditions. The reasons are tried in this order, and of the candidates with
@@ -83,7 +83,7 @@ _FEWEST_KEYED = 4
 
 
 def _runs(starts: list[Start]) -> Iterator[tuple[tuple[int, int], list[Start]]]:
-    """Yields the starts of each depth that stand under the same heading; lines and paragraphs of their own stand
+    """Yields the starts of each depth that are under the same heading; lines and paragraphs of their own are
     together."""
 
     def key(start: Start) -> tuple[int, int]:

@@ -130,7 +130,7 @@ def _title(heading: Block) -> str:
 
 
 def _titles_above(document: Document, lines: list[int]) -> Iterator[frozenset[str]]:
-    """Yields the titles of all headings that each of these lines, in ascending order, stands under."""
+    """Yields the titles of all headings that each of these lines, in ascending order, is under."""
     headings = [block for block in document.blocks if block.kind == "heading"]
     above: list[Block] = []
     index = 0

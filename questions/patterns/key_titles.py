@@ -54,7 +54,7 @@ def _may_announce(lines: Sequence[str], at: int) -> bool:
 
 
 def _has_only_keys(lines: Sequence[str], first: int, keys: frozenset[int]) -> bool:
-    """Returns whether several keys and nothing else stand between a line and the next heading."""
+    """Returns whether several keys and nothing else are between a line and the next heading."""
     count = 0
     for at in range(first, len(lines)):
         if at in keys:

@@ -226,7 +226,7 @@ _WITH_LETTER = re.compile(r"(?:^|[,;，、]?[ ]|[,;，、])(?:[✅✔☑]\ufe0f?
 
 def _lettered_texts(line: str, options: Sequence[FoundOption]) -> frozenset[str]:
     """Returns the options that a line lists with their letters and texts, `A) one, C) three`; empty unless each letter
-    stands before the text of its option."""
+    comes before the text of its option."""
     found = list(_WITH_LETTER.finditer(line))
     if len(found) < 2 or found[0].start():
         return frozenset()

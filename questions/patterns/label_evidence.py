@@ -69,7 +69,7 @@ def _parts_of_task(document: Document, run: list[Start]) -> tuple[Start, ...]:
     if not _ask_as_parts([start.block.text for start in parts if start.block]):
         return ()
     given = _HASHES.sub("", document.source.text(task.last + 1, run[0].first - 1)).strip()
-    # The letter of a part is no number of its own.
+    # The letter of a part is not a number of its own.
     stems = (
         start.stem._replace(
             number="" if start.number.isalpha() else start.stem.number,
@@ -98,11 +98,11 @@ def _ask_as_parts(headings: list[str]) -> bool:
 
 
 _PROBLEMS = ("问题", "問題", "문제")
-"""Labels that also stand before what is wrong."""
+"""Labels that also come before what is wrong."""
 
 
 def _states_a_problem(document: Document, start: Start) -> bool:
-    """Returns whether a label such as `问题:` stands before a sentence that asks nothing and that no answer follows."""
+    """Returns whether a label such as `问题:` comes before a sentence that asks nothing and that no answer follows."""
     label = start.label
     if label is None or label.word not in _PROBLEMS or start.answer is not None or start.offers:
         return False
@@ -111,6 +111,6 @@ def _states_a_problem(document: Document, start: Start) -> bool:
 
 
 def _is_form(document: Document, start: Start) -> bool:
-    """Returns whether nothing but dots stands in the line of a label."""
+    """Returns whether nothing but dots is in the line of a label."""
     rest = document.source.line(start.label.line)[start.label.end :].strip() if start.label else ""
     return rest.startswith(("...", "…", "___")) and _NOTHING.fullmatch(rest) is not None

@@ -57,7 +57,7 @@ def with_label_letters(source: Source) -> Source:
 
 
 _FIRST = 10
-"""Characters of a line within which the colon stands."""
+"""Characters of a line within which the colon is."""
 
 
 def _are_pairs(source: Source, found: dict[int, re.Match[str]], asks: str, says: str) -> bool:

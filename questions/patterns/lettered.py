@@ -22,7 +22,7 @@ _LETTERED = re.compile(
 
 def with_lettered_parts(candidate: Candidate, headings: Sequence[Start]) -> Candidate:
     """Returns the headings with the deeper ones below them that ask and have their number and a letter; where several
-    do, also those that name a topic. One that does not ask and has no text of its own is only the title of its parts.
+    do, including those that name a topic. One that does not ask and has no text of its own is only their title.
 
     `headings`: all headings whose lines are free, in line order.
     """

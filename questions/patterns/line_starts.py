@@ -128,7 +128,7 @@ _FEWEST_ANSWERED = 3
 def _with_answered(
     document: Document, stretch: Stretch, kept: list[tuple[int, _AskingLine]]
 ) -> list[tuple[int, _AskingLine]]:
-    """Returns the lines that ask and, if several stand right above an answer label, each other line between the answer
+    """Returns the lines that ask and, if several are right above an answer label, each other line between the answer
     to one of them and another answer label."""
     blocks = stretch.blocks
     answers = [index for index, block in enumerate(blocks) if begins_answer(document, block)]

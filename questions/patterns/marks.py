@@ -35,7 +35,7 @@ _ITEM = re.compile(
     rf"[ ]{{0,3}}(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<signs>(?:[{CHECKS}{_DOTS}{_WRONG}]\ufe0f?)+)?[ \t]*(?P<text>\S.*)"
 )
 _BARE_ITEM = re.compile(rf"[ ]{{0,3}}(?P<signs>(?:[{CHECKS}{_WRONG}]\ufe0f?)+)(?:[ \t]+(?P<text>\S.*)|[ \t]*$)")
-"""A line that begins with a check mark or a cross, without the mark of a list; a program may stand below it."""
+"""A line that begins with a check mark or a cross, without the mark of a list; a program may be below it."""
 _CODE_LINE = re.compile(r"[ ]{0,3}`[^`]{1,400}`[ \t]*")
 _IN_BOLD = re.compile(r"(?P<mark>\*\*|__|<(?P<tag>b|strong)>)(?P<text>.+)(?(tag)</(?P=tag)>|(?P=mark))[.;,]?")
 _SIGNED = re.compile(rf"(?m)^[ \t]*(?:(?:[-*+]|\d{{1,2}}[.)])[ \t]+(?P<sign>[{CHECKS}{_DOTS}])|(?P<bare>[{CHECKS}]))")
@@ -143,7 +143,7 @@ def _option(item: re.Match[str], name: str, signs: str) -> FoundOption:
 
 
 def lists_ask_to_choose(found: Sequence[tuple[OptionRun, str] | None], prompts: Sequence[str]) -> bool:
-    """Returns whether most lists below the questions of a document stand below what asks to choose among them."""
+    """Returns whether most lists below the questions of a document are below what asks to choose among them."""
     choosing = sum(one is not None and asks_to_choose(asked) for one, asked in zip(found, prompts, strict=True))
     return choosing >= _FEWEST_SIGNED and choosing * 2 >= sum(one is not None for one in found)
 
@@ -219,7 +219,7 @@ _NUMBERED = re.compile(r"[ ]{0,3}(?P<number>\d{1,2})[.)](?:[ \t]+(?P<text>\S.*)|
 
 
 def numbered_options(text: str) -> OptionRun | None:
-    """Returns the list with the numbers 1, 2, … that a text ends in, with what stands before it; None if there is none.
+    """Returns the list with the numbers 1, 2, … that a text ends in, with what comes before it; None if there is none.
 
     A program below an item belongs to it. Whether they are options is for `numbers_offer` to say.
     """

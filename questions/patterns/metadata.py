@@ -1,4 +1,4 @@
-"""What stands between a heading and the prompt below it: type, level, tags, and a heading `Question`."""
+"""What is between a heading and the prompt below it: type, level, tags, and a heading `Question`."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Metadata(NamedTuple):
     level: Level | None = None
     tags: tuple[str, ...] = ()
     asked: bool = False
-    """Whether a heading or label `Question` stands before the prompt."""
+    """Whether a heading or label `Question` comes before the prompt."""
 
 
 def read_metadata(document: Document, start: Start, body: tuple[Block, ...]) -> tuple[int, Metadata]:
-    """Returns the first line of the prompt below a heading, and what stands before it."""
+    """Returns the first line of the prompt below a heading, and what comes before it."""
     first, meta = start.last + 1, Metadata()
     if start.kind != "heading":
         return first, meta

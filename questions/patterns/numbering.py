@@ -26,8 +26,8 @@ _REGULAR = 0.8
 
 
 def with_spaces(source: Source) -> Source:
-    """Returns the document with a space behind each number at the start of a line that goes on from lines with one, and
-    behind each letter of an option."""
+    """Returns the document with a space behind each number at the start of a line that continues from lines with
+    one, and behind each letter of an option."""
     return _spaced_letters(_spaced_numbers(source))
 
 
@@ -63,7 +63,7 @@ def _spaced_letters(source: Source) -> Source:
 
 
 _FIRST = 10
-"""Characters of a line within which the mark behind the letter of an option stands."""
+"""Characters of a line within which the mark behind the letter of an option is."""
 
 
 def _spaced_numbers(source: Source) -> Source:

@@ -85,7 +85,7 @@ class FoundOption(NamedTuple):
     crossed: bool = False
     """Whether a cross marks it as wrong."""
     signed: bool = False
-    """Whether a sign stands before it."""
+    """Whether a sign comes before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def _past_statements(lines: list[str], run: OptionRun) -> OptionRun:
     found; else what was found."""
     if run.kind != "letter" or not _CIRCLED.match(lines[run.start]):
         return run
-    # The last statement holds what goes on below it.
+    # The last statement holds what continues below it.
     below = next((at for at in range(run.start + 1, len(lines)) if _AFTER_STATEMENTS.match(lines[at])), None)
     later = _first_run(lines[below:]) if below is not None else None
     if below is None or later is None or later.start:
@@ -388,7 +388,7 @@ def _without_mark(scan: _Scan, line: str) -> _Line | None:
 
 
 def _is_wrapped(scan: _Scan, line: str) -> bool:
-    """Returns whether a line below a blank one goes on in the middle of the last option's sentence."""
+    """Returns whether a line below a blank one continues in the middle of the last option's sentence."""
     text = line.strip()
     return scan.starts[0][1].kind == "letter" and text[0].islower() and not _ENDS.search(scan.lines[scan.end - 1])
 

@@ -33,7 +33,7 @@ _FEWEST_LISTED = 10
 _LONGEST_LINE = 120
 """Length from which a line without a question mark is prose, characters."""
 _TITLE = 40
-"""Length from which a line is no title, characters."""
+"""Length from which a line is not a title, characters."""
 _COVERED = 0.6
 """Share of lines that such questions and their answers cover in a document that is made of them."""
 _REGULAR = 0.95
@@ -100,11 +100,11 @@ def _with_subjects(document: Document, stretch: Stretch, subjects: dict[int, re.
 
 
 _RARELY = 5
-"""Where gaps stand between questions, one answer in this many may have a gap in it."""
+"""Where gaps separate questions, one answer in this many may have a gap in it."""
 
 
 def up_to_gaps(document: Document, starts: list[Start]) -> list[Start]:
-    """Returns the questions without what stands behind a gap of two lines, where gaps stand between questions and
+    """Returns the questions without what comes after a gap of two lines, where gaps separate questions and
     rarely in answers."""
     gaps = [
         next((i for i, b in enumerate(start.body) if i and _stands_apart(document, b.first)), 0) for start in starts
@@ -119,7 +119,7 @@ def up_to_gaps(document: Document, starts: list[Start]) -> list[Start]:
 
 
 def _stands_apart(document: Document, line: int) -> bool:
-    """Returns whether two blank lines stand above a line, or one and a title that stands apart."""
+    """Returns whether two blank lines are above a line, or one and a title that stands apart."""
     if line < 3 or document.source.line(line - 1).strip():
         return False
     above = document.source.line(line - 2).strip()
@@ -164,7 +164,7 @@ def _asking(
     document: Document, stretch: Stretch, kind: str, words: frozenset[str] = frozenset()
 ) -> list[tuple[int, int]]:
     """Returns the indices of the paragraphs that ask, with the number of their lines that do. Where lists answer the
-    others, a line above a list may ask without a question mark. `kind`: what stands below the others. `words`: those
+    others, a line above a list may ask without a question mark. `kind`: what is below the others. `words`: those
     with which several of them begin."""
     found: list[tuple[int, int]] = []
     for index, block in enumerate(stretch.blocks):
@@ -292,7 +292,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def lists_paragraphs(document: Document) -> bool:
-    """Returns whether most paragraphs of a document do nothing but ask, so that they are no answer to a heading."""
+    """Returns whether most paragraphs of a document do nothing but ask, so that they are not an answer to a heading."""
     paragraphs = [block for block in document.blocks if block.kind == "paragraph"]
     asking = sum(block.first == block.last and ends_asking(block.text) for block in paragraphs)
     headings = sum(block.kind == "heading" and ends_asking(block.text) for block in document.blocks)
@@ -307,7 +307,7 @@ def _is_only_question(document: Document, start: Start) -> bool:
 
 
 def made_of(document: Document, run: list[Start], *, told: bool) -> bool:
-    """Returns whether a document is made of these paragraphs and what stands below them. `told`: whether its title
+    """Returns whether a document is made of these paragraphs and what is below them. `told`: whether its title
     announces questions."""
     if len(run) < (_FEWEST_TOLD if told else _FEWEST):
         return len(run) == 1 and _is_only_question(document, run[0])

@@ -133,7 +133,7 @@ def _asked_after(given: Block, body: tuple[Block, ...]) -> Block:
 
 
 def _is_section_title(document: Document, start: Start, last: int) -> bool:
-    """Returns whether all that stands below an item is a line of its own, at the margin and without an end of a
+    """Returns whether all that is below an item is a line of its own, at the margin and without an end of a
     sentence, that names the items below it."""
     below = [line for number in range(start.last + 1, last + 1) if (line := document.source.line(number)).strip()]
     if start.said or len(below) != 1:
@@ -150,7 +150,7 @@ _OPEN_TAGS = re.compile(r"(?:(?:^|\n)[ ]{0,8}<(?:div|p|span|section)\b[^<>\n]{0,
 
 def _of_label(document: Document, start: Start, limit: int) -> Parts:
     label, last = start.label, min(start.end, limit)
-    # What stands above the next label in its own paragraph, such as a source, belongs to the next question.
+    # What is above the next label in its own paragraph, such as a source, belongs to the next question.
     body = [block for block in start.body if block.last <= last or (label and block.first <= label.line)]
     if body and len(body) < len(start.body):
         last = min(last, max(block.last for block in without_separators(tuple(body))))
@@ -274,7 +274,7 @@ _BLANK_LINE = re.compile(r"_{6,}|\.{12,}")
 
 
 def _belongs_to_prompt(start: Start, body: tuple[Block, ...], shown: str, *, mostly_bare: bool) -> bool:
-    """Returns whether the text below a question goes on asking: sub-questions, or a form to fill in."""
+    """Returns whether the text below a question keeps asking: sub-questions, or a form to fill in."""
     if not shown:
         return False
     if _BLANK_LINE.search(shown):

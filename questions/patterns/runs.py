@@ -1,4 +1,4 @@
-"""What several kinds of evidence ask of a run: the starts of one kind and depth that stand side by side."""
+"""What several kinds of evidence ask of a run: the starts of one kind and depth that are side by side."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def split_run(run: list[Start], read: set[Start]) -> Verdict:
 
 
 def has_text(start: Start) -> bool:
-    """Returns whether a start has text of its own and text below, and is no link to a place in the document."""
+    """Returns whether a start has text of its own and text below, and is not a link to a place in the document."""
     return bool(start.stem.text and start.text) and not is_only_link(start)
 
 

@@ -41,7 +41,7 @@ class Start:
     depth: int
     """Level of a heading, depth of a list or fold."""
     run: int
-    """Starts of one kind, depth and run stand side by side under the same heading."""
+    """Starts of one kind, depth and run are side by side under the same heading."""
     first: int
     last: int
     """Last line of the block that asks."""
@@ -60,14 +60,14 @@ class Start:
     fold: Fold | None = None
     block: Block | None = None
     above_first: bool = False
-    """Whether other blocks stand between it and the heading above."""
+    """Whether other blocks are between it and the heading above."""
     own_last: int = 0
     """Last line of its own block."""
     document: Document | None = None
     tags: tuple[str, ...] = ()
     """Subjects that its line names."""
     given: str = ""
-    """Text that belongs to several questions and stands above all of them."""
+    """Text that belongs to several questions and is above all of them."""
 
     @property
     def number(self) -> str:
@@ -95,7 +95,7 @@ class Start:
         return None if found and self._weighs(found) else found
 
     def _weighs(self, found: FoundAnswer) -> bool:
-        """Returns whether a label such as `Solution` stands in prose that answers a heading, right below a line that
+        """Returns whether a label such as `Solution` is in prose that answers a heading, right below a line that
         states a problem: `**Problem**: …`."""
         if self.kind != "heading" or self.document is None or not self.asks:
             return False
@@ -151,7 +151,7 @@ class Start:
         if self.label and self.document:
             return not ends_asking(self.title) and _is_blank_below(self.document.source, self.label, self.end)
         if not text.strip():
-            # What asks stands below.
+            # What asks is below.
             return False
         only_announces = only_announces_answer(text) or (self.kind != "item" and only_announces_question(text))
         left_out = _LEFT_OUT.fullmatch(text) is not None or any(

@@ -167,7 +167,7 @@ def _headings(document: Document) -> Iterator[Start]:
             body = _before_inner(document, section)
             if not body:
                 continue
-        # Below `## #1`, `## #2` the questions stand side by side, one below each.
+        # Below `## #1`, `## #2` the questions are side by side, one below each.
         over = [above for above in section.above if not _JUST_COUNTS.fullmatch(above.text)]
         run = (over[-1].first if over else 0) * 8 + level
         stem = question_line(heading.text)
@@ -224,18 +224,18 @@ def _before_inner(document: Document, section: Section) -> tuple[Block, ...]:
 
 _BARE_NUMBER = re.compile(r"(?P<number>\d{1,3})(?:[ ]+(?P<rest>\S.*))?", re.DOTALL)
 _FEWEST_COUNTED = 4
-"""Fewest headings whose numbers go on from one to the next, so that they need no punctuation."""
+"""Fewest headings whose numbers continue from one to the next, so that they need no punctuation."""
 
 
 def _counted(starts: list[Start]) -> Iterator[Start]:
-    """Yields headings, with the number of those that begin with one and go on from the heading before: `05 What …`."""
+    """Yields headings, with the number of those that begin with one and continue from the one before: `05 What …`."""
     runs: dict[tuple[int, int], list[tuple[Start, int, str]]] = {}
     for start in starts:
         found = None if start.number or start.block is None else _BARE_NUMBER.fullmatch(start.block.text.strip())
         if found:
             runs.setdefault((start.depth, start.run), []).append((start, int(found["number"]), found["rest"] or ""))
     numbered: dict[Start, QuestionLine] = {}
-    # Headings that are numbers alone go on from one section of the document to the next.
+    # Headings that are numbers alone continue from one section of the document to the next.
     bare = [one for run in runs.values() for one in run if not one[2]]
     for run in (*runs.values(), *([bare] if len({start.depth for start, _, _ in bare}) == 1 else [])):
         steps = sum(two == one + 1 for (_, one, _), (_, two, _) in pairwise(run))
@@ -300,7 +300,7 @@ def _of_list(document: Document, stretch: Stretch, block: Block, index: int) -> 
 
 def _asks_together(block: Block) -> bool:
     """Returns whether a list without numbers has several items that ask, and nothing below them: what follows the list
-    is no answer to the last one alone."""
+    is not an answer to the last one alone."""
     asking = [one.children[0] for one in block.children if len(one.children) == 1 and not one.info]
     return len(asking) == len(block.children) > 1 and all(ends_asking(one.text) for one in asking)
 
@@ -380,7 +380,7 @@ def _begins_anew(block: Block) -> bool:
 
 
 def _ends_item(document: Document, block: Block) -> bool:
-    """Returns whether a block below the only item of a list is no part of it."""
+    """Returns whether a block below the only item of a list is not part of it."""
     if block.kind == "html":
         folded = document.answer_fold(block) is not None
         return not folded and not document.labels(block) and not _WRAPPER.match(document.source.line(block.first))

@@ -42,7 +42,7 @@ TRUE_OR_FALSE = (
     r"(?P<yes>true|vrai|verdadero|verdadeiro|vero|wahr|richtig|waar|prawda|верно|правда)"
     r"[ ](?:or|ou|o|oder|of|czy|или)[ ](?P<no>false|faux|falso|falsch|onwaar|fałsz|неверно|ложь)"
 )
-"""What stands before a statement that is true or false."""
+"""What comes before a statement that is true or false."""
 _ASKS_FOR_TRUTH = re.compile(rf"[*_]{{0,3}}{TRUE_OR_FALSE}[ ]?[?？][*_]{{0,3}}", re.IGNORECASE)
 _ASKING_END = re.compile(
     r"[?？؟](?=[\s\"'”’)\]*_`]|$)|[一-鿿ぁ-ん][?？]|？[(（]|(?:吗|嗎|ですか|ますか)[。.]?$"
@@ -281,7 +281,7 @@ _OFFER = re.compile(
 )
 _LINK = re.compile(r"!?\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)|https?://\S{1,500}")
 _FEW = 4
-"""Maximum number of words beside links without which they are no answer."""
+"""Maximum number of words beside links without which they are not an answer."""
 _WHOLE_BOLD = re.compile(r"(\*\*|__)(?P<text>(?:(?!\1).)+)\1[ ]*", re.DOTALL)
 
 
@@ -316,7 +316,7 @@ class QuestionLine(NamedTuple):
     links: tuple[str, ...] = ()
     level: Level | None = None
     labeled: bool = False
-    """Whether a word such as `Question` stands before it."""
+    """Whether a word such as `Question` comes before it."""
 
 
 @lru_cache(maxsize=4096)
@@ -420,7 +420,7 @@ def reads_as_question(markdown: str) -> bool:
     if _ASKING_END.search(text):
         return True
     if text.endswith((";", "；")):
-        # A part of a sentence, which goes on in the next item.
+        # A part of a sentence, which continues in the next item.
         return False
     words = len(text.split()) if text.isascii() else len(text.split()) + len(_WIDE.findall(text)) // 2
     if words < _IMPERATIVE:
@@ -461,7 +461,7 @@ def asks_for_truth(text: str) -> bool:
 
 
 def asks_to_choose(text: str) -> bool:
-    """Returns whether a text asks to choose among what stands below it, as `Which of these …` does."""
+    """Returns whether a text asks to choose among what is below it, as `Which of these …` does."""
     return _CHOOSE.search(text) is not None
 
 

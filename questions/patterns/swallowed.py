@@ -50,7 +50,7 @@ def swallowed_findings(
 
 
 def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequence[Question]) -> Iterator[Finding]:
-    """Yields a finding for each question that a quote in an answer asks and answers, or that stands below a heading
+    """Yields a finding for each question that a quote in an answer asks and answers, or that is below a heading
     such as `#12-1`, and for each line in an answer in plain text that begins as the questions do."""
     for question in questions:
         yield from _quoted_inside(document, question)
@@ -252,7 +252,7 @@ def _counts(start: Start) -> bool:
 
 
 def _goes_on(start: Start, numbers: list[tuple[int, int]]) -> bool:
-    """Returns whether a number is missing where it stands: between the numbers of the questions before and after it,
+    """Returns whether a number is missing in its place: between the numbers of the questions before and after it,
     right before the first, or right behind the last."""
     if not numbers or not _counts(start):
         return False

@@ -1,4 +1,4 @@
-"""Finds the rule that stands between each question and its answer, as on slides: title, question, rule, answer."""
+"""Finds the rule that is between each question and its answer, as on slides: title, question, rule, answer."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SHOWS = ("code", "fence", "table", "html")
 def find_transitions(starts: Sequence[Start]) -> dict[int, int]:
     """Returns the line of the rule between question and answer for each start with one, by the start's first line.
 
-    Where most starts have a rule, nothing but what asks stands above nearly all of these, and at least half of them
+    Where most starts have a rule, nothing but what asks is above nearly all of these, and at least half of them
     cannot be rules within an answer, these are all with nothing else above. Otherwise they are those below a program
-    that is asked about, but for the last start, below which a rule may stand above closing remarks.
+    that is asked about, but for the last start, below which a rule may be above closing remarks.
     """
     found = {start: rule for start in starts if (rule := _inner_rule(start)) is not None}
     fitting = {start: sure for start, rule in found.items() if (sure := _ends_asked(start, rule)) is not None}
@@ -47,7 +47,7 @@ def _inner_rule(start: Start) -> int | None:
 
 
 def _ends_asked(start: Start, rule: int) -> bool | None:
-    """Returns whether nothing but the question can end at a rule; None if an answer may stand above it."""
+    """Returns whether nothing but the question can end at a rule; None if an answer may be above it."""
     above = start.body[:rule]
     texts = [index for index, block in enumerate(above) if block.kind not in _SHOWS]
     if not texts:

@@ -49,7 +49,7 @@ _NUMBER = re.compile(r"\d{1,3}[．、.)）]")
 _TIGHT = re.compile(rf"(?P<number>\d{{1,3}})[.．、](?={_WIDE.pattern})")
 _TIGHT_LETTER = re.compile(r"(?:^|(?<=[ \u3000\t]))(?P<letter>[A-J])\.(?=[^\s.])")
 _FIRST = 10
-"""Characters of a line within which the first of several options in it stands."""
+"""Characters of a line within which the first of several options in it is."""
 _CIRCLES = "①②③④⑤⑥⑦⑧⑨⑩"
 _CIRCLED = re.compile(rf"(?:^|[ \u3000\t；;，,]{{1,4}})(?P<number>[{_CIRCLES}])[ \u3000]*(?=\S)")
 _BEFORE = r"[ ]{0,3}[*\[【]{0,2}(?:参考|正确|標準|标准)?"
@@ -188,7 +188,7 @@ def _write_circled(lines: list[str], outside: Sequence[int]) -> None:
 
 
 def _write_counted_words(lines: list[str], outside: Sequence[int]) -> None:
-    """Writes `問1：…` for `問1 …` where these numbers go on."""
+    """Writes `問1：…` for `問1 …` where these numbers continue."""
     found = [(at, number) for at in outside if (number := _WORD_AND_NUMBER.match(lines[at]))]
     steps = all(int(two["number"]) == int(one["number"]) + 1 for (_, one), (_, two) in pairwise(found))
     for at, number in found if len(found) >= _FEWEST and steps else ():
@@ -211,7 +211,7 @@ def _write_tight(lines: list[str], outside: Sequence[int]) -> None:
 
 def _write_numbers(lines: list[str], outside: Sequence[int]) -> None:
     """Writes `7、…` for `（7）…` where the numbers of questions are in brackets: nothing else counts at the margin,
-    they go on, and most of these lines ask, or have options below them."""
+    they continue, and most of these lines ask, or have options below them."""
     found = [(at, int(number["number"])) for at in outside if (number := _IN_BRACKETS.match(lines[at]))]
     if len(found) < _FEWEST or any(_NUMBER.match(lines[at]) for at in outside):
         return
@@ -231,4 +231,4 @@ def _asks(lines: Sequence[str], at: int) -> bool:
 
 
 _LONGEST_BLANK = 30
-"""Characters at the end of a line within which a blank to be filled in stands."""
+"""Characters at the end of a line within which a blank to be filled in is."""

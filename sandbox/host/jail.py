@@ -81,7 +81,7 @@ def _working_bubblewrap(lacks: list[str]) -> str | None:
             lacks.append(f"namespaces by {bwrap}: {problem} ({_namespace_fix()})")
         else:
             return bwrap
-    # A bwrap that is not used is no fault where another one works.
+    # A bwrap that is not used is not a problem where another one works.
     lacks += problems
     return None
 

@@ -265,7 +265,7 @@ class ChildOutput:
         self.flooded = "results" if descriptor == self.child.results_fd else "output"
         self._on_eof(descriptor)
         if self._handlers.pop(self.child.results_fd, None):
-            # It may go on until it is killed; nothing that it finishes from here on counts.
+            # It may run until it is killed; nothing that it finishes from here on counts.
             asyncio.get_running_loop().remove_reader(self.child.results_fd)
         self._finish()
 

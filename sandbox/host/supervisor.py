@@ -56,7 +56,7 @@ class SupervisorSettings:
     """Number of runs at once."""
     disk_mb: int = 16
     users: frozenset[int] = frozenset()
-    """User ids that may connect, besides the supervisor's own. If there are any, the socket is open to its group."""
+    """Other user ids that may connect than the supervisor's own. If there are any, the socket is open to its group."""
     weaker: bool = False
     """Use seccomp and Landlock only, without namespaces."""
     gpus: str = "all"

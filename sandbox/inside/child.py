@@ -180,7 +180,7 @@ def _flush() -> None:
 
 
 class _Stop(BaseException):
-    """Ends the run with a status and its cause, if there is one besides a mistake."""
+    """Ends the run with a status and its cause, if it has one other than a mistake."""
 
     def __init__(self, status: Status, cause: Cause | None = None) -> None:
         self.status: Status = status

@@ -1,7 +1,7 @@
 """Stand-ins for tensors that a question's driver withholds: the answer's half of `sandbox.inside.operations`.
 
 A stand-in has a shape and a dtype, and no numbers. While the answer is called, each operation of torch is requested
-from the driver's process, also those that create tensors, so that stand-ins can be written into what they create.
+from the driver's process, including those that create tensors, so that stand-ins can be written into what they create.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Challenge:
     """Whether the driver has a process of its own. If not, it works in the process of the answer, which can change what
     it measures. On the CPU only."""
     device: JudgingDevice = "cpu"
-    """With `both`, the CPU's verdict stands where there is no GPU, and a note says so."""
+    """With `both`, the CPU's verdict counts where there is no GPU, and a note says so."""
 
 
 class NotJudgeable(Exception):

@@ -64,7 +64,7 @@ class ResultReader(Reader):
         tag = self.take(1)
         kind = _TYPES.get(tag)
         if kind is None:
-            raise self.wrong(f"{tag!r} is no tag")
+            raise self.wrong(f"{tag!r} is not a tag")
         if kind in (Tensor, Array):
             return self._array_like(expected, kind)
         self.stopped = kind is not type(expected)

@@ -1,4 +1,4 @@
-"""Routes for moderators: reports, suggestions, edits of questions, open answers and who is told of them."""
+"""Routes for moderators: reports, suggestions, edits of questions, open answers and who is notified of them."""
 
 from __future__ import annotations
 

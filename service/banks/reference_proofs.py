@@ -216,7 +216,7 @@ class _Trouble(Exception):
 
 
 async def prove_reference(question: Question, task: CodeTask, sandbox: Runs, mutation: bool) -> list[ProofCheck]:
-    """Returns a check of each thing that has to hold of a reference besides its own cases."""
+    """Returns a check of each thing that has to hold of a reference in addition to its own cases."""
 
     def check(part: Part, said: str = "", program: str = "") -> ProofCheck:
         name = f"{question.id}: {part}"

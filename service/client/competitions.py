@@ -100,7 +100,7 @@ class CompetitionCalls(CallSender):
 
     @call("admin/sprint/plan")
     async def sprint_plan(self, who: Who, event_id: str, where: Where, sprint_plan: PlannedSprint) -> SprintView:
-        """Plans a sprint in the channel, which is told."""
+        """Plans a sprint in the channel, which is notified."""
 
     @call("admin/sprint/cancel")
     async def sprint_cancel(self, who: Who, event_id: str, where: Where, sprint: int = 0) -> SprintView:

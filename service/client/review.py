@@ -1,4 +1,4 @@
-"""The calls of moderators: reports, suggestions, edits of questions, open answers and who is told of them."""
+"""The calls of moderators: reports, suggestions, edits of questions, open answers and who is notified of them."""
 
 # A call is declared by its signature, without a body.
 # mypy: disable-error-code="empty-body"
@@ -40,7 +40,7 @@ class ReviewCalls(CallSender):
 
     @call("admin/report/settle")
     async def report_settle(self, who: Who, event_id: str, report: int, state: Settled, reason: str) -> SettledReport:
-        """Settles a report as dismissed or fixed; audited, and its author is told with the reason."""
+        """Settles a report as dismissed or fixed; audited, and its author is notified with the reason."""
 
     @call("admin/report", repeatable=True)
     async def report_view(self, who: Who, report: int) -> ReportedQuestion:
@@ -59,14 +59,14 @@ class ReviewCalls(CallSender):
 
     @call("admin/suggestion/accept")
     async def suggestion_accept(self, who: Who, event_id: str, suggestion: int, seen: str) -> DecidedSuggestion:
-        """Adds the question to the workspace's bank; audited, and its author is told.
+        """Adds the question to the workspace's bank; audited, and its author is notified.
 
         Refused unless the text is still the one that was `seen`, by its digest.
         """
 
     @call("admin/suggestion/decline")
     async def suggestion_decline(self, who: Who, event_id: str, suggestion: int, reason: str) -> DecidedSuggestion:
-        """Declines a suggestion; audited, and its author is told why."""
+        """Declines a suggestion; audited, and its author is notified with the reason."""
 
     @call("admin/review/here")
     async def review_here(self, who: Who, event_id: str, where: Where) -> None:
@@ -82,4 +82,4 @@ class ReviewCalls(CallSender):
 
     @call("admin/open-answers/credit")
     async def open_answer_credit(self, who: Who, event_id: str, number: int, percent: int) -> AnswerCredit:
-        """Sets the credit of one open answer; audited, and its author is told."""
+        """Sets the credit of one open answer; audited, and its author is notified."""

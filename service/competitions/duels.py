@@ -62,7 +62,7 @@ EVENTS: dict[str, DuelEvent] = {
     "expired": "expired",
     "cancelled": "cancelled",
 }
-"""What is told about a duel that ended in that state."""
+"""What members read about a duel that ended in that state."""
 _RESULTS: dict[str, Result] = {"challenger": "first", "opponent": "second", "draw": "draw"}
 
 

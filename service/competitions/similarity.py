@@ -1,6 +1,6 @@
 """Statistics that help moderators see who may have shared answers. Computed on request, and never stored.
 
-They are no proof: members who learn together make the same mistakes. So they name numbers and accuse nobody.
+They prove nothing: members who learn together make the same mistakes. So they name numbers and accuse nobody.
 """
 
 from __future__ import annotations

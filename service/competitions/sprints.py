@@ -195,7 +195,7 @@ async def advance_all(sessions: Sessions, now: datetime) -> None:
             async with sessions.begin() as session:
                 await advance(session, sprint_id, now)
         except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
-            # A sprint that cannot go on must not hold up the others; the next tick retries it.
+            # A sprint that cannot continue must not hold up the others; the next tick retries it.
             log.error("sprint not advanced", sprint=sprint_id, exc_info=error)
 
 

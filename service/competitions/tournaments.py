@@ -6,7 +6,7 @@ A tournament is a state machine in the database. The leader's tick advances it, 
 
 - A day is settled when every round that counts on it is closed, once: its row and its scores are append-only.
 - In a table, points that are corrected later (a regrade, a confirmed answer) are settled again, as further rows, with
-  the next day. What a bracket has decided stands.
+  the next day. What a bracket has decided stays decided.
 - Points of a tournament are those of the rounds: boards and streaks are as without it.
 """
 
@@ -256,7 +256,7 @@ async def advance_all(sessions: Sessions, now: datetime) -> None:
             async with sessions.begin() as session:
                 await advance(session, tournament_id, now)
         except (SQLAlchemyError, ValueError, TypeError, LookupError) as error:
-            # A tournament that cannot go on must not hold up the others; the next tick retries it.
+            # A tournament that cannot continue must not hold up the others; the next tick retries it.
             log.error("tournament not advanced", tournament=tournament_id, exc_info=error)
 
 

@@ -42,7 +42,7 @@ class Scale:
     """How much harder questions are for this workspace than their levels say."""
     base_error: float = BASE_ERROR
     levels: Mapping[str, Difficulty] | None = None
-    """Mean difficulty of each level that was asked, without the topics. An empty name is no level."""
+    """Mean difficulty of each level that was asked, without the topics. An empty name is not a level."""
     topics: Mapping[str, Difficulty] | None = None
     """How much harder the questions of each topic that was asked are."""
 

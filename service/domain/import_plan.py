@@ -44,7 +44,7 @@ class StoredQuestion:
     place: Mapping[str, object] = field(default_factory=dict)
     """`place_data` at its latest import."""
     aliases: tuple[str, ...] = ()
-    """Ids that its prompt makes, or made, besides its own."""
+    """Other ids that its prompt makes or made."""
     generated: bool = False
     """Whether it was generated from another question of the bank."""
 

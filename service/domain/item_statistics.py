@@ -52,7 +52,7 @@ class Picks:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The share right to expect of all members, also those who were absent, with its 95 % interval."""
+    """The share right to expect of all members, including those who were absent, with its 95 % interval."""
 
     share: float
     interval: Interval

@@ -109,7 +109,7 @@ def count_stages(teams: int) -> int:
 def pair_teams(teams: Sequence[int]) -> list[tuple[int, int | None]]:
     """Returns the pairs of a stage, for teams in the order of their seeds, best first.
 
-    Where their number is no power of two, the best seeds have no opponent and go on. The others meet best against
+    If their number is not a power of two, the best seeds have no opponent and advance. The others meet best against
     worst.
     """
     byes = 2 ** count_stages(len(teams)) - len(teams)
@@ -120,7 +120,7 @@ def pair_teams(teams: Sequence[int]) -> list[tuple[int, int | None]]:
 
 
 def decide_pair(first: TeamDay, second: TeamDay) -> GoesOn:
-    """Returns which team goes on: more points, then accuracy, then time. Equal teams both do."""
+    """Returns which team advances: more points, then accuracy, then time. Equal teams both do."""
     if first.merit == second.merit:
         return "both"
     return "first" if first.merit < second.merit else "second"

@@ -188,7 +188,7 @@ def running_at(folder: Path) -> str:
         lines = (folder / "postmaster.pid").read_text(encoding="utf-8").splitlines()
         os.kill(int(lines[0]), 0)
     except PermissionError:
-        pass  # it is there, and another user's
+        pass  # it exists and belongs to another user
     except (OSError, ValueError, IndexError):
         return ""
     return f"postgresql://postgres@/postgres?host={lines[4]}" if len(lines) > 4 else ""

@@ -116,7 +116,7 @@ def of_database(looked_up: tuple[Measures, int] | None, now: datetime) -> Iterat
     yield _gauge("rounds_open", "Rounds that take answers.", found.open_rounds)
     yield _gauge("rounds_unclosed", "Rounds whose time is up and whose reveal was not made.", found.unclosed)
     yield _gauge("led", "Whether any worker leads.", found.led)
-    yield _by("troubles", "Troubles that admins were told of.", "what", dict(found.troubles))
+    yield _by("troubles", "Problems that admins were notified of.", "what", dict(found.troubles))
     if (backup := found.maintained.get(BACKUP)) is not None:
         yield _gauge("backup_age_seconds", "Since the last `dailygrad backup`.", _age(backup, now))
     if (retention := found.maintained.get(RETENTION)) is not None:
@@ -143,7 +143,7 @@ def of_sandbox(health: Health | None) -> Iterator[Metric]:
     yield _gauge("sandbox_waiting", "Runs that wait for their turn.", health.waiting)
     yield _gauge("sandbox_wait_seconds", "How long a run that comes now can expect to wait.", health.wait_s)
     yield _gauge("sandbox_trouble", "Whether a sandbox says that something is wrong.", bool(health.trouble))
-    yield _gauge("sandbox_isolated", "Whether every layer of isolation is there.", health.isolation == "full")
+    yield _gauge("sandbox_isolated", "Whether every layer of isolation is in place.", health.isolation == "full")
     yield _by("sandbox_devices", "Where a run can compute.", "device", {str(device): 1 for device in health.devices})
 
 

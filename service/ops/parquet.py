@@ -73,7 +73,7 @@ def archive(
 def parse_month(text: str) -> datetime:
     """Returns the start of a month such as 2026-10."""
     if not re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", text):
-        raise typer.BadParameter(f"{text!r} is no month such as 2026-10", param_hint="--month")
+        raise typer.BadParameter(f"{text!r} is not a month such as 2026-10", param_hint="--month")
     return datetime(int(text[:4]), int(text[5:]), 1, tzinfo=UTC)
 
 

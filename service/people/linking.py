@@ -154,7 +154,7 @@ async def _bring(session: AsyncSession, caller: Caller, new: int, has: Holdings,
 #   that both answered counts once, with the better result. Existing ledger rows never change.
 # - In an open round the newer answer counts, in a closed one the better.
 # - Streaks use the rounds of both. Of cards on the same question, the one reviewed last stays.
-# - Duels go on with the remaining account, and the longer history of ratings continues.
+# - Duels continue with the remaining account, and the longer history of ratings continues.
 # - In a tournament that both take part in, the team of the remaining account stays.
 # - The member is hidden if either account was hidden. A forgotten member has no account left to link.
 # - Nothing of any other member changes.

@@ -1,7 +1,7 @@
 """A member's own view: totals, history and rules; and corrections that admins make for one member.
 
-In the history, whether an answer was right is told of closed rounds only, and they are not listed while their question
-is asked again.
+In the history, whether an answer was right is shown for closed rounds only, and they are not listed while their
+question is asked again.
 """
 
 from __future__ import annotations

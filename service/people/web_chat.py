@@ -68,7 +68,7 @@ def _refuse_beyond(limit: Limit, count: int) -> None:
 async def get_secret(session: AsyncSession, cipher: TokenCipher, chat: int) -> str:
     """Returns the secret with which the chat's processes sign forms and cookies; makes one if there is none.
 
-    It is stored encrypted with the newest key, also after keys were rotated. Only a service without a key stores it
+    It is stored encrypted with the newest key, even after keys were rotated. Only a service without a key stores it
     as it is. Raises NoTokenKey or WrongTokenKey if it is encrypted and its key is gone.
     """
     await web_people.lock(session, chat)

@@ -239,7 +239,7 @@ async def close_role_trouble(session: AsyncSession, workspace_id: int, chat_id: 
 
 
 async def is_refusal_known(session: AsyncSession, row: Outbox) -> bool:
-    """Returns whether admins were told that the message's channel refuses it until they act."""
+    """Returns whether admins were notified that the message's channel refuses it until they act."""
     open_troubles = await troubles.list_open(session, "refused", row.workspace_id)
     return any(trouble.subject == row.channel_id and trouble.detail["waits"] for trouble in open_troubles)
 

@@ -179,7 +179,7 @@ async def mark_failed(session: AsyncSession, delivery: int, failure: FailedAttem
     row.not_before, row.claimed_until = now + _retry_delay(failure), None
     row.state = "uncertain" if failure.outcome == "uncertain" else "due"
     DELIVERIES.labels(row.kind, "uncertain" if failure.outcome == "uncertain" else "failed").inc()
-    # An edit that is refused is no trouble: the message itself was accepted.
+    # A refused edit needs no notice: the message itself was accepted.
     edits = row.edits_id is not None
     waits = failure.outcome == "waits" and not edits
     if waits or (failure.outcome == "refused" and not edits):

@@ -92,7 +92,7 @@ async def judge_answer(
 ) -> None:
     """Judges the answer and sends its author the verdict, once even if called repeatedly.
 
-    Raises NotJudged if the sandbox failed; with `last` the author is told instead, and no points are posted. Raises
+    Raises NotJudged if the sandbox failed; with `last` the author is notified instead, and no points are posted. Raises
     Busy if it is not this answer's turn yet; that does not count as an attempt.
     """
     begun = clock()

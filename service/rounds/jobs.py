@@ -32,7 +32,7 @@ from service.tracing import correlate, span
 
 log = structlog.get_logger(__name__)
 MAX_ATTEMPTS = 8
-"""Attempts to judge an answer before its author is told that it failed."""
+"""Attempts to judge an answer before its author is notified of the failure."""
 MAX_REGRADE_ATTEMPTS = 40
 """Attempts to regrade a round, over several hours: nobody waits for it."""
 MAX_RETRY_SECONDS = 300

@@ -123,7 +123,7 @@ class LedgerPosting:
             seconds = await self._seconds(session, entry.answer)
             posted.append(self._points(credit, seconds) + self._extra_points(entry, credit))
             key = f"round:{self._round.id}:member:{entry.member.id}"
-            # Writing prose is no race, so its time breaks no tie.
+            # Writing prose is not a race, so its time breaks no tie.
             seconds_row = {"seconds": None if credit is None else seconds}
             rows.append(self._row(entry, key, "round", posted[-1], credit) | seconds_row)
         await ledger.insert_entries(session, rows)

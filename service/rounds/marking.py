@@ -144,7 +144,7 @@ async def list_waiting(session: AsyncSession, caller: Caller) -> WaitingAnswers:
 async def set_credit(
     session: AsyncSession, caller: Caller, answer_id: int, percent: int, now: datetime
 ) -> AnswerCredit:
-    """Sets the credit of another member's open answer, also after a peer or moderator gave one.
+    """Sets the credit of another member's open answer, even after a peer or moderator gave one.
 
     What it returns is stored under the moderator's event, so it does not repeat the author's text.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LEAST_MEMBERS = 3
 """Members needed for a team's mastery: fewer would reveal how one member does."""
 LEAST_QUESTIONS = 2
-"""Questions of a topic that were asked before a team's mastery is told."""
+"""Questions of a topic that must be asked before a team's mastery is shown."""
 
 
 async def estimate_member(

@@ -237,7 +237,7 @@ async def _skip_unanswerable(session: AsyncSession, posting: _Posting, now: date
 
 
 async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now: datetime) -> RoundView:
-    """Posts today's question now, also where it could not be posted before. Refused if it was posted, or if no question
+    """Posts today's question now, even if it could not be posted before. Refused if it was posted, or if no question
     fits."""
     found = await schedule_rows.lock_schedule(session, caller.workspace_id, schedule_id)
     if found is None:

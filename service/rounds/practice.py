@@ -1,7 +1,7 @@
 """Practice by spaced repetition: chooses the next question or a session's questions, and schedules cards by FSRS.
 
-Grading is in `submissions`. Nothing is told of a question that a round, a sprint or a duel of the member asks now,
-beyond what they answered.
+Grading is in `submissions`. Nothing is revealed about a question that a round, a sprint or a duel of the member asks
+now, beyond what they answered.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tells moderators what members write to them, and members what was decided.
 
 What a member writes goes to the channel or person that an admin chose, or else privately to the admin who made the
-oldest schedule. If neither can be told, the oldest channel is told that something waits, without its text.
+oldest schedule. If neither can be reached, the oldest channel is notified that something waits, without its text.
 """
 
 from __future__ import annotations

@@ -228,7 +228,7 @@ async def validate(session: AsyncSession, caller: Caller, spec: ScheduleSpec, no
         raise Refused(InvalidTimetable(field="holidays", value=spec.country)) from None
     first = next_slot(timetable, now)
     if first is None or next_slot(timetable, first.instant) is None:
-        # A single date is no schedule: every 365 days on a Monday are seven years.
+        # A single date is not a schedule: every 365 days on a Monday are seven years.
         raise Refused(InvalidTimetable(field="days"))
     spec = spec.model_copy(update={"topics": await resolve_topics(session, caller.workspace_id, spec.topics)})
     if not await is_possible(session, spec, caller.workspace_id):

@@ -325,7 +325,7 @@ class Standing:
 
 
 async def get_standing(session: AsyncSession, board_id: int, member_id: int) -> Standing:
-    """Returns where a member stands on a board."""
+    """Returns a member's place on a board."""
     query = text(
         "select mine.points, mine.answered, mine.accuracy,"
         " (select place from rank_members(:board, array[cast(:member as bigint)])) as rank,"

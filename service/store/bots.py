@@ -1,7 +1,7 @@
 """Rows of the bots themselves: which application serves which chat, and the events that bots acknowledged.
 
 A staging bot on production's service takes none of its messages. An event is recorded before it is acknowledged, and
-answered by one process. Only bots of which several receive the events of one application, such as replicas behind a
+answered by one process. Only bots that share the events of one application, such as replicas behind a
 load balancer, record them here.
 """
 

@@ -325,7 +325,7 @@ async def revoke_installation(session: AsyncSession, key: InstallationKey, now: 
 
 
 async def mark_left(session: AsyncSession, platform: str, workspace: str, left_at: datetime | None) -> None:
-    """Records when the bot was removed from the chat, or with None that it is there. Keeps the first instant."""
+    """Records when the bot was removed from the chat, or with None that it is a member. Keeps the first instant."""
     changed = Chat.left_at.is_not(None) if left_at is None else Chat.left_at.is_(None)
     here = update(Chat).where(Chat.platform == platform, Chat.external_id == workspace, changed)
     await session.execute(here.values(left_at=left_at))

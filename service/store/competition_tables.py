@@ -51,7 +51,7 @@ class Duel(Base):
     id: Mapped[int] = new_id()
     workspace_id: Mapped[int]
     chat_id: Mapped[int] = mapped_column(index=True)
-    """The chat it was asked in, where both are told."""
+    """The chat it was asked in, where both are notified."""
     channel_id: Mapped[int | None] = mapped_column(index=True)
     challenger_id: Mapped[int] = mapped_column(index=True)
     opponent_id: Mapped[int] = mapped_column(index=True)
@@ -384,7 +384,7 @@ class TournamentScore(Base):
 
 
 class TournamentPair(Base):
-    """A pair of a bracket's stage, decided on one day. Without a second team, the first one goes on unopposed."""
+    """A pair of a bracket's stage, decided on one day. Without a second team, the first one advances unopposed."""
 
     __tablename__ = "tournament_pair"
     __table_args__ = (

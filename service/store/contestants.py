@@ -32,7 +32,7 @@ class ContestantAnswerRow(Base):
     model: Mapped[str]
     at: Mapped[datetime]
     asked_at: Mapped[datetime | None]
-    """When a worker began to ask. It is never asked again, also if the worker dies."""
+    """When a worker began to ask. It is never asked again, even if the worker dies."""
     answered_at: Mapped[datetime | None]
     """When the endpoint replied."""
     given: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))

@@ -379,7 +379,7 @@ async def cancel_duels(session: AsyncSession, which: ColumnElement[bool], now: d
 async def merge_players(session: AsyncSession, kept: int, gone: int, now: datetime) -> None:
     """Moves the duels of `gone` to `kept`. Ratings are a log and stay where they are.
 
-    A duel of the two accounts with each other, or with a member that both are playing, cannot go on and is cancelled.
+    A duel of the two accounts with each other, or with a member that both are playing, cannot continue and is canceled.
     """
     both = {kept, gone}
     await cancel_duels(session, and_(Duel.challenger_id.in_(both), Duel.opponent_id.in_(both)), now)

@@ -169,7 +169,7 @@ def make_direct_pool(database_url: str) -> DirectPool:
         # A new connection costs more than one that waits: see `make_engine`.
         max_idle=timedelta(hours=1).total_seconds(),
         timeout=DIRECT_PATIENCE.total_seconds(),
-        # One attempt for each call: the pool's own ones come later and later, also when the server is back.
+        # One attempt for each call: the pool's own ones come later and later, even when the server is back.
         reconnect_timeout=0.1,
         open=False,
         configure=_limit_direct,

@@ -94,7 +94,7 @@ class Chat(Base):
     greeted_at: Mapped[datetime | None]
     """When the bot greeted the chat."""
     left_at: Mapped[datetime | None]
-    """When the bot was removed from the chat; None while it is there."""
+    """When the bot was removed from the chat; None while it is a member."""
     application: Mapped[str] = mapped_column(server_default="")
     """The application whose bots post there, see `store.applications`; empty while no bot has named itself."""
 
@@ -517,7 +517,7 @@ class Outbox(Base):
 
 
 class Trouble(Base):
-    """A problem that admins are told about once when it begins and once when it is resolved."""
+    """A problem that admins are notified of once when it begins and once when it is resolved."""
 
     __tablename__ = "trouble"
     __table_args__ = (

@@ -49,7 +49,7 @@ def add_schedules(session: AsyncSession, tournament: Tournament, schedule_ids: C
 
 
 async def list_schedules(session: AsyncSession, tournament_id: int) -> Sequence[Schedule]:
-    """Returns the schedules whose rounds count, also those that were removed since."""
+    """Returns the schedules whose rounds count, including those that were removed since."""
     query = select(Schedule).join(TournamentSchedule, TournamentSchedule.schedule_id == Schedule.id)
     return (
         await session.scalars(query.where(TournamentSchedule.tournament_id == tournament_id).order_by(Schedule.id))
@@ -192,7 +192,7 @@ async def list_chats(session: AsyncSession, workspace_id: int) -> Sequence[Chat]
 
 
 async def list_rounds(session: AsyncSession, tournament_id: int, day: date) -> Sequence[Round]:
-    """Returns the daily rounds of the tournament's schedules on a day, also those that were skipped."""
+    """Returns the daily rounds of the tournament's schedules on a day, including those that were skipped."""
     query = (
         select(Round)
         .join(TournamentSchedule, TournamentSchedule.schedule_id == Round.schedule_id)

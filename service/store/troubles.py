@@ -1,4 +1,4 @@
-"""Rows of troubles that admins are told about: each open at most once, with the queries that detect and resolve them.
+"""Rows of problems that admins are notified of: each open at most once, with the queries that detect and resolve them.
 
 Notices are in `service.rounds.alerts`.
 """

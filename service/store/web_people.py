@@ -128,7 +128,7 @@ async def set_admin(session: AsyncSession, chat: int, person: str, admin: bool) 
 
 
 async def forget_people(session: AsyncSession, member_id: int) -> None:
-    """Erases who the member is in web chats: names, browsers, links and messages, also those for them alone."""
+    """Erases who the member is in web chats: names, browsers, links and messages, including private ones."""
     query = (
         select(Identity.chat_id, Identity.external_id)
         .join(WebPersonRow, (WebPersonRow.chat_id == Identity.chat_id) & (WebPersonRow.id == Identity.external_id))

@@ -50,7 +50,7 @@ class ScheduleSpec(Model):
 
 
 class ScheduleChanges(ScheduleSpec):
-    """Changes to a schedule. Fields that are not set stay as they are, also if another admin changes them meanwhile."""
+    """Changes to a schedule. Fields that are not set stay as they are, even if another admin changes them meanwhile."""
 
     @model_serializer(mode="wrap")
     def _write_set_fields(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:

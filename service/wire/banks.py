@@ -193,7 +193,7 @@ class ItemStatistics(Model):
     right_high: float = 1.0
     """Ends of the 95 % interval of `right`."""
     expected: float | None = None
-    """Share right to expect of all members, also of those who were absent; None before a calibration."""
+    """Share right to expect of all members, including those who were absent; None before a calibration."""
     expected_low: float = 0.0
     expected_high: float = 1.0
     """Ends of the 95 % interval of `expected`."""

@@ -107,5 +107,5 @@ class Where(Model):
 
     @property
     def itself(self) -> Where:
-        """The thread as a channel of its own; the channel if this is no thread."""
+        """The thread as a channel of its own; the channel if this is not a thread."""
         return Where(channel=self.thread, name=self.thread_name) if self.thread else self

@@ -297,7 +297,7 @@ class DuelPost(Model):
 
 
 TournamentForm = Literal["table", "bracket"]
-"""Every day each team meets each other, or pairs of teams whose winners go on."""
+"""Every day each team meets each other, or pairs of teams whose winners advance."""
 TournamentTeams = Literal["random", "captains", "chats"]
 """How teams are made: balanced at random, picked by captains, or one of each linked chat."""
 TournamentBalance = Literal["points", "rating"]

@@ -197,7 +197,7 @@ class MessagesCheck(_Check):
 
 
 class TroubleCheck(_Check):
-    """A problem that admins were told about and that is not over."""
+    """A problem that admins were notified of and that is not over."""
 
     kind: Literal["trouble"] = "trouble"
     trouble: TroubleView

@@ -30,7 +30,7 @@ class NotFound(Model):
         "open answer", "duel", "suggestion", "tournament", "measurement",
     ]  # fmt: skip
     name: str = ""
-    """Name or number that was given; empty if it stood for all."""
+    """Name or number that was given; empty if it meant all."""
     similar: tuple[str, ...] = ()
     """Names that exist and may have been meant."""
 

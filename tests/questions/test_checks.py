@@ -486,7 +486,7 @@ def test_what_no_database_stores_is_named() -> None:
             (
                 "error",
                 "Q010",
-                "a text of the question contains U+0000, which is no character",
+                "a text of the question contains U+0000, which is not a character",
                 "remove it from the data",
             )
         ]

@@ -1,4 +1,4 @@
-"""Creates triggers: they plan schedules again after a change, let queues of the outbox go on, and keep rows within one
+"""Creates triggers: they plan schedules again after a change, advance queues of the outbox, and keep rows within one
 workspace."""
 
 from __future__ import annotations

@@ -76,4 +76,4 @@ def test_words_for_a_missing_answer_are_none(name: str, word: str) -> None:
     reading = read_bank(f"question,answer\n{rows}\n" if name.endswith("csv") else records, name=name)
     assert [one.answered for one in reading.bank.questions] == [True, False, True]
     (finding,) = reading.findings
-    assert f"`{word}` is no answer" in finding.message
+    assert f"`{word}` is not an answer" in finding.message

@@ -217,7 +217,7 @@ LISTS = "examples(), cases(rng) and growing(rng) must return lists of argument t
             returned(join([b"N", b"N"])),
             "the cases program's result cannot be read: too many values to unpack (expected 1)",
         ),
-        (returned(join([b"?"])), "the cases program's result cannot be read: byte 0: b'?' is no tag"),
+        (returned(join([b"?"])), "the cases program's result cannot be read: byte 0: b'?' is not a tag"),
         (returned(join([encode(("raised", "KeyError", "'a'"))])), "the cases program raised KeyError: 'a'"),
         (
             returned(join([encode(("unsupported", "set", "a set"))])),
@@ -494,7 +494,7 @@ async def test_a_question_without_examples_has_none_and_runs_no_reference() -> N
     [
         (Outcome("x", "time", detail="slow"), "the reference ended with time: slow"),
         (returned(join([encode(("ok", 2))])), "the reference gave 1 results for 2 cases"),
-        (returned(join([b"?", b"?"])), r"the reference's results cannot be read: byte 0: b'\?' is no tag"),
+        (returned(join([b"?", b"?"])), r"the reference's results cannot be read: byte 0: b'\?' is not a tag"),
         (
             returned(join([encode(("unsupported", "set", "a set"))] * 2)),
             "the reference's results cannot be read: the reference returned what cannot be compared: a set",

@@ -177,7 +177,7 @@ def test_our_own_failure_is_never_the_member_s() -> None:
     ("expected", "detail"),
     [
         ([ok(1)] * 3, "3 results of the reference for 4 cases"),
-        ([b"junk"] * 4, "the reference's results cannot be read: byte 0: b'j' is no tag"),
+        ([b"junk"] * 4, "the reference's results cannot be read: byte 0: b'j' is not a tag"),
         (
             [ok(1), ok(1), ok(1), encode(("unsupported", "TypeError", "a set"))],
             "the reference returned what cannot be compared: a set",

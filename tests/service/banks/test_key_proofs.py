@@ -97,7 +97,8 @@ FALSE: dict[str, tuple[str, str, str, Told]] = {
         [
             (
                 "key",
-                "`answer` is <class 'object'>: it is no value to compare with a key, such as 3, (1, 4) or True",
+                "`answer` is <class 'object'>: it is not a value that can be compared with a key, "
+                "such as 3, (1, 4) or True",
             )
         ],
     ),
