@@ -178,7 +178,7 @@ def _slot_line(slot: SlotView) -> str:
 
 
 def _trouble_line(trouble: TroubleView) -> str:
-    until = f"over at {clock_text(trouble.over_at, 'UTC')}" if trouble.over_at is not None else "not over"
+    until = f"resolved at {clock_text(trouble.over_at, 'UTC')}" if trouble.over_at is not None else "open"
     return f"{clock_text(trouble.since, 'UTC')}, {until}  {trouble_text(trouble)}"
 
 

@@ -87,7 +87,7 @@
   function take(number) {
     const one = offers[number];
     if (one.runs) return run(one.text);
-    complete(number, `It needs more: ${one.usage}`);
+    complete(number, `It needs arguments: ${one.usage}`);
   }
 
   function complete(number, note) {
@@ -117,7 +117,7 @@
       const answer = await fetch(url, { method: "POST", body: fields, headers: { Accept: "application/json" } });
       if (!answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        throw new Error(page.querySelector("main p")?.textContent ?? `The server said ${answer.status}.`);
+        throw new Error(page.querySelector("main p")?.textContent ?? `The server responded with status ${answer.status}.`);
       }
       const { html, editor } = await answer.json();
       if (editor) return location.assign(editor);

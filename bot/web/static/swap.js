@@ -14,7 +14,7 @@ async function load(url, options = {}, { quiet = false } = {}) {
     const answer = await fetch(url, options);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const after = page.getElementById("content");
-    if (!after) throw new Error(page.querySelector("main p")?.textContent ?? `The server said ${answer.status}.`);
+    if (!after) throw new Error(page.querySelector("main p")?.textContent ?? `The server responded with status ${answer.status}.`);
     if (quiet && after.querySelector("[data-poll]")) return;
     // A refused answer has no address of its own.
     const own = answer.redirected || options.method !== "POST";

@@ -156,7 +156,7 @@ async def test_every_problem_is_described_and_escaped(chat: WebChat, desk: Desk,
         "question: 3 attempts, will be retried",
         ">2026-03-02 10:00:00</time>",
         ">10:14:00</time>",
-        "over at",
+        "resolved at",
     ):
         assert said in page, said
 
@@ -177,7 +177,7 @@ async def test_it_reads_well_in_light_and_dark_and_on_a_phone(chat: WebChat, des
         told.said = BUSY
         for width in (1100, 360):
             await ann.page.set_viewport_size({"width": width, "height": 800})
-            await ann.page.get_by_role("link", name="load again").click()
+            await ann.page.get_by_role("link", name="reload").click()
             await expect(ann.page.get_by_text("No worker is running")).to_be_visible()
             assert await ann.audit() == []
             wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"

@@ -174,7 +174,7 @@ def test_all_of_it_is_one_page_of_text() -> None:
     for line in (
         "No worker is running: nothing is posted, closed or judged. Start one: `dailygrad work`.",
         "  messages for Slack: 2, the oldest for 5 min",
-        "  2026-03-02 12:00:00, not over  a question is late in #quiz: away",
+        "  2026-03-02 12:00:00, open  a question is late in #quiz: away",
         "  2026-03-02 12:00:00  question: 1 attempt, will be retried: #quiz, Slack: no",
         "  2026-03-02 12:00:00 → 12:00:00 → 12:00:01  slack T1 #quiz: posted on time",
         "  2026-03-02 12:00:00 → – → –  slack T1 #quiz: not posted (no question fits the schedule)",
