@@ -66,6 +66,7 @@ class Service:
     sessions: Sessions
     sandbox: FairSandbox | None
     examples: Examples
+    changes: ChangeSignal
     alerts: Alerts
     reminders: Reminders
     digests: Digests
@@ -100,6 +101,7 @@ class Service:
             if self.workers is not None:
                 stack.push_async_callback(self.workers.close)
             stack.push_async_callback(self.examples.close)
+            stack.push_async_callback(self.changes.aclose)
             await stack.enter_async_context(self.jobs.app.open_async())
             if work:
                 # A service never leads, and does without APScheduler.
@@ -208,6 +210,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     cipher = TokenCipher(settings.token_keys)
     metrics.record_build(migrations.newest())
     examples = Examples(fair)
+    changes = ChangeSignal(settings.database_url)
     stopping = Event()
 
     def open_api() -> FastAPI:
@@ -216,7 +219,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
 
         parts = ServiceParts(
             sessions,
-            ChangeSignal(settings.database_url),
+            changes,
             clock,
             tokens,
             settings.bots,
@@ -240,6 +243,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         sessions,
         fair,
         examples,
+        changes,
         alerts,
         Reminders(sessions),
         Digests(sessions),

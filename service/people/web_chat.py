@@ -253,15 +253,14 @@ async def changes_or_wait(
         latest = max([version, *(message.version for message in found)])
         return WebChanges(version=latest, sign_outs=sign_outs, messages=found)
 
-    async with signal.listening():
-        while True:
-            changed = signal.next_change(WEB)
-            found = await look()
-            if found is not None or wait_s <= 0 or stopping():
-                break
-            pause = min(wait_s, POLL_SECONDS)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await changed.wait()
-            wait_s -= pause
+    while True:
+        changed = signal.next_change(WEB)
+        found = await look()
+        if found is not None or wait_s <= 0 or stopping():
+            break
+        pause = min(wait_s, POLL_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await changed.wait()
+        wait_s -= pause
     return found or WebChanges(version=seen.version, sign_outs=seen.sign_outs, messages=())

@@ -109,17 +109,16 @@ async def claim_or_wait(
     found = await claim()
     if found or wait_s <= 0:
         return found
-    async with signal.listening():
-        while not stopping():
-            added = signal.next_change(OUTBOX)
-            found = await claim()
-            if found or wait_s <= 0:
-                break
-            pause = min(wait_s, POLL_SECONDS)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await added.wait()
-            wait_s -= pause
+    while not stopping():
+        added = signal.next_change(OUTBOX)
+        found = await claim()
+        if found or wait_s <= 0:
+            break
+        pause = min(wait_s, POLL_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await added.wait()
+        wait_s -= pause
     return found
 
 

@@ -4,6 +4,7 @@ machine."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -327,7 +328,7 @@ async def test_a_waiting_dispatcher_is_notified(
     )
     async with build(settings, clock).running() as other:
         await other.tick()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(60), contextlib.aclosing(signal):
         assert {each.body.kind for each in await waiting} in ({"question"}, {"notice"}, {"question", "notice"})
 
 
@@ -345,7 +346,7 @@ async def test_nothing_is_leased_to_a_dispatcher_that_is_gone(daily: DailyChanne
 async def test_a_dispatcher_that_leaves_just_when_a_message_comes_is_gone(daily: DailyChannel, clock: Clock) -> None:
     """Python 3.11's `asyncio.wait_for` forgets a cancellation at the moment that what it waits for happens."""
     signal = ChangeSignal(daily.service.settings.database_url)
-    async with signal.listening():
+    async with contextlib.aclosing(signal):
         waiting = asyncio.create_task(
             rounds_delivery.claim_or_wait(
                 daily.service.sessions, signal, rounds_delivery.Claim("web"), clock, wait_s=36_000

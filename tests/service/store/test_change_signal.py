@@ -1,9 +1,10 @@
-"""Waiting for new messages: one connection per process, none when nobody waits, and no message missed."""
+"""Waiting for new messages: one connection per process, which stays, and no message missed."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import contextlib
+from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
@@ -25,75 +26,70 @@ def run(database_url: str, statement: str) -> None:
         connection.execute(statement)
 
 
-async def test_all_who_wait_share_one_connection_which_the_last_closes(database_url: str) -> None:
-    signal = ChangeSignal(database_url)
-    async with asyncio.timeout(60):
-        async with signal.listening():
-            async with signal.listening(), signal.listening():
-                await signal.next_change(OUTBOX).wait()  # it listens from now on
-                assert len(listeners(database_url)) == 1
-                waiting = [asyncio.create_task(signal.next_change(OUTBOX).wait()) for _ in range(3)]
-                await asyncio.to_thread(run, database_url, f"notify {OUTBOX}")
-                await asyncio.gather(*waiting)
-            assert len(listeners(database_url)) == 1
-        # The server notices in its own time that a connection is closed.
-        while listeners(database_url):  # noqa: ASYNC110
-            await asyncio.sleep(0)
+@pytest.fixture
+async def signal(database_url: str) -> AsyncIterator[ChangeSignal]:
+    """A signal with a minute for the test."""
+    async with asyncio.timeout(60), contextlib.aclosing(ChangeSignal(database_url)) as signal:
+        yield signal
 
 
-async def test_a_message_added_between_looking_and_waiting_is_not_missed(database_url: str) -> None:
-    signal = ChangeSignal(database_url)
-    async with asyncio.timeout(60), signal.listening():
-        await signal.next_change(OUTBOX).wait()
-        added = signal.next_change(OUTBOX)
+async def test_all_who_wait_share_one_connection_which_stays_until_the_end(
+    signal: ChangeSignal, database_url: str
+) -> None:
+    """A bot waits again and again: a connection for each time would cost both processes milliseconds."""
+    assert not listeners(database_url), "nobody waits yet"
+    await signal.next_change(OUTBOX).wait()  # it listens from now on
+    (first,) = listeners(database_url)
+    for _ in range(3):
+        waiting = [asyncio.create_task(signal.next_change(OUTBOX).wait()) for _ in range(3)]
         await asyncio.to_thread(run, database_url, f"notify {OUTBOX}")
-        await added.wait()
+        await asyncio.gather(*waiting)
+        assert listeners(database_url) == [first]
+    await signal.aclose()
+    # The server notices in its own time that a connection is closed.
+    while listeners(database_url):  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+
+async def test_a_canceled_wait_leaves_the_connection_to_others(signal: ChangeSignal, database_url: str) -> None:
+    """The web server cancels the request of a page that went away."""
+    await signal.next_change(WEB).wait()
+    before = listeners(database_url)
+    gone = asyncio.create_task(signal.next_change(WEB).wait())
+    other = asyncio.create_task(signal.next_change(WEB).wait())
+    await asyncio.sleep(0)
+    gone.cancel()
+    await asyncio.to_thread(run, database_url, f"notify {WEB}")
+    await other
+    assert gone.cancelled() and listeners(database_url) == before
+
+
+async def test_it_can_be_used_again_after_its_end(signal: ChangeSignal) -> None:
+    await signal.next_change(OUTBOX).wait()
+    await signal.aclose()
+    await signal.next_change(OUTBOX).wait()
+
+
+async def test_a_message_added_between_looking_and_waiting_is_not_missed(
+    signal: ChangeSignal, database_url: str
+) -> None:
+    await signal.next_change(OUTBOX).wait()
+    added = signal.next_change(OUTBOX)
+    await asyncio.to_thread(run, database_url, f"notify {OUTBOX}")
+    await added.wait()
 
 
 async def test_it_listens_again_when_its_connection_was_lost(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
+    signal: ChangeSignal, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("service.store.change_signal.RETRY_SECONDS", 0.01)
-    signal = ChangeSignal(database_url)
-    async with asyncio.timeout(60), signal.listening():
-        await signal.next_change(OUTBOX).wait()
-        again = signal.next_change(OUTBOX)
-        (first,) = listeners(database_url)
-        await asyncio.to_thread(run, database_url, f"select pg_terminate_backend({first})")
-        await again.wait()
-        (second,) = listeners(database_url)
-        assert first != second
-
-
-async def test_its_connection_is_closed_by_an_end_that_is_canceled_again_and_again(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The web server cancels the request of a page that went away in every turn of the loop until the request ends."""
-    execute = psycopg.AsyncConnection.execute
-    opened: list[psycopg.AsyncConnection] = []
-    asked = asyncio.Event()
-
-    async def observed(self: psycopg.AsyncConnection, *values: Any, **options: Any) -> Any:
-        opened.append(self)
-        asked.set()
-        return await execute(self, *values, **options)
-
-    monkeypatch.setattr(psycopg.AsyncConnection, "execute", observed)
-    signal = ChangeSignal(database_url)
-
-    async def page() -> None:
-        async with signal.listening():
-            await asyncio.Event().wait()
-
-    viewed = asyncio.create_task(page())
-    async with asyncio.timeout(60):
-        await asked.wait()
-        while not viewed.done():
-            viewed.cancel()
-            await asyncio.sleep(0)
-        (connection,) = set(opened)
-        while not connection.closed:  # noqa: ASYNC110
-            await asyncio.sleep(0)
+    await signal.next_change(OUTBOX).wait()
+    again = signal.next_change(OUTBOX)
+    (first,) = listeners(database_url)
+    await asyncio.to_thread(run, database_url, f"select pg_terminate_backend({first})")
+    await again.wait()
+    (second,) = listeners(database_url)
+    assert first != second
 
 
 async def test_the_server_ends_statements_and_pauses_that_take_too_long(
