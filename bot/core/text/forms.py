@@ -1,4 +1,4 @@
-"""Hints at the fields of forms, for chats that have no input of their own for a value."""
+"""Hints on fields of forms, and on what a chat has no room or no input for."""
 
 from __future__ import annotations
 

@@ -125,10 +125,9 @@ def test_the_next_card_matches_the_filter(wanted: PracticeFilter) -> None:
 def test_any_other_text_is_refused_or_stands_for_itself(text: str) -> None:
     try:
         action = actions.decode(text)
-    except BadAction as error:
-        assert "/quiz today" in str(error)
-    else:
-        assert actions.decode(actions.encode(action)) == action
+    except BadAction:
+        return
+    assert actions.decode(actions.encode(action)) == action
 
 
 @pytest.mark.parametrize(

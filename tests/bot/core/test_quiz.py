@@ -448,6 +448,14 @@ async def test_schedules_are_made_changed_and_removed(room: Room) -> None:
     assert "There is no schedule yet." in await room.types(boss, "/quiz-admin schedule pause")
 
 
+@pytest.mark.parametrize("kind", [Press, Submit])
+async def test_a_button_or_form_that_nobody_makes_any_more_says_what_to_type(
+    room: Room, ann: Who, kind: type[Press | Submit]
+) -> None:
+    said = await room.does(kind(room.event_id(), room.clock(), ann, room.where, "no action of ours"))
+    assert "Button out of date" in said and "Type /quiz today for today's question" in " ".join(said.split())
+
+
 async def test_tomorrow_is_that_of_the_schedule(room: Room) -> None:
     boss = room.boss
     # Monday, 08:00 in UTC, is still Sunday there.

@@ -187,7 +187,7 @@ def test_a_question_too_long_for_a_view_says_so() -> None:
 def test_a_text_too_long_for_its_field_is_not_cut() -> None:
     block, upload = view(Form("Code", "f:r1", (TextField("code", "Code", "x" * 3001, code=True),)))["blocks"]
     assert "initial_value" not in block["element"]
-    assert "longer than this window" in block["hint"]["text"]
+    assert "too long for this window" in block["hint"]["text"]
     assert upload["element"]["type"] == "file_input"
 
 

@@ -135,7 +135,7 @@ async def test_a_month_is_written_once_and_again_on_request(daily: DailyChannel,
 def test_a_month_is_a_year_and_a_number() -> None:
     assert parse_month("2026-03") == MARCH
     for wrong in ("2026-13", "26-03", "2026-3", "March"):
-        with pytest.raises(Exception, match="no month such as"):
+        with pytest.raises(Exception, match="is not a month such as"):
             parse_month(wrong)
 
 
