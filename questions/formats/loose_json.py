@@ -1,5 +1,6 @@
-"""Reads JSON with slips that have only one meaning: commas before a closing bracket, comments, missing outer brackets,
-and several documents after one another. Values are never changed: only commas and brackets are left out or added."""
+"""Reads JSON with slips that have only one meaning: commas before a closing bracket, comments, names without quotes or
+texts in single ones as in JavaScript, missing outer brackets, and several documents after one another. Values are never
+changed: only commas, brackets and quotes are left out, added or exchanged."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from typing import Any, NamedTuple
 
 _TOKEN = re.compile(
     r'[ \t\r\n]*(?:(?P<comment>//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)|(?P<text>"[^"\\\n]*(?:\\.[^"\\\n]*)*")'
-    r"|(?P<mark>[\[\]{},:])|(?P<word>[A-Za-z0-9.+-]+)|\Z)"
+    r"|(?P<single>'[^'\\\n]*(?:\\.[^'\\\n]*)*')|(?P<mark>[\[\]{},:])|(?P<name>[A-Za-z_$][\w$]*(?=[ \t]*:))"
+    r"|(?P<word>[A-Za-z0-9.+-]+)|\Z)"
 )
 _MOST_TOKENS = 600_000
 """Most texts, numbers and marks of a document; a question needs about thirty."""
@@ -19,6 +21,9 @@ _COMMAS = "commas before a closing bracket"
 _COMMENTS = "comments"
 _BRACKETS = "a missing bracket around the whole"
 _DOCUMENTS = "documents after one another"
+_NAMES = "names without quotes"
+_SINGLE = "texts in single quotes"
+_ESCAPED = re.compile(r"\\(.)|\"")
 
 
 class Slip(NamedTuple):
@@ -79,11 +84,26 @@ def _tokens(text: str, slips: _Slips) -> list[_Token]:
         if kind == "comment":
             slips.add(_COMMENTS, found.start(kind))
             continue
-        tokens.append(_Token(found[kind], found.start(kind)))
+        if kind == "name":
+            slips.add(_NAMES, found.start(kind))
+        elif kind == "single":
+            slips.add(_SINGLE, found.start(kind))
+        tokens.append(_Token(_in_quotes(found[kind], kind), found.start(kind)))
         depth += (found[kind] in _OPENING) - (found[kind] in _CLOSING)
         if depth > _DEEPEST or len(tokens) > _MOST_TOKENS:
             return []
     return tokens
+
+
+def _in_quotes(token: str, kind: str) -> str:
+    """Returns a token as JSON writes it: names and texts in double quotes."""
+    if kind == "name":
+        return f'"{token}"'
+    if kind != "single":
+        return token
+    # An escaped single quote is a plain one, and a double one must be escaped.
+    inner = _ESCAPED.sub(lambda one: "'" if one[1] == "'" else '\\"' if one[1] is None else one[0], token[1:-1])
+    return f'"{inner}"'
 
 
 _OPENING = ("[", "{")

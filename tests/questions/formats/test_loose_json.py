@@ -50,7 +50,8 @@ def test_slips_with_one_meaning_are_read_and_named(text: str, slips: list[str]) 
         (f"[{VIEW},\n{LEAF[:-1]}]", 2),  # another bracket
         (f"[{VIEW},\n{LEAF}}}", 2),
         (f'[{VIEW},\n{{"question": "What is "grad"?", "answer": "A tensor"}}]', 2),  # quotes in a text
-        (f"[{VIEW},\n{{question: 'What is grad?', 'answer': 'A tensor'}}]", 2),  # no JSON
+        (f"[{VIEW},\n{{question: What is grad?, answer: 'A tensor'}}]", 2),  # no JSON
+        (f"[{VIEW},\n{{question: 'What's grad?', answer: 'A tensor'}}]", 2),  # quotes in a text
         (f'[{VIEW},\n{{"question": "What is \ngrad?"}}]', 2),  # a text over two lines
         (f"[{VIEW}, {LEAF}\n/* never closed ]", 2),
         (f'[{VIEW}]\n"and": 1', 2),  # neither a name nor a document may follow
@@ -122,3 +123,22 @@ def test_deep_and_endless_documents_are_not_read() -> None:
     deep = "[" * 60 + "1," + "]" * 60
     assert load_loose(deep) is None
     assert load_loose("[" * 40 + "1," + "]" * 40) is not None
+
+
+def test_names_without_quotes_and_texts_in_single_ones_are_read() -> None:
+    text = (
+        "[\n  {\n    question: 'What is \\'grad\\'?',\n    choices: ['a \"leaf\"', 'a tensor', \"it's a view\"],\n"
+        "    correct: 'a tensor',\n  },\n  {question: 'What is a stride?', answer: 'a step: 1', $n: 2},\n]\n"
+    )
+    reading = read_bank(text, name="a.json")
+    grad, stride = reading.bank.questions
+    assert grad.prompt == "What is 'grad'?"
+    assert [(one.text, one.right) for one in grad.options] == [
+        ('a "leaf"', False),
+        ("a tensor", True),
+        ("it's a view", False),
+    ]
+    assert (stride.prompt, stride.answer) == ("What is a stride?", "a step: 1")
+    (found,) = [finding for finding in reading.findings if finding.code == "Q616"]
+    assert "names without quotes" in found.message
+    assert "texts in single quotes" in found.message
