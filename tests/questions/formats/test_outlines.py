@@ -26,3 +26,16 @@ def test_the_mark_behind_a_term_is_no_part_of_its_description() -> None:
 def test_a_description_in_the_line_of_its_term_and_other_colons_stay() -> None:
     text = "  - term :: what it is\ntext ::\n- std::"
     assert markdown_of_org(text) == text
+
+
+def test_words_behind_the_end_of_a_block_do_not_leave_it_open() -> None:
+    text = (
+        "* What does this print?\n#+begin_src python\nprint(x.stride())\n#+end_src python\n"
+        "* What is a stride?\nA step in memory.\n* What is a view?\nA tensor that shares memory.\n"
+    )
+    reading = read_bank(text, name="cards.org")
+    assert [one.prompt.partition("\n")[0] for one in reading.bank.questions] == [
+        "What does this print?",
+        "What is a stride?",
+        "What is a view?",
+    ]
