@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from questions.formats.column_names import Column, columns
+from questions.formats.columns import holds_texts
 from questions.formats.draft import ImportDraft, Item, add_short, topic_of
 from questions.formats.markdown import from_html, from_plain
 from questions.formats.rows import Row, add_row
@@ -47,6 +48,8 @@ class Note:
     last: int
     html: bool = True
     """Whether its fields are HTML."""
+    markdown: bool = False
+    """Whether its fields are Markdown."""
     fields: list[tuple[str, str]] = field(default_factory=list)
     """Names and texts; names are empty if unknown."""
     tags: list[str] = field(default_factory=list)
@@ -60,6 +63,8 @@ class Note:
 
     def words(self, text: str) -> str:
         """Returns a field as Markdown."""
+        if self.markdown:
+            return text.strip()
         return from_html(text) if self.html else from_plain(text)
 
 
@@ -93,7 +98,7 @@ def _add_note(draft: ImportDraft, note: Note) -> list[str]:
     texts = [text for _, text in note.fields]
     if not draft.accepts(*note.lines, sum(map(len, texts))):
         return []
-    if any(_MEDIA.search(text) for text in texts):
+    if not note.markdown and any(_MEDIA.search(text) for text in texts):
         cure = "describe the picture or sound"
         draft.add(
             "Q609", "pictures and sounds are not imported", cure, note.lines, note="their names are kept in the text"
@@ -456,9 +461,22 @@ class _Headers:
         return int(value) - 1 if value.isdecimal() and 0 < int(value[:4]) < 1000 else None
 
 
+_FEWEST_CARDS = 5
+_REGULAR = 0.9
+"""Share of lines that must be a front and a back with a tab between, where no header announces them."""
+
+
 def sniff_anki_text(source: Source) -> bool:
-    """Returns whether the first line is an Anki header."""
-    return _HEADER.match(source.line(1)) is not None
+    """Returns whether the first line is an Anki header, or a comment above lines of a front, a tab and a back."""
+    if _HEADER.match(source.line(1)) is not None:
+        return True
+    lines = [line for line in source.lines if line.strip()]
+    if not lines or not lines[0].startswith("# "):
+        return False
+    lines = [line for line in lines if not line.startswith("#")]
+    pairs = [line.split("\t") for line in lines if line.count("\t") == 1 and line.strip().count("\t")]
+    enough = len(pairs) >= _FEWEST_CARDS and len(pairs) >= _REGULAR * len(lines)
+    return enough and all(holds_texts([pair[side] for pair in pairs]) for side in (0, 1))
 
 
 def read_anki_text(source: Source) -> ImportDraft:
@@ -475,6 +493,8 @@ def _text_notes(draft: ImportDraft, headers: _Headers) -> Iterator[Note]:
     apart = {headers.column(name): name for name in ("guid", "notetype", "deck", "tags")}
     for cells, lines in _rows(draft, headers):
         note = Note(*lines, html=headers.html, tags=headers.values.get("tags", "").split())
+        # Without a header they were written by hand.
+        note.markdown = not headers.values
         note.deck = headers.values.get("deck", "").strip()
         for index, cell in enumerate(cells):
             name = apart.get(index, "")

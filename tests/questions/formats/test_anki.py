@@ -355,3 +355,19 @@ def test_a_package_takes_no_recipe() -> None:
         "1-1 Q009 the recipe cannot be used: this document is in the format anki, "
         "which says itself where the questions are |  | leave out the recipe"
     ]
+
+
+def test_lines_with_a_tab_below_a_comment_are_notes_in_markdown() -> None:
+    fronts = ["What is a view?", "What is a stride?", "What is a leaf?", "What does `cat` do?", "What is a hook?"]
+    fronts += [f"{front[:-1]} in short?" for front in fronts]
+    cards = "".join(f"[Beginner] {front}\tIt is **not** a `list<object>` of {front}\n" for front in fronts)
+    reading = read_bank(f"# Tensors\n# Format: front and back\n\n{cards}# Graphs\nWhat is a root?\n", name="t.txt")
+    assert [(one.prompt, one.answer) for one in reading.bank.questions] == [
+        (f"[Beginner] {front}", f"It is **not** a `list<object>` of {front}") for front in fronts
+    ]
+    assert [(one.code, one.span.line) for one in reading.findings] == [("Q603", 15)]
+
+
+def test_numbers_with_a_tab_below_a_comment_are_no_notes() -> None:
+    rows = "".join(f"{140 + n}\t{76 + n % 3}\n" for n in range(12))
+    assert read_bank(f"# Heights\n{rows}", name="heights.csv").bank.questions == ()
