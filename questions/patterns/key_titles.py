@@ -1,4 +1,8 @@
-"""Makes a heading of a line such as `Answers` or `参考答案` above nothing but keys, so that they are read as a list."""
+"""Makes a heading of a line such as `Answers` or `参考答案` above nothing but keys, so that they are read as a list.
+
+Where nothing announces the keys, the blank line above them becomes the heading: they end the document, their numbers
+begin anew, and each has the number of a line above.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +31,50 @@ _FEWEST = 2
 def with_key_headings(source: Source) -> Source:
     """Returns the document with a heading for each such line. Lines keep their numbers."""
     lines = source.lines
+    if at := _above_last_keys(lines):
+        return replace(source, lines=(*lines[:at], _ADDED, *lines[at + 1 :]))
     found = [at for at, line in enumerate(lines) if _KEYS.fullmatch(line[: 10 * _LONGEST])]
     if not found or sum(len(_ONE.findall(lines[at])) for at in found) < _FEWEST:
         return source
     titles = {at: f"{'#' * level} {lines[at].strip(' *_')}" for at, level in _titles(lines, frozenset(found))}
     return replace(source, lines=tuple(titles.get(at, line) for at, line in enumerate(lines))) if titles else source
+
+
+_ADDED = "# Answer Key"
+"""The heading of keys that nothing announces."""
+_NUMBERED = re.compile(
+    r"[ ]{0,3}(?:#{1,6}[ ]+|[-*+][ ]+)?[*_]{0,3}(?:[^\W\d]{1,12}[ ]?)?"
+    r"(?P<number>\d{1,4})(?:[ ]?[.):：、．）–—-]|[*_ ]|$)"
+)
+_WITH_TEXT = re.compile(
+    r"[ ]{0,3}(?:[-*+][ ]+)?(?P<number>\d{1,4})[ ]?[.):：、．–—-][ ]?(?!.*[ ][B-Jb-j][)）.])[(（*_]{0,3}[A-Ja-j]"
+    r"(?:[ ]?[)）.:*_–—-][)）.:*_ –—-]{0,4}.*|[ ]?[(（].*[)）]|[ ]*)"
+)
+"""A key by its number and letter, maybe with the text of its option."""
+_FEWEST_ALONE = 4
+"""Fewest keys that nothing announces."""
+
+
+def _above_last_keys(lines: Sequence[str]) -> int:
+    """Returns the blank line above keys that end the document and that nothing announces; 0 if there are none.
+
+    Their numbers go from 1 up, and lines above them have the same.
+    """
+    filled = [at for at, line in enumerate(lines) if line.strip()]
+    start = len(filled)
+    while start and (found := _WITH_TEXT.fullmatch(lines[filled[start - 1]])):
+        start -= 1
+        if found["number"] == "1":
+            break
+    keys = filled[start:]
+    first = keys[0] if keys else 0
+    if len(keys) < _FEWEST_ALONE or first < 1 or lines[first - 1].strip():
+        return 0
+    numbers = [int(found["number"]) for at in keys if (found := _WITH_TEXT.fullmatch(lines[at]))]
+    above = {int(found["number"]) for at in filled[:start] if (found := _NUMBERED.match(lines[at]))}
+    announced = start > 0 and announces_keys(lines[filled[start - 1]])
+    regular = numbers == list(range(1, len(numbers) + 1)) and above.issuperset(numbers)
+    return first - 1 if regular and not announced else 0
 
 
 def _titles(lines: Sequence[str], keys: frozenset[int]) -> list[tuple[int, int]]:

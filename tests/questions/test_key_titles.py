@@ -51,3 +51,32 @@ def test_each_chapter_may_have_its_keys() -> None:
 )
 def test_other_lines_stay_as_they_are(text: str) -> None:
     assert read(text).source.lines == tuple(text.split("\n"))
+
+
+FOUR = "".join(
+    f"{n}. What is {topic}?\nA) one\nB) two\nC) three\n\n"
+    for n, topic in enumerate(("a view", "a leaf", "a hook", "a root"), 1)
+)
+
+
+@pytest.mark.parametrize(
+    "keys", ["1. A\n2. C\n3. B\n4. A\n", "1. A) one\n2. C) three\n3. B) two\n4. A) one\n", "1) a\n2) c\n3) b\n4) a\n"]
+)
+def test_keys_that_end_a_document_need_no_title(keys: str) -> None:
+    reading = read(f"{FOUR}\n{keys}")
+    assert right(reading) == "acba"
+    assert reading.findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{FOUR}\n1. A\n2. C\n3. B\n",  # few
+        f"{FOUR}\n1. A\n2. C\n3. B\n4. A\n5. B\n",  # a number that no line above has
+        f"{FOUR}\n2. A\n3. C\n4. B\n1. A\n",  # out of order
+        f"{FOUR}\n1. A\n2. C\n3. B\n4. A\n\nThese are my own.\n",
+        f"{FOUR.rstrip()}\n1. A\n2. C\n3. B\n4. A\n",  # no blank line
+    ],
+)
+def test_other_numbered_letters_at_the_end_are_no_keys(text: str) -> None:
+    assert read_bank(text, name="d.md").source.lines == tuple(text.split("\n"))
