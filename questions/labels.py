@@ -53,6 +53,9 @@ _SHORT = rf"a|{_WHOLE_WORDS}"
 """Words before an answer, recognized without emphasis."""
 _MARKED_ANSWER = (
     rf"{_SHORT}|(?:(?:sample|model|short|expected|suggested|example|good|ideal|detailed)[ ]+)answer"
+    r"|(?:sample|expected)[ ]answers"
+    r"|(?:réponses?|respuestas?|respostas?|rispost[ae])[ ](?:attendues?|esperadas?|attes[ae]|types?|modelos?|modello)"
+    r"|(?:erwartete|mögliche)[ ]antwort(?:en)?|oczekiwana[ ]odpowiedź|ожидаемый[ ]ответ|beklenen[ ]cevap"
     r"|discussion|solution|response|soluci[oó]n|solução|solutions?|lösung(?:en)?|soluzion[ei]|oplossing"
     r"|rozwiązanie|решение"
     r"|рішення|çözüm|pembahasan|lời[ ]giải"
@@ -119,11 +122,11 @@ _SYMBOL = re.compile(r"[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
 _SYMBOL_INSIDE = re.compile(r"(?P<open>\*{1,3}|_{1,3})[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
 """A symbol between the emphasis and the label."""
 _ANSWER_HEADING = re.compile(
-    rf"(?:(?:{_MARKED_ANSWER}|{_EXPLANATION})[ ]?(?:#?\d{{1,4}})?[ ]?[:：]?"
+    rf"(?:(?:the[ ])?(?:{_MARKED_ANSWER}|{_EXPLANATION})[ ]?(?:#?\d{{1,4}})?[ ]?[:：]?"
     rf"|(?:{_SHORT})[ ]?(?:[:–—-][ ]+|：[ ]*)(?P<rest>\S.*)|(?:{_SHORT})[ ]+(?P<letter>[A-J](?:[ ]?[,&/][ ]?[A-J])*))",
     re.IGNORECASE,
 )
-_MAY_ANSWER = re.compile(rf"(?:[^\w]|_){{0,20}}(?:{_MARKED_ANSWER}|{_EXPLANATION})(?![a-z])", re.IGNORECASE)
+_MAY_ANSWER = re.compile(rf"(?:[^\w]|_){{0,20}}(?:the[ ])?(?:{_MARKED_ANSWER}|{_EXPLANATION})(?![a-z])", re.IGNORECASE)
 _SUMMARY_LABEL = re.compile(
     rf"(?:[\w'’]+[ ]){{0,4}}?(?:\w{{0,6}}?(?:{_MARKED_ANSWER})|answers?|solutions?|{_EXPLANATION})"
     r"(?:[ ]?(?:here|below|&[ ]\w+|and[ ]\w+|\d{1,4}|보기|확인))?",

@@ -83,6 +83,7 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     """Adds a question to the draft: as a choice if it has options, with a finding if it has no key."""
     if (last := last_of_text(document.source, found.first, found.last)) != found.last:
         found = replace(found, last=last)
+    found = replace(found, prompt=_without_label(found.prompt))
     question = make_question(document, found)
     answer = _FIRST_RULE.sub("", without_promotion(_CARD_TAG.sub("", found.answer, count=1)), count=1)
     answer = _below_label(answer) if found.labeled else with_table_options(answer)
@@ -122,6 +123,13 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     if not question.answered and not (choice and choice.problems):
         draft.findings.append(no_answer_finding(document, *(found.asked or (found.first, found.first))))
     draft.questions.append(question)
+
+
+def _without_label(prompt: str) -> str:
+    """Returns a prompt without a label before it in emphasis, which numbered items may have: `**Question:** Why?`."""
+    label = label_of(prompt.partition("\n")[0]) if prompt.startswith(("**", "__")) else None
+    rest = prompt[label.end :].lstrip() if label and label.role == "question" and not label.closing else ""
+    return rest or prompt
 
 
 def _without_type(prompt: str) -> str:
