@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.patterns.answers import without_footer, without_separators
+from questions.patterns.imperatives import sets_task
 from questions.patterns.start import Start
 from questions.patterns.stems import demands, ends_asking, numbered, question_line, reads_as_question
 
@@ -51,11 +52,35 @@ def find_paragraphs(document: Document) -> list[Start]:
     below = Counter(_kind(stretch, index + 1) for stretch, one in zip(stretches, sure, strict=True) for index, _ in one)
     kind = below.most_common(1)[0][0] if below else ""
     listed = lists_paragraphs(document)
+    telling = listed and _mostly_unanswered(stretches, sure)
     words = _usual_words(stretches, sure)
     firsts = Counter(block.text.partition("\n")[0].strip() for block in document.blocks if block.kind == "paragraph")
     return [
-        start for stretch in stretches for start in _of_stretch(document, stretch, kind, words, firsts, listed=listed)
+        start
+        for stretch in stretches
+        for start in _of_stretch(document, stretch, kind, words, firsts, listed=listed, telling=telling)
     ]
+
+
+_UNANSWERED = 0.8
+"""Share of questions without anything below them from which a document only asks."""
+
+
+def _mostly_unanswered(stretches: tuple[Stretch, ...], sure: list[list[tuple[int, int]]]) -> bool:
+    """Returns whether nothing stands below most paragraphs that ask, so that others of one line ask as well."""
+    alone = total = 0
+    for stretch, asking in zip(stretches, sure, strict=True):
+        at = [index for index, _ in asking]
+        total += len(at)
+        ends = [*at[1:], len(stretch.blocks)] if at else []
+        alone += sum(all(map(_is_title, stretch.blocks[i + 1 : end])) for i, end in zip(at, ends, strict=True))
+    return total > 0 and alone >= _UNANSWERED * total
+
+
+def _asks_inside(text: str) -> bool:
+    """Returns whether a line asks, and answers itself behind its question mark: `Is it fast? Yes, on a GPU`."""
+    question, mark, _ = text.partition("?")
+    return bool(mark) and len(question) <= _LONGEST_LINE and reads_as_question(f"{question}?")
 
 
 _SUBJECT = re.compile(r"(?P<text>.*\S)[ \t]+\[(?P<subject>[^\W\d][^\[\]\n]{1,60})\][ \t]*")
@@ -161,11 +186,16 @@ def _kind(stretch: Stretch, index: int) -> str:
 
 
 def _asking(
-    document: Document, stretch: Stretch, kind: str, words: frozenset[str] = frozenset()
+    document: Document,
+    stretch: Stretch,
+    kind: str,
+    words: frozenset[str] = frozenset(),
+    *,
+    telling: bool = False,
 ) -> list[tuple[int, int]]:
     """Returns the indices of the paragraphs that ask, with the number of their lines that do. Where lists answer the
     others, a line above a list may ask without a question mark. `kind`: what is below the others. `words`: those
-    with which several of them begin."""
+    with which several of them begin. `telling`: whether nothing answers the others, so that tasks are no answers."""
     found: list[tuple[int, int]] = []
     for index, block in enumerate(stretch.blocks):
         if lists_questions(block) and document.free(block.first, block.last):
@@ -174,9 +204,15 @@ def _asking(
             lines = _lines_that_ask(document, block) or int(_begins_like(document, block, words))
             alike = kind == "list" == _kind(stretch, index + 1) and block.first == block.last
             asks = reads_as_question(block.text) and not block.text.rstrip().endswith((".", ":"))
-            if lines or (alike and (asks or demands(block.text))):
+            told = telling and block.first == block.last and _tells(block.text)
+            if lines or told or (alike and (asks or demands(block.text))):
                 found.append((index, lines or 1))
     return found
+
+
+def _tells(text: str) -> bool:
+    """Returns whether a line sets a task, or asks and answers itself."""
+    return demands(text) or sets_task(text) or _asks_inside(text)
 
 
 def _of_stretch(
@@ -187,8 +223,9 @@ def _of_stretch(
     firsts: Counter[str],
     *,
     listed: bool,
+    telling: bool,
 ) -> Iterator[Start]:
-    asking = _asking(document, stretch, kind, words)
+    asking = _asking(document, stretch, kind, words, telling=telling)
     if not asking:
         return
     above = [_numbered_above(document, stretch, index) for index, _ in asking]
@@ -201,6 +238,9 @@ def _of_stretch(
         below = stretch.blocks[index + 1 : end]
         if listed and all(map(_is_title, below)):
             below = ()
+        while telling and below and below[-1].text.startswith("**") and _is_title(below[-1]):
+            # A title above the next questions.
+            below = below[:-1]
         free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
         last = block.first + lines - 1
         body = without_footer(without_separators(below[:free]), said=last < block.last)
@@ -271,7 +311,7 @@ def _numbered_above(document: Document, stretch: Stretch, index: int) -> tuple[s
 
 def _is_title(block: Block) -> bool:
     """Returns whether a paragraph has only short lines without a period: in a list of questions, a title."""
-    lines = [line.strip() for line in block.text.split("\n")]
+    lines = [line.strip().strip("*_") for line in block.text.split("\n")]
     return block.kind == "paragraph" and all(len(line) < _TITLE and line[-1:].isalnum() for line in lines)
 
 

@@ -212,3 +212,33 @@ def test_statements_to_choose_from_answer_none_of_many_questions() -> None:
     assert len(questions) == 28
     assert not any(question.answered for question in questions)
     assert "A view copies" in questions[27].prompt
+
+
+def paragraphs(texts: list[str]) -> str:
+    return "# Interview questions\n\n" + "\n\n".join(texts) + "\n"
+
+
+ASKING = [*BARE, "What is a hook?", "What is a graph?", "What is a batch?", "What is a seed?", "What is a dtype?"]
+
+
+def test_tasks_between_paragraphs_that_only_ask_are_no_answers() -> None:
+    tasks = ["Explain the difference between a view and a copy.", "Describe how autograd frees a graph."]
+    texts = [*ASKING[:4], tasks[0], *ASKING[4:8], tasks[1], *ASKING[8:]]
+    assert read(paragraphs(texts)) == [(one, None) for one in texts]
+
+
+def test_a_line_between_such_paragraphs_may_answer_itself() -> None:
+    inside = "Is a transpose a copy? No, a view"
+    texts = [*ASKING[:4], inside, *ASKING[4:]]
+    assert [prompt for prompt, _ in read(paragraphs(texts))] == texts
+
+
+def test_a_bold_title_between_such_paragraphs_is_no_answer() -> None:
+    texts = [*ASKING[:4], "**Graphs**", *ASKING[4:]]
+    assert read(paragraphs(texts)) == [(one, None) for one in ASKING]
+
+
+def test_a_task_below_a_question_stays_an_answer_where_questions_have_answers() -> None:
+    told = "Compute both and compare their storage."
+    texts = [text for one in ASKING for text in (one, told)]
+    assert all(answer == told for _, answer in read(paragraphs(texts)))
