@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft, merge_drafts
+from questions.patterns.bold_keys import with_bold_keys
 from questions.patterns.candidate_questions import add_candidate
 from questions.patterns.candidates import REASONS
+from questions.patterns.card_blocks import read_card_blocks
 from questions.patterns.contents import without_contents
 from questions.patterns.flash_cards import FLASH_CARDS, read_flash_cards
 from questions.patterns.front_matter import FRONT_MATTER, read_asking_title, read_front_matter
@@ -67,7 +69,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     draft = merge_drafts([fixed.front_matter, *read, tables, cards, html_tables])
     if not draft.questions and (titled := read_asking_title(whole)).questions:
         return Inferred(titled, (FRONT_MATTER,), ("1 question: the title in the front matter asks",))
-    draft = _keyed(whole, draft, lists)
+    draft = with_bold_keys(whole, _keyed(whole, draft, lists))
     _name_unread(whole, draft, starts, won)
     names = [FRONT_MATTER] if fixed.front_matter.questions else []
     names += [FLASH_CARDS] if fixed.cards.questions else []
@@ -75,7 +77,7 @@ def read_patterns(document: Document, recipe: Recipe | None = None) -> Inferred:
     names += [TABLES] if tables.questions or fixed.html_tables.questions else []
     explanation = tuple(candidate.explain() for candidate in won)
     if fixed.cards.questions:
-        explanation = (f"{len(fixed.cards.questions)} flash cards with `::` or `?`", *explanation)
+        explanation = (f"{len(fixed.cards.questions)} flash cards with `::`, `?` or `Back:`", *explanation)
     return Inferred(draft, tuple(dict.fromkeys(names)), explanation)
 
 
@@ -93,9 +95,12 @@ def _read_fixed(document: Document) -> tuple[_Fixed, Document]:
     document = document.without(front_matter.questions)
     tables = read_html_tables(document)
     document = _without(document, tables)
+    blocks = read_card_blocks(document)
+    document = _without(document, blocks)
     cards = read_flash_cards(document)
     if cards.questions:
         document = _without(document, cards)
+    cards = merge_drafts([blocks, cards])
     return _Fixed(front_matter, tables, cards), document
 
 

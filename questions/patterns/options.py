@@ -283,10 +283,9 @@ def _option_line(line: str) -> _Line | None:
     if found := _OPTION_LETTER.fullmatch(line):
         rest = found["rest"] or ""
         starred = found["open"] == "*" and "*" not in line[found.end("open") :]
-        whole = bool(found["open"]) and rest.endswith(found["open"])
-        if whole:
-            rest = found["open"] + rest
-        bold = found["open"] in ("**", "__") and not whole
+        if found["open"] and rest.rstrip().endswith(found["open"]):
+            rest = found["open"] + rest.rstrip()
+        bold = found["open"] in ("**", "__")
         return _Line("letter", indent, latin_letter(found["letter"]), starred, rest, bold)
     return None
 

@@ -1,0 +1,41 @@
+"""Several options in bold, where bold type marks the right option of most other questions."""
+
+from __future__ import annotations
+
+import pytest
+
+from questions import Reading, read_bank
+
+TOPICS = ("a view", "a leaf", "a hook", "a root", "a step")
+
+
+def alone(options: str = "    **A. one**  \n    B. two  \n    C. three\n") -> str:
+    return "".join(f"{n}. What is {topic}?\n\n{options}\n" for n, topic in enumerate(TOPICS, 1))
+
+
+def last(reading: Reading) -> list[tuple[str, bool]]:
+    return [(option.text, option.right) for option in reading.bank.questions[-1].options]
+
+
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_several_options_in_bold_are_right_ones(blank: str) -> None:
+    text = alone() + f"6. Which of these copy?\n\n    **A. clone**{blank}\n    B. view{blank}\n    **C. repeat**\n"
+    reading = read_bank(text, name="quiz.md")
+    assert last(reading) == [("clone", True), ("view", False), ("repeat", True)]
+    assert [one.code for one in reading.findings] == ["Q107"] * 6
+    assert (reading.findings[-1].span.line, reading.findings[-1].severity) == (33, "note")
+    assert "the bold options" in reading.findings[-1].message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        alone() + "6. Which of these copy?\n\n    **A. clone**  \n    **B. tile**  \n    **C. repeat**\n",  # all
+        alone("    A. one\n    B. two\n    C. three\n\n    Answer: A\n")
+        + "6. Which of these copy?\n\n    **A. clone**\n    B. view\n    **C. repeat**\n",  # bold type marks no others
+    ],
+)
+def test_where_bold_type_tells_nothing_no_key_is_guessed(text: str) -> None:
+    reading = read_bank(text, name="quiz.md")
+    assert [right for _, right in last(reading)] == [False] * 3
+    assert reading.findings[-1].code == "Q101"
