@@ -463,7 +463,7 @@ class _Headers:
 
 _FEWEST_CARDS = 5
 _REGULAR = 0.9
-"""Share of lines that must be a front and a back with a tab between, where no header announces them."""
+"""Minimum share of lines with a front, a tab and a back in a file without a header."""
 
 
 def sniff_anki_text(source: Source) -> bool:
@@ -493,7 +493,7 @@ def _text_notes(draft: ImportDraft, headers: _Headers) -> Iterator[Note]:
     apart = {headers.column(name): name for name in ("guid", "notetype", "deck", "tags")}
     for cells, lines in _rows(draft, headers):
         note = Note(*lines, html=headers.html, tags=headers.values.get("tags", "").split())
-        # Without a header they were written by hand.
+        # A file without a header was written by hand.
         note.markdown = not headers.values
         note.deck = headers.values.get("deck", "").strip()
         for index, cell in enumerate(cells):

@@ -1,5 +1,5 @@
-"""Reads JSON with slips that have only one meaning: commas before a closing bracket, comments, names without quotes or
-texts in single ones as in JavaScript, missing outer brackets, and several documents after one another. Values are never
+"""Reads JSON with slips that have only one meaning: commas before a closing bracket, comments, names without quotes,
+strings in single quotes, missing outer brackets, and several documents after one another. Values are never
 changed: only commas, brackets and quotes are left out, added or exchanged."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads several options in bold as the right ones, where bold type marks the right option of most other questions."""
+"""Reads several bold options as right, in a document where bold type marks the right option of most questions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<text>(?:(?!(?P=mark)).){1,2000})(?P=mark)", re.DOTALL)
 _FEWEST = 5
-"""Fewest questions with one option in bold that show what bold type means."""
+"""Minimum number of questions with one bold option."""
 _MOST = 2
-"""At least one choice in this many must be such a question."""
+"""At least one choice in this many must have one bold option."""
 
 
 def with_bold_keys(document: Document, draft: Draft) -> Draft:
-    """Returns what was read, with the options in bold as keys where some of a question's options are; findings say so.
-    Where all are, bold type tells nothing."""
+    """Returns the draft with several bold options of a question as its key, and a finding for each such question. A
+    question whose options are all bold stays unanswered."""
     choices = [question for question in draft.questions if question.kind == "choice"]
     alone = sum(finding.code == "Q107" for finding in draft.findings)
     if alone < _FEWEST or alone * _MOST < len(choices):

@@ -1,4 +1,4 @@
-"""Reads cards in Markdown that stand between two lines, as a program writes them that adds notes to Anki.
+"""Reads cards in Markdown between `START` and `END`, the notation of a program that adds notes to Anki.
 
 START
 Basic
@@ -7,7 +7,7 @@ Back: answer
 Tags: views
 END
 
-One line may hold a card: `STARTI [Basic] question Back: answer ENDI`.
+A card may be one line: `STARTI [Basic] question Back: answer ENDI`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BACK = re.compile(r"[ \t]*Back(?::[ \t]*(?P<text>.*)|[ \t]*)")
 _FRONT = re.compile(r"[ \t]*Front:[ \t]*")
 _TAGS = re.compile(r"[ \t]*Tags:(?P<tags>.*)")
 _MARK = re.compile(r"<!--[ \t]*ID:[^\n<>]{0,60}-->")
-"""The number of the note, which the program adds."""
+"""The ID of the note, which the program adds."""
 _KIND = re.compile(r"[ \t]*STARTI[ \t]+\[[^\[\]\n]{1,60}\]")
 _GAP = re.compile(r"\{(?:\{?c?\d{1,3}::?)?[^{}\n]{1,300}\}")
 
@@ -42,7 +42,7 @@ class _Card(NamedTuple):
 
 
 def read_card_blocks(document: Document) -> Draft:
-    """Reads all such cards of a document; a finding names those without a back, such as cards with a gap."""
+    """Reads all cards of a document. A finding names each card without a back, such as a card with a gap."""
     draft = Draft()
     if not any(line.lstrip().startswith("START") for line in document.source.lines):
         return draft
@@ -94,7 +94,7 @@ def _of_line(number: int, line: str) -> _Card | None:
 
 
 def _of_lines(first: int, last: int, lines: tuple[str, ...]) -> _Card:
-    """Returns a card of several lines. `lines`: those below the name of its kind."""
+    """Returns a card of several lines. `lines`: the lines below the note type."""
     front: list[str] = []
     back: list[str] | None = None
     tags = ""
@@ -125,9 +125,11 @@ def _unread(document: Document, card: _Card) -> Finding:
     return Finding(
         "Q603",
         "warning",
-        "a card with a gap asks nothing that could be answered here" if gap else "this card has no front or no back",
+        "a card with a gap asks nothing that could be answered here"
+        if gap
+        else "the front or the back of this card is missing",
         document.source.span(card.first, card.last),
         note="it was left out",
-        help="write a question above `Back:`, and its answer behind it",
+        help="write a question above `Back:`, and its answer after it",
         skipped=True,
     )

@@ -1,7 +1,7 @@
 """Makes a heading of a line such as `Answers` or `参考答案` above nothing but keys, so that they are read as a list.
 
-Where nothing announces the keys, the blank line above them becomes the heading: they end the document, their numbers
-begin anew, and each has the number of a line above.
+Keys without such a line get a heading in the blank line above them if they are the end of the document, their numbers
+start again at 1, and each is the number of a line above.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def with_key_headings(source: Source) -> Source:
 
 
 _ADDED = "# Answer Key"
-"""The heading of keys that nothing announces."""
+"""The heading of keys without a title."""
 _NUMBERED = re.compile(
     r"[ ]{0,3}(?:#{1,6}[ ]+|[-*+][ ]+)?[*_]{0,3}(?:[^\W\d]{1,12}[ ]?)?"
     r"(?P<number>\d{1,4})(?:[ ]?[.):：、．）–—-]|[*_ ]|$)"
@@ -50,15 +50,15 @@ _WITH_TEXT = re.compile(
     r"[ ]{0,3}(?:[-*+][ ]+)?(?P<number>\d{1,4})[ ]?[.):：、．–—-][ ]?(?!.*[ ][B-Jb-j][)）.])[(（*_]{0,3}[A-Ja-j]"
     r"(?:[ ]?[)）.:*_–—-][)）.:*_ –—-]{0,4}.*|[ ]?[(（].*[)）]|[ ]*)"
 )
-"""A key by its number and letter, maybe with the text of its option."""
+"""A number and a letter, maybe with the text of the option."""
 _FEWEST_ALONE = 4
-"""Fewest keys that nothing announces."""
+"""Minimum number of keys without a title."""
 
 
 def _above_last_keys(lines: Sequence[str]) -> int:
-    """Returns the blank line above keys that end the document and that nothing announces; 0 if there are none.
+    """Returns the index of the blank line above keys without a title at the end of the document; 0 if there are none.
 
-    Their numbers go from 1 up, and lines above them have the same.
+    Their numbers count up from 1, and each is the number of a line above.
     """
     filled = [at for at, line in enumerate(lines) if line.strip()]
     start = len(filled)

@@ -63,11 +63,11 @@ def find_paragraphs(document: Document) -> list[Start]:
 
 
 _UNANSWERED = 0.8
-"""Share of questions without anything below them from which a document only asks."""
+"""Share of questions without an answer from which a document is a list of questions only."""
 
 
 def _mostly_unanswered(stretches: tuple[Stretch, ...], sure: list[list[tuple[int, int]]]) -> bool:
-    """Returns whether nothing stands below most paragraphs that ask, so that others of one line ask as well."""
+    """Returns whether most paragraphs that ask have nothing below them; then a task in one line is a question too."""
     alone = total = 0
     for stretch, asking in zip(stretches, sure, strict=True):
         at = [index for index, _ in asking]
@@ -78,7 +78,7 @@ def _mostly_unanswered(stretches: tuple[Stretch, ...], sure: list[list[tuple[int
 
 
 def _asks_inside(text: str) -> bool:
-    """Returns whether a line asks, and answers itself behind its question mark: `Is it fast? Yes, on a GPU`."""
+    """Returns whether a line is a question and its answer: `Is it fast? Yes, on a GPU`."""
     question, mark, _ = text.partition("?")
     return bool(mark) and len(question) <= _LONGEST_LINE and reads_as_question(f"{question}?")
 
@@ -195,7 +195,7 @@ def _asking(
 ) -> list[tuple[int, int]]:
     """Returns the indices of the paragraphs that ask, with the number of their lines that do. Where lists answer the
     others, a line above a list may ask without a question mark. `kind`: what is below the others. `words`: those
-    with which several of them begin. `telling`: whether nothing answers the others, so that tasks are no answers."""
+    with which several of them begin. `telling`: whether the others have no answers, so that a task is a question."""
     found: list[tuple[int, int]] = []
     for index, block in enumerate(stretch.blocks):
         if lists_questions(block) and document.free(block.first, block.last):
@@ -211,7 +211,7 @@ def _asking(
 
 
 def _tells(text: str) -> bool:
-    """Returns whether a line sets a task, or asks and answers itself."""
+    """Returns whether a line sets a task, or is a question and its answer."""
     return demands(text) or sets_task(text) or _asks_inside(text)
 
 
@@ -239,7 +239,7 @@ def _of_stretch(
         if listed and all(map(_is_title, below)):
             below = ()
         while telling and below and below[-1].text.startswith("**") and _is_title(below[-1]):
-            # A title above the next questions.
+            # The last block is the title of the next questions.
             below = below[:-1]
         free = next((i for i, b in enumerate(below) if not document.free(b.first, b.last)), len(below))
         last = block.first + lines - 1

@@ -1,4 +1,4 @@
-"""Several options in bold, where bold type marks the right option of most other questions."""
+"""Several bold options, in a document where bold type marks the right option of most questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cards in Markdown between `START` and `END`, as a program writes them that adds notes to Anki."""
+"""Cards in Markdown between `START` and `END`, the notation of a program that adds notes to Anki."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_card_without_a_back_is_named() -> None:
     named = [(one.code, one.span.line, one.message) for one in reading.findings]
     assert named == [
         ("Q603", 9, "a card with a gap asks nothing that could be answered here"),
-        ("Q603", 14, "this card has no front or no back"),
+        ("Q603", 14, "the front or the back of this card is missing"),
     ]
 
 
