@@ -5,14 +5,13 @@ Scripts, styles and navigation are left out.
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from pathlib import PurePath
-from typing import Any
 
 from questions.formats import asciidoc, outlines
-from questions.formats.markdown import fence, from_html
+from questions.formats.markdown import from_html
+from questions.formats.notebook_cells import markdown_of_notebook
 
 SUFFIXES = (".ipynb", ".html", ".htm", *outlines.SUFFIXES, *asciidoc.SUFFIXES)
 
@@ -29,7 +28,7 @@ def read_page(text: str, name: str) -> str | None:
     """Returns the Markdown of a notebook, a page or an outline; None for other documents."""
     suffix = PurePath(name).suffix.lower()
     if suffix == ".ipynb":
-        return _notebook(text)
+        return markdown_of_notebook(text)
     if suffix == ".org":
         return outlines.markdown_of_org(text)
     if suffix == ".rst":
@@ -109,23 +108,3 @@ def _ends(low: str) -> dict[int, int]:
         elif starts:
             ends[starts.pop()] = found.start()
     return ends
-
-
-def _notebook(text: str) -> str | None:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    cells = data.get("cells") if isinstance(data, dict) else None
-    if not isinstance(cells, list):
-        return None
-    shown = (_cell(cell) for cell in cells if isinstance(cell, dict))
-    return "\n\n".join(part for part in shown if part.strip())
-
-
-def _cell(cell: dict[str, Any]) -> str:
-    source = cell.get("source", "")
-    text = "".join(map(str, source)) if isinstance(source, list) else str(source)
-    if cell.get("cell_type") == "code" and text.strip():
-        return fence(text.strip("\n"), "python")
-    return text if cell.get("cell_type") == "markdown" else ""
