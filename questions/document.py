@@ -203,6 +203,18 @@ class Layout:
         return scalar(self.front, "title") or (plain(heading.text) if heading else "")
 
     @cached_property
+    def card_level(self) -> int:
+        """The level of most headings in a document whose title says that it is a deck of cards; 0 in others."""
+        headings = [block for block in self.blocks if block.kind == "heading"]
+        titles = [plain(block.text) for block in headings[:1]]
+        titles += [scalar(self.front, name) for name in ("title", "description")]
+        if not any(map(_DECK.search, titles)):
+            return 0
+        levels = Counter(block.level for block in headings)
+        (level, count), *_ = levels.most_common(1) or [(0, 0)]
+        return level if count >= _FEWEST_CARDS and level > 1 else 0
+
+    @cached_property
     def front(self) -> yaml.Node | None:
         """Syntax tree of the front matter; None if it is missing or not readable."""
         first = self.blocks[0] if self.blocks else None
@@ -214,6 +226,12 @@ class Layout:
             return None
 
 
+_DECK = re.compile(
+    r"\bflash[ -]?cards?\b|\banki (?:cards|deck)\b|(?<!slide )(?<!pitch )\bdeck$|karteikarten|单词卡|抽认卡",
+    re.IGNORECASE,
+)
+"""A title of cards."""
+_FEWEST_CARDS = 5
 _BELOW = 7
 """A depth below every heading."""
 

@@ -150,7 +150,7 @@ def _goes_on(start: Start, numbers: set[int]) -> bool:
 
 def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
     titled = _is_section_of_questions(document, kind, run)
-    if titled:
+    if titled or (kind == "heading" and _are_cards(document, run, known)):
         return Verdict(tuple(start for start in run if start.stem.text and not is_only_link(start)))
     if known or kind in ("label", "fold") or len(run) < _FEWEST_CONTINUED:
         return Verdict()
@@ -164,6 +164,12 @@ def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Can
     if kind == "heading" and any(_holds_headings(start.body) or _titles_parts(start.body) for start in numbered):
         return Verdict()
     return Verdict(tuple(numbered))
+
+
+def _are_cards(document: Document, run: list[Start], known: tuple[Candidate, ...]) -> bool:
+    """Returns whether headings are cards of a deck: others of their level were read as questions."""
+    depth = run[0].depth
+    return depth == document.layout.card_level and any(one.kind == "heading" and one.depth == depth for one in known)
 
 
 def _is_section_of_questions(document: Document, kind: Kind, run: list[Start]) -> bool:

@@ -1,0 +1,50 @@
+"""Headings in a document whose title says that it is a deck of cards."""
+
+from __future__ import annotations
+
+import pytest
+
+from questions import read_bank
+
+CARDS = {
+    "Memory of a view": "It is shared.",
+    "Leaf": "A tensor without history.",
+    "Stride": "A step.",
+    "What is a hook?": "A function.",
+    "What is a batch?": "Several examples.",
+    "What is a seed?": "A number.",
+    "How many steps has an epoch?": "One for each batch.",
+    "Steps of training": "- forward\n- backward",
+}
+
+
+def deck(title: str) -> str:
+    cards = [f"### {front}\n\n{back}\n" for front, back in CARDS.items()]
+    return "\n".join((title, "## Tensors\n", *cards[:3], "## Training\n", *cards[3:]))
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "# Torch Deck\n",
+        "# Flash cards about tensors\n",
+        "# Anki cards about tensors\n",
+        "---\ntitle: Tensors\ndescription: Torch flashcards\n---\n\n# Tensors\n",
+    ],
+)
+def test_each_heading_of_the_level_of_most_is_a_card(title: str) -> None:
+    questions = read_bank(deck(title), name="torch.md").bank.questions
+    assert {one.prompt: one.answer for one in questions} == CARDS
+
+
+@pytest.mark.parametrize("title", ["# Torch\n", "# Slide deck\n", "# Deckard's notes\n"])
+def test_headings_of_other_documents_are_no_cards(title: str) -> None:
+    questions = read_bank(deck(title), name="torch.md").bank.questions
+    assert {one.prompt for one in questions} <= {front for front in CARDS if "?" in front}
+
+
+def test_headings_that_never_ask_are_no_cards() -> None:
+    text = "# Flashcards\n\n" + "".join(
+        f"## {name}\n\nSome words.\n\n" for name in ("Setup", "Use", "Tests", "FAQ", "License")
+    )
+    assert read_bank(text, name="README.md").bank.questions == ()
