@@ -121,6 +121,12 @@ _SYMBOL = re.compile(r"[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
 """A symbol before a label, such as a pointing hand."""
 _SYMBOL_INSIDE = re.compile(r"(?P<open>\*{1,3}|_{1,3})[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
 """A symbol between the emphasis and the label."""
+SIGN = "❓"
+"""The word of a label that is a picture of a question mark."""
+_SIGN = re.compile(
+    r"(?P<open>\*{1,3}|_{1,3})?[❓❔]\ufe0f?[ ]?(?P<number>\d{1,4})[ ]?[.):](?P<close>(?P=open))?[ ]{1,2}(?=\S)"
+)
+"""A picture of a question mark before a number."""
 _ANSWER_HEADING = re.compile(
     rf"(?:(?:the[ ])?(?:{_MARKED_ANSWER}|{_EXPLANATION})[ ]?(?:#?\d{{1,4}})?[ ]?[:：]?"
     rf"|(?:{_SHORT})[ ]?(?:[:–—-][ ]+|：[ ]*)(?P<rest>\S.*)|(?:{_SHORT})[ ]+(?P<letter>[A-J](?:[ ]?[,&/][ ]?[A-J])*))",
@@ -160,7 +166,7 @@ _PLACEHOLDER = re.compile(
     r"|작성 ?예정|未記入|準備中)?\W{0,200}",
     re.IGNORECASE,
 )
-_OPTION_B = re.compile(r"\s*(?:[-*+][ \t]+)?[*_(\[]{0,3}b[)\]]?[*_]{0,3}[:.)][ *_]", re.IGNORECASE)
+_OPTION_B = re.compile(r"\s*(?:[-*+•●◦▪‣][ \t]+)?[*_(\[]{0,3}b[)\]]?[*_]{0,3}[:.)][ *_]", re.IGNORECASE)
 
 
 _LETTER_AFTER = re.compile(r"(?P<letter>[A-Ja-j])(?:[.)][ ]|[ ]*$)")
@@ -198,6 +204,10 @@ def label_of(line: str, number: int = 0) -> Label | None:
         ended = _END_TAGS.search(line.rstrip()[-40:])
         closing = ended[0] if ended else ""
         return Label(inside.role, number, start, inside.end + tags.end(), inside.word, inside.number, closing)
+    if not line.isascii() and (sign := _SIGN.match(line, start)):
+        # `**❓3. Why?**` is read as `**Question 3: Why?**`.
+        closing = sign["open"] if sign["open"] and not sign["close"] and line.rstrip().endswith(sign["open"]) else ""
+        return Label("question", number, start, sign.end(), SIGN, sign["number"], closing)
     if symbol := _SYMBOL.match(line, start):
         start = symbol.end()
     elif not line.isascii() and (symbol := _SYMBOL_INSIDE.match(line, start)):

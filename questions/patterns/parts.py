@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import content_column, dedent_all
-from questions.labels import text_after
+from questions.labels import SIGN, text_after
 from questions.part_titles import POINTS
 from questions.patterns.answers import (
     FoundAnswer,
@@ -167,6 +167,10 @@ def _of_label(document: Document, start: Start, limit: int) -> Parts:
     before = found.first - 1 if found else last
     prompt = unbold(text_after(document.source, label, before)) if label else ""
     if label and found is None:
+        if label.word == SIGN and label.closing:
+            # A line in emphasis with the sign is the whole question.
+            asked, _, said = prompt.partition("\n")
+            return Parts(last, asked, trim(said), False, start.title)
         asked, said = _parted_below(prompt, closed=bool(label.closing))
         return Parts(last, asked, said, False, start.title)
     return Parts(last, prompt, found.text if found else "", True, start.title)
