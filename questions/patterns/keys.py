@@ -154,11 +154,32 @@ def letter_below(lines: list[str], options: Sequence[FoundOption]) -> Key | None
     at = filled[int(fenced)] if filled else -1
     if fenced and lines[filled[2]].strip() != lines[filled[0]].lstrip()[:3]:
         return None
+    if filled and (said := _said(lines, at, options)):
+        return said
     found = _LETTER_ALONE.fullmatch(lines[at]) if filled else None
     if found is None or found["letter"].lower() not in {one.id for one in options} or len(options) < _FEWEST_ALONE:
         return None
     below = lines[filled[2] + 1 :] if fenced else lines[at + 1 :]
     return Key(frozenset(found["letter"].lower()), trim("\n".join(below)), lines[at].strip())
+
+
+_SAID = re.compile(
+    r"[ ]{0,3}[*_]{0,3}(?:(?:so|thus|hence|therefore),?[ ])?(?:(?:my|our|the|correct|right|best)[ ]){0,3}"
+    r"(?:answer|option|choice)s?[ ](?:is|are)[ :]{1,2}(?:options?[ ])?[*_]{0,3}"
+    r"(?P<letters>(?-i:[A-J])(?:(?:,[ ]?|[ ]?&[ ]?|,?[ ]and[ ])(?-i:[A-J])){0,9})[*_.!]{0,5}[ ]*",
+    re.IGNORECASE,
+)
+"""A sentence that only names the letters of the right options: `The answer is B`."""
+
+
+def _said(lines: list[str], at: int, options: Sequence[FoundOption]) -> Key | None:
+    """Returns the key in a sentence such as `The answer is B` at a line below the options."""
+    found = _SAID.fullmatch(lines[at])
+    letters = frozenset(re.findall(r"[A-J]", found["letters"])) if found else frozenset()
+    ids = frozenset(letter.lower() for letter in letters)
+    if not ids or not ids <= {one.id for one in options}:
+        return None
+    return Key(ids, trim("\n".join(lines[at + 1 :])), lines[at].strip())
 
 
 _FEWEST_ALONE = 3

@@ -30,7 +30,7 @@ _BOX = re.compile(
 )
 """A check box in a list, or at the start of a line."""
 _OPTION_LETTER = re.compile(
-    rf"[ \t]*(?:[-*+][ \t]+|\d{{1,2}}[.)][ \t]+)?(?P<open>[*_]{{0,3}})"
+    rf"[ \t]*(?:[-*+•●◦▪‣][ \t]+|\d{{1,2}}[.)][ \t]+)?(?P<open>[*_]{{0,3}})"
     rf"(?:{OPTION_WORD}|(?:Answer|Choice):[ ](?=[A-J][.)]))?[(\[（]?(?P<letter>[{_LETTERS}])"
     rf"(?:[)\].:][*_]{{0,3}}(?=[ \t]|$)|[.:](?=[{_WIDE}])"
     r"|[）．、：][*_]{0,3}|[*_]{1,3}[ ]?[).:–-](?=[ \t]|$)|(?<=[①-⑩])(?=[ \t]"

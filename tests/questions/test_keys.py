@@ -352,3 +352,24 @@ def test_the_tag_of_a_card_is_no_part_of_its_answer() -> None:
     text = "".join(f"- {asked} #card\n\t- {answer}\n" for asked, answer in cards)
     found = read_bank(text, name="a.md").bank.questions
     assert [(one.prompt, (one.answer or "").strip("- ")) for one in found] == cards
+
+
+@pytest.mark.parametrize(
+    ("sentence", "right"),
+    [
+        ("**My answer is B**", "b"),
+        ("The correct answer is C.", "c"),
+        ("So the answers are A and C", "ac"),
+        ("**Answers are: A, B**", "ab"),
+        ("The answer is a view", ""),
+        ("The answer is F", ""),
+        ("The answer is not B", ""),
+    ],
+)
+def test_a_sentence_below_the_options_may_name_the_right_ones(sentence: str, right: str) -> None:
+    options = "• A: clone\n\n• B: view\n\n• C: repeat\n"
+    topics = ("shares memory", "copies", "is fast")
+    text = "# Test\n\n" + "".join(f"Which call {topic}?\n\n{options}\n{sentence}\n\n" for topic in topics)
+    for question in read_bank(text, name="a.md").bank.questions:
+        assert [(one.id, one.text) for one in question.options] == [("a", "clone"), ("b", "view"), ("c", "repeat")]
+        assert "".join(one.id for one in question.options if one.right) == right
