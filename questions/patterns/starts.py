@@ -331,6 +331,8 @@ def _loose(document: Document, stretch: Stretch, index: int) -> tuple[Block, ...
 def _loose_end(document: Document, block: Block, below: tuple[Block, ...]) -> int:
     """Returns how many of the blocks below a list belong to its last item."""
     item = block.children[-1]
+    if below and begins_answer(document, below[0]) and (end := _up_to_next_number(item, below)):
+        return end
     if below and (begins_answer(document, below[0]) or below[0].first == item.last + 1):
         end = _up_to(below, ("rule", "list")) or int(begins_answer(document, below[0]))
         end = next((i for i, b in enumerate(below[:end]) if i and (_is_next(item, b) or _begins_anew(b))), end)
@@ -347,6 +349,19 @@ def _loose_end(document: Document, block: Block, below: tuple[Block, ...]) -> in
         # Bullets right below the last item of a list, which is not indented enough, are its answer.
         return _up_to(below[1:], ("rule", "list")) + 1
     return _up_to(below, ("rule", "list"))
+
+
+def _up_to_next_number(item: Block, below: tuple[Block, ...]) -> int:
+    """Returns how many blocks are above the list with the next number, if nothing among them asks; else 0. Lists of
+    bullets among them are part of the answer."""
+    if not item.info.isdecimal():
+        return 0
+    end = next((index for index, block in enumerate(below) if _is_numbered(block)), 0)
+    if not end or not _goes_on_from(item, below[end]):
+        return 0
+    lists = [block for block in below[:end] if block.kind == "list"]
+    asks = any(ends_asking(one.children[0].text) for block in lists for one in block.children if one.children)
+    return 0 if asks or any(block.kind == "rule" for block in below[:end]) else end
 
 
 def _goes_on_from(item: Block, following: Block) -> bool:

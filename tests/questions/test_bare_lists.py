@@ -242,3 +242,20 @@ def test_a_task_below_a_question_stays_an_answer_where_questions_have_answers() 
     told = "Compute both and compare their storage."
     texts = [text for one in ASKING for text in (one, told)]
     assert all(answer == told for _, answer in read(paragraphs(texts)))
+
+
+def test_bullets_in_the_answer_to_a_numbered_item_are_no_questions() -> None:
+    text = (
+        "1. What is a view?\n\nAns: A tensor that shares memory.\n\n- Reading is free\n\nIt has the same storage.\n\n"
+        "- Writing changes both\n\n2. What is a leaf?\n\nAns: A tensor without history.\n\n3. What is a hook?\n\n"
+        "Ans: A function.\n\n- Forward hooks\n\nThey see the input.\n\n4. What is a stride?\n\nAns: A step.\n"
+    )
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [(one.number, one.prompt) for one in questions] == [
+        ("1", "What is a view?"),
+        ("2", "What is a leaf?"),
+        ("3", "What is a hook?"),
+        ("4", "What is a stride?"),
+    ]
+    assert (questions[0].answer or "").endswith("- Writing changes both")
+    assert (questions[2].answer or "").endswith("They see the input.")
