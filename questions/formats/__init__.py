@@ -119,6 +119,8 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     if suffix in _MARKDOWN and text[:_DECLARED].lstrip()[:5] in ("<?xml", b"<?xml"):
         # Its content shows the format, not its name.
         suffix = ""
+    elif suffix in _MARKDOWN and len(text) <= MOST_BYTES and table.fills(open_source(text, name)[0]):
+        suffix = ".csv"
     if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
         return _read_inside(text, name, suffix, recipe)
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):

@@ -35,11 +35,31 @@ def read_page(text: str, name: str) -> str | None:
         return outlines.markdown_of_rst(text)
     if suffix in asciidoc.SUFFIXES or (suffix in ("", ".txt") and asciidoc.is_asciidoc(text)):
         return asciidoc.markdown_of_asciidoc(text)
-    if suffix in (".html", ".htm") or re.match(r"\s*(?:<!doctype html|<html)\b", text[:500], re.IGNORECASE):
+    if suffix in (".html", ".htm") or _is_html(text):
         shown = _markdown_in(text)
         rest = _MARKDOWN.sub("", text) if shown else text
         return "\n\n".join((_with_bold_lines(from_html(_without_scripts(rest), page=True)), *shown))
     return None
+
+
+_DECLARED = re.compile(r"\s*(?:<!doctype html|<html)\b", re.IGNORECASE)
+_ELEMENT = re.compile(r"[ \t]*</?(?:ol|ul|li|p|h[1-6]|div|br|hr|strong|b|em|blockquote)\b[^<>]*>", re.IGNORECASE)
+_LISTS = re.compile(r"<li\b[^<>]*>", re.IGNORECASE)
+_READ_IN_MARKDOWN = re.compile(r"<(?:details|table|xmp|textarea)\b", re.IGNORECASE)
+"""Elements that are read where they are in a document in Markdown."""
+_FEWEST_ITEMS = 3
+
+
+def _is_html(text: str) -> bool:
+    """Returns whether a text without a suffix of HTML is a page: it is declared as one, or nearly all of its lines
+    begin with elements, among them several items of lists, as an editor exports them to Markdown."""
+    if _DECLARED.match(text[:500]):
+        return True
+    if not _LISTS.search(text) or _READ_IN_MARKDOWN.search(text):
+        return False
+    lines = [line for line in text.split("\n") if line.strip(" \t-")]
+    begun = sum(_ELEMENT.match(line) is not None for line in lines)
+    return begun * 10 >= len(lines) * 9 and len(_LISTS.findall(text)) >= _FEWEST_ITEMS
 
 
 _BOLD_LINE = re.compile(

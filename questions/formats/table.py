@@ -49,16 +49,44 @@ _FEWEST_SAME = 5
 """Fewest rows in which an answer can be a placeholder."""
 _FEWEST_CARDS = 3
 """Fewest lines without a header that are cards."""
+_FEWEST_CHOICES = 5
+"""Fewest lines without a header that are questions with options and a key."""
 _NEEDED = "a column `question` and one of `answer`, `options` or `correct`"
 
 
 def sniff(source: Source) -> bool:
-    """Returns whether the first line has columns for a question and an answer, or each line is a card."""
+    """Returns whether the first line has columns for a question and an answer, or each line is a card, or has options
+    and a key."""
     first = _first(source)
     line = source.line(first)
     if "](" in line or line.startswith(("#", "|", "- ")):
         return False
-    return _delimiter(source, first) is not None or _holds_cards(source)
+    return _delimiter(source, first) is not None or _holds_cards(source) or _holds_choices(source)
+
+
+def fills(source: Source) -> bool:
+    """Returns whether a document is a table from its first line to its last: a header with columns for a question and
+    an answer, and rows that all have a cell for each of them."""
+    first = _first(source)
+    delimiter = _delimiter(source, first)
+    if delimiter is None or delimiter == "|" or source.line(first).startswith(("#", "- ")):
+        return False
+    rows = [cells for cells, _ in _rows(ImportDraft(source, NAME), delimiter, first)]
+    return len(rows) > _FEWEST_CARDS and all(len(cells) == len(rows[0]) for cells in rows)
+
+
+def _holds_choices(source: Source) -> bool:
+    """Returns whether each line has the same number of cells, with a tab, a semicolon or a bar between them: one asks,
+    others are its options, and one names an option in nearly every line."""
+    filled = [line for line in source.lines if line.strip()]
+    if len(filled) < _FEWEST_CHOICES or not all(set("\t;|") & set(line) for line in filled[:_FEWEST_CHOICES]):
+        return False
+    table = infer_columns(filled)
+    if table is None or table.delimiter == ",":
+        return False
+    roles = [role for role, _ in table.roles]
+    alike = sum(len(header_cells(line, table.delimiter)) == len(roles) for line in filled)
+    return "correct" in roles and roles.count("option") > 1 and alike * 10 >= len(filled) * 9
 
 
 def _holds_cards(source: Source) -> bool:
