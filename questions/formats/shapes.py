@@ -37,15 +37,17 @@ def rows_of_columns(value: Mapping[Any, Any], role: Mapping[str, str]) -> list[d
 
 
 def _by_names(value: Mapping[Any, Any], role: Mapping[str, str]) -> dict[Any, list[Any]]:
-    """Returns columns that are mappings, with the same names as the column that asks, as lists in its order."""
+    """Returns columns that are mappings, with the same names as the column that asks, as lists in its order. One of the
+    others answers or offers: settings for questions and for other things may have the same names too."""
     asking = [cells for name, cells in value.items() if role.get(name) == "question" and isinstance(cells, dict)]
     if len(asking) != 1:
         return {}
-    return {
+    alike = {
         name: [cells[one] for one in asking[0]]
         for name, cells in value.items()
         if isinstance(cells, dict) and cells.keys() == asking[0].keys()
     }
+    return alike if any(role.get(name) not in ("", None, "question") for name in alike) else {}
 
 
 def asking_names(value: Mapping[Any, Any]) -> list[dict[Any, Any]]:

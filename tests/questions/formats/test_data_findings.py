@@ -29,6 +29,14 @@ def test_lists_side_by_side_of_the_same_length_are_read() -> None:
     assert said(reading, "Q606") == []
 
 
+def test_settings_of_the_same_names_are_no_questions() -> None:
+    settings = {kind: {"prefix": "\\item", "suffix": "one", "type": "format"} for kind in ("question", "ticket")}
+    topics = [{"variants": [{"content": f"Strides of {one}"} for one in ASKED]}]
+    reading = read_bank(json.dumps({"settings": settings, "questions": topics}), name="a.json")
+    assert reading.bank.questions == ()
+    assert len(said(reading, "Q601")) == 1
+
+
 @pytest.mark.parametrize("name", ["a.json", "a.yaml"])
 def test_repeated_names_are_named_and_no_answer_is_guessed(name: str) -> None:
     if name == "a.json":
