@@ -39,7 +39,8 @@ _KEY_WORDS = (
     r"|gabarito"
     r"|(?:bonnes?[ ]réponses?|réponses?[ ](?:correctes?|exactes?))(?:[ ](?:est|sont))?|richtige[ ]antwort(?:en)?"
     r"|korrekte[ ]antwort(?:en)?|rispost[ae][ ](?:corrett[ae]|esatt[ae])|juiste[ ]antwoord(?:en)?"
-    r"|(?:poprawna|prawidłowa)[ ]odpowiedź|правильны[йе][ ]ответы?|верны[йе][ ]ответы?|правильна[ ]відповідь"
+    r"|(?:poprawn|prawidłow)(?:a[ ]odpowiedź|e[ ]odpowiedzi|[ae])"
+    r"|правильны[йе][ ]ответы?|верны[йе][ ]ответы?|правильна[ ]відповідь"
     r"|doğru[ ](?:cevap|yanıt|seçenek)(?:lar)?|jawaban[ ](?:yang[ ])?benar|kunci[ ]jawaban|đáp[ ]án(?:[ ]đúng)?"
     r"|正确(?:答案|选项)|正確(?:答案|選項)|参考答案|參考答案|标准答案|正解|정답"
 )
@@ -76,6 +77,8 @@ _BARE = rf"(?P<word>%s){_NUMBER}[ ]?(?::(?:[ ]+|$)|：[ ]*)"
 _BRACKETS = rf"[\[【](?P<word>%s){_NUMBER}[\]】][ ]?[:：]?[ ]*"
 _COUNTED = rf"(?P<word>{QUESTION_WORDS})(?:[ ]?#?(?P<number>\d{{1,4}})[ ]?[.)]|[.)])[ ]+(?=\S)"
 _CLIPPED = r"(?P<word>ans)(?:[ ]?#?(?P<number>\d{1,4}))?(?:[.][ ]*:?|[ ]?[-–—])[ ]+(?=\S)"
+_TIGHT = rf"(?P<word>{_WHOLE_WORDS}){_NUMBER}:(?=[(\[]?[A-J](?:[)\].]|[ ]*$))"
+"""A word with nothing between its colon and the letter of an option: `Ans:b) a view`."""
 _ALONE = r"(?P<open>\*{1,3}|_{1,3})(?P<word>%s)(?P=open)[ ]*$"
 _OPEN = rf"(?P<open>\*{{2,3}})[ ]?(?P<word>%s){_NUMBER}[ ]?[:：][ ]*(?![^\n]*\*\*)(?=\S)"
 """Emphasis that begins before the word and never ends in its line."""
@@ -97,6 +100,7 @@ _SHAPES: tuple[tuple[Role, str], ...] = (
     # Without emphasis, `Solution: …` and similar are ordinary prose inside an answer.
     ("answer", _BARE % _SHORT),
     ("answer", _BRACKETS % _MARKED_ANSWER),
+    ("answer", _TIGHT),
     ("answer", _CLIPPED),
     ("answer", _BEFORE_LETTERS),
     ("answer", _CORRECT),
@@ -117,6 +121,8 @@ _MAYBE = re.compile(
 _TAGS = re.compile(r"(?:<(?:span|p|div|font|em|b|strong|small)\b[^<>]{0,200}>[ ]*){1,3}(?!<)", re.IGNORECASE)
 """Tags before a label."""
 _END_TAGS = re.compile(r"(?:</(?:span|p|div|font|em|b|strong|small)>){1,3}$", re.IGNORECASE)
+_LAST_TAGS = re.compile(r"(?:[ ]?</?(?:span|p|div|font|em|b|strong|small)>){1,4}$", re.IGNORECASE)
+"""Tags at the end of a line that is only a label."""
 _SYMBOL = re.compile(r"[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
 """A symbol before a label, such as a pointing hand."""
 _SYMBOL_INSIDE = re.compile(r"(?P<open>\*{1,3}|_{1,3})[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]{1,2}")
@@ -198,7 +204,12 @@ def label_of(line: str, number: int = 0) -> Label | None:
     start = content_column(line)
     if line.startswith("<", start) and (tags := _TAGS.match(line, start)):
         # `<span class="spoiler">Answer: …</span>` is read as `Answer: …`.
-        inside = label_of(line[tags.end() :], number)
+        rest = line[tags.end() :]
+        alone = f"**{_LAST_TAGS.sub('', rest.rstrip())}**"
+        if alone.endswith((":**", "：**")) and (inside := label_of(alone, number)) and inside.end == len(alone):
+            # `<p><b>Answer:<b><p>`, also with end tags that begin something.
+            return Label(inside.role, number, start, len(line), inside.word, inside.number)
+        inside = label_of(rest, number)
         if inside is None or inside.closing:
             return None
         ended = _END_TAGS.search(line.rstrip()[-40:])

@@ -53,3 +53,39 @@ def test_a_picture_of_a_question_mark_and_a_number_announce_a_question(sign: str
     )
     questions = read_bank(text, name="a.md").bank.questions
     assert [(one.prompt, one.answer) for one in questions] == pairs
+
+
+OPTIONS = "A. a copy\nB. a view\nC. a leaf\n\n"
+
+
+@pytest.mark.parametrize(
+    "label", ["Poprawne A", "Poprawne: A", "Poprawna: A", "Prawidłowe odpowiedzi: A", "Ans:a) a copy", "Resposta:A"]
+)
+def test_keys_in_polish_and_right_behind_a_colon(label: str) -> None:
+    text = "".join(f"Question: What does {name} give?\n{OPTIONS}{label}\n\n" for name in ("`clone`", "`copy`"))
+    reading = read_bank(text, name="a.md")
+    assert [[option.text for option in one.options if option.right] for one in reading.bank.questions] == [
+        ["a copy"],
+        ["a copy"],
+    ]
+    assert reading.findings == ()
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        '<p style="color:green;"><b>Answer:<b><p> ',
+        "<p><b>Answer:</b></p>",
+        "<b>Answer:</b>",
+        '<div class="key"><strong>Solution:</strong></div>',
+    ],
+)
+def test_a_label_in_tags_separates_a_question_from_its_answer(label: str) -> None:
+    text = "".join(
+        f"## Question {n}\n\nWhat is {one}?\n\n![it](it.png)\n\n{label}\n\nIt is {n}.\n\n"
+        for n, one in enumerate(TOPICS, 1)
+    )
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [(one.prompt, one.answer) for one in questions] == [
+        (f"What is {one}?\n\n![it](it.png)", f"It is {n}.") for n, one in enumerate(TOPICS, 1)
+    ]
