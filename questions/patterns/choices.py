@@ -326,10 +326,16 @@ def _of_letters(lines: list[str], answer: str) -> ChoiceParts | None:
     return key and _joined(trim("\n".join(lines[:start])), "", run, key, "", keyless=False)
 
 
+_ONE_BULLET = re.compile(r"[-*+][ \t]+(?=\S[^\n]*(?:\n(?![-*+][ \t])|$))")
+"""The bullet before the first line of an answer, where the next line has none."""
+
+
 def _of_bullets(lines: list[str], answer: str) -> ChoiceParts | None:
     """Returns plain bullets as options, if the answer repeats one of them word for word."""
     run = bullets_in(lines) if answer else None
     key = key_of(answer, run.options, letters=False) if run else None
+    if run and key is None and (bullet := _ONE_BULLET.match(answer)):
+        key = key_of(answer[bullet.end() :], run.options, letters=False)
     if run is None or key is None or trim("\n".join(lines[run.end :])):
         return None
     return _joined(trim("\n".join(lines[: run.start])), "", run, key, "", keyless=False)

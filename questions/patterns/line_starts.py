@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 _BOLD_ALONE = re.compile(r"[ ]{0,3}(?P<mark>\*\*|__)(?P<text>(?:(?!(?P=mark)).){1,600})(?P=mark)[ ]*")
 """A line that is bold as a whole."""
 
+_GAP = re.compile(r"(?<!\\)_{3,}(?=[ .,;:?!]|$)")
+"""A gap to fill in, in a line that asks without a question mark."""
+
 
 @dataclass(frozen=True, slots=True)
 class _AskingLine:
@@ -170,11 +173,12 @@ def _may_ask(document: Document, stretch: Stretch, index: int, line: _AskingLine
 
 def _is_sure(document: Document, stretch: Stretch, index: int, stem: QuestionLine, block: Block) -> bool:
     """Returns whether options, a label or a fold right below a plain line show that it asks."""
-    asks = ends_asking(stem.text)
+    gap = _GAP.search(stem.text) is not None
+    asks = ends_asking(stem.text) or gap
     if begins_with_box(block.text.partition("\n")[2].partition("\n")[0]):
         return not begins_with_box(block.text.partition("\n")[0])
     body = stretch.blocks[index + 1 : index + 5]
-    if not stem.number and not reads_as_question(stem.text):
+    if not stem.number and not gap and not reads_as_question(stem.text):
         # `The letter of the smallest is:` above lettered options with a mark asks too.
         run = options_in("\n\n".join(b.text for b in body).split("\n")) if stem.text.endswith((":", "：")) else None
         return run is not None and run.start == 0 and any(option.marked for option in run.options)
@@ -204,7 +208,7 @@ def _line(block: Block) -> _AskingLine | None:
         first, _, below = block.text.partition("\n")
         stem = question_line(first)
         boxed = begins_with_box(below.partition("\n")[0])
-        asks = reads_as_question(first) or first.endswith((":", "："))
+        asks = reads_as_question(first) or first.endswith((":", "：")) or _GAP.search(first) is not None
         return _AskingLine(stem) if boxed or asks or stem.number else None
     rest = found["rest"]
     stem = question_line(found["bold"])

@@ -55,11 +55,12 @@ def find_starts(document: Document, *, again: bool = False) -> dict[Kind, list[S
         for one in document.layout.stretches
         if one.blocks and not (again and document.taken_whole(one.blocks[0].first, one.blocks[-1].last))
     ]
+    lines = [start for stretch in stretches for start in find_lines(document, stretch, escapes=escapes)]
     return {
-        "label": list(_labels(document)),
+        "label": [_up_to_choice(start, lines) for start in _labels(document)],
         "heading": list(_counted(list(_headings(document)))),
         "item": [start for stretch in stretches for start in _items(document, stretch)],
-        "line": [start for stretch in stretches for start in find_lines(document, stretch, escapes=escapes)],
+        "line": lines,
         "fold": list(_folds(document)),
     }
 
@@ -101,6 +102,24 @@ def _labels(document: Document) -> Iterator[Start]:
                 label=label,
                 document=document,
             )
+
+
+def _up_to_choice(start: Start, lines: list[Start]) -> Start:
+    """Returns a labeled question that is answered without what follows a line that asks below its answer and has
+    options and a key of its own: the label of that question was forgotten."""
+    at = bisect_left(lines, start.last + 1, key=lambda line: line.first)
+    below = lines[at : bisect_right(lines, start.end, key=lambda line: line.first)]
+    if not any(map(_is_choice, below)) or start.answer is None:
+        return start
+    answered = start.answer.first
+    end = next((line.first - 1 for line in below if line.first > answered and _is_choice(line)), start.end)
+    return replace(start, end=end, body=_between(start.body, start.last, end)) if end < start.end else start
+
+
+def _is_choice(line: Start) -> bool:
+    """Returns whether a line asks, with options right below it and a key."""
+    listed = bool(line.body) and line.body[0].kind == "list"
+    return line.asks and line.answer is not None and (line.offers or listed)
 
 
 def _first_of(document: Document, label: Label) -> int:
