@@ -33,6 +33,7 @@ from questions.patterns.folds import with_folds
 from questions.patterns.indented import with_indented_questions
 from questions.patterns.key_lists import find_key_lists
 from questions.patterns.key_titles import with_key_headings
+from questions.patterns.keycaps import with_keycap_numbers
 from questions.patterns.label_letters import with_label_letters
 from questions.patterns.numbering import with_spaces
 from questions.patterns.wide_lines import with_plain_lines
@@ -150,7 +151,7 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
 
 def _repaired(source: Source) -> Source:
     """Returns a document in Markdown with the usual form of what programs and languages write in another."""
-    source = with_key_headings(with_spaces(with_plain_lines(with_bare_keys(source))))
+    source = with_key_headings(with_spaces(with_plain_lines(with_bare_keys(with_keycap_numbers(source)))))
     return with_label_letters(with_css_letters(with_folds(source)))
 
 
