@@ -158,6 +158,15 @@ class Layout:
         return sum(bool(item.children) and item.children[0].kind == "heading" for item in items)
 
     @cached_property
+    def counted_items(self) -> frozenset[int]:
+        """First lines of the items of the outermost numbered lists, if these count on from list to list: 1 to 5 below
+        one heading, 6 to 9 below the next. Empty for a single list, and if a number is missing or used again."""
+        lists = [[*block.children] for block in self.blocks if block.kind == "list" and block.children[0].info]
+        items = [item for one in lists for item in one]
+        counts_on = [item.info for item in items] == [str(number) for number in range(1, len(items) + 1)]
+        return frozenset(item.first for item in items) if len(lists) > 1 and counts_on else frozenset()
+
+    @cached_property
     def folds(self) -> tuple[Fold, ...]:
         """All `<details>` elements, in order."""
         return find_folds(self.source, self.blocks)

@@ -152,6 +152,8 @@ def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Can
     titled = _is_section_of_questions(document, kind, run)
     if titled or (kind == "heading" and _are_cards(document, run, known)):
         return Verdict(tuple(start for start in run if start.stem.text and not is_only_link(start)))
+    if not known and kind == "item" and _counts_through(document, run):
+        return Verdict(tuple(start for start in run if not is_only_link(start)))
     if known or kind in ("label", "fold") or len(run) < _FEWEST_CONTINUED:
         return Verdict()
     if not (is_told(document, run) or _is_counted(run) or _lists_topics(document, run)):
@@ -182,6 +184,16 @@ def _is_section_of_questions(document: Document, kind: Kind, run: list[Start]) -
     filled = [n for n in range(heading.last + 1, last + 1) if document.source.line(n).strip()]
     within = {n for start in run for n in range(start.first, start.end + 1)}
     return all(start.number for start in run) and sum(n in within for n in filled) * 10 >= len(filled) * 9
+
+
+def _counts_through(document: Document, run: list[Start]) -> bool:
+    """Returns whether items are the topics of an exam below headings for its parts: the title of the document announces
+    questions, the numbers go on through all of its lists, and these are most of the document."""
+    counted = document.layout.counted_items
+    if len(counted) < _FEWEST_TOPICS or run[0].first not in counted or not asks_for_questions((document.title,)):
+        return False
+    filled = sum(bool(line.strip()) for line in document.source.lines)
+    return all(start.first in counted and start.stem.text for start in run) and len(counted) * 3 >= filled * 2
 
 
 def _is_counted(run: list[Start]) -> bool:

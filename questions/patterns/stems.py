@@ -264,7 +264,7 @@ _PROMOTION = re.compile(
     r"\b(?:questions?|quiz(?:zes)?|q\s?&\s?a|q&as?|faqs?|interviews?|exam|exercises?|trivia|flash ?cards?|preguntas"
     r"|perguntas|quest(?:ões|ions)|entrevista|entretien|domande|colloquio|fragen|fragenkatalog"
     r"|bewerbungsgespräch|prüfung|vragen"
-    r"|pytania|rozmowa|вопросы|собеседовани[ея]|тест|питання|співбесід[аи]|sorular[ıi]?|mülakat|pertanyaan|soal"
+    r"|pytania|pytań|zagadnienia|rozmowa|вопрос(?:ы|ов)|собеседовани[ея]|тест|питання|співбесід[аи]|sorular[ıi]?|mülakat|pertanyaan|soal"
     r"|cuestionario|examen|qcm|exams|klausur|egzamin|esame|tentamen|экзамен\w{0,3}|зач[её]т\w{0,2}|екзамен|ujian|sınavı?"
     r"|prova|simulado|mcqs?|test)\b|câu hỏi|đề thi|面试|面試|考试|考試|시험|試験|試題|试题|习题|题库|題庫|問題|问题|题"
     r"|質問|질문|면접|문제|물음|퀴즈",
