@@ -30,7 +30,8 @@ _FOLDS = frozenset(
 )
 """Names of blocks that fold what is in them."""
 _TITLE = re.compile(
-    r"(?:\w+=)?\"(?P<double>[^\"]{1,200})\"|(?:\w+=)?'(?P<single>[^']{1,200})'|\[(?P<bare>[^\[\]]{1,200})\]"
+    r"^\"(?P<whole>(?:(?!=\").){1,300})\"$|(?:\w+=)?\"(?P<double>[^\"]{1,200})\""
+    r"|(?:\w+=)?'(?P<single>[^']{1,200})'|\[(?P<bare>[^\[\]]{1,200})\]"
 )
 _WORDS = re.compile(r"[^\"'=\[\]{}]{1,200}")
 _INDENT = 4
@@ -154,7 +155,7 @@ def _summary(name: str, rest: str) -> str:
         words if _WORDS.fullmatch(words) else ""
     )
     title = title.strip()
-    if title and (is_answer_summary(title) or ends_asking(title)):
+    if title and (is_answer_summary(title) or ends_asking(title) or name.lower() == "question"):
         return title
     if not title and is_answer_summary(name):
         return name.capitalize()
