@@ -123,7 +123,8 @@ def _choice(question: Question, report: _Report) -> Iterator[Finding]:
     ids: set[str] = set()
     texts: set[str] = set()
     for option in options:
-        text = plain(option.text)
+        # An option may be a tag itself, such as `<h1>`.
+        text = plain(option.text) or option.text.strip()
         if option.id in ids:
             yield report.finding(
                 "Q204", f"two options have the id `{option.id}`", "use a different id for each", at=option.text

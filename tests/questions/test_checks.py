@@ -523,3 +523,13 @@ def test_a_missing_number_is_a_note_with_a_cure() -> None:
     (finding,) = read_bank(numbered(1, 3), name="a.md").findings
     assert (finding.severity, finding.span.line) == ("note", 5)
     assert finding.help == "if it is in the document, write it like the others"
+
+
+def test_tags_as_options_are_not_the_same() -> None:
+    text = "".join(
+        f"Question: Which tag is for {what}?\na) <{one}>\nb) <{two}>\nc) <{three}>\nAnswer: b\n\n"
+        for what, one, two, three in (("lists", "lnk", "ul", "p"), ("links", "ul", "a", "ol"))
+    )
+    reading = read_bank(text, name="a.md")
+    assert [option.text for one in reading.bank.questions for option in one.options if option.right] == ["<ul>", "<a>"]
+    assert reading.findings == ()
