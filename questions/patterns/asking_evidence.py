@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import groupby, pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -76,12 +77,37 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
         return Verdict(unanswered)
     asks = [start for start in bare if _asks_itself(document, start)]
     if len(asks) < (1 if told else FEWEST["heading"]) or not (told or len(asks) * 3 >= len(bare) * 2):
-        return Verdict()
+        return Verdict(_topics_among_tasks(document, bare))
     asking = sum(ends_asking(start.stem.text) for start in bare)
     if len(asks) >= FEWEST["heading"] and asking * 3 >= len(bare) * 2:
         # Among headings that ask, one such as `Name two examples!` asks too.
         return Verdict(tuple(answered))
     return Verdict(tuple(asks))
+
+
+_FEWEST_TOPICS = 10
+"""Minimum number of headings of an exam, in which some only name a topic."""
+_MOST_PARTS = 20
+"""Maximum number of parts of such an exam."""
+
+
+def _topics_among_tasks(document: Document, headings: list[Start]) -> tuple[Start, ...]:
+    """Returns the headings of a run that have text below them, if a third of all headings of their level, which most
+    headings of the document have, demand an explanation (`Please describe …`): the others name topics of the exam."""
+    if len(headings) * _MOST_PARTS < len(document.sections):
+        return ()
+    levels = Counter(section.heading.level for section in document.sections)
+    (level, count), *_ = levels.most_common(1) or [(0, 0)]
+    if not headings or level != headings[0].depth or count < _FEWEST_TOPICS or count * 2 < levels.total():
+        return ()
+    alike = [
+        section for section in document.sections if section.heading.level == level and section.heading.text.strip()
+    ]
+    demanding = sum(demands(section.heading.text) for section in alike)
+    answered = sum(bool(section.body) for section in alike)
+    if demanding * 3 < len(alike) or answered * 10 < len(alike) * 9:
+        return ()
+    return tuple(start for start in headings if start.body and start.stem.text)
 
 
 _QUOTED = re.compile(r"[\"“„«「][^\"“”„«»「」]{8,300}[\"”“»」]\W{0,3}")

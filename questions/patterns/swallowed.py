@@ -60,6 +60,8 @@ def inner_findings(document: Document, won: Sequence[Candidate], questions: Sequ
     for candidate in won:
         if candidate.kind == "paragraph":
             yield from _paragraphs_inside(document, candidate)
+        if candidate.kind == "heading":
+            yield from _demands_inside(document, candidate)
 
 
 def _quoted_inside(document: Document, question: Question) -> Iterator[Finding]:
@@ -97,6 +99,19 @@ def _paragraphs_inside(document: Document, candidate: Candidate) -> Iterator[Fin
             first, _, below = block.text.partition("\n") if block.kind == "paragraph" else ("", "", "")
             usual = len(first.split()) >= _FEWEST and words[first.split(maxsplit=1)[0]] > 1
             if usual and len(first) <= _LONGEST and below[:1].isupper() and first.rstrip()[-1:].isalnum():
+                yield _inside(document, block.first, start.first)
+
+
+_FEW = 4
+"""At least one heading in this many must demand an explanation."""
+
+
+def _demands_inside(document: Document, candidate: Candidate) -> Iterator[Finding]:
+    """Yields a finding for each heading in an answer that demands an explanation, as several of the questions do."""
+    demanding = sum(demands(start.stem.text) for start in candidate.read)
+    for start in candidate.read if demanding >= _FEWEST and demanding * _FEW >= len(candidate.read) else ():
+        for block in start.body:
+            if block.kind == "heading" and demands(block.text):
                 yield _inside(document, block.first, start.first)
 
 

@@ -1,0 +1,43 @@
+"""Headings of an exam, some of which demand an explanation and the others only name a topic."""
+
+from __future__ import annotations
+
+from questions import read_bank
+
+DEMANDS = [
+    "Please describe the memory of a view",
+    "Explain the steps of training a model",
+    "Proszę opisać gradient funkcji straty",
+    "Discuss the use of hooks in a module",
+]
+TOPICS = ["Strides of a tensor.", "Differences between views and copies", "Leaves and roots", "Types of layers"]
+MORE = ["Sizes of batches", "The loss of a model", "Seeds"]
+
+
+def exam(headings: list[str]) -> str:
+    return "".join(f"## {heading}\n\nIt is told here.\n\n" for heading in headings)
+
+
+def test_topics_among_headings_that_demand_are_questions() -> None:
+    mixed = [one for pair in zip(DEMANDS, TOPICS, strict=True) for one in pair] + MORE
+    questions = read_bank(exam(mixed), name="exam.md").bank.questions
+    assert [(one.prompt, one.answer) for one in questions] == [(one, "It is told here.") for one in mixed]
+
+
+def test_a_deeper_heading_that_demands_is_named() -> None:
+    text = (
+        exam([*DEMANDS, *TOPICS, *MORE[:2]])
+        + "### Explain the loss of a model\n\nIt is told here.\n\n"
+        + exam(MORE[2:])
+    )
+    reading = read_bank(text, name="exam.md")
+    assert len(reading.bank.questions) == 11
+    named = [one.span.line for one in reading.findings if one.skipped or one.code == "Q006"]
+    assert named == [text.split("\n").index("### Explain the loss of a model") + 1]
+
+
+def test_topics_of_other_documents_are_not() -> None:
+    few_demand = [*DEMANDS[:2], *TOPICS, *MORE, "Dropout", "Momentum"]
+    assert read_bank(exam(few_demand), name="notes.md").bank.questions == ()
+    few = [DEMANDS[0], *TOPICS[:2]]
+    assert read_bank(exam(few), name="notes.md").bank.questions == ()
