@@ -71,8 +71,14 @@ _BOLD_LINE = re.compile(
 an answer may follow."""
 
 
+_BREAK_BEFORE = re.compile(r"(?<=\n\n)\\\n(?=[^\W_])")
+"""A line break (`<br>`) before the first word of a paragraph."""
+
+
 def _with_bold_lines(text: str) -> str:
-    """Returns the Markdown of a page; lines with bold marks that no program has converted are bold."""
+    """Returns the Markdown of a page without line breaks at the start of its paragraphs; lines with bold marks that no
+    program has converted are bold."""
+    text = _BREAK_BEFORE.sub("", text)
     return _BOLD_LINE.sub(lambda found: f"**{found['text']}**" + ("\n\n" if found["rest"] else ""), text)
 
 

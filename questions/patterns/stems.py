@@ -29,7 +29,7 @@ _SLIPS = r"(?:questions|questoin|quesiton|quesion|questin|qestion|quetion|qustio
 """Slips of `Question` before nothing but a number: `Quesiton 4`, `Questions 4`."""
 _ONLY_NUMBER = re.compile(
     rf"\W{{0,9}}(?:(?P<word>{QUESTION_WORDS}|{TASK_WORDS}|{_SLIPS})"
-    r"[ ]?[#№]?(?P<number>[A-Z]?\d{1,4}(?:\.\d{1,3}(?!\d))*)"
+    r"[ ]?(?:[#№]|n[°ºo]\.?[ ]?)?(?P<number>[A-Z]?\d{1,4}(?:\.\d{1,3}(?!\d))*)"
     r"|第[ ]?(?P<cjk>\d{1,4})[ ]?[题題問问道])"
     r"(?:[ ]?(?:[:：.)–—·-]|(?=[(（\[【])|[ ](?=[^\w\s.]))[ ]*(?P<rest>.*)|\W*)",
     re.IGNORECASE,
@@ -52,7 +52,7 @@ _ASKS = re.compile(
     r"(?:what|why|how|when|where|which|who|whose|is|are|was|were|can|could|does|do|did|should|would|will|has|have"
     r"|explain|describe|discuss|compare|contrast|reflect|define|differentiate|distinguish|implement|design|derive"
     r"|prove|show|state|outline|summari[sz]e|name|list|give|write|compute|calculate|predict|tell|identify|mention"
-    r"|choose|select|find|provide|sketch|estimate|justify|elaborate|illustrate|true or false|difference between"
+    r"|choose|select|find|provide|sketch|estimate|justify|elaborate|illustrate|true or false|t/f|difference between"
     r"|in|under|if|given|suppose|consider|you"
     r"|vrai ou faux|verdader[oa] o fals[oa]|verdadeiro ou falso|vero o falso|(?:wahr|richtig) oder falsch"
     r"|waar of onwaar|prawda czy fałsz|верно или неверно|правда или ложь"

@@ -259,3 +259,13 @@ def test_bullets_in_the_answer_to_a_numbered_item_are_no_questions() -> None:
     ]
     assert (questions[0].answer or "").endswith("- Writing changes both")
     assert (questions[2].answer or "").endswith("They see the input.")
+
+
+def test_a_statement_after_an_abbreviation_of_true_or_false_asks() -> None:
+    text = "".join(
+        f"{n}. What is {topic}?\n\n    A. one\n    **B. two**\n    C. three\n\n" for n, topic in enumerate("abcd", 1)
+    )
+    statement = "T/F: Suppose you resize a view. Then its storage is copied, to hold all elements of the new shape."
+    one = text.partition("2. ")[0]
+    prompt, answer = read(f"# Quiz\n\n{text}# Next\n\n{one}2. {statement}\n\n    **False**\n")[-1]
+    assert (prompt, (answer or "").strip()) == (statement, "**False**")

@@ -381,3 +381,26 @@ def test_navigation_in_navigation_is_left_out(tag: str) -> None:
     # Where one is never closed, the rest of the page stays.
     page = f"<html><body><{tag}><{tag}>{links}</{tag}><p>1. What is a view?</p></body></html>"
     assert "What is a view?" in (as_markdown(page, "quiz.html") or "")
+
+
+def test_forms_with_a_legend_and_options_are_questions_without_keys() -> None:
+    fields = "".join(
+        f"<fieldset><legend>Question n°{n} - {asked} :</legend><div>"
+        + "<br>".join(
+            f'<input type="radio" name="q{n}" value="{one}"><label>{one}</label>' for one in ("view", "clone")
+        )
+        + "</div></fieldset><br>"
+        for n, asked in enumerate(("Cet appel copie", "Cet appel partage la mémoire", "Cet appel est lent"), 1)
+    )
+    questions = read_bank(
+        f"<!DOCTYPE html><html><body><h1>QCM</h1><form>{fields}</form></body></html>", name="qcm.html"
+    ).bank.questions
+    assert [(one.number, one.prompt) for one in questions] == [
+        ("1", "Cet appel copie :"),
+        ("2", "Cet appel partage la mémoire :"),
+        ("3", "Cet appel est lent :"),
+    ]
+    assert all(
+        [(option.text, option.right) for option in one.options] == [("view", False), ("clone", False)]
+        for one in questions
+    )
