@@ -19,13 +19,16 @@ from bot.core.text import outbox_card
 from bot.web.app import build
 from bot.web.chat import CHANNEL, WebChat
 from bot.web.store import ChatStore
+from service.app import build as build_service
 from service.client import ServiceClient
+from service.config import Settings
 from service.store.web_messages import PRIVATE_KEPT
 from tests.bot.samples import GALLERY, QUESTION_POST, REVEAL
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.conftest import AT
 from tests.bot.web.http_browser import Desk
 from tests.bot.web.writers import posted, says
+from tests.conftest import TOKEN, Clock
 
 pytestmark = [pytest.mark.browser, needs_chromium, pytest.mark.asyncio(loop_scope="module")]
 
@@ -40,6 +43,16 @@ async def browser() -> AsyncIterator[Browser]:
     """One browser for all tests; its windows share nothing."""
     async with opened_chromium() as browser:
         yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def client(settings: Settings, clock: Clock) -> AsyncIterator[ServiceClient]:
+    """Calls a service that runs in the event loop of the browser, as the server that calls it does."""
+    async with (
+        build_service(settings, clock).running() as service,
+        ServiceClient.inside(service.api, TOKEN) as client,
+    ):
+        yield client
 
 
 @pytest_asyncio.fixture(loop_scope="module")
