@@ -90,7 +90,7 @@ class Started:
         """Sends Ctrl-C; returns the processes that remain."""
         family = self.tree()
         self.process.send_signal(signal.SIGINT)
-        assert self.process.wait(60) == 0, "".join(self.printed)
+        assert self.process.wait(PATIENCE) == 0, "".join(self.printed)
         return [process for process in psutil.wait_procs(family, timeout=PATIENCE)[1] if process.is_running()]
 
 
@@ -234,7 +234,7 @@ def test_the_console_is_a_transcript_and_leaves_by_itself(data: Path) -> None:
         run.process.stdin.flush()
         run.wait_for(r"Ann …> /quit\n")
         run.wait_for("Stopped\\. Everything is kept in ")
-        assert run.process.wait(60) == 0
+        assert run.process.wait(PATIENCE) == 0
     said = "".join(run.printed)
     assert "You are Ann, an admin." in said
     assert "of kind choice, value or" in said
@@ -246,7 +246,7 @@ def test_a_second_run_on_the_same_data_is_refused_and_other_commands_work_beside
     with running(data, *ONE_DOCUMENT) as first:
         first.wait_for("ready after")
         with running(data, *ONE_DOCUMENT) as second:
-            assert second.process.wait(60) == 2
+            assert second.process.wait(PATIENCE) == 2
         assert "another `dailygrad run` uses" in "".join(second.printed)
         log = [sys.executable, "-m", "dailygrad", "bank", "log", "pytorch-core"]
         beside = {**os.environ, "DATABASE_URL": "", "DAILYGRAD_DATA": str(data)}
