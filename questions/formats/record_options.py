@@ -25,7 +25,7 @@ def options_of(value: Any) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         letters = tuple(str(key).strip().lower() for key in value)
         return tuple(value.values()), letters if all(len(letter) == 1 for letter in letters) else ()
     if isinstance(value, list) and len(value) > 1:
-        return _with_texts(_named_by_texts(value) or [_with_mark(one, value) for one in map(_unfolded, value)])
+        return _with_texts(_named_by_texts(value) or _with_marks([*map(_unfolded, value)], value))
     return (), ()
 
 
@@ -95,17 +95,24 @@ _SAYS_ELSE = re.compile(r"select|chosen|visible|hidden|shown|default|disabled|ch
 """Words in the name of a truth value that says something else of an option than whether it is right."""
 
 
-def _with_mark(option: Any, options: list[Any]) -> Any:
-    """Returns an option, with the only truth value that all have, and that differs among them, as its mark. Beside a
-    field for the text, a word such as `correct` or `false` is a truth value; alone, `correct` says it of one option."""
-    if any(mark_of(one) is not None for one in options):
-        return option
-    fields = [one if isinstance(one, dict) else {} for one in options]
+def _with_marks(options: list[Any], given: list[Any]) -> list[Any]:
+    """Returns the options, with the only truth value that all have, and that differs among them, as their mark. Beside
+    a field for the text, a word such as `correct` or `false` is a truth value; alone, `correct` says it of one option.
+
+    `given`: the options as they are in the data.
+    """
+    if any(mark_of(one) is not None for one in given):
+        return options
+    fields = [one if isinstance(one, dict) else {} for one in given]
     names = [name for name in dict.fromkeys(key for one in fields for key in one) if _tells_apart(name, fields)]
     if len(names) != 1 or _SAYS_ELSE.search(spelled(names[0])):
-        return option
-    right = truth_of(option.get(names[0])) if isinstance(option, dict) else False
-    return {**(option if isinstance(option, dict) else {"text": option}), "correct": bool(right)}
+        return options
+    return [
+        {**one, "correct": bool(truth_of(one.get(names[0])))}
+        if isinstance(one, dict)
+        else {"text": one, "correct": False}
+        for one in options
+    ]
 
 
 def _tells_apart(name: Any, options: list[dict[Any, Any]]) -> bool:

@@ -18,8 +18,8 @@ _DEEPEST = 8
 
 
 def asking_field(data: Any, roles: Mapping[str, str], offers: Callable[[object, Any], bool]) -> str:
-    """Returns the name of the only text that all mappings with options and a key have of their own; empty if none has
-    one. Where no field has a known name, it holds the questions.
+    """Returns the name of the only text that all mappings with options and a key have, nearly each one of its own;
+    empty if there is none. Where no field has a known name, it holds the questions.
 
     `roles`: the role of a field by its name; `offers`: whether a field, by name and value, holds marked options.
     """
@@ -44,10 +44,14 @@ def asking_field(data: Any, roles: Mapping[str, str], offers: Callable[[object, 
         for name in offering[0]
         if not roles.get(name) and all(isinstance(fields.get(name), str) for fields in offering)
     }
-    asking = [name for name, values in texts.items() if len(values) == len(offering) and _is_wordy(values)]
+    # A few questions may be in a large collection twice.
+    different = len(offering) if len(offering) < _LARGE else len(offering) * _REGULAR
+    asking = [name for name, values in texts.items() if len(values) >= different and _is_wordy(values)]
     return asking[0] if len(asking) == 1 else ""
 
 
+_LARGE = 30
+"""Questions from which some of them may be the same."""
 _FEWEST_OFFERING = 3
 """Fewest mappings with options and a key that show which field asks."""
 _WORDY = 3

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from questions import read_bank
+from tests.questions.call_count import count_calls
 from tests.questions.formats.readings import read_as
 
 NUMBERS = ("one", "two", "three")
@@ -175,3 +176,30 @@ def test_options_may_be_pairs_of_a_text_and_a_flag() -> None:
     assert [[(one.text, one.right) for one in question.options] for question in questions] == [
         [("a list", False), ("a view", True)]
     ] * 3
+
+
+def collection(count: int, twice: int = 0) -> dict[str, Any]:
+    asked = [f"This call number {n} copies it" for n in range(count - twice)]
+    fields = {"topic": "copies", "choices": ["view", "clone", "leaf"]}
+    entries = [
+        {"clue": clue, **fields, "answer": n % len(asked) % 3} for n, clue in enumerate([*asked, *asked[:twice]])
+    ]
+    return {"topics": ["copies"], "clues": entries}
+
+
+def test_a_few_questions_of_a_large_collection_may_be_the_same() -> None:
+    reading = read_bank(json.dumps(collection(40, twice=3), indent=1), name="a.json")
+    assert len(reading.bank.questions) == 40
+    assert all(one.answered for one in reading.bank.questions)
+    assert {one.code for one in reading.findings} == {"Q302"}
+
+
+@pytest.mark.parametrize(("count", "twice"), [(12, 1), (40, 15)])
+def test_a_text_that_often_repeats_does_not_ask(count: int, twice: int) -> None:
+    assert read_bank(json.dumps(collection(count, twice)), name="a.json").bank.questions == ()
+
+
+def test_the_work_grows_with_the_number_of_records() -> None:
+    few, many = (json.dumps(collection(count)) for count in (40, 160))
+    once = count_calls(lambda: read_bank(few, name="a.json"))
+    assert count_calls(lambda: read_bank(many, name="a.json")) < once * 8
