@@ -139,7 +139,28 @@ def key_below(lines: list[str], options: Sequence[FoundOption]) -> Key | None:
                 continue
             above = trim("\n".join(lines[:index]))
             return key and key._replace(rest="\n\n".join(part for part in (above, key.rest) if part))
-    return letter_below(lines, options) or _stated(lines, options)
+    return letter_below(lines, options) or _stated(lines, options) or _folded(lines, options)
+
+
+_FOLDED = re.compile(
+    r"<details>\s*<summary>[^<>]{1,60}</summary>(?P<said>[^<]{1,4000})</details>(?:\s*<br[ ]?/?>)?", re.IGNORECASE
+)
+_OPTION_AGAIN = re.compile(r"\s*(?:[-*+][ \t]+)?[*_]{0,3}(?P<letter>[A-Ja-j])[).:][ \t]+(?P<text>\S.*)")
+
+
+def _folded(lines: list[str], options: Sequence[FoundOption]) -> Key | None:
+    """Returns the key in a fold, whatever the word above it, that is all there is below the options: the letters and
+    texts of one or several of them, one in a line."""
+    text = trim("\n".join(lines))
+    fold = _FOLDED.fullmatch(text) if text.startswith("<details>") else None
+    said = fold["said"].strip("\n ").split("\n") if fold else []
+    found = [*takewhile(bool, map(_OPTION_AGAIN.fullmatch, said))]
+    named = [(one["letter"].lower(), one["text"]) for one in found if one]
+    known = {option.id: option.text for option in options}
+    if not named or not all(letter in known and _same(known[letter], text) for letter, text in named):
+        return None
+    below = "\n".join(said[len(found) :])
+    return Key(frozenset(letter for letter, _ in named), trim(below), said[0].strip())
 
 
 _LETTER_ALONE = re.compile(
