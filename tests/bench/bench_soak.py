@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import sys
 import tempfile
 from collections import Counter, defaultdict, deque
@@ -306,16 +307,18 @@ class Meter:
     diary: Diary
     processes: dict[str, psutil.Process]
     begun: float = field(default_factory=monotonic)
-    cpu: list[tuple[float, dict[str, float]]] = field(default_factory=list)
-    """Instants, and the CPU that each process had taken by then, seconds."""
+    taken: list[tuple[float, dict[str, float]]] = field(default_factory=list)
+    """Instants, and by then the CPU of each process and the time in which all waited for the disk, seconds."""
 
     async def watch(self) -> None:
         """Prints a line every minute, until the task is cancelled."""
         minute = 0
-        print(f"| Minute | Answers a second | p50; p99, ms: {', '.join(('answer', *OFTEN_S))} | Memory, MB | "
-              "CPU, cores | Size, MB (dead rows, %) | Load |\n|---|---|---|---|---|---|---|", flush=True)  # fmt: skip
+        times = f"p50; p99, ms: {', '.join(('answer', *OFTEN_S))}"
+        used = ("Memory, MB", "CPU, cores", "Size, MB (dead rows, %)", "Load", "All wait for the disk")
+        heads = ("Minute", "Answers a second", times, *used)
+        print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
         while True:
-            self.cpu.append((monotonic() - self.begun, {name: _cpu_s(one) for name, one in self.processes.items()}))
+            self.taken.append((monotonic() - self.begun, self._take()))
             await asyncio.sleep(max(0.0, self.begun + 60 * (minute + 1) - monotonic()))
             print(f"| {minute + 1} | {await self.line(60 * minute, 60 * (minute + 1))} |", flush=True)
             minute += 1
@@ -332,15 +335,19 @@ class Meter:
         )
         memory = ", ".join(f"{name} {_megabytes(process):.0f}" for name, process in self.processes.items())
         rate = len(spans.get("answer", ())) / max(1e-9, until - since)
-        cores = ", ".join(f"{name} {self._cores(name, since, until):.2f}" for name in self.processes)
-        return f"{rate:.0f} | {times} | {memory} | {cores} | {await self._sizes()} | {os.getloadavg()[0]:.1f}"
+        shares = self._shares(since, until)
+        cores = ", ".join(f"{name} {shares[name]:.2f}" for name in self.processes)
+        machine = f"{os.getloadavg()[0]:.1f} | {100 * shares[_DISK]:.1f} %"
+        return f"{rate:.0f} | {times} | {memory} | {cores} | {await self._sizes()} | {machine}"
 
-    def _cores(self, name: str, since: float, until: float) -> float:
-        """Returns the CPU seconds a second between about these instants."""
-        now = (monotonic() - self.begun, {name: _cpu_s(self.processes[name])})
-        noted = [*self.cpu, now]
+    def _take(self) -> dict[str, float]:
+        return {name: _cpu_s(one) for name, one in self.processes.items()} | {_DISK: _disk_wait_s()}
+
+    def _shares(self, since: float, until: float) -> dict[str, float]:
+        """Returns what was taken in a second between about these instants, by name."""
+        noted = [*self.taken, (monotonic() - self.begun, self._take())]
         first, last = (min(noted, key=lambda one: abs(one[0] - at)) for at in (since, until))
-        return (last[1][name] - first[1][name]) / max(1e-9, last[0] - first[0])
+        return {name: (last[1][name] - first[1][name]) / max(1e-9, last[0] - first[0]) for name in last[1]}
 
     async def _sizes(self) -> str:
         query = (
@@ -352,6 +359,19 @@ class Meter:
         return ", ".join(
             f"{name} {size / 1e6:.0f} ({100 * dead / max(1, live + dead):.0f})" for name, size, live, dead in found
         )
+
+
+_DISK = "disk"
+_FULL = re.compile(r"^full .*total=([0-9]+)$", re.MULTILINE)
+
+
+def _disk_wait_s() -> float:
+    """Returns the time since the machine's start in which all that had work waited for the disk, seconds. 0 where the
+    kernel does not count it."""
+    with contextlib.suppress(OSError):
+        if found := _FULL.search(Path("/proc/pressure/io").read_text()):
+            return int(found[1]) / 1e6
+    return 0.0
 
 
 def _cpu_s(process: psutil.Process) -> float:
