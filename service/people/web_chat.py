@@ -5,8 +5,6 @@ All of it is shared by the processes of one chat: limits hold across them, and e
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ from service.credentials import TokenCipher
 from service.domain.names import appearance, clean, find_problem, folded
 from service.errors import Refused
 from service.store import web_messages, web_people
-from service.store.change_signal import WEB, ChangeSignal
+from service.store.change_signal import WEB, ChangeSignal, wait_for
 from service.store.session import Sessions
 from service.wire import (
     MOST_CHANGES,
@@ -259,8 +257,6 @@ async def changes_or_wait(
         if found is not None or wait_s <= 0 or stopping():
             break
         pause = min(wait_s, POLL_SECONDS)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pause):
-                await changed.wait()
+        await wait_for(changed, pause)
         wait_s -= pause
     return found or WebChanges(version=seen.version, sign_outs=seen.sign_outs, messages=())

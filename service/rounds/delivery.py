@@ -6,8 +6,6 @@ next dispatcher looks first. Only messages that were certainly not posted are gi
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,7 +19,7 @@ from service.metrics import DELIVERIES, record_delivery
 from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
 from service.store import answers, bots, claims, ledger, notifications, outbox
-from service.store.change_signal import OUTBOX, ChangeSignal
+from service.store.change_signal import OUTBOX, ChangeSignal, wait_for
 from service.store.outbox import PlannedEdits
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
@@ -115,9 +113,7 @@ async def claim_or_wait(
         if found or wait_s <= 0:
             break
         pause = min(wait_s, POLL_SECONDS)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pause):
-                await added.wait()
+        await wait_for(added, pause)
         wait_s -= pause
     return found
 

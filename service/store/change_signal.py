@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Final
 
 import structlog
@@ -19,6 +20,13 @@ RETRY_SECONDS = 5.0
 """Wait before connecting again, seconds."""
 
 log = structlog.get_logger(__name__)
+
+
+async def wait_for(change: asyncio.Event, seconds: float) -> None:
+    """Waits for a change, at most that long."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await change.wait()
 
 
 class ChangeSignal:

@@ -9,9 +9,12 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 
+from service.app import build
+from service.config import Settings
 from service.store import session as store_session
 from service.store.change_signal import OUTBOX, WEB, ChangeSignal
 from service.store.session import libpq_url, make_engine
+from tests.conftest import Clock
 
 LISTENING = f"select pid from pg_stat_activity where datname = current_database() and query = 'listen \"{WEB}\"'"
 
@@ -62,6 +65,15 @@ async def test_a_canceled_wait_leaves_the_connection_to_others(signal: ChangeSig
     await asyncio.to_thread(run, database_url, f"notify {WEB}")
     await other
     assert gone.cancelled() and listeners(database_url) == before
+
+
+async def test_the_connection_ends_with_the_service(settings: Settings, clock: Clock) -> None:
+    async with asyncio.timeout(60):
+        async with build(settings, clock).running() as service:
+            await service.changes.next_change(OUTBOX).wait()
+            assert listeners(settings.database_url)
+        while listeners(settings.database_url):  # noqa: ASYNC110
+            await asyncio.sleep(0)
 
 
 async def test_it_can_be_used_again_after_its_end(signal: ChangeSignal) -> None:
