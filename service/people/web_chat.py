@@ -18,7 +18,7 @@ from service.credentials import TokenCipher
 from service.domain.names import appearance, clean, find_problem, folded
 from service.errors import Refused
 from service.store import web_messages, web_people
-from service.store.change_signal import WEB, ChangeSignal, wait_for
+from service.store.change_signal import WEB, ChangeSignal, await_change
 from service.store.session import Sessions
 from service.wire import (
     MOST_CHANGES,
@@ -257,6 +257,6 @@ async def changes_or_wait(
         if found is not None or wait_s <= 0 or stopping():
             break
         pause = min(wait_s, POLL_SECONDS)
-        await wait_for(changed, pause)
+        await await_change(changed, pause)
         wait_s -= pause
     return found or WebChanges(version=seen.version, sign_outs=seen.sign_outs, messages=())

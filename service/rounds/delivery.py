@@ -19,7 +19,7 @@ from service.metrics import DELIVERIES, record_delivery
 from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
 from service.store import answers, bots, claims, ledger, notifications, outbox
-from service.store.change_signal import OUTBOX, ChangeSignal, wait_for
+from service.store.change_signal import OUTBOX, ChangeSignal, await_change
 from service.store.outbox import PlannedEdits
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
@@ -113,7 +113,7 @@ async def claim_or_wait(
         if found or wait_s <= 0:
             break
         pause = min(wait_s, POLL_SECONDS)
-        await wait_for(added, pause)
+        await await_change(added, pause)
         wait_s -= pause
     return found
 

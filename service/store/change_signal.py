@@ -22,7 +22,7 @@ RETRY_SECONDS = 5.0
 log = structlog.get_logger(__name__)
 
 
-async def wait_for(change: asyncio.Event, seconds: float) -> None:
+async def await_change(change: asyncio.Event, seconds: float) -> None:
     """Waits for a change, at most that long."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
