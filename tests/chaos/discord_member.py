@@ -111,9 +111,8 @@ class DiscordMember(Member):
 
     def _told(self, act: Act, pressed: Interaction) -> str | None:
         double, person, _ = self._all
-        said = [*reversed(pressed.messages)]
-        if pressed.settled and pressed.original is not None:
-            said.append(pressed.original)
+        said = [*reversed(pressed.shown)]
         # A late click is answered by direct message, under the key of the event.
-        said += [one for one in double.world.direct(person).messages.values() if one.nonce == nonce_of(act.event)]
-        return next((one.text for one in said if read(one.text)), None)
+        direct = double.world.direct(person).messages.values()
+        said += [one.text for one in direct if one.nonce == nonce_of(act.event)]
+        return next((text for text in said if read(text)), None)

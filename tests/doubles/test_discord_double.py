@@ -193,6 +193,22 @@ async def test_the_first_response_counts_within_three_seconds(scene: Scene) -> N
         await came.edit_original_response(content="too late")
 
 
+async def test_two_clicks_on_a_card_each_keep_what_they_were_shown(scene: Scene) -> None:
+    made = await scene.bot.post(scene.daily, components=[BUTTON])
+    message = scene.daily.messages[int(made["id"])]
+    newer = await scene.double.press(scene.ann, message, "a:r1")
+    older = await scene.double.press(scene.ann, message, "a:r1", age_s=0.4)
+    await (await scene.bot.next()).response.edit_message(content="recorded")
+    await scene.double.settled(newer)
+    second = await scene.bot.next()
+    await second.response.defer()
+    await second.edit_original_response(content="too late")
+    await scene.double.settled(older)
+    assert newer.original is older.original is message
+    assert message.text == "too late"
+    assert (newer.shown, older.shown) == (["recorded"], ["too late"])
+
+
 async def test_a_command_is_completed_used_and_answered_by_a_form(scene: Scene) -> None:
     typing = await scene.double.autocomplete(scene.ann, scene.daily, "quiz", "board", typing="period", period="w")
     await (await scene.bot.next()).response.autocomplete([discord.app_commands.Choice(name="week", value="week")])

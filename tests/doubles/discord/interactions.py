@@ -50,6 +50,8 @@ async def respond(server: Server, call: Call) -> Json | None:
         server.violate(f"a response of type {kind} to an interaction of type {interaction.type}")
         raise BAD_FORM
     _apply(server, interaction, kind, call)
+    if kind in (MESSAGE, UPDATE) and interaction.original:
+        interaction.shown.append(interaction.original.text)
     interaction.answer, interaction.answered = kind, monotonic()
     server.log.add("response", interaction=interaction.id, type=kind, delay=interaction.delay)
     return _described(interaction) if call.query.get("with_response") in ("1", "true") else None
@@ -121,6 +123,7 @@ async def follow_up(server: Server, call: Call) -> Json:
         message = edit(server, interaction.original, call.body, call.files)
     else:
         message = _said(server, interaction, call.body, call.files)
+    interaction.shown.append(message.text)
     interaction.followed_up = True
     server.log.add("follow-up", interaction=interaction.id)
     return message_json(message)
@@ -130,6 +133,7 @@ async def change_original(server: Server, call: Call) -> Json:
     """Edits the first response, or the message of the component."""
     interaction = _live(server, call)
     message = edit(server, _original(interaction), call.body, call.files)
+    interaction.shown.append(message.text)
     interaction.followed_up = True
     server.log.add("follow-up", interaction=interaction.id)
     return message_json(message)
@@ -155,7 +159,10 @@ def _further(interaction: Interaction, call: Call) -> Message:
 
 async def change_further(server: Server, call: Call) -> Json:
     """Edits a follow-up message."""
-    return message_json(edit(server, _further(_live(server, call), call), call.body, call.files))
+    interaction = _live(server, call)
+    message = edit(server, _further(interaction, call), call.body, call.files)
+    interaction.shown.append(message.text)
+    return message_json(message)
 
 
 async def delete_further(server: Server, call: Call) -> None:

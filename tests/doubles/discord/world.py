@@ -220,6 +220,9 @@ class Interaction:
     """Whether a follow-up was sent."""
     messages: list[Message] = field(default_factory=list)
     """All its messages, including the original."""
+    shown: list[str] = field(default_factory=list)
+    """What its responses showed, in order. A message may show something else by now: a later click on the same card
+    replaces it."""
 
     @property
     def delay(self) -> float:
