@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 HELPER = ROOT / "tests" / "external.py"
 NAMES_THE_FOLDER = re.compile(r'/ *"shared"|\.\./shared|"shared/|specs"|"seeds"')
 CHECKED_ALWAYS = (
-    "tests/doubles/discord/test_rules.py",
+    "tests/doubles/test_discord_rules.py",
     "tests/doubles/slack/test_rules.py",
     "tests/doubles/test_discord_double.py::test_a_forbidden_channel_and_a_body_against_the_rules_are_refused",
     "tests/bot/slack/test_parts.py",
