@@ -195,6 +195,7 @@ def _answering_roles(columns: list[tuple[str, ...]], asks: int, others: list[int
         listed, key = parted
         return {listed: ("options", 0), key: ("correct", 0)}
     texts = [index for index in others if index > asks and (len(others) == 1 or _is_text(columns[index]))]
+    texts = _of_one_kind(columns, texts)
     if len(texts) == 1:
         return {} if _ascends(columns, asks, texts[0]) else {texts[0]: ("answer", 0)}
     return {index: ("option", place) for place, index in enumerate(texts)}
@@ -247,6 +248,8 @@ def _is_text(cells: Sequence[str]) -> bool:
 def _is_topic(cells: Sequence[str]) -> bool:
     """Returns whether a column has a few words that recur."""
     words = {cell for cell in cells if cell}
+    if _is_state(cells):
+        return False
     named = len(words) > 1 and all(any(character.isalpha() for character in word) for word in words)
     return named and len(cells) > 3 and len(words) <= max(len(cells) * _FEW_VALUES, 2)
 
@@ -255,7 +258,7 @@ def _keyed(columns: list[tuple[str, ...]], asks: int, others: list[int]) -> tupl
     """Returns the column that names an option in nearly every row, and the columns of options."""
     for names in (_names_text, _names_letter, _names_number):
         for key in reversed(others):
-            options = [index for index in others if index > asks and index != key]
+            options = _of_one_kind(columns, [index for index in others if index > asks and index != key])
             # The options are side by side: what follows a key in the last columns explains.
             if key - 1 in options:
                 options = [index for index in options if index < key]
@@ -264,6 +267,21 @@ def _keyed(columns: list[tuple[str, ...]], asks: int, others: list[int]) -> tupl
             if len(options) > 1 and names(columns[key], [columns[index] for index in options]):
                 return key, options
     return None, []
+
+
+def _of_one_kind(columns: list[tuple[str, ...]], among: list[int]) -> list[int]:
+    """Returns the columns that may hold options: where some hold nothing but words, those that hold nothing but
+    numbers or truth values say something else, such as a level or a state."""
+    if not among or len(columns[among[0]]) < _FEWEST_ROWS:
+        return among
+    worded = [at for at in among if not any(map(str.isdecimal, columns[at])) and not _is_state(columns[at])]
+    stating = {at for at in among if all(map(str.isdecimal, columns[at])) or _is_state(columns[at])}
+    return [at for at in among if at not in stating] if worded else among
+
+
+def _is_state(cells: Sequence[str]) -> bool:
+    """Returns whether a column says now true, now false; as options, both have columns of their own."""
+    return {cell.casefold() for cell in cells} == {"true", "false"}
 
 
 _SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)]?$")

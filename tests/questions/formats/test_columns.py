@@ -69,6 +69,14 @@ TABLES: dict[str, tuple[list[str], str]] = {
         ["Which copies?,view,clone,slice,B,since it copies", "Which shares?,view,clone,copy,A,since it shares"],
         "column 1 asks, 2 to 4 are options, 5 is the key",
     ),
+    "a level and a state behind the answer": (
+        ["Who wrote it?,Ada,0,False,2", "What is it?,A view,0,False,0", "Who ran it?,Bob,2,True,1"],
+        "column 1 asks, 2 is the answer",
+    ),
+    "true and false as options": (
+        ["Is it a view?,True,False,A", "Is it a copy?,True,False,B", "Is it one?,True,False,B"],
+        "column 1 asks, 2 to 3 are options, 4 is the key",
+    ),
     "texts of at least 15 characters": (
         ["fifteen letters,short", "fifteen others!,tiny"],
         "column 1 asks, 2 is the answer",
