@@ -1,7 +1,8 @@
 r"""Rewrites what LaTeX packages for quizzes use as commands of the `exam` class, so that line numbers stay the same.
 
 Known are the questions of automultiplechoice (`\correctchoice{…}`, `\bonne{…}`), those of the moodle package
-(`\item*`), and lists whose items are marked as right or wrong (`\item[\correct]`, `\item[$\boxtimes$]`).
+(`\item*`), lists whose items are marked as right or wrong (`\item[\correct]`, `\item[$\boxtimes$]`), and commands at
+the start of a line before the answer (`\answer …`, `\reponse …`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,43 @@ def in_exam_class(lines: Sequence[str]) -> tuple[str, ...]:
     if _OF_AMC.search(text):
         for pattern, replacement in _AMC:
             text = pattern.sub(replacement, text)
+    if "\\question" in text:
+        text = _with_solutions(text)
     return tuple(text.split("\n"))
+
+
+# Commands before answers
+
+_ANSWERS = re.compile(
+    r"(?m)^[ \t]*\\(?:answer|ans|solution|sol|reponse|rep|corrige|antwort|loesung|respuesta|solucion|resposta|solucao"
+    r"|risposta|soluzione|antwoord|svar|odpowiedz|odpoved|otvet|cevap|jawaban)(?![A-Za-z@*])(?![ \t]*[{\[])[ \t]*"
+)
+_BEGINS = re.compile(
+    r"(?m)^[ \t]*\\(?:(?:titled|bonus)?question|(?:sub){0,2}part|item|choice|(?:chapter|(?:sub){0,2}section)|newpage"
+    r"|clearpage|end\{(?:document|questions|(?:sub){0,2}parts|enumerate|itemize)\})(?![A-Za-z@])"
+)
+"""What is behind an answer without braces."""
+_FEWEST_ANSWERS = 2
+"""Fewest commands that show that these stand before the answers."""
+
+
+def _with_solutions(text: str) -> str:
+    """Returns a text in which what follows a command for an answer, up to the next question, is a `solution`."""
+    found = list(_ANSWERS.finditer(text))
+    if len(found) < _FEWEST_ANSWERS:
+        return text
+    parts: list[str] = []
+    at = 0
+    for answer in found:
+        if answer.start() < at:
+            continue
+        behind = _BEGINS.search(text, answer.end())
+        end = behind.start() if behind else len(text)
+        said = text[answer.end() : end]
+        solution = f"\\begin{{solution}} {said.rstrip()}\\end{{solution}}{said[len(said.rstrip()) :]}"
+        parts += (text[at : answer.start()], solution)
+        at = end
+    return "".join((*parts, text[at:]))
 
 
 # automultiplechoice

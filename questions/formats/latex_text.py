@@ -57,7 +57,10 @@ _SPACES = re.compile(r"[ \t]*\n?[ \t]*")
 _PIECE = re.compile(
     r"\\(?:(?P<name>[A-Za-z@]+)\*?[ \t]*|(?P<sign>.|\n))|(?P<math>\$\$?)|(?P<other>``|''|[~{}])", re.DOTALL
 )
-_ANSWER = re.compile(r"(?:answer|ans|soln?|solution)[a-z]*", re.IGNORECASE)
+_ANSWER = re.compile(
+    r"(?:answer|ans|soln?|solution)[a-z]*|reponse|antwort|loesung|respuesta|resposta|risposta|antwoord|odpowiedz",
+    re.IGNORECASE,
+)
 _NO_ANSWER = ("answerline", "answerbox", "answername", "solutionname", "answerspace")
 POINTS = re.compile(r"[a-z]*(?:pts?|points?|marks?)", re.IGNORECASE)
 _CORRECT = re.compile(r"correct[a-z]*", re.IGNORECASE)
