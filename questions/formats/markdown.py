@@ -11,6 +11,8 @@ from bs4 import BeautifulSoup
 from bs4.builder import TreeBuilder
 from markdownify import MarkdownConverter
 
+from questions.formats.page_classes import mark_questions, question_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -135,6 +137,7 @@ def from_html(text: str, *, page: bool = False) -> str:
     soup = _parse(text, _KNOWN | _PAGE if page else _KNOWN)
     if page:
         _mark_options(soup)
+        mark_questions(soup)
     return _tidy(converter.convert_soup(soup), converter.programs)
 
 
@@ -343,6 +346,12 @@ class _Converter(MarkdownConverter):
 
     def convert_summary(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return f"<summary>{' '.join(text.split())}</summary>\n\n"
+
+    def convert_asked(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"\n\n**Q:** {question_text(text)}\n\n"
+
+    def convert_answered(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"\n\n**A:** {text.strip()}\n\n"
 
     def convert_input(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         """Returns a check box for a button that chooses an option: checked if an attribute says that it is right.

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from questions.formats import asciidoc, outlines
 from questions.formats.markdown import from_html
 from questions.formats.notebook_cells import markdown_of_notebook
+from questions.formats.page_classes import QUESTION_CLASS
 
 SUFFIXES = (".ipynb", ".html", ".htm", *outlines.SUFFIXES, *asciidoc.SUFFIXES)
 
@@ -20,8 +21,12 @@ _LEFT_OUT = re.compile(
 )
 """The start of what a page does not say: scripts, styles, navigation, comments."""
 
-_OPTION_BUTTON = re.compile(r"[^<>]{0,300}?\bdata-(?:is-)?(?:correct|right|answer)[ ]?=", re.IGNORECASE)
-"""Attributes of a button that is an option."""
+_SAYING_BUTTON = re.compile(
+    rf"[^<>]{{0,300}}?(?:\bdata-(?:is-)?(?:correct|right|answer)[ ]?="
+    rf"|\bclass[ ]?=[ ]?[\"'](?:[^\"'<>]{{0,200}}[ ])?(?:{QUESTION_CLASS})[ \"'])",
+    re.IGNORECASE,
+)
+"""Attributes of a button that is an option or a question."""
 
 
 def read_page(text: str, name: str) -> str | None:
@@ -38,8 +43,25 @@ def read_page(text: str, name: str) -> str | None:
     if suffix in (".html", ".htm") or _is_html(text):
         shown = _markdown_in(text)
         rest = _MARKDOWN.sub("", text) if shown else text
-        return "\n\n".join((_with_bold_lines(from_html(_without_scripts(rest), page=True)), *shown))
+        rest = _without_scripts(rest)
+        said = _with_lines(rest) if _has_only_lines(rest) else from_html(rest, page=True)
+        return "\n\n".join((_with_bold_lines(said), *shown))
     return None
+
+
+_BLOCK = re.compile(r"<(?:p|br|li|div|section|article|main|t[rdh]|d[dt]|pre|details|label|option)\b", re.IGNORECASE)
+_FEWEST_LINES = 5
+
+
+def _has_only_lines(html: str) -> bool:
+    """Returns whether a page is a text with hardly an element, whose lines its author meant to be shown."""
+    lines = [line for line in html.split("\n") if line.strip()]
+    return len(lines) >= _FEWEST_LINES and len(_BLOCK.findall(html)) * 10 < len(lines)
+
+
+def _with_lines(html: str) -> str:
+    """Returns a page as Markdown, line by line."""
+    return "\n".join(from_html(line, page=True) if "<" in line or "&" in line else line for line in html.split("\n"))
 
 
 _DECLARED = re.compile(r"\s*(?:<!doctype html|<html)\b", re.IGNORECASE)
@@ -102,8 +124,8 @@ def _without_scripts(html: str) -> str:
     kept: list[str] = []
     at = 0
     while found := _LEFT_OUT.search(html, at):
-        if found["tag"] and found["tag"].lower() == "button" and _OPTION_BUTTON.match(html, found.end()):
-            # A button that is an option, not one that sends the answers.
+        if found["tag"] and found["tag"].lower() == "button" and _SAYING_BUTTON.match(html, found.end()):
+            # A button that is an option or a question, not one that sends the answers.
             kept.append(html[at : found.end()])
             at = found.end()
             continue
