@@ -53,7 +53,7 @@ from questions.formats.record_questions import add_record
 from questions.formats.row_keys import UNKNOWN_BASE
 from questions.formats.shapes import asking_names, flags_beside, of_conversation, rows_of_columns, without_numbers
 from questions.formats.unknown_fields import asking_field, completing_field, renamed
-from questions.formats.unnamed_fields import asking_pair, describe_fields
+from questions.formats.unnamed_fields import InferredFields, describe_fields, infer_fields
 from questions.formats.unread_data import name_uneven, name_unread
 
 if TYPE_CHECKING:
@@ -92,16 +92,14 @@ def read(source: Source) -> ImportDraft:
 
 def read_data(draft: ImportDraft, data: Any, lines: Sequence[tuple[int, int]] = ()) -> ImportDraft:
     """Reads all questions of a document's data. `lines`: those of each entry, where the format says them."""
-    found, pair = _found(data)
+    found, inferred = _found(data)
     name_uneven(draft, data, role_of)
     if not found:
         _name_no_questions(draft, data)
         return draft
-    if pair is not None:
-        message = f"the field `{pair[0][:40]}` was read as the question, and `{pair[1][:40]}` as its answer"
-        note = "the first ends with a question mark in each record, and the second never does"
+    if inferred is not None:
         cure = "if this is wrong, state a recipe that names the right fields"
-        draft.add("Q613", message, cure, (1, 1), severity="note", note=note)
+        draft.add("Q613", inferred.message, cure, (1, 1), severity="note", note=inferred.note)
     found = with_number_keys(with_named_key(draft, with_fitting_labels(found)))
     found = _with_completing(draft, found)
     base = base_of(found)
@@ -128,22 +126,31 @@ def _records(data: Any) -> list[Record]:
     return _found(data)[0]
 
 
-def _found(data: Any) -> tuple[list[Record], tuple[str, str] | None]:
-    """Returns the records, and the names of the fields that ask and answer, if only their texts show it."""
+def _found(data: Any) -> tuple[list[Record], InferredFields | None]:
+    """Returns the records, and what their fields are where only what is in them shows it."""
     found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
-    pair = None
+    inferred = None
     if not found and (name := asking_field(data, _ROLE_OF, _offers)):
         found = [record for records in _lists(renamed(data, name), 0, [MOST_VALUES]) for record in records]
-    if not found and (pair := asking_pair(data, _ROLE_OF)):
-        data = renamed(renamed(data, spelled(pair[0])), spelled(pair[1]), "answer")
+    if not found and (inferred := infer_fields(data, _ROLE_OF)):
+        for name, called in inferred.names.items():
+            data = renamed(data, spelled(name), called)
         found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
+        found = [_answered_by_why(record) for record in found] if inferred.explained else found
     if not found:
         texts = [text for text in listed_questions(data) if text.strip()]
         return [Record({"question": text}, (), (), {}) for text in texts], None
     offered = [record for record in found if record.values.get("_options") == "alternatives"]
     others = [record for record in offered if "wrong" in record.values]
     # Where `alternatives` are the other options, they are that in all questions, also beside a number.
-    return [_with_others(record) if record in offered else record for record in found] if others else found, pair
+    return [_with_others(record) if record in offered else record for record in found] if others else found, inferred
+
+
+def _answered_by_why(record: Record) -> Record:
+    """Returns a record whose explanation, which is all that it says of the question, is its answer."""
+    values = {name: value for name, value in record.values.items() if name not in ("why", "_why")}
+    why = record.values.get("why")
+    return record if not why or record.options else replace(record, values={**values, "correct": why})
 
 
 def _name_no_questions(draft: ImportDraft, data: Any) -> None:

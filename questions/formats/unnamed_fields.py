@@ -59,17 +59,83 @@ def _example(value: Any) -> str:
     return shown if len(shown) <= _LONGEST_EXAMPLE else f"{shown[:_LONGEST_EXAMPLE]}…"
 
 
-def asking_pair(data: Any, roles: Mapping[str, str]) -> tuple[str, str] | None:
-    """Returns the names of the fields that ask and answer: the texts of one end with a question mark in each record,
-    and only one other has a text of its own in each, which never does. None if there are no such two fields, or fields
-    with known names. `roles`: the role of a field by its name."""
+class InferredFields(NamedTuple):
+    """What the fields of records are, although their names are not known."""
+
+    names: dict[str, str]
+    """The name that each field should have."""
+    message: str
+    note: str
+    explained: bool = False
+    """Whether an explanation is all that answers."""
+
+
+def infer_fields(data: Any, roles: Mapping[str, str]) -> InferredFields | None:
+    """Returns what the fields of records are in which none is known to ask or answer, by what is in them; None if that
+    does not show it beyond doubt. `roles`: the role of a field by its name."""
     records = _records(data)
-    if any(roles.get(spelled(name)) in _KEYED for record in records[:1] for name in record):
+    if not records or any(roles.get(spelled(name)) in _KEYED for name in records[0]):
         return None
+    if pair := _asking_pair(records, roles):
+        message = f"the field `{pair[0][:40]}` was read as the question, and `{pair[1][:40]}` as its answer"
+        note = "the first ends with a question mark in each record, and the second never does"
+        return InferredFields({pair[0]: "question", pair[1]: "answer"}, message, note)
+    if names := _asking_choice(records, roles):
+        asks, offers, key = (name[:40] for name in names)
+        message = f"the field `{asks}` was read as the question, `{offers}` as its options, and `{key}` as the key"
+        return InferredFields(names, message, "in each record, they are the only ones that can be")
+    if name := _explained_field(records, roles):
+        message = f"the field `{name[:40]}` was read as the question, and the explanation as its answer"
+        return InferredFields({name: "question"}, message, "no other field has texts of its own", explained=True)
+    return None
+
+
+def _asking_pair(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> tuple[str, str] | None:
+    """Returns the names of the fields that ask and answer: the texts of one end with a question mark in each record,
+    and only one other has a text of its own in each, which never does."""
     texts = _texts(records, roles)
     asking = [name for name, said in texts.items() if all(map(ends_asking, said))]
     others = [name for name, said in texts.items() if not any(map(ends_asking, said))]
     return (asking[0], others[0]) if len(asking) == len(others) == 1 and len(texts) == 2 else None
+
+
+def _asking_choice(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> dict[str, str]:
+    """Returns the name of the only text that asks, of the only list, which has the options, and of the only other value
+    that names some of them in each record, by a number or a text."""
+    lists = [name for name in records[0] if all(_is_list(record.get(name)) for record in records)]
+    asks = [name for name, said in _texts(records, roles).items() if sum(map(ends_asking, said)) * 2 > len(said)]
+    if len(lists) != 1 or len(asks) != 1:
+        return {}
+    others = [name for name in records[0] if name not in (*lists, *asks) and roles.get(spelled(name)) not in _NO_TEXT]
+    keys = [name for name in others if all(_names_one(record.get(name), record[lists[0]]) for record in records)]
+    return {asks[0]: "question", lists[0]: "options", keys[0]: "correct"} if len(keys) == 1 else {}
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, str | int | float) for one in value)
+
+
+def _names_one(value: Any, options: list[Any]) -> bool:
+    """Returns whether a value may be the place of an option, or is its text."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return 0 <= value <= len(options)
+    return isinstance(value, str) and value in options
+
+
+def _explained_field(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> str:
+    """Returns the name of the only field with texts of its own, nearly each a different one, beside a field that
+    explains."""
+    found = []
+    for name in records[0] if "why" in {roles.get(spelled(name)) for name in records[0]} else ():
+        said = [value.strip() for record in records if isinstance(value := record.get(name), str) and value.strip()]
+        different = len(set(said)) >= _DIFFERENT * len(records)
+        if not roles.get(spelled(name)) and len(said) == len(records) and different and _are_words(said):
+            found.append(name)
+    return found[0] if len(found) == 1 else ""
+
+
+_DIFFERENT = 0.9
+"""Share of the texts that differ, from which they are the records' own."""
 
 
 def _records(data: Any) -> list[dict[Any, Any]]:

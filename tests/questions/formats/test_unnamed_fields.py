@@ -68,3 +68,36 @@ def test_what_may_not_ask_is_described_only(data: Any) -> None:
     reading = read_bank(json.dumps(data), name="a.json")
     assert reading.bank.questions == ()
     assert any("is known to hold questions" in one.message for one in reading.findings)
+
+
+CHOICES = [
+    {"f": f"What is a {name}?", "l": ["a word", f"a {name} of a tensor", "a number"], "a": at}
+    for at, name in ((2, "view"), (2, "leaf"), (3, "stride"))
+]
+
+
+def test_the_only_list_beside_what_asks_has_the_options_and_the_only_place_is_the_key() -> None:
+    reading = read_bank(json.dumps({"part one": CHOICES[:1], "part two": CHOICES[1:]}), name="a.json")
+    right = [[option.text for option in one.options if option.right] for one in reading.bank.questions]
+    assert right == [["a view of a tensor"], ["a leaf of a tensor"], ["a number"]]
+    (found,) = reading.findings
+    assert found.message == "the field `f` was read as the question, `l` as its options, and `a` as the key"
+
+
+@pytest.mark.parametrize("change", [{"z": 1}, {"m": ["one", "two"]}, {"a": 4}, {"a": True}])
+def test_nothing_is_read_where_several_fields_could_be_the_options_or_the_key(change: dict[str, Any]) -> None:
+    reading = read_bank(json.dumps([{**one, **change} for one in CHOICES]), name="a.json")
+    assert reading.bank.questions == ()
+
+
+def test_an_explanation_answers_the_only_field_with_texts_of_its_own() -> None:
+    data = [
+        {"kind": "gap", "body": f"The {name} has a ____.", "explanation": f"It is the {name} that has it."}
+        for name in THINGS
+    ]
+    reading = read_bank(json.dumps(data), name="a.json")
+    assert [(one.prompt, one.answer) for one in reading.bank.questions] == [
+        (f"The {name} has a ____.", f"It is the {name} that has it.") for name in THINGS
+    ]
+    (found,) = reading.findings
+    assert found.message == "the field `body` was read as the question, and the explanation as its answer"
