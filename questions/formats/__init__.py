@@ -71,6 +71,7 @@ IMPORT_FORMATS: tuple[ImportFormat, ...] = (
     ImportFormat(json.NAME, (".json",), json.sniff, json.read),
     ImportFormat(trivia.OPENTDB, (".json",), trivia.sniff_opentdb, trivia.read_opentdb),
     ImportFormat(records.NAME, (".json", ".jsonl", ".yaml", ".yml", ".toml"), records.sniff, records.read),
+    ImportFormat(scripts.PROGRAM, (), scripts.sniff_program, scripts.read_program),
     ImportFormat(trivia.TRIVIA, (".yaml", ".yml"), trivia.sniff_trivia, trivia.read_trivia),
     ImportFormat(latex.NAME, (), latex.sniff, latex.read),
     ImportFormat(brightspace.NAME, (".csv",), brightspace.sniff, brightspace.read),

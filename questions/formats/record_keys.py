@@ -221,7 +221,8 @@ def _may_name(said: Any, record: Record, right: set[int], texts: list[str], base
 
 
 def _bare(text: str) -> str:
-    return plain(text).casefold().strip(" .")
+    """Returns a text without marks and case; tags alone, such as `<main>`, are a text."""
+    return plain(text).casefold().strip(" .") or text.casefold().strip()
 
 
 _GLUED = re.compile(r"(?=[a-h]{2})a?b?c?d?e?f?g?h?")

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from questions.formats.field_names import FLAGS, OPTION_TEXT, WRONG_FLAGS, spelled
-from questions.formats.markdown import from_tagged
+from questions.formats.markdown import code_span, from_tagged
 from questions.formats.shapes import truth_of
 
 if TYPE_CHECKING:
@@ -229,9 +229,15 @@ def _mark(name: str, value: Any) -> Iterator[bool | float]:
 def option_text(option: Any) -> str:
     """Returns an option's text; empty if it has none."""
     if not isinstance(option, dict):
-        return shown_text(option)
+        return _with_tags(option)
     named = {spelled(key): value for key, value in option.items()}
-    return shown_text(named[key]) if (key := _text_key(option)) else ""
+    return _with_tags(named[key]) if (key := _text_key(option)) else ""
+
+
+def _with_tags(value: Any) -> str:
+    """Returns the text of an option; one of nothing but tags, such as `<main>`, is about them and stays as it is."""
+    shown = shown_text(value)
+    return code_span(value.strip()) if not shown and isinstance(value, str) and value.strip() else shown
 
 
 def _text_key(option: dict[str, Any]) -> str:

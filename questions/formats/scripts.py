@@ -1,4 +1,4 @@
-"""Reads questions in the programs of an HTML page: literals of JavaScript, as quiz pages have them.
+"""Reads questions in programs: literals of JavaScript in an HTML page, as quiz pages have them, or in a file.
 
 The text of a page is read as Markdown (`questions.formats.pages`).
 """
@@ -21,8 +21,16 @@ if TYPE_CHECKING:
     from questions.source import Source
 
 NAME = records.NAME
+PROGRAM = "program"
 _SCRIPT = re.compile(r"<script\b(?![^<>]{0,300}\bsrc=)[^<>]{0,300}>", re.IGNORECASE)
-_START = re.compile(r"[\w$\])]\s*[=:]\s*(?=[\[{])")
+_START = re.compile(r"(?:[\w$\])]\s*[=:]|\bexport\s+default)\s*(?=[\[{])")
+_PROGRAM = re.compile(
+    r"(?m)^(?:export\s+)?(?:(?:const|let|var)\s+[\w$]+(?:[ ]?:[^=\n]{1,80})?[ ]?=|default\b|module\.exports[ ]?="
+    r"|(?:window\.)?[\w$]+[ ]?=)\s*[\[{]"
+)
+"""The start of a list or mapping that a program assigns."""
+_BEFORE = 4_000
+"""Characters within which a program begins with its data."""
 _TOKEN = re.compile(
     r"(?P<string>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\$])*`)|(?P<comment>//[^\n]*|/\*.*?\*/)"
     r"|(?P<number>-?\d+(?:\.\d+)?)|(?P<name>[A-Za-z_$][\w$]*)|(?P<mark>[\[\]{}:,])|(?P<space>\s+)|(?P<other>.)",
@@ -30,7 +38,15 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\(?P<sign>u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _SIGNS = {"n": "\n", "t": "\t", "r": "", "b": "", "f": "", "v": "", "0": "", "\n": ""}
-_LITERALS = {"true": "true", "false": "false", "null": "null", "undefined": "null"}
+_LITERALS = {
+    "true": "true",
+    "false": "false",
+    "null": "null",
+    "undefined": "null",
+    "True": "true",
+    "False": "false",
+    "None": "null",
+}
 _ASKS = re.compile(
     r"[\"'`]?(?:question|questionText|q|prompt|text|title|pregunta|pergunta|frage|domanda|soal|вопрос)[\"'`]?\s{0,9}:"
 )
@@ -42,6 +58,26 @@ _FEWEST_WORDS = 3
 def sniff(source: Source) -> bool:
     """Returns whether a program of the page has questions with options or an answer."""
     return bool(_found(source))
+
+
+def sniff_program(source: Source) -> bool:
+    """Returns whether the document is a program that assigns a list of questions with options or an answer."""
+    return bool(_assigned(source))
+
+
+def read_program(source: Source) -> ImportDraft:
+    """Reads all questions in the data of a program."""
+    draft = ImportDraft(source, PROGRAM)
+    draft.title = draft.stem
+    data = _assigned(source)
+    return records.read_data(draft, data if len(data) > 1 else data[0])
+
+
+def _assigned(source: Source) -> list[Any]:
+    text = "\n".join(source.lines)
+    if not _PROGRAM.search(text[:_BEFORE]):
+        return []
+    return [data for data in _literals(text, [_MOST_READ]) if records.holds_records(data)]
 
 
 def read(source: Source) -> ImportDraft:
