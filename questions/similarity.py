@@ -112,7 +112,7 @@ def similarity_of(one: Question, other: Question) -> float:
 
 
 def fingerprint_similarity(one: Fingerprint, other: Fingerprint) -> float:
-    """Like `similarity`, for fingerprints."""
+    """Returns the same as `similarity_of`, for fingerprints."""
     if one.digest == other.digest:
         return 1.0
     score = math.fsum(weight * other.weights[name] for name, weight in one.weights.items() if name in other.weights)
