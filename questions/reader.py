@@ -15,7 +15,7 @@ from questions.blocks import Block, plain
 from questions.checks import check_bank
 from questions.dialects import native
 from questions.document import Document, Draft, open_document, scalar
-from questions.formats import IMPORT_FORMATS, ImportDraft, read_import, text_of
+from questions.formats import IMPORT_FORMATS, MARKDOWN, MOST_BYTES, ImportDraft, read_import, text_of
 from questions.formats import SUFFIXES as FOREIGN_SUFFIXES
 from questions.formats.anki import MOST_PACKAGE
 from questions.formats.json import NAME as JSON
@@ -27,7 +27,7 @@ from questions.model import LONGEST_RECIPE, Bank, Question
 from questions.passages import Passage, find_passages, mark_lines, marked_lines
 from questions.patterns import Inferred, read_patterns
 from questions.patterns.css_letters import with_css_letters
-from questions.patterns.exam_dumps import vote_findings, with_plain_questions
+from questions.patterns.exam_dumps import Vote, vote_findings, with_plain_questions
 from questions.patterns.examview import with_bare_keys
 from questions.patterns.folds import with_folds
 from questions.patterns.indented import with_indented_questions
@@ -49,6 +49,8 @@ SHIPPED = "pytorch-core"
 
 SUFFIXES = (".md", ".mdx", ".txt", *FOREIGN_SUFFIXES)
 """Suffixes of the documents read from a directory."""
+_OWN_SUFFIXES = (*MARKDOWN, ".txt", "")
+"""Suffixes of documents that may be in Dailygrad's own format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +112,11 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
         stated = parse_recipe(recipe) if recipe.strip() else None
     except InvalidRecipe as error:
         return _unread(name, error)
-    foreign = read_import(text, name, stated)
-    if foreign is not None:
+    opened = _open_own(text, name)
+    if opened is None and (foreign := read_import(text, name, stated)) is not None:
         return _foreign_reading(foreign, stated)
-    source, encoding = open_source(text_of(text) if isinstance(text, bytes) else text, name)
-    page = read_page("\n".join(source.lines), name)
-    if page is not None:
-        source, encoding = open_source(page, name)
-    source, votes = with_plain_questions(source)
-    source = _repaired(source)
-    document = open_document(source)
-    outdented = with_indented_questions(document)
-    if outdented is not source:
-        source, document = outdented, open_document(outdented)
+    document, encoding, votes = opened or _open_foreign(text, name)
+    source = document.source
     questions, dialects, found, explanation, used = _read_questions(document, stated)
     license = scalar(document.front, "license") or scalar(document.front, "licence")
     if license:
@@ -147,6 +141,37 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     answering = tuple(keys) if questions else ()
     unused = find_passages(source, questions, findings, keys=answering)
     return Reading(bank, tuple(findings), unused, source, explanation, answering)
+
+
+class _Opened(NamedTuple):
+    """A document in Markdown, findings about its encoding, and the votes of readers in an exam dump."""
+
+    document: Document
+    encoding: tuple[Finding, ...]
+    votes: tuple[Vote, ...]
+
+
+def _open_own(text: str | bytes, name: str) -> _Opened | None:
+    """Opens a document in Dailygrad's own format, every line of which stays as it is; None for any other."""
+    if Path(name).suffix.lower() not in _OWN_SUFFIXES or len(text) > MOST_BYTES or not native.declares_question(text):
+        return None
+    source, encoding = open_source(text, name)
+    document = open_document(source)
+    return _Opened(document, encoding, ()) if native.sniff(document) else None
+
+
+def _open_foreign(text: str | bytes, name: str) -> _Opened:
+    """Opens any other document, with what programs and languages write in their own way in the usual form."""
+    source, encoding = open_source(text_of(text) if isinstance(text, bytes) else text, name)
+    page = read_page("\n".join(source.lines), name)
+    if page is not None:
+        source, encoding = open_source(page, name)
+    source, votes = with_plain_questions(source)
+    document = open_document(_repaired(source))
+    outdented = with_indented_questions(document)
+    if outdented is not document.source:
+        document = open_document(outdented)
+    return _Opened(document, encoding, votes)
 
 
 def _repaired(source: Source) -> Source:

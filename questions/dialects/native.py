@@ -255,6 +255,8 @@ def _stray(document: Document, block: Block, why: str) -> Finding:
 NAME = "native"
 
 _HEADER = re.compile(rf"\S+[ ]+·[ ]+(?:{'|'.join(KINDS)})\b.*")
+_DECLARED = re.compile(rf"^##[ ]+{_HEADER.pattern}", re.MULTILINE)
+_DECLARED_UTF8 = re.compile(_DECLARED.pattern.encode(), re.MULTILINE)
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _TOPIC = re.compile(r"[a-z0-9]+(?:[-/][a-z0-9]+)*")
 _WRONG = "Wrong:"
@@ -298,6 +300,11 @@ class _Body:
     options: tuple[Option, ...]
     named: dict[str, Part]
     wrong: list[Part]
+
+
+def declares_question(text: str | bytes) -> bool:
+    """Returns whether a line reads `## id · kind`. It may still be in a program, which only `sniff` sees."""
+    return bool(_DECLARED.search(text) if isinstance(text, str) else _DECLARED_UTF8.search(text))
 
 
 def sniff(document: Document) -> bool:

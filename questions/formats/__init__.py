@@ -49,7 +49,7 @@ MOST_BYTES = 16 * 2**20
 """Maximum size of a text document, bytes; packages have their own limits."""
 _INSIDE = {".rst": directives, ".ipynb": notebooks, ".html": scripts, ".htm": scripts}
 """Formats that documents with a suffix may have in parts of them."""
-_MARKDOWN = (".md", ".markdown", ".mdx", ".rmd", ".qmd")
+MARKDOWN = (".md", ".markdown", ".mdx", ".rmd", ".qmd")
 
 
 class ImportFormat(NamedTuple):
@@ -100,7 +100,7 @@ SUFFIXES: tuple[str, ...] = (
     *pages.SUFFIXES,
     *_PACKAGES,
     _LATEX,
-    *_MARKDOWN[3:],
+    *MARKDOWN[3:],
 )
 """Suffixes of all formats; `.txt` files are recognized by content."""
 
@@ -117,12 +117,12 @@ def read_import(text: str | bytes, name: str, recipe: Recipe | None = None) -> I
     suffix = PurePath(name).suffix.lower()
     if isinstance(text, bytes) and len(text) <= MOST_BYTES and (what := _binary(text)):
         return _unknown(name, what)
-    if suffix in _MARKDOWN and text[:_DECLARED].lstrip()[:5] in ("<?xml", b"<?xml"):
+    if suffix in MARKDOWN and text[:_DECLARED].lstrip()[:5] in ("<?xml", b"<?xml"):
         # Its content shows the format, not its name.
         suffix = ""
-    elif suffix in _MARKDOWN and len(text) <= MOST_BYTES and table.fills(open_source(text, name)[0]):
+    elif suffix in MARKDOWN and len(text) <= MOST_BYTES and table.fills(open_source(text, name)[0]):
         suffix = ".csv"
-    if suffix in _MARKDOWN or suffix in pages.SUFFIXES:
+    if suffix in MARKDOWN or suffix in pages.SUFFIXES:
         return _read_inside(text, name, suffix, recipe)
     if isinstance(text, bytes) and (suffix in anki.SUFFIXES or anki.sniff_anki_package(text)):
         if recipe is not None:
@@ -147,7 +147,7 @@ def _read_package(package: bytes, name: str, recipe: Recipe | None) -> ImportDra
         text, suffix, unread = packages.open_package(package)
     except packages.UnreadablePackage as error:
         return _unknown(name, "", str(error))
-    if suffix in _MARKDOWN:
+    if suffix in MARKDOWN:
         return _aiken_in_word(text, name) if recipe is None else None
     draft = _read_text(text, name, suffix, recipe)
     if draft is not None and recipe is None:

@@ -344,6 +344,32 @@ def test_text_behind_the_end_of_a_fence_is_named_where_it_stands() -> None:
     assert finding.help == "put the closing marks on a line of their own"
 
 
+def test_a_document_in_our_own_format_is_read_as_it_is() -> None:
+    odd = [
+        "{{< spoiler >}}",
+        "hidden",
+        "{{< /spoiler >}}",
+        "",
+        "> [!question]- Fold",
+        "> folded",
+        "",
+        "1️⃣ Keycap",
+        "2.No space",
+        "S: soru",
+        "（7）新的",
+    ]
+    prompt, answer = "\n".join(odd), "ANS: A  PTS: 1\n答案：√"
+    own = f"# forms\n\n## odd · open · mid\n\n{prompt}\n\n### Answer\n{answer}\n\n### Key points\n- A\n"
+    for text in (own, own.encode()):
+        reading = read_bank(text, name="forms.md")
+        (question,) = reading.bank.questions
+        assert (question.prompt, question.answer) == (prompt, answer)
+        assert "\n".join(reading.source.lines) == own
+    # A program that shows our format does not make a document one of ours.
+    shown = f"## What is a view?\n\nShared memory.\n\n## What is a copy?\n\nANS: B  PTS: 1\n\n```md\n{own}```\n"
+    assert "native" not in read_bank(shown, name="notes.md").bank.dialects
+
+
 def test_an_open_fence_is_an_error_only_in_our_own_format() -> None:
     native = "---\nbank: b\n---\n\n# t\n\n## one · value · mid\n\nWhat?\n\n### Answer\n\n```\n1\n"
     assert [(one.code, one.severity) for one in read_bank(native, name="a.md").findings] == [("Q003", "error")]
