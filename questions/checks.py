@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.drivers import read_facts, wrong_facts
-from questions.model import bound, is_literal, parse_python
+from questions.model import is_literal, names_bound
 from questions.part_titles import is_part_title
 from questions.source import UNSTORABLE, Finding, Span
 
@@ -225,19 +225,19 @@ def _defines(what: str, program: str, names: tuple[str, ...], report: _Report) -
         name = what.capitalize()
         yield report.finding("Q221", f"the {what} is missing", f"put it in a fence under `### {name}`", part=name)
         return
-    tree = parse_python(program)
-    if isinstance(tree, SyntaxError):
-        yield report.syntax(what, program, tree)
+    bound = names_bound(program)
+    if isinstance(bound, SyntaxError):
+        yield report.syntax(what, program, bound)
         return
     for name in names:
-        if name and name not in bound(tree):
+        if name and name not in bound:
             yield report.finding("Q222", f"`{name}` is not defined in the {what}", f"add `def {name}(…)`", at=program)
 
 
 def _parses(what: str, program: str, report: _Report) -> Iterator[Finding]:
-    tree = parse_python(program)
-    if isinstance(tree, SyntaxError):
-        yield report.syntax(what, program, tree)
+    bound = names_bound(program)
+    if isinstance(bound, SyntaxError):
+        yield report.syntax(what, program, bound)
 
 
 def _native(question: Question, report: _Report) -> Iterator[Finding]:

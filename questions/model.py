@@ -6,6 +6,7 @@ Frozen data without parsing or rendering. `as_data` and `from_data` convert ques
 from __future__ import annotations
 
 import ast
+import symtable
 import warnings
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -250,17 +251,21 @@ def defined(tree: ast.Module) -> tuple[str, ...]:
     )
 
 
-def bound(tree: ast.Module) -> frozenset[str]:
-    """Returns the names a program binds at module level: by definition, by assignment, or by import."""
-    names = set(defined(tree))
-    for node in tree.body:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            parts = (part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
-            names.update(part.id for part in parts if isinstance(part.ctx, ast.Store))
-    return frozenset(names)
+def names_bound(text: str) -> frozenset[str] | SyntaxError:
+    """Returns the names that a program binds at module level (by definition, assignment or import), or the error.
+
+    Runs nothing and suppresses warnings. Takes half the time of a syntax tree, and finds errors that one does not show,
+    such as the same argument twice.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            symbols = symtable.symtable(text, "<program>", "exec").get_symbols()
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError) as error:
+        return SyntaxError(str(error) or "the program is nested too deeply")
+    return frozenset(one.get_name() for one in symbols if one.is_assigned() or one.is_imported())
 
 
 def is_literal(text: str) -> bool:
