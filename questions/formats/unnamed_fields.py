@@ -101,13 +101,13 @@ def _asking_pair(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> tup
 
 def _asking_choice(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> dict[str, str]:
     """Returns the name of the only text that asks, of the only list, which has the options, and of the only other value
-    that names some of them in each record, by a number or a text."""
+    that names one of them in each record: by its text, or by its place if the name can be short for a key."""
     lists = [name for name in records[0] if all(_is_list(record.get(name)) for record in records)]
     asks = [name for name, said in _texts(records, roles).items() if sum(map(ends_asking, said)) * 2 > len(said)]
     if len(lists) != 1 or len(asks) != 1:
         return {}
     others = [name for name in records[0] if name not in (*lists, *asks) and roles.get(spelled(name)) not in _NO_TEXT]
-    keys = [name for name in others if all(_names_one(record.get(name), record[lists[0]]) for record in records)]
+    keys = [name for name in others if all(_names_one(name, record.get(name), record[lists[0]]) for record in records)]
     return {asks[0]: "question", lists[0]: "options", keys[0]: "correct"} if len(keys) == 1 else {}
 
 
@@ -115,10 +115,14 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list) and len(value) > 1 and all(isinstance(one, str | int | float) for one in value)
 
 
-def _names_one(value: Any, options: list[Any]) -> bool:
-    """Returns whether a value may be the place of an option, or is its text."""
+_SHORT_FOR_KEY = ("a", "c", "k", "r")
+"""Names of a place that can be short for answer, correct, key and right. Another number may count points or stars."""
+
+
+def _names_one(name: str, value: Any, options: list[Any]) -> bool:
+    """Returns whether a value is the text of an option, or by its field's name may be its place."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return 0 <= value <= len(options)
+        return spelled(name) in _SHORT_FOR_KEY and 0 <= value <= len(options)
     return isinstance(value, str) and value in options
 
 

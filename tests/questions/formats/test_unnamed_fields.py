@@ -84,10 +84,16 @@ def test_the_only_list_beside_what_asks_has_the_options_and_the_only_place_is_th
     assert found.message == "the field `f` was read as the question, `l` as its options, and `a` as the key"
 
 
-@pytest.mark.parametrize("change", [{"z": 1}, {"m": ["one", "two"]}, {"a": 4}, {"a": True}])
+@pytest.mark.parametrize("change", [{"k": 1}, {"m": ["one", "two"]}, {"a": 4}, {"a": True}])
 def test_nothing_is_read_where_several_fields_could_be_the_options_or_the_key(change: dict[str, Any]) -> None:
     reading = read_bank(json.dumps([{**one, **change} for one in CHOICES]), name="a.json")
     assert reading.bank.questions == ()
+
+
+@pytest.mark.parametrize("name", ["stars", "weight", "p"])
+def test_a_number_that_may_count_something_else_is_no_key(name: str) -> None:
+    data = [{"f": one["f"], "l": one["l"], name: one["a"]} for one in CHOICES]
+    assert read_bank(json.dumps(data), name="a.json").bank.questions == ()
 
 
 def test_an_explanation_answers_the_only_field_with_texts_of_its_own() -> None:
