@@ -8,7 +8,7 @@ from itertools import groupby, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from questions.patterns.candidates import Verdict
-from questions.patterns.contents import is_only_link
+from questions.patterns.contents import is_only_link, names_contents
 from questions.patterns.imperatives import sets_task
 from questions.patterns.runs import (
     FEWEST,
@@ -33,7 +33,7 @@ from questions.patterns.stems import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from questions.document import Document
     from questions.patterns.candidates import Candidate
@@ -175,6 +175,8 @@ _DENSE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
 def _asking_items(document: Document, run: list[Start]) -> Verdict:
+    if run[0].headings and names_contents(run[0].headings[-1].text) and not any(start.text for start in run):
+        return Verdict()
     headed = [start for start in run if is_headed(start)]
     if headed and not run[0].depth and document.layout.headed_items >= FEWEST["item"]:
         # Items without a heading are lists within the answers, at a smaller indentation.
@@ -189,12 +191,22 @@ def _asking_items(document: Document, run: list[Start]) -> Verdict:
     if over.endswith(":") and not answered and not any(_demands_or_ends_asking(start) for start in asking):
         # `Have four options each` and `Are about week 1` continue the sentence, ending in a colon, above them.
         return Verdict()
-    counted = not run[0].depth and all(start.number for start in run) and is_told(document, run)
+    numbered = not run[0].depth and all(start.number for start in run)
+    counted = numbered and (is_told(document, run) or _mostly_tasks(start for start in run if start not in asking))
     if len(asking) * 3 < len(run) * 2 and not counted:
         return split_run(run, asking)
     told_apart = _statements(document, run, asking)
     read = {start for start in items if start in asking or not _is_courtesy(start, run)}
     return split_run(run, read - told_apart)
+
+
+def _mostly_tasks(starts: Iterable[Start]) -> bool:
+    """Returns whether nearly all items that do not ask set a task."""
+    told = [sets_task(start.stem.text) or demands(start.stem.text) for start in starts]
+    return len(told) >= _FEWEST_TASKS and sum(told) * 10 >= len(told) * 9
+
+
+_FEWEST_TASKS = 3
 
 
 def _statements(document: Document, run: list[Start], asking: set[Start]) -> set[Start]:

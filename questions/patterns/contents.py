@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from questions.blocks import plain
 from questions.document import Draft, contents_key
 from questions.patterns.stems import question_line
 
@@ -22,6 +23,19 @@ _GAP = 3
 """Most lines from one entry to the next."""
 
 _PICTURE = re.compile(r"!\[[^\[\]]{0,200}\]\([^()\s]{0,500}\)")
+
+
+_CONTENTS = re.compile(
+    r"\W*(?:toc|(?:table of )?contents|agenda|outline|índice|indice|sumário|sommaire|inhalt(?:sverzeichnis)?"
+    r"|inhoud(?:sopgave)?|spis treści|obsah|содержание|оглавление|зміст|içindekiler|daftar isi|mục lục"
+    r"|目录|目錄|目次|목차)\W*",
+    re.IGNORECASE,
+)
+
+
+def names_contents(heading: str) -> bool:
+    """Returns whether a heading is that of a table of contents."""
+    return _CONTENTS.fullmatch(plain(heading)) is not None
 
 
 def is_only_link(start: Start) -> bool:

@@ -30,8 +30,9 @@ _WORDS = (
     "|vysvětlete|napíšte|vypočítajte|dokážte|určte|nájdite|vyriešte"
     # Spanish, Portuguese, Italian
     "|escrib[ea]|implement[ae]|demuestr[ae]|hall[ae]|encuentr[ae]|calcul[ae]|dibuj[ae]|resuelv[ea]|determin[ae]"
-    "|complet[ae]|cre[ae]|realiz[ae]|construy[ae]|diseñ[ae]|pr[uo]eb[ae]|obt[eé]n(?:ga)?|consider[ae]|indi(?:ca|que)"
-    "|expli(?:ca|que)|describ[ea]|defin[ae]|compar[ae]|justifi(?:ca|que)|mostr[ae]|sea|escreva|escrever|prove|encontre"
+    "|mencion(?:e|a|ar)|señal(?:e|a|ar)|enumer[ae]|nombr[ae]|aponte|identifi(?:ca|que)"
+    "|complet[ae]|cre[ae]|realiz[ae]|construy[ae]|diseñ[ae]|pr[uo]eb[ae]|obt[eé]n(?:ga)?|consider[ae]|indi(?:ca|que|car)"
+    "|expli(?:ca|que|car)|describ[ea]|defin[ae]|compar[ae]|justifi(?:ca|que)|mostr[ae]|sea|escreva|escrever|prove|encontre"
     "|desenh[ae]|resolv[ae]|faça|projete|elabore|cite|descreva|liste|scriv(?:i|ere|ete)|implementa(?:re)?"
     "|dimostr(?:a|are|i|ino)|trova(?:re)?|calcola(?:re)?|determina(?:re)?|disegna(?:re)?|risolv(?:i|ere)"
     "|completa(?:re)?|spiega(?:re)?|descriv(?:i|ere)|elenca(?:re)?|indica(?:re)?|confronta(?:re)?|si [a-z]{3,15}[aio]"
