@@ -24,7 +24,7 @@ Role = Literal["question", "answer", "explanation"]
 QUESTION_WORDS = (
     r"q(?:uestion)?|pregunta|pergunta|quest[ãa]o|domanda|frage|vraag|pytanie|вопрос|запитання|питання|soru"
     r"|pertanyaan|soal"
-    r"|câu(?:[ ]hỏi)?|問題文?|问题|题目|題目|问|問|質問|設問|質疑|질문|문제|문항"
+    r"|câu(?:[ ]hỏi)?|問題文?|面试题|面試題|问题|题目|題目|问|問|質問|設問|質疑|질문|문제|문항"
 )
 """Words before a question."""
 TASK_WORDS = (

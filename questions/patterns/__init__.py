@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft, merge_drafts
@@ -119,7 +120,8 @@ def _read_winners(
     """
     won: list[Candidate] = []
     read: list[Draft] = []
-    for reason in ("bare", *REASONS) if lists_paragraphs(document) else REASONS:
+    bare_first = lists_paragraphs(document) and not _labels_count(starts)
+    for reason in ("bare", *REASONS) if bare_first else REASONS:
         for _ in range(_MOST):
             candidate = best_candidate(document, reason, won, starts)
             if reason == "keyed" and not won:
@@ -134,6 +136,17 @@ def _read_winners(
                 document = document.without(draft.questions)
                 starts = find_starts(document, again=True)
     return won, read, document
+
+
+_FEWEST_COUNTED = 10
+"""Fewest labels with numbers that go on from which a document is made of what they begin."""
+
+
+def _labels_count(starts: dict[Kind, list[Start]]) -> bool:
+    """Returns whether a document has many labels such as `**Q12.**`, and nearly each has the next number."""
+    numbers = [int(one.number) for one in starts["label"] if one.number.isdecimal()]
+    steps = sum(two == one + 1 for one, two in pairwise(numbers))
+    return len(numbers) >= _FEWEST_COUNTED and steps * 10 >= (len(numbers) - 1) * 9
 
 
 def _name_unread(document: Document, draft: Draft, starts: dict[Kind, list[Start]], won: Sequence[Candidate]) -> None:

@@ -27,6 +27,7 @@ from questions.patterns.marks import (
 )
 from questions.patterns.parts import Parts, split_parts
 from questions.patterns.programs import asks_about_program, gives_data, without_program
+from questions.patterns.quoted_answers import with_quoted_answers
 from questions.patterns.start import Start
 from questions.patterns.stems import asks_to_choose, ends_asking, is_task, reads_as_question
 from questions.patterns.transitions import find_transitions
@@ -105,6 +106,7 @@ def _split_all(document: Document, candidate: Candidate) -> list[Parts]:
         below = without_footer(without_separators(below)) if start is starts[-1] else without_separators(below)
         parts = _answered_below(document, parts, below) if below else parts
         read.append(_with_line_asked(parts) if start.kind == "item" else parts)
+    read = with_quoted_answers(read) if candidate.kind == "label" else read
     return [_with_program_asked(parts) for parts in _with_tasks_asked(starts, read)]
 
 
