@@ -36,6 +36,7 @@ from questions.patterns.key_titles import with_key_headings
 from questions.patterns.keycaps import with_keycap_numbers
 from questions.patterns.label_letters import with_label_letters
 from questions.patterns.numbering import with_spaces
+from questions.patterns.plain_starts import with_plain_starts
 from questions.patterns.wide_lines import with_plain_lines
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.source import Finding, Source, Span, open_source
@@ -116,8 +117,9 @@ def read_bank(text: str | bytes, *, name: str, recipe: str = "") -> Reading:
     if opened is None and (foreign := read_import(text, name, stated)) is not None:
         return _foreign_reading(foreign, stated)
     document, encoding, votes = opened or _open_foreign(text, name)
+    document, read = _read_or_retry(document, stated)
     source = document.source
-    questions, dialects, found, explanation, used = _read_questions(document, stated)
+    questions, dialects, found, explanation, used = read
     license = scalar(document.front, "license") or scalar(document.front, "licence")
     if license:
         questions = tuple(dataclasses.replace(question, license=license) for question in questions)
@@ -297,6 +299,17 @@ class _Read(NamedTuple):
     findings: list[Finding]
     explanation: tuple[str, ...]
     recipe: Recipe | None
+
+
+def _read_or_retry(document: Document, stated: Recipe | None) -> tuple[Document, _Read]:
+    """Reads a document; if it has no questions, with plain starts in a usual form. Returns what was read in the end."""
+    read = _read_questions(document, stated)
+    if read.questions or stated is not None or native.NAME in read.dialects:
+        return document, read
+    source = with_plain_starts(document)
+    again = document if source is document.source else open_document(source)
+    retried = read if again is document else _read_questions(again, stated)
+    return (again, retried) if retried.questions else (document, read)
 
 
 def _read_questions(document: Document, stated: Recipe | None) -> _Read:

@@ -1,0 +1,71 @@
+"""Documents in which nothing has a usual form: questions below words with numbers, behind numbers without a period, and
+above lists with one item in emphasis."""
+
+from __future__ import annotations
+
+import pytest
+
+from questions import Reading, read_bank
+
+NAMES = ("view", "leaf", "stride", "clone", "graph")
+
+
+def read(text: str) -> Reading:
+    """Reads a text; each of its lines is accounted for."""
+    reading = read_bank(text, name="a.txt")
+    assert reading.unaccounted() == ()
+    return reading
+
+
+def prompts(text: str) -> list[str]:
+    """Returns the questions of a text."""
+    return [question.prompt for question in read(text).bank.questions]
+
+
+@pytest.mark.parametrize("word", ["Question", "Pregunta", "Frage #", "Вопрос"])
+def test_a_word_with_a_number_alone_begins_a_question(word: str) -> None:
+    text = "\n\n".join(f"{word} {at}\nThe error of a {name}\nby: Ada" for at, name in enumerate(NAMES, 1))
+    assert prompts(text.replace("# ", "#")) == [f"The error of a {name}\nby: Ada" for name in NAMES]
+
+
+def test_words_whose_numbers_do_not_count_begin_nothing() -> None:
+    text = "\n\n".join(f"Question {at}\nThe error of a {name}" for at, name in zip((1, 2, 4, 5, 6), NAMES, strict=True))
+    assert prompts(text) == []
+
+
+def test_a_number_needs_no_period() -> None:
+    lines = [f"{at} ¿Qué es un {name}?" for at, name in enumerate(NAMES, 1)]
+    assert prompts("\n".join(("Para practicar", *lines))) == [f"¿Qué es un {name}?" for name in NAMES]
+
+
+def test_numbers_before_what_asks_nothing_are_numbers() -> None:
+    assert prompts("\n".join(f"{at} boxes of the {name}" for at, name in enumerate(NAMES, 1))) == []
+
+
+LISTED = (*NAMES, "shape", "device", "kernel", "buffer", "module")
+LISTS = "\n\n".join(f"The name of a {name}:\n\n- a number\n- **_the {name}_**\n- none of these" for name in LISTED)
+
+
+def test_the_only_item_in_emphasis_of_each_list_is_the_right_option() -> None:
+    reading = read(LISTS)
+    assert [one.prompt for one in reading.bank.questions] == [f"The name of a {name}:" for name in LISTED]
+    options = [[(option.text, option.right) for option in one.options] for one in reading.bank.questions]
+    assert options == [[("a number", False), (f"the {name}", True), ("none of these", False)] for name in LISTED]
+    assert {one.code for one in reading.findings} == {"Q107"}
+
+
+def test_what_is_behind_the_last_list_is_not_part_of_its_question() -> None:
+    *keyed, last = read(LISTS + "\n\nThe name of a loop:\n\n- a number\n- a list\n").bank.questions
+    assert len(keyed) == len(LISTED)
+    assert not last.answered
+    assert last.prompt.startswith("The name of a loop:")
+
+
+@pytest.mark.parametrize("text", [LISTS.replace("**_", "").replace("_**", ""), LISTS.replace("a number", "**one**")])
+def test_lists_without_one_item_in_emphasis_have_no_options(text: str) -> None:
+    assert read(text).bank.questions == ()
+
+
+def test_what_is_read_otherwise_keeps_its_form() -> None:
+    numbered = "\n".join(f"{at} What is a {name}?" for at, name in enumerate(NAMES, 1))
+    assert prompts(f"{numbered}\n\n**Q:** What is a loop?\n\n**A:** A cycle.\n") == ["What is a loop?"]
