@@ -56,7 +56,7 @@ def load(source: Source) -> Loaded:
 
 
 _JSON = (".json", ".jsonl", ".jsonc", ".json5")
-_LOOSE_START = re.compile(r'\s*(?://|/\*|"(?:[^"\\\n]|\\.){1,100}"\s*:)')
+_LOOSE_START = re.compile(r'\s*(?://|/\*|#|"(?:[^"\\\n]|\\.){1,100}"\s*:)')
 """A comment, or a name without the bracket before it."""
 
 
@@ -232,7 +232,7 @@ def _json(source: Source, text: str) -> Loaded:
         return Loaded(json.loads(text, object_pairs_hook=mapping_of), repeated=tuple(repeated))
     except json.JSONDecodeError as error:
         repeated.clear()
-        if source.lines[0].lstrip()[:1] == "{" and (lines := _json_lines(source)):
+        if source.lines[0].lstrip()[:1] in ("{", "#") and (lines := _json_lines(source)):
             return lines
         if loose := load_loose(text):
             return Loaded(*loose)
@@ -243,8 +243,12 @@ def _json_lines(source: Source) -> Loaded | None:
     """Returns the values of JSON Lines: a value in each line, or an object in all but a few, which are broken."""
     values: list[Any] = []
     broken: list[tuple[int, str]] = []
+    comments: list[int] = []
     for number, line in enumerate(source.lines, 1):
         if not line.strip():
+            continue
+        if line.lstrip().startswith("#"):
+            comments.append(number)
             continue
         try:
             values.append(json.loads(line))
@@ -256,7 +260,8 @@ def _json_lines(source: Source) -> Loaded | None:
             return None
     if broken and (len(values) < _FEWEST_LINES or not all(isinstance(one, dict) for one in values)):
         return None
-    return Loaded(values, broken=tuple(broken))
+    slips = (Slip("comments", comments[0], len(comments)),) if comments else ()
+    return Loaded(values, slips, broken=tuple(broken))
 
 
 _FEWEST_LINES = 3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from questions.formats.data import MOST_VALUES
 from questions.formats.field_names import spelled
-from questions.patterns.stems import ends_asking
+from questions.patterns.stems import ends_asking, reads_as_question
 from questions.recipes import Recipe
 
 if TYPE_CHECKING:
@@ -74,7 +74,13 @@ def infer_fields(data: Any, roles: Mapping[str, str]) -> InferredFields | None:
     """Returns what the fields of records are in which none is known to ask or answer, by what is in them; None if that
     does not show it beyond doubt. `roles`: the role of a field by its name."""
     records = _records(data)
-    if not records or any(roles.get(spelled(name)) in _KEYED for name in records[0]):
+    known = {
+        name: roles[role] for name in (records[0] if records else ()) if roles.get(role := spelled(name)) in _KEYED
+    }
+    if name := _only_asking(records, known):
+        message = f"the field `{name[:40]}` was read as the question, without an answer"
+        return InferredFields({name: "question"}, message, "most of its texts ask, and no field answers")
+    if not records or known:
         return None
     if pair := _asking_pair(records, roles):
         message = f"the field `{pair[0][:40]}` was read as the question, and `{pair[1][:40]}` as its answer"
@@ -88,6 +94,19 @@ def infer_fields(data: Any, roles: Mapping[str, str]) -> InferredFields | None:
         message = f"the field `{name[:40]}` was read as the question, and the explanation as its answer"
         return InferredFields({name: "question"}, message, "no other field has texts of its own", explained=True)
     return None
+
+
+def _only_asking(records: list[dict[Any, Any]], known: Mapping[str, str]) -> str:
+    """Returns the name of the field that asks in records without answers, although its name, such as `q`, may mean
+    something else. `known`: the roles of the fields with known names."""
+    (name, role), *others = [*known.items()] or [("", "")]
+    texts = [text for record in records if isinstance(text := record.get(name), str)]
+    asking = sum(map(reads_as_question, texts)) * 2 > len(texts) == len(records)
+    return name if role == "question" and spelled(name) in _MAY_ASK and not others and asking else ""
+
+
+_MAY_ASK = ("q", "query", "prompt", "stem")
+"""Names that are not only given to questions."""
 
 
 def _asking_pair(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> tuple[str, str] | None:

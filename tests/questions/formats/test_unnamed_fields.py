@@ -107,3 +107,13 @@ def test_an_explanation_answers_the_only_field_with_texts_of_its_own() -> None:
     ]
     (found,) = reading.findings
     assert found.message == "the field `body` was read as the question, and the explanation as its answer"
+
+
+@pytest.mark.parametrize(("name", "read"), [("q", True), ("prompt", True), ("text", False), ("title", False)])
+def test_questions_alone_are_read_from_a_field_that_may_ask(name: str, read: bool) -> None:
+    data = [{"id": at, name: text} for at, text in enumerate(("What is a view?", "Why is it one?", "Name two views."))]
+    text = "# from a course\n" + "\n".join(map(json.dumps, data))
+    reading = read_bank(text, name="a.jsonl")
+    assert [one.prompt for one in reading.bank.questions] == ([one[name] for one in data] if read else [])
+    slip = "invalid JSON was read, because it has only one meaning: comments (line 1)"
+    assert slip in [one.message for one in reading.findings]
