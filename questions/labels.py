@@ -89,6 +89,12 @@ _BEFORE_LETTERS = rf"(?P<word>{_WHOLE_WORDS}){_TO_LETTERS}(?={_LETTERS_ALONE})"
 """A word before nothing but the letters of options: `Ans d`, `answer = d`, `答案B`."""
 _CORRECT = rf"(?P<open>\*{{2,3}})?(?P<word>(?-i:C(?:orrect|ORRECT)))[ ]?[:：](?(open)(?P=open))[ ]*(?={_LETTERS_ALONE})"
 """A word before nothing but the letters of options; in small letters, it is the name of a field."""
+_GOOD = (
+    r"(?:the[ ])?(?:good|best|proper|valid)[ ](?:answer|option|choice)|buena[ ]respuesta|boa[ ]resposta|gute[ ]antwort"
+    r"|buona[ ]risposta|goede[ ]antwoord|dobra[ ]odpowiedź|najlepsza[ ]odpowiedź|хороший[ ]ответ"
+)
+_CHOSEN = rf"(?P<open>\*{{2,3}})?(?P<word>{_GOOD})[ ]?[:：](?(open)(?P=open))[ ]*(?={_LETTERS_ALONE})"
+"""Words that are prose before a text, before nothing but the letters of options."""
 _SHAPES: tuple[tuple[Role, str], ...] = (
     ("question", _MARKED % QUESTION_WORDS),
     ("question", _AROUND % QUESTION_WORDS),
@@ -104,6 +110,7 @@ _SHAPES: tuple[tuple[Role, str], ...] = (
     ("answer", _CLIPPED),
     ("answer", _BEFORE_LETTERS),
     ("answer", _CORRECT),
+    ("answer", _CHOSEN),
     ("answer", _OPEN % _MARKED_ANSWER),
     ("answer", _ALONE % _MARKED_ANSWER),
     ("explanation", _MARKED % _EXPLANATION),
@@ -114,7 +121,7 @@ _SHAPES: tuple[tuple[Role, str], ...] = (
 _ENCLOSING = tuple(_AROUND % words for words in (QUESTION_WORDS, _MARKED_ANSWER, _EXPLANATION))
 _LABELS = tuple((role, re.compile(shape, re.IGNORECASE)) for role, shape in _SHAPES)
 _MAYBE = re.compile(
-    rf"(?:\*{{1,3}}|_{{1,3}}|[\[【])?[ ]?(?:{QUESTION_WORDS}|{_MARKED_ANSWER}|{_EXPLANATION}|correct)"
+    rf"(?:\*{{1,3}}|_{{1,3}}|[\[【])?[ ]?(?:{QUESTION_WORDS}|{_MARKED_ANSWER}|{_EXPLANATION}|correct|{_GOOD})"
     rf"(?:[ ]?[\d#:：.)*_\]】–—-]|{_TO_LETTERS}[(\[]?(?:[A-J]|(?-i:[A-J]{{2,6}}))(?!\w))",
     re.IGNORECASE,
 )

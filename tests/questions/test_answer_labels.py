@@ -89,3 +89,20 @@ def test_a_label_in_tags_separates_a_question_from_its_answer(label: str) -> Non
     assert [(one.prompt, one.answer) for one in questions] == [
         (f"What is {one}?\n\n![it](it.png)", f"It is {n}.") for n, one in enumerate(TOPICS, 1)
     ]
+
+
+@pytest.mark.parametrize("label", ["Good answer:", "**Best option:**", "Buena respuesta:", "Dobra odpowiedź:"])
+def test_words_that_are_prose_before_a_text_are_a_label_before_a_letter(label: str) -> None:
+    text = "".join(
+        f"{n}. What is {one}?\n\n   a) a word\n   b) a tensor\n\n   {label} b\n\n" for n, one in enumerate(TOPICS, 1)
+    )
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [[(option.text, option.right) for option in one.options] for one in questions] == [
+        [("a word", False), ("a tensor", True)] for _ in TOPICS
+    ]
+
+
+def test_a_good_answer_in_prose_is_no_label() -> None:
+    text = "".join(f"## What is {one}?\n\nIt is one.\n\nGood answer: it depends.\n\n" for one in TOPICS)
+    answers = [question.answer for question in read_bank(text, name="a.md").bank.questions]
+    assert answers == ["It is one.\n\nGood answer: it depends."] * len(TOPICS)
