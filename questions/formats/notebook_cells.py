@@ -21,6 +21,8 @@ _FEWEST = 3
 """Minimum number of code cells that begin with a task."""
 _WORDS = 3
 """Minimum number of words of a task."""
+_TITLE = 2
+"""Minimum number of words of a task next to another one."""
 
 
 class _Task(NamedTuple):
@@ -63,6 +65,9 @@ def _source(cell: dict[str, Any]) -> str:
 def _tasks(cells: list[tuple[str, str]]) -> dict[int, _Task]:
     """Returns the tasks in comments by the index of their cell; none if they are few or their numbers go down."""
     tasks = {at: task for at, (kind, source) in enumerate(cells) if kind == "code" and (task := _task(source))}
+    worded = {task.number for task in tasks.values() if len(task.text.split()) >= _WORDS}
+    # Between others, `# Task 3: Contact list` is a task too.
+    tasks = {at: task for at, task in tasks.items() if {task.number, task.number - 1, task.number + 1} & worded}
     programs = sum(kind == "code" for kind, _ in cells)
     numbers = [task.number for task in tasks.values()]
     regular = len(tasks) >= _FEWEST and len(tasks) * 2 > programs and numbers == sorted(set(numbers))
@@ -73,7 +78,7 @@ def _task(source: str) -> _Task | None:
     """Returns the task in the comment at the start of a program."""
     lines = source.strip().split("\n")
     found = _TASK.fullmatch(lines[0].strip())
-    if found is None or len(found["text"].split()) < _WORDS:
+    if found is None or len(found["text"].split()) < _TITLE:
         return None
     text = [found["text"].strip()]
     end = 1

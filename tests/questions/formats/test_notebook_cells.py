@@ -48,3 +48,10 @@ def test_other_comments_stay_in_their_programs(cells: tuple[str, ...]) -> None:
     reading = read_bank(notebook(*(("code", one) for one in cells)), name="tasks.ipynb")
     assert reading.bank.questions == ()
     assert not any(line.startswith("## ") for line in reading.source.lines)
+
+
+def test_a_title_of_two_words_between_tasks_is_a_task_too() -> None:
+    cells = [("code", f"{task}\n\nprint({at})") for at, task in enumerate(TASKS[:1])]
+    cells += [("code", "# Q2: Contact list\n\nprint(2)"), ("code", TASKS[2])]
+    found = read_bank(notebook(*cells), name="tasks.ipynb").bank.questions
+    assert [one.number for one in found] == ["1", "2", "3"]
