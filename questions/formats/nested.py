@@ -67,6 +67,27 @@ def entries_by_number(value: Mapping[Any, Any]) -> list[Any]:
     return counted if regular else []
 
 
+_WRAPPERS = ("text", "html", "value", "content", "raw", "markdown")
+"""Names of the only field of a mapping that stands for its text."""
+_DEEPEST = 10
+"""Depth to which mappings are replaced by their texts."""
+
+
+def without_wrappers(data: Any, depth: int = 0) -> Any:
+    """Returns the data with texts for the mappings that hold nothing else, such as `{text: …}`."""
+    if depth > _DEEPEST:
+        return data
+    if isinstance(data, list):
+        return [without_wrappers(one, depth + 1) for one in data]
+    if not isinstance(data, dict):
+        return data
+    if len(data) == 1:
+        ((name, value),) = data.items()
+        if isinstance(value, str) and spelled(name) in _WRAPPERS:
+            return value
+    return {name: without_wrappers(value, depth + 1) for name, value in data.items()}
+
+
 _RIGHT = ("c", "k", "r")
 """Names of one letter beside `q` for what is right."""
 

@@ -28,7 +28,14 @@ from questions.formats.field_names import (
     option_places,
     spelled,
 )
-from questions.formats.nested import as_cards, by_initials, entries_by_number, listed_questions, unnested
+from questions.formats.nested import (
+    as_cards,
+    by_initials,
+    entries_by_number,
+    listed_questions,
+    unnested,
+    without_wrappers,
+)
 from questions.formats.published import of_published
 from questions.formats.record_keys import (
     LETTER,
@@ -137,6 +144,8 @@ def _found(data: Any) -> tuple[list[Record], InferredFields | None]:
             data = renamed(data, spelled(name), called)
         found = [record for records in _lists(data, 0, [MOST_VALUES]) for record in records]
         found = [_answered_by_why(record) for record in found] if inferred.explained else found
+    if not found and (bare := without_wrappers(data)) != data:
+        return _found(bare)
     if not found:
         texts = [text for text in listed_questions(data) if text.strip()]
         return [Record({"question": text}, (), (), {}) for text in texts], None
@@ -333,6 +342,9 @@ def _record(data: dict[Any, Any]) -> Record | None:
     if "correct" not in values and (accepted := accepted_answers(values.get("options"))) is not None:
         values["correct"], values["_correct"] = accepted, values.pop("_options")
         del values["options"]
+    if isinstance(values.get("options"), list):
+        # Of `{content: {text: …}, correct: …}`, the text is that of the option.
+        values["options"] = [without_wrappers(one) if isinstance(one, dict) else one for one in values["options"]]
     options, letters = options_of(values.get("options"))
     if isinstance(values.get("options"), str) and {"correct", "index"} & values.keys():
         options, letters = lettered_options(values["options"])

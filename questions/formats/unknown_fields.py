@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
 from questions.formats.data import MOST_VALUES
-from questions.formats.field_names import spelled
+from questions.formats.field_names import FLAGS, WRONG_FLAGS, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -68,12 +68,21 @@ def renamed(data: Any, name: str, called: str = "question", depth: int = 0) -> A
     if depth > _DEEPEST:
         return data
     if isinstance(data, list):
-        return [renamed(one, name, called, depth + 1) for one in data]
+        return data if _are_options(data) else [renamed(one, name, called, depth + 1) for one in data]
     if not isinstance(data, dict):
         return data
     return {
         called if spelled(key) == name else key: renamed(value, name, called, depth + 1) for key, value in data.items()
     }
+
+
+def _are_options(values: list[Any]) -> bool:
+    """Returns whether each value of a list says whether it is right, so that its texts are not questions."""
+    return bool(values) and all(isinstance(one, dict) and any(map(_is_flag, one.items())) for one in values)
+
+
+def _is_flag(field: tuple[object, object]) -> bool:
+    return isinstance(field[1], bool) and spelled(field[0]) in FLAGS | WRONG_FLAGS
 
 
 def completing_field(questions: Sequence[tuple[str, Mapping[str, Any], Sequence[str]]]) -> str:

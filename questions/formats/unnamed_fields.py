@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from questions.formats.data import MOST_VALUES
 from questions.formats.field_names import spelled
-from questions.patterns.stems import ends_asking, reads_as_question
+from questions.patterns.stems import demands, ends_asking, reads_as_question
 from questions.recipes import Recipe
 
 if TYPE_CHECKING:
@@ -80,8 +80,14 @@ def infer_fields(data: Any, roles: Mapping[str, str]) -> InferredFields | None:
     if name := _only_asking(records, known):
         message = f"the field `{name[:40]}` was read as the question, without an answer"
         return InferredFields({name: "question"}, message, "most of its texts ask, and no field answers")
+    if known and (name := _asking_beside_answers(records, roles, known)):
+        message = f"the field `{name[:40]}` was read as the question"
+        return InferredFields({name: "question"}, message, "most of its texts ask, and another field answers")
     if not records or known:
         return None
+    if name := _alone_asking(records, roles):
+        message = f"the field `{name[:40]}` was read as the question, without an answer"
+        return InferredFields({name: "question"}, message, "nearly all of its texts ask, and there is no other text")
     if pair := _asking_pair(records, roles):
         message = f"the field `{pair[0][:40]}` was read as the question, and `{pair[1][:40]}` as its answer"
         note = "the first ends with a question mark in each record, and the second never does"
@@ -103,6 +109,26 @@ def _only_asking(records: list[dict[Any, Any]], known: Mapping[str, str]) -> str
     texts = [text for record in records if isinstance(text := record.get(name), str)]
     asking = sum(map(reads_as_question, texts)) * 2 > len(texts) == len(records)
     return name if role == "question" and spelled(name) in _MAY_ASK and not others and asking else ""
+
+
+def _asking_beside_answers(records: list[dict[Any, Any]], roles: Mapping[str, str], known: Mapping[str, str]) -> str:
+    """Returns the name of the only text field with an unknown name, if most of its texts ask and another field
+    answers."""
+    if "question" in known.values() or not {"answer", "correct", "index"} & set(known.values()):
+        return ""
+    texts = {name: said for name, said in _texts(records, roles).items() if not roles.get(spelled(name))}
+    asks = [name for name, said in texts.items() if sum(map(reads_as_question, said)) * 2 > len(said)]
+    return asks[0] if len(asks) == 1 == len(texts) else ""
+
+
+def _alone_asking(records: list[dict[Any, Any]], roles: Mapping[str, str]) -> str:
+    """Returns the name of the field that asks in nearly all records, where there is no other text and no list."""
+    names = [name for name in records[0] if not all(isinstance(one.get(name), int | float | None) for one in records)]
+    texts = _texts(records, roles)
+    if len(names) != 1 or list(texts) != names:
+        return ""
+    asking = sum(reads_as_question(text) or demands(text) for text in texts[names[0]])
+    return names[0] if asking >= _DIFFERENT * len(records) else ""
 
 
 _MAY_ASK = ("q", "query", "prompt", "stem")
@@ -164,8 +190,11 @@ _DIFFERENT = 0.9
 def _records(data: Any) -> list[dict[Any, Any]]:
     """Returns the entries of lists that have the most common set of names, and maybe others; none if they are few."""
     entries = list(_entries(data))
-    common = Counter(frozenset(entry) for entry in entries).most_common(1)
-    found = [entry for entry in entries if common[0][0] <= entry.keys()] if common else []
+    counts = Counter(frozenset(entry) for entry in entries)
+    texts = Counter(frozenset(entry) for entry in entries for value in entry.values() if isinstance(value, str))
+    # Of lists in lists, those with the texts count.
+    common = max(counts, key=lambda names: (counts[names], texts[names]), default=None)
+    found = [entry for entry in entries if common <= entry.keys()] if common is not None else []
     return found if len(found) >= _FEWEST else []
 
 
