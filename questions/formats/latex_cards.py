@@ -34,6 +34,8 @@ _PICTURE = re.compile(r"\s*(?:\\includegraphics[ ]?(?:\[[^\]]*\])?[ ]?\{[^{}]*\}
 _MOST_ARGUMENTS = 6
 _OPEN = re.compile(r"[ \t]{0,20}\n?[ \t]{0,20}\{")
 _BRACE = re.compile(r"(?<!\\)[{}]")
+_MOST_OPEN = 50
+"""Arguments that are never closed, from which a document is broken."""
 _LONGEST = 20_000
 """Maximum length of an argument, characters."""
 
@@ -104,12 +106,14 @@ def _outside_formulas(line: str) -> Iterator[int]:
 def _commands(tex: Tex) -> Iterator[list[tuple[int, int]]]:
     """Yields the places of the arguments of each card, two at least."""
     found = _BODY.search(tex.text)
-    for command in _COMMAND.finditer(tex.text, found.start("body") if found else 0):
+    at, open_ones = found.start("body") if found else 0, 0
+    while open_ones < _MOST_OPEN and (command := _COMMAND.search(tex.text, at)):
         places: list[tuple[int, int]] = []
         at = command.end()
         while len(places) < _MOST_ARGUMENTS and (place := _argument(tex.text, at)):
             places.append(place)
             at = place[1] + 1
+        open_ones += not places
         if len(places) > 1:
             yield places
 
