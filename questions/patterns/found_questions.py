@@ -147,8 +147,8 @@ def _below_label(answer: str) -> str:
 
 _CARD_TAG = re.compile(r"^#(?:flash)?cards?\b[ ]*\n\s*", re.IGNORECASE)
 """The tag behind a question that makes it a card in Logseq."""
-_FIRST_RULE = re.compile(r"^\s{0,9}<hr\b[^<>]{0,80}>[ ]*\n\s*", re.IGNORECASE)
-"""A rule between a question and its answer."""
+_FIRST_RULE = re.compile(r"^(?:\s{0,9}<hr\b[^<>]{0,80}>[ ]*\n\s*|(?:\s{0,9}<br[ ]?/?>){1,3}\s*)", re.IGNORECASE)
+"""A rule or line breaks between a question and its answer."""
 _FEWEST_LETTERS = 2
 """Length from which a line is not a key: the letter of an option, or a word for an answer of one sign."""
 _OPTIONS_LABEL = re.compile(

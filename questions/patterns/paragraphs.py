@@ -172,7 +172,7 @@ def _begins_like(document: Document, block: Block, words: frozenset[str]) -> boo
     """Returns whether the first line of a paragraph begins like several questions, without a question mark: a line of
     its own, and no wrapped sentence."""
     first, _, below = block.text.partition("\n")
-    if words and below and demands(first) and first.rstrip().endswith(".") and len(first) <= _LONGEST_LINE:
+    if words and below and demands(first) and first.rstrip().endswith((".", ";")) and len(first) <= _LONGEST_LINE:
         return not document.source.line(block.first - 1).strip()
     if _first_word(first) not in words or len(first.split()) < _FEWEST or len(first) > _LONGEST_LINE:
         return False
