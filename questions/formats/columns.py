@@ -47,6 +47,8 @@ _FEWEST_NAMED = 2
 _SUM = re.compile(r"[\d.\s]+(?:[-+*/x×÷^%=()][\d.\s]*)+\??")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T][\d:.]+)?")
 """A date, which has the form of a sum."""
+_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+|https?://\S+|[\w./\\-]+\.\w{2,4}")
+"""An address or the name of a file, which asks nothing."""
 _LETTER = re.compile(r"[A-Ha-h](?:[ ]?[,;|/&]?[ ]?[A-H])*")
 _NUMBERS = re.compile(r"\d(?:[ ]?[,;|/&][ ]?\d)*")
 
@@ -220,6 +222,8 @@ def _question(columns: list[tuple[str, ...]], filled: list[int]) -> int | None:
     if shares[best] >= _ASKS:
         return best
     lengths = {index: mean(map(len, columns[index])) for index in filled}
+    if all(map(_ADDRESS.fullmatch, columns[max(filled, key=lambda index: lengths[index])])):
+        return None
     longest = max(filled, key=lambda index: lengths[index])
     different = [index for index in filled if _is_text(columns[index])]
     if longest in different and longest != filled[-1] and lengths[longest] >= _LONG and len(different) > 1:

@@ -83,6 +83,8 @@ def read_trivia(source: Source) -> ImportDraft:
             mark.line + 1 if mark else 1,
         )
         return draft
+    if _are_settings([entry.key.text for entry in entries]):
+        return draft.unreadable("this is not a trivia list: its keys are names of settings", "write `Question?:`")
     author = _settings(draft, entries)
     seen: dict[str, int] = {}
     asked = [entry for entry in entries if entry.key.text not in _SETTINGS]
@@ -92,6 +94,14 @@ def read_trivia(source: Source) -> ImportDraft:
     if not draft.questions and not draft.findings and not name_error(draft):
         draft.unreadable("this is not a trivia list", "write `Question?:` and its answers below it as `- answer`")
     return draft
+
+
+_SETTING = re.compile(r"[a-z][a-z0-9_.-]{0,40}")
+
+
+def _are_settings(keys: list[str]) -> bool:
+    """Returns whether most keys are single words in small letters, as in the configuration of a program."""
+    return sum(_SETTING.fullmatch(key) is not None for key in keys) * 2 > len(keys)
 
 
 def _entries(draft: ImportDraft) -> Iterator[_Entry]:

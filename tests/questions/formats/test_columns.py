@@ -77,6 +77,10 @@ TABLES: dict[str, tuple[list[str], str]] = {
         ["Is it a view?,True,False,A", "Is it a copy?,True,False,B", "Is it one?,True,False,B"],
         "column 1 asks, 2 to 3 are options, 4 is the key",
     ),
+    "addresses": (
+        [f"Ada {at};ada.number{at}@example.org;19{at};Country of {at}" for at in range(10, 16)],
+        "",
+    ),
     "texts of at least 15 characters": (
         ["fifteen letters,short", "fifteen others!,tiny"],
         "column 1 asks, 2 is the answer",
