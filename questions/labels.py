@@ -95,6 +95,14 @@ _GOOD = (
 )
 _CHOSEN = rf"(?P<open>\*{{2,3}})?(?P<word>{_GOOD})[ ]?[:：](?(open)(?P=open))[ ]*(?={_LETTERS_ALONE})"
 """Words that are prose before a text, before nothing but the letters of options."""
+KEY_AND_REASON = re.compile(
+    r"(?P<lead>(?:[ \t]|>[ ]?|[-*+][ ]+|[^\w\s!-/:-@\[-`{-~【】]{1,4}[ ]){0,6})(?P<open>\*{1,3}|_{1,3})"
+    rf"(?P<label>(?:{_MARKED_ANSWER}|{_GOOD}){_NUMBER}[ ]?[:：])[ ]*"
+    r"(?P<key>[(\[]?[A-J](?:[ ]?[,&/+][ ]?[A-J])*(?:[)\].:][ ][^*_\n]{1,300}|[)\].]?)|true|false)(?P=open)"
+    r"(?P<rest>[^\w*_].*)",
+    re.IGNORECASE,
+)
+"""A line with a key and its label in the same emphasis, and a reason behind it: `**Answer: C** — it copies`."""
 _SHAPES: tuple[tuple[Role, str], ...] = (
     ("question", _MARKED % QUESTION_WORDS),
     ("question", _AROUND % QUESTION_WORDS),

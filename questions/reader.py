@@ -27,6 +27,7 @@ from questions.model import LONGEST_RECIPE, Bank, Question
 from questions.passages import Passage, find_passages, mark_lines, marked_lines
 from questions.patterns import Inferred, read_patterns
 from questions.patterns.css_letters import with_css_letters
+from questions.patterns.emphasized_keys import with_plain_keys
 from questions.patterns.exam_dumps import Vote, vote_findings, with_plain_questions
 from questions.patterns.examview import with_bare_keys
 from questions.patterns.folds import with_folds
@@ -179,6 +180,7 @@ def _open_foreign(text: str | bytes, name: str) -> _Opened:
 def _repaired(source: Source) -> Source:
     """Returns a document in Markdown with the usual form of what programs and languages write in another."""
     source = with_key_headings(with_spaces(with_plain_lines(with_bare_keys(with_keycap_numbers(source)))))
+    source = with_plain_keys(source)
     return with_label_letters(with_css_letters(with_folds(source)))
 
 

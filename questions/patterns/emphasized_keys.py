@@ -1,0 +1,28 @@
+"""Ends the emphasis of a label before its key, where a reason follows: `**Answer: C** — it copies` becomes
+`**Answer:** C — it copies`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from questions.labels import KEY_AND_REASON
+from questions.patterns.options import fence_after, fence_in
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+
+def with_plain_keys(source: Source) -> Source:
+    """Returns the document with keys outside the emphasis of their labels, if text follows the emphasis. Programs stay
+    as they are."""
+    lines: dict[int, str] = {}
+    fence = ""
+    for at, line in enumerate(source.lines):
+        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
+            fence = fence_after(fence, mark["mark"])
+        elif not fence and ("*" in line or "_" in line) and (found := KEY_AND_REASON.fullmatch(line)):
+            lines[at] = f"{found['lead']}{found['open']}{found['label']}{found['open']} {found['key']}{found['rest']}"
+    return (
+        replace(source, lines=tuple(lines.get(at, line) for at, line in enumerate(source.lines))) if lines else source
+    )
