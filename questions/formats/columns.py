@@ -199,7 +199,9 @@ def _answering_roles(columns: list[tuple[str, ...]], asks: int, others: list[int
     texts = [index for index in others if index > asks and (len(others) == 1 or _is_text(columns[index]))]
     texts = _of_one_kind(columns, texts)
     if len(texts) == 1:
-        return {} if _ascends(columns, asks, texts[0]) else {texts[0]: ("answer", 0)}
+        return (
+            {} if _ascends(columns, asks, texts[0]) or _counts(columns, asks, texts[0]) else {texts[0]: ("answer", 0)}
+        )
     return {index: ("option", place) for place, index in enumerate(texts)}
 
 
@@ -211,6 +213,15 @@ def _ascends(columns: Sequence[Sequence[str]], asks: int, at: int) -> bool:
         return False
     steps = [below >= above for above, below in pairwise(map(int, cells))]
     return sum(steps) >= len(steps) * _REGULAR and not any(map(_SUM.fullmatch, columns[asks]))
+
+
+def _counts(columns: Sequence[Sequence[str]], asks: int, at: int) -> bool:
+    """Returns whether a column has nothing but numbers beside texts that do not ask, which it hardly answers."""
+    return _share(columns[asks], _may_ask) < _ASKS and all(map(str.isdecimal, columns[at])) and len(columns) > _CARD
+
+
+_CARD = 2
+"""Columns of a table of fronts and backs."""
 
 
 def _question(columns: list[tuple[str, ...]], filled: list[int]) -> int | None:

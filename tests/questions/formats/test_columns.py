@@ -77,6 +77,10 @@ TABLES: dict[str, tuple[list[str], str]] = {
         ["Is it a view?,True,False,A", "Is it a copy?,True,False,B", "Is it one?,True,False,B"],
         "column 1 asks, 2 to 3 are options, 4 is the key",
     ),
+    "pages beside texts that do not ask": (
+        [f"N{at},A name,It is a text of number {at}.,{at * 7 % 40}" for at in range(6)],
+        "",
+    ),
     "addresses": (
         [f"Ada {at};ada.number{at}@example.org;19{at};Country of {at}" for at in range(10, 16)],
         "",
