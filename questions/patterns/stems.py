@@ -480,8 +480,16 @@ def heading_asks(headings: tuple[Block, ...]) -> bool:
 
 
 def asks_for_questions(titles: tuple[str, ...]) -> bool:
-    """Returns whether a title announces questions below it."""
-    return any(_PROMOTION.search(title) for title in titles)
+    """Returns whether a title announces questions below it: a program for quizzes has steps and parts below it."""
+    return any(_PROMOTION.search(_PROGRAM_NAME.sub("", title)) for title in titles)
+
+
+_PROGRAM_NAME = re.compile(
+    r"\b(?:quiz(?:zes)?|trivia|flash ?cards?|exams?|mcqs?)[ -]?(?:\w+[ -])?(?:bot|app|apps|application|game|website"
+    r"|platform|generator|maker|builder|engine)\b",
+    re.IGNORECASE,
+)
+"""The name of a program that asks questions."""
 
 
 _TASK = re.compile(rf"[*_\W]{{0,6}}(?:{TASK_WORDS})[ ]?[#№]?[ ]?\d", re.IGNORECASE)
