@@ -62,6 +62,8 @@ _MARKED_ANSWER = (
     r"|рішення|çözüm|pembahasan|lời[ ]giải"
 )
 """Words before an answer that are ordinary prose without emphasis."""
+ANSWER_WORDS = rf"{_WHOLE_WORDS}|(?:correct|right|sample)[ ](?:answer|option|choice)|solution"
+"""Words before the letter of an option and nothing else."""
 _EXPLANATION = (
     r"explanation|rationale|reason(?:ing)?|justification|explicaci[oó]n|justificaci[oó]n|explicaç[ãa]o"
     r"|justificativa|explication"

@@ -32,10 +32,12 @@ from questions.patterns.exam_dumps import Vote, vote_findings, with_plain_questi
 from questions.patterns.examview import with_bare_keys
 from questions.patterns.folds import with_folds
 from questions.patterns.indented import with_indented_questions
+from questions.patterns.key_lines import with_key_lines
 from questions.patterns.key_lists import find_key_lists
 from questions.patterns.key_titles import with_key_headings
 from questions.patterns.keycaps import with_keycap_numbers
 from questions.patterns.label_letters import with_label_letters
+from questions.patterns.line_breaks import with_plain_ends
 from questions.patterns.numbering import with_spaces
 from questions.patterns.plain_starts import with_plain_starts
 from questions.patterns.wide_lines import with_plain_lines
@@ -180,7 +182,7 @@ def _open_foreign(text: str | bytes, name: str) -> _Opened:
 def _repaired(source: Source) -> Source:
     """Returns a document in Markdown with the usual form of what programs and languages write in another."""
     source = with_key_headings(with_spaces(with_plain_lines(with_bare_keys(with_keycap_numbers(source)))))
-    source = with_plain_keys(source)
+    source = with_plain_ends(with_key_lines(with_plain_keys(source)))
     return with_label_letters(with_css_letters(with_folds(source)))
 
 

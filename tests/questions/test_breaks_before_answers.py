@@ -9,7 +9,7 @@ from questions import read_bank
 TOPICS = ("a view", "a leaf", "a hook")
 
 
-@pytest.mark.parametrize("between", [" <br>\n", "\n<br> ", " <br/>\n\n   "])
+@pytest.mark.parametrize("between", ["<br>\n", "<br/><br>\n   ", " <br>\n", "\n<br> ", " <br/>\n\n   "])
 def test_a_line_break_is_not_part_of_the_answer(between: str) -> None:
     text = "".join(f"{n}. What is {one}?{between}It is number {n}.\n\n" for n, one in enumerate(TOPICS, 1))
     questions = read_bank(f"## Questions\n\n{text}", name="a.md").bank.questions
