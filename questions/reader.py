@@ -40,6 +40,7 @@ from questions.patterns.label_letters import with_label_letters
 from questions.patterns.line_breaks import with_plain_ends
 from questions.patterns.numbering import with_spaces
 from questions.patterns.plain_starts import with_plain_starts
+from questions.patterns.signed_answers import with_signed_answers
 from questions.patterns.wide_lines import with_plain_lines
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.source import Finding, Source, Span, open_source
@@ -182,7 +183,7 @@ def _open_foreign(text: str | bytes, name: str) -> _Opened:
 def _repaired(source: Source) -> Source:
     """Returns a document in Markdown with the usual form of what programs and languages write in another."""
     source = with_key_headings(with_spaces(with_plain_lines(with_bare_keys(with_keycap_numbers(source)))))
-    source = with_plain_ends(with_key_lines(with_plain_keys(source)))
+    source = with_signed_answers(with_plain_ends(with_key_lines(with_plain_keys(source))))
     return with_label_letters(with_css_letters(with_folds(source)))
 
 

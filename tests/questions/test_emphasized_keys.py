@@ -43,5 +43,5 @@ def test_a_program_keeps_such_a_line() -> None:
 
 
 def test_a_word_behind_the_label_is_no_key() -> None:
-    text = "".join(f"## What is part {at}?\n\n**Answer: Clone** — it copies.\n\n" for at in range(3))
+    text = "".join(f"## What is part {at}?\n\n**Answer: Clone** — it copies.\n\n" for at in range(2))
     assert "**Answer: Clone** — it copies." in read_bank(text, name="a.md").source.lines

@@ -1,0 +1,69 @@
+"""Gives answers below questions a label where a sign or an unusual label stands before nearly each of them.
+
+`💡 It copies.`, `=> It copies.`, `||It copies.||`, `Answer - It copies.`, `A. It copies.` below `Q. …` and
+`**Answer: It copies** because …` become `**Answer:** It copies.`, and so on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from questions.labels import ANSWER_WORDS, label_of
+from questions.patterns.options import fence_after, fence_in
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+_SIGNED = re.compile(
+    r"(?P<lead>[ \t]*)(?:(?P<sign>(?:[✅💡👉➡🔑📌]\ufe0f?|=>|->|→|➜|⇒))[ ]?(?=[^\s\d(])(?P<text>.+)"
+    r"|(?P<bars>\|\|)(?P<hidden>[^|\n]+)\|\||(?P<letter>A)\d{0,3}[.)][ ]+(?P<after>\S.*)"
+    rf"|(?P<word>(?:{ANSWER_WORDS}|response))[ ]?(?:[-–—][ ]+|[:：][ ]+)(?P<said>\S.*)"
+    rf"|(?P<open>\*\*|__)(?P<label>(?:{ANSWER_WORDS})[ ]?[:：])[ ]*(?P<bold>[^*_\n]{{1,300}})(?P=open)"
+    r"(?P<rest>[^\w*_].*))",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"\W{0,4}Q(?:uestion)?[ ]?\d{0,3}[*_]{0,2}[.):]", re.IGNORECASE)
+_OPTION_B = re.compile(r"[ \t]*(?:[-*+][ ])?[*_(]{0,3}B[*_]{0,2}[.):]", re.IGNORECASE)
+_CROSS = re.compile(r"[ \t]*(?:[-*+][ ])?[❌✗✘✖❎]")
+"""A sign of wrong options, beside which others mark right ones."""
+_FIRST = "✅💡👉➡🔑📌=-→➜⇒|"
+_FEWEST = 3
+"""Fewest answers in one form."""
+_REGULAR = 0.9
+"""Share of the lines with a sign that must be below a line that asks."""
+
+
+def with_signed_answers(source: Source) -> Source:
+    """Returns the document with labels before answers in one of these forms, each right below a line that ends with a
+    question mark. Programs stay as they are."""
+    found: dict[int, tuple[str, re.Match[str]]] = {}
+    total: Counter[str] = Counter()
+    fence, asks, asked = "", False, ""
+    lettered, crossed = (any(map(pattern.match, source.lines)) for pattern in (_OPTION_B, _CROSS))
+    for at, line in enumerate(source.lines):
+        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
+            fence, asks = fence_after(fence, mark["mark"]), False
+        elif not fence and line.strip():
+            one = _SIGNED.fullmatch(line) if asks or line.lstrip()[:1] in _FIRST else None
+            if one and ((one["letter"] and (lettered or not _QUESTION.match(asked))) or (one["sign"] and crossed)):
+                one = None
+            if one and label_of(line) is None:
+                form = (one["sign"] or one["bars"] or one["letter"] or one["word"] or one["label"]).casefold()
+                total[form] += 1
+                found |= {at: (form, one)} if asks else {}
+            asked = line
+            asks = line.rstrip(" *_")[-1:] in ("?", "？", "؟")
+    below = Counter(form for form, _ in found.values())
+    regular = {form for form, count in below.items() if count >= max(_FEWEST, _REGULAR * total[form])}
+    lines = {at: _labeled(one) for at, (form, one) in found.items() if form in regular}
+    if not lines:
+        return source
+    return replace(source, lines=tuple(lines.get(at, line) for at, line in enumerate(source.lines)))
+
+
+def _labeled(found: re.Match[str]) -> str:
+    said = found["text"] or found["hidden"] or found["after"] or found["said"] or f"{found['bold']}{found['rest']}"
+    return f"{found['lead']}**Answer:** {said}"
