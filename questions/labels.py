@@ -1,7 +1,9 @@
-"""Recognizes labels such as `**Q:**`, `Answer:` and `【答案】`, from one table of words in sixteen languages.
+"""Recognizes labels such as `**Q:**`, `Answer:` and `【答案】`, from one table of words in thirty-two languages.
 
 English, Spanish, Portuguese, French, German, Italian, Dutch, Polish, Russian, Ukrainian, Turkish, Indonesian,
-Vietnamese, Chinese, Japanese and Korean. To add a language, add its words to the table.
+Vietnamese, Chinese, Japanese and Korean. For questions, answers and keys only: Swedish, Norwegian, Danish, Finnish,
+Czech, Slovak, Romanian, Hungarian, Greek, Bulgarian, Croatian, Arabic, Persian, Hebrew, Thai and Hindi. To add a
+language, add its words to the table.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ Role = Literal["question", "answer", "explanation"]
 # Each entry is a part of a regular expression; spaces are written `[ ]`.
 QUESTION_WORDS = (
     r"q(?:uestion)?|pregunta|pergunta|quest[ãa]o|domanda|frage|vraag|pytanie|вопрос|запитання|питання|soru"
-    r"|pertanyaan|soal"
+    r"|pertanyaan|soal|fråga|spørsmål|spørgsmål|kysymys|otázka|întrebare|kérdés|ερώτηση|въпрос|pitanje|(?:ال)?سؤال|سوال"
+    r"|שאלה|คำถาม|प्रश्न"
     r"|câu(?:[ ]hỏi)?|問題文?|面试题|面試題|问题|题目|題目|问|問|質問|設問|質疑|질문|문제|문항"
 )
 """Words before a question."""
@@ -42,12 +45,17 @@ _KEY_WORDS = (
     r"|(?:poprawn|prawidłow)(?:a[ ]odpowiedź|e[ ]odpowiedzi|[ae])"
     r"|правильны[йе][ ]ответы?|верны[йе][ ]ответы?|правильна[ ]відповідь"
     r"|doğru[ ](?:cevap|yanıt|seçenek)(?:lar)?|jawaban[ ](?:yang[ ])?benar|kunci[ ]jawaban|đáp[ ]án(?:[ ]đúng)?"
+    r"|(?:rätt|riktigt?|rigtigt?)[ ]svar|oikea[ ]vastaus|správná[ ]odpověď|správna[ ]odpoveď|r[ăa]spuns(?:ul)?[ ]corect"
+    r"|helyes[ ]válasz|σωστή[ ]απάντηση|(?:верен|правилен)[ ]отговор|(?:točan|tačan)[ ]odgovor|الإجابة[ ]الصحيحة"
+    r"|(?:ה)?תשובה[ ](?:ה)?נכונה|सही[ ]उत्तर"
     r"|正确(?:答案|选项)|正確(?:答案|選項)|参考答案|參考答案|标准答案|正解|정답"
 )
 _WHOLE_WORDS = (
     rf"ans|answers?|{_KEY_WORDS}"
     r"|respuestas?|respostas?|rispost[ae]|r[ée]ponses?|antwort(?:en)?|antwoord(?:en)?|odpowied(?:ź|zi)|ответы?"
     r"|відповід[ьі]"
+    r"|svar|vastaus|odpověď|odpoveď|r[ăa]spuns|válasz|απάντηση|отговор|odgovor|(?:ال)?إجابة|(?:ال)?جواب|پاسخ|(?:ה)?תשובה"
+    r"|คำตอบ|เฉลย|उत्तर"
     r"|cevap(?:lar)?|yanıt(?:lar)?|jawaban|trả[ ]lời|答案|回答|解答|答え?|답변|답|해답"
 )
 _SHORT = rf"a|{_WHOLE_WORDS}"
@@ -62,7 +70,10 @@ _MARKED_ANSWER = (
     r"|рішення|çözüm|pembahasan|lời[ ]giải"
 )
 """Words before an answer that are ordinary prose without emphasis."""
-ANSWER_WORDS = rf"{_WHOLE_WORDS}|(?:correct|right|sample)[ ](?:answer|option|choice)|solution"
+ANSWER_WORDS = (
+    rf"{_WHOLE_WORDS}|(?:correct|right|sample)[ ](?:answer|option|choice)|solution|solución|solução|lösung|soluzione"
+    r"|oplossing|løsning|rozwiązanie|решение|řešení|riešenie|megoldás|çözüm"
+)
 """Words before the letter of an option and nothing else."""
 _EXPLANATION = (
     r"explanation|rationale|reason(?:ing)?|justification|explicaci[oó]n|justificaci[oó]n|explicaç[ãa]o"

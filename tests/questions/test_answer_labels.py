@@ -106,3 +106,33 @@ def test_a_good_answer_in_prose_is_no_label() -> None:
     text = "".join(f"## What is {one}?\n\nIt is one.\n\nGood answer: it depends.\n\n" for one in TOPICS)
     answers = [question.answer for question in read_bank(text, name="a.md").bank.questions]
     assert answers == ["It is one.\n\nGood answer: it depends."] * len(TOPICS)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "key"),
+    [
+        ("Fråga", "Svar", "Rätt svar"),
+        ("Spørsmål", "Svar", "Riktig svar"),
+        ("Kysymys", "Vastaus", "Oikea vastaus"),
+        ("Otázka", "Odpověď", "Správná odpověď"),
+        ("Întrebare", "Răspuns", "Răspuns corect"),
+        ("Kérdés", "Válasz", "Helyes válasz"),
+        ("Ερώτηση", "Απάντηση", "Σωστή απάντηση"),
+        ("Въпрос", "Отговор", "Верен отговор"),
+        ("Pitanje", "Odgovor", "Točan odgovor"),
+        ("السؤال", "الإجابة", "الإجابة الصحيحة"),
+        ("שאלה", "תשובה", "תשובה נכונה"),
+        ("คำถาม", "คำตอบ", "เฉลย"),
+        ("प्रश्न", "उत्तर", "सही उत्तर"),
+    ],
+)
+def test_labels_in_further_languages(question: str, answer: str, key: str) -> None:
+    text = "".join(f"{question} {n}: What is {one}?\n\n{answer}: It is {n}.\n\n" for n, one in enumerate(TOPICS, 1))
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [(one.prompt, one.answer) for one in questions] == [
+        (f"What is {one}?", f"It is {n}.") for n, one in enumerate(TOPICS, 1)
+    ]
+    options = "   a) a word\n   b) a tensor\n"
+    text = "".join(f"{n}. What is {one}?\n\n{options}\n   {key}: b\n\n" for n, one in enumerate(TOPICS, 1))
+    keyed = read_bank(text, name="a.md").bank.questions
+    assert [[option.right for option in one.options] for one in keyed] == [[False, True]] * len(TOPICS)
