@@ -18,6 +18,7 @@ from questions.formats.draft import (
     below_context,
     topic_of,
 )
+from questions.formats.markdown import code_span
 from questions.formats.orders import order_of
 from questions.formats.record_keys import LETTER, Record, agreed, right_of, right_texts
 from questions.formats.record_options import feedback_of, flags_of, option_text, pairs_of, shown_text
@@ -85,6 +86,12 @@ def _drafts(record: Record, texts: list[str], right: set[int]) -> list[OptionDra
     """Returns the options without the letters before them, each wrong one with what the data says to who chooses it."""
     if all(_LETTER_BEFORE.match(text) for text in texts):
         texts = [_LETTER_BEFORE.sub("", text, count=1) for text in texts]
+    raw = [str(option) for option in record.options]
+    if len({plain(text) for text in texts}) < len(texts) == len(raw) == len(set(raw)) and all(
+        "<" in one for one in raw
+    ):
+        # Options that differ in their tags only are about them.
+        texts = [*map(code_span, raw)]
     reasons = [feedback_of(option) for option in record.options] or [""] * len(texts)
     return [
         OptionDraft(text, index in right, "" if index in right else reason)
