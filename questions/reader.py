@@ -30,6 +30,7 @@ from questions.patterns.css_letters import with_css_letters
 from questions.patterns.emphasized_keys import with_plain_keys
 from questions.patterns.exam_dumps import Vote, vote_findings, with_plain_questions
 from questions.patterns.examview import with_bare_keys
+from questions.patterns.fenced_options import with_unfenced_options
 from questions.patterns.folds import with_folds
 from questions.patterns.indented import with_indented_questions
 from questions.patterns.key_lines import with_key_lines
@@ -39,7 +40,9 @@ from questions.patterns.keycaps import with_keycap_numbers
 from questions.patterns.label_letters import with_label_letters
 from questions.patterns.line_breaks import with_plain_ends
 from questions.patterns.numbering import with_spaces
+from questions.patterns.own_letters import with_own_letters
 from questions.patterns.plain_starts import with_plain_starts
+from questions.patterns.repeated_options import with_repeated_options
 from questions.patterns.signed_answers import with_signed_answers
 from questions.patterns.wide_lines import with_plain_lines
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
@@ -182,6 +185,7 @@ def _open_foreign(text: str | bytes, name: str) -> _Opened:
 
 def _repaired(source: Source) -> Source:
     """Returns a document in Markdown with the usual form of what programs and languages write in another."""
+    source = with_own_letters(with_unfenced_options(with_repeated_options(source)))
     source = with_key_headings(with_spaces(with_plain_lines(with_bare_keys(with_keycap_numbers(source)))))
     source = with_signed_answers(with_plain_ends(with_key_lines(with_plain_keys(source))))
     return with_label_letters(with_css_letters(with_folds(source)))

@@ -1,6 +1,7 @@
 """Gives lines right below lettered options that are nothing but a key the usual form of one.
 
-`Answer - C`, `✅ C`, `||C||`, `The correct answer is (c).` and `[Answer: C]` become `**Answer:** C`.
+`Answer - C`, `- answer c`, `✅ C`, `||C||`, `The correct answer is (c).`, `[Answer: C]` and `**C) blue** is correct.`
+become `**Answer:** C`.
 """
 
 from __future__ import annotations
@@ -19,12 +20,18 @@ if TYPE_CHECKING:
 _OPTION = re.compile(r"[ \t>]*(?:[-*+][ ]+)?[*_(\[]{0,3}(?P<letter>[B-Jb-j])[*_]{0,3}[).:\]][*_)]{0,3}[ \t]*\S")
 _SIGNS = "✅✔☑👉➡🔑💡"
 _KEY = re.compile(
-    rf"(?P<lead>[ \t]*)(?P<mark>>[ ]?|\|\||(?:[{_SIGNS}]\ufe0f?[ ]?)+)?(?P<open>[*_`(\[]{{0,4}})"
+    rf"(?P<lead>[ \t]*)(?P<bullet>[-*+][ ])?(?P<mark>>[ ]?|\|\||(?:[{_SIGNS}]\ufe0f?[ ]?)+)?(?P<open>[*_`(\[]{{0,4}})"
     rf"(?P<label>(?:the[ ])?(?:{ANSWER_WORDS})(?:[ ](?:is|are))?[ ]{{0,2}}(?:[:：=→–—-]|->|=>)?)?[*_`]{{0,3}}[ ]{{0,2}}"
     r"[*_`(\[]{0,4}(?P<key>[A-J](?:[ ]?[,&/+][ ]?[A-J]){0,5})"
     rf"[)\]]{{0,2}}[.]?[*_`)\]]{{0,4}}[ ]?(?:\|\||[{_SIGNS}]\ufe0f?|\\)?[)\].]{{0,2}}[ \t]*",
     re.IGNORECASE,
 )
+_SENTENCE = re.compile(
+    r"(?P<lead>[ \t]*)(?:[-*+>][ ])?(?P<open>\*{0,3})(?P<letter>[A-J])[).:][ ]+(?P<text>[^*\n]{1,300}?)(?P=open)[ ]+is"
+    r"(?:[ ]the)?[ ](?:correct|right)(?:[ ](?:answer|option|choice))?[.!]?[ \t]*",
+    re.IGNORECASE,
+)
+"""A sentence about an option with its letter and text: `**C) blue** is correct.`"""
 _ALONE = re.compile(rf"[ \t]*(?:{ANSWER_WORDS})[ \t]*", re.IGNORECASE)
 _LETTERS = re.compile(r"[ \t]*[(\[]?[A-Ja-j](?:[ ]?[,&/+][ ]?[A-Ja-j]){0,5}[)\].]{0,2}[ \t]*")
 _FEWEST = 3
@@ -40,9 +47,27 @@ def with_key_lines(source: Source) -> Source:
     for at, key in found.items():
         if key["label"] or (key["mark"] and signs[key["mark"].strip()] >= _FEWEST):
             lines[at] = f"{key['lead']}**Answer:** {key['key'].upper()}"
+    lines = [_from_sentence(line, lines, at) for at, line in enumerate(lines)]
     for at in _words_above_letters(source):
         lines[at] = f"**{lines[at].strip()}**"
     return replace(source, lines=tuple(lines)) if tuple(lines) != source.lines else source
+
+
+def _from_sentence(line: str, lines: list[str], at: int) -> str:
+    """Returns a label and a key instead of a sentence about an option, if its letter and text are those of an option a
+    few lines above."""
+    if len(line) > _LONGEST_SENTENCE or not (said := _SENTENCE.fullmatch(line)):
+        return line
+    above = (one.strip().lstrip("-*+ ").replace("*", "") for one in lines[max(at - _NEAR, 0) : at])
+    named = [one for one in above if one[:1].casefold() == said["letter"].casefold() and one[1:2] in tuple(").:")]
+    same = named and named[-1][2:].strip().casefold() == said["text"].strip().casefold()
+    return f"{said['lead']}**Answer:** {said['letter'].upper()}" if same else line
+
+
+_LONGEST_SENTENCE = 400
+"""Length of a sentence that names an option, characters."""
+_NEAR = 20
+"""Lines above such a sentence in which its option must be."""
 
 
 def _keys_below_options(source: Source) -> dict[int, re.Match[str]]:
@@ -61,7 +86,8 @@ def _keys_below_options(source: Source) -> dict[int, re.Match[str]]:
 
 def _is_unusual(line: str, key: re.Match[str]) -> bool:
     """Returns whether a line is not read as a key without this."""
-    return not key["label"] or line.rstrip()[-1:] in f"{_SIGNS}\\\ufe0f" or label_of(line) is None
+    ends_in_sign = line.rstrip()[-1:] in f"{_SIGNS}\\\ufe0f"
+    return not key["label"] or key["bullet"] is not None or ends_in_sign or label_of(line) is None
 
 
 _LONGEST = 80

@@ -1,7 +1,8 @@
 """Numbers without a space behind them, `2.What is a view?`, in lists of questions that mostly have one, and letters of
 options without one, `b)a clone`.
 
-Markdown reads such a line as text, so that the question would belong to the answer above it.
+Markdown reads such a line as text, so that the question would belong to the answer above it. Headings that are nothing
+but a number, `## 1.`, lose the mark behind it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,26 @@ _REGULAR = 0.8
 def with_spaces(source: Source) -> Source:
     """Returns the document with a space behind each number at the start of a line that continues from lines with
     one, and behind each letter of an option."""
-    return _spaced_letters(_spaced_numbers(source))
+    return _spaced_letters(_spaced_numbers(_plain_headings(source)))
+
+
+_HEADING = re.compile(r"(?P<number>#{1,6}[ ]+\d{1,4})(?:[ ]?[.):])?[ \t]*")
+_FEWEST_HEADINGS = 3
+"""Fewest headings that are nothing but a number, with a mark or without."""
+
+
+def _plain_headings(source: Source) -> Source:
+    """Returns the document without the marks behind the numbers of headings that have no text."""
+    found: dict[int, str] = {}
+    fence = ""
+    for at, line in enumerate(source.lines):
+        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
+            fence = fence_after(fence, mark["mark"])
+        elif not fence and line.startswith("#") and (heading := _HEADING.fullmatch(line)):
+            found[at] = heading["number"]
+    if len(found) < _FEWEST_HEADINGS:
+        return source
+    return replace(source, lines=tuple(found.get(at, line) for at, line in enumerate(source.lines)))
 
 
 _LETTER = re.compile(r"[ \t]*(?:[-*+][ ]+)?\(?(?P<letter>[A-Ja-j])(?P<mark>[).])(?P<space>[ \t]*)(?=[^\s.)])")
