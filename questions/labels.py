@@ -24,7 +24,7 @@ Role = Literal["question", "answer", "explanation"]
 
 # Each entry is a part of a regular expression; spaces are written `[ ]`.
 QUESTION_WORDS = (
-    r"q(?:uestion)?|pregunta|pergunta|quest[ãa]o|domanda|frage|vraag|pytanie|вопрос|запитання|питання|soru"
+    r"q(?:ues(?:tion|\.)?)?|pregunta|pergunta|quest[ãa]o|domanda|frage|vraag|pytanie|вопрос|запитання|питання|soru"
     r"|pertanyaan|soal|fråga|spørsmål|spørgsmål|kysymys|otázka|întrebare|kérdés|ερώτηση|въпрос|pitanje|(?:ال)?سؤال|سوال"
     r"|שאלה|คำถาม|प्रश्न"
     r"|câu(?:[ ]hỏi)?|問題文?|面试题|面試題|问题|题目|題目|问|問|質問|設問|質疑|질문|문제|문항"
@@ -433,6 +433,7 @@ _QUESTIONS_HEADING = re.compile(
     r"(?:questions|exercises|tasks|problems"
     r"|preguntas|ejercicios|perguntas|questões|exercícios|fragen|aufgaben|übungen|questions|exercices|domande|esercizi"
     r"|vragen|pytania|zadania|вопросы|задания|задачи|питання|завдання|sorular|pertanyaan|soal|câu hỏi|bài tập"
+    r"|ot[aá]zky|úlohy|kérdések|întrebări|frågor|spørgsmål|spørsmål|kysymykset|pitanja|въпроси|ερωτήσεις"
     r"|问题|題目|题目|练习题?|思考题|面试题|問題|질문|문제)\W*",
     re.IGNORECASE,
 )

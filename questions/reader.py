@@ -26,6 +26,7 @@ from questions.ids import with_ids
 from questions.model import LONGEST_RECIPE, Bank, Question
 from questions.passages import Passage, find_passages, mark_lines, marked_lines
 from questions.patterns import Inferred, read_patterns
+from questions.patterns.answer_titles import with_answer_labels
 from questions.patterns.css_letters import with_css_letters
 from questions.patterns.emphasized_keys import with_plain_keys
 from questions.patterns.exam_dumps import Vote, vote_findings, with_plain_questions
@@ -185,7 +186,7 @@ def _open_foreign(text: str | bytes, name: str) -> _Opened:
 
 def _repaired(source: Source) -> Source:
     """Returns a document in Markdown with the usual form of what programs and languages write in another."""
-    source = with_own_letters(with_unfenced_options(with_repeated_options(source)))
+    source = with_own_letters(with_unfenced_options(with_answer_labels(with_repeated_options(source))))
     source = with_key_headings(with_spaces(with_plain_lines(with_bare_keys(with_keycap_numbers(source)))))
     source = with_signed_answers(with_plain_ends(with_key_lines(with_plain_keys(source))))
     return with_label_letters(with_css_letters(with_folds(source)))
