@@ -44,6 +44,7 @@ from questions.patterns.numbering import with_spaces
 from questions.patterns.own_letters import with_own_letters
 from questions.patterns.plain_starts import with_plain_starts
 from questions.patterns.repeated_options import with_repeated_options
+from questions.patterns.roman_numbers import with_decimal_numbers
 from questions.patterns.signed_answers import with_signed_answers
 from questions.patterns.wide_lines import with_plain_lines
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
@@ -186,6 +187,7 @@ def _open_foreign(text: str | bytes, name: str) -> _Opened:
 
 def _repaired(source: Source) -> Source:
     """Returns a document in Markdown with the usual form of what programs and languages write in another."""
+    source = with_decimal_numbers(source)
     source = with_own_letters(with_unfenced_options(with_answer_labels(with_repeated_options(source))))
     source = with_key_headings(with_spaces(with_plain_lines(with_bare_keys(with_keycap_numbers(source)))))
     source = with_signed_answers(with_plain_ends(with_key_lines(with_plain_keys(source))))

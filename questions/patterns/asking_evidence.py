@@ -70,6 +70,8 @@ def _asking_headings(document: Document, run: list[Start], told: bool) -> Verdic
         return Verdict(tuple(start for start in bare if start.asks))
     if told and (quoted := _quoted(bare)):
         return Verdict(quoted)
+    if all(map(_is_tagged, bare)) and sum(ends_asking(start.stem.text) for start in bare) * 2 > len(bare) >= _TAGGED:
+        return Verdict(tuple(bare))
     answered = [start for start in bare if start.asks and is_answered_by_text(document, start, among=bare)]
     if _all_ask(bare, answered):
         return Verdict(tuple(answered))
@@ -141,6 +143,16 @@ def _told_by_title(document: Document, start: Start) -> bool:
     """Returns whether a heading is the title of the document, which announces questions."""
     first = document.sections[0].heading if document.sections else None
     return first is not None and first.first == start.first and asks_for_questions((start.stem.text,))
+
+
+_TAG = re.compile(r"\[[^\[\]\n]{1,30}\][ ]+\S")
+_TAGGED = 4
+"""Fewest headings with a subject in brackets, of which most ask."""
+
+
+def _is_tagged(start: Start) -> bool:
+    """Returns whether a heading begins with its subject in brackets, `[css] What is a box?`, and has text below."""
+    return _TAG.match(start.stem.text) is not None and bool(start.body)
 
 
 def _asks_itself(document: Document, start: Start) -> bool:

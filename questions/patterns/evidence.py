@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from questions.labels import announces_only_questions
+from questions.labels import announces_only_questions, names_only_questions
 from questions.patterns.answer_evidence import judge_answered
 from questions.patterns.asking_evidence import is_answered_by_text, judge_asking
 from questions.patterns.candidates import Verdict
@@ -156,7 +157,8 @@ def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Can
         return Verdict(tuple(start for start in run if not is_only_link(start)))
     if known or kind in ("label", "fold") or len(run) < _FEWEST_CONTINUED:
         return Verdict()
-    if not (is_told(document, run) or _is_counted(run) or _lists_topics(document, run)):
+    told = is_told(document, run) or (kind == "heading" and _is_named_for_questions(document))
+    if not (told or _is_counted(run) or _lists_topics(document, run)):
         return Verdict()
     numbered = [start for start in run if start.number and not is_only_link(start)]
     lines = sum(start.end - start.first + 1 for start in numbered)
@@ -166,6 +168,11 @@ def _promised(document: Document, kind: Kind, run: list[Start], known: tuple[Can
     if kind == "heading" and any(_holds_headings(start.body) or _titles_parts(start.body) for start in numbered):
         return Verdict()
     return Verdict(tuple(numbered))
+
+
+def _is_named_for_questions(document: Document) -> bool:
+    """Returns whether the name of the file is only a word for questions: `otázky.md`, `面试题.md`."""
+    return names_only_questions(PurePath(document.source.name).stem)
 
 
 def _are_cards(document: Document, run: list[Start], known: tuple[Candidate, ...]) -> bool:
