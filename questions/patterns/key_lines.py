@@ -41,6 +41,8 @@ _FEWEST = 3
 def with_key_lines(source: Source) -> Source:
     """Returns the document with labels before the keys right below lettered options. A letter without a word or a sign
     stays as it is, because it may be an empty option."""
+    if not any(map(_OPTION.match, source.lines)):
+        return source
     found = _keys_below_options(source)
     signs = Counter(key["mark"].strip() for key in found.values() if key["mark"] and not key["label"])
     lines = list(source.lines)

@@ -42,20 +42,25 @@ def with_signed_answers(source: Source) -> Source:
     found: dict[int, tuple[str, re.Match[str]]] = {}
     total: Counter[str] = Counter()
     fence, asks, asked = "", False, ""
-    lettered, crossed = (any(map(pattern.match, source.lines)) for pattern in (_OPTION_B, _CROSS))
     for at, line in enumerate(source.lines):
         if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
             fence, asks = fence_after(fence, mark["mark"]), False
         elif not fence and line.strip():
             one = _SIGNED.fullmatch(line) if asks or line.lstrip()[:1] in _FIRST else None
-            if one and ((one["letter"] and (lettered or not _QUESTION.match(asked))) or (one["sign"] and crossed)):
-                one = None
-            if one and label_of(line) is None:
+            if one and label_of(line) is None and not (one["letter"] and not _QUESTION.match(asked)):
                 form = (one["sign"] or one["bars"] or one["letter"] or one["word"] or one["label"]).casefold()
                 total[form] += 1
                 found |= {at: (form, one)} if asks else {}
             asked = line
             asks = line.rstrip(" *_")[-1:] in ("?", "？", "؟")
+    if len(found) < _FEWEST:
+        return source
+    lettered, crossed = (any(map(pattern.match, source.lines)) for pattern in (_OPTION_B, _CROSS))
+    found = {
+        at: (form, one)
+        for at, (form, one) in found.items()
+        if not ((one["letter"] and lettered) or (one["sign"] and crossed))
+    }
     below = Counter(form for form, _ in found.values())
     regular = {form for form, count in below.items() if count >= max(_FEWEST, _REGULAR * total[form])}
     lines = {at: _labeled(one) for at, (form, one) in found.items() if form in regular}
