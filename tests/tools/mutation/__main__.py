@@ -49,7 +49,10 @@ class Package:
 PACKAGES = {
     "service/domain": Package(("service/domain/*.py",), ("tests/service/domain/test_*.py",)),
     "questions": Package(
-        ("questions/reader.py", "questions/checks.py", "questions/proofs.py", "questions/formats/*.py"),
+        (
+            *("questions/reader.py", "questions/checks.py", "questions/proofs.py"),
+            *("questions/formats/*.py", "questions/patterns/*.py"),
+        ),
         ("tests/questions/**/test_*.py",),
     ),
     "bot/core/markup": Package(
@@ -264,6 +267,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only modules whose path contains this")
     parser.add_argument("--verbose", action="store_true", help="show how each mutant was killed")
     options = parser.parse_args()
+    if unknown := [name for name in options.packages if name not in PACKAGES]:
+        parser.error(f"no package {', '.join(unknown)}: choose from {', '.join(PACKAGES)}")
     results = [examine(name, options) for name in options.packages or PACKAGES]
     text = report(results, options)
     BUILD.mkdir(parents=True, exist_ok=True)
