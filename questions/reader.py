@@ -187,11 +187,31 @@ def _open_foreign(text: str | bytes, name: str) -> _Opened:
 
 def _repaired(source: Source) -> Source:
     """Returns a document in Markdown with the usual form of what programs and languages write in another."""
-    source = with_decimal_numbers(source)
-    source = with_own_letters(with_unfenced_options(with_answer_labels(with_repeated_options(source))))
-    source = with_key_headings(with_spaces(with_plain_lines(with_bare_keys(with_keycap_numbers(source)))))
-    source = with_signed_answers(with_plain_ends(with_key_lines(with_plain_keys(source))))
-    return with_label_letters(with_css_letters(with_folds(source)))
+    for repair in _REPAIRS:
+        source = repair(source)
+    return source
+
+
+_REPAIRS = (
+    with_decimal_numbers,
+    with_repeated_options,
+    with_answer_labels,
+    with_unfenced_options,
+    with_own_letters,
+    with_keycap_numbers,
+    with_bare_keys,
+    with_plain_lines,
+    with_spaces,
+    with_key_headings,
+    with_plain_keys,
+    with_key_lines,
+    with_plain_ends,
+    with_signed_answers,
+    with_folds,
+    with_css_letters,
+    with_label_letters,
+)
+"""In this order: some leave what later ones look for."""
 
 
 def _told_of_fences(findings: list[Finding], dialects: tuple[str, ...]) -> list[Finding]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,10 @@ class Source:
     def line(self, number: int) -> str:
         """Returns the line with that number, from 1; empty outside the document."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    def with_lines(self, changed: Mapping[int, str]) -> Source:
+        """Returns the document with other lines at these indices, from 0."""
+        return replace(self, lines=tuple(changed.get(at, line) for at, line in enumerate(self.lines)))
 
     def text(self, first: int, last: int) -> str:
         """Returns lines `first` to `last` inclusive, without blank lines at both ends."""

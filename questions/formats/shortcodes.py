@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from questions.formats import records
 from questions.formats.draft import ImportDraft
 from questions.formats.option_cells import parts_of
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import fence_after, fence_in
 from questions.patterns.stems import ends_asking
 
 if TYPE_CHECKING:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.labels import ANSWER_WORDS, QUESTION_WORDS
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import lines_outside_programs
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -26,13 +25,11 @@ def with_answer_labels(source: Source) -> Source:
     """Returns the document with labels instead of headings above answers, if each stands below a question that begins
     with a word and a number and has no heading. Programs stay as they are."""
     titles: dict[int, str] = {}
-    fence, asked = "", False
-    for at, line in enumerate(source.lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
-            fence = fence_after(fence, mark["mark"])
-        elif fence or not line.strip() or len(line) > _LONGEST:
+    asked = False
+    for at, line in lines_outside_programs(source.lines):
+        if not line.strip() or len(line) > _LONGEST:
             continue
-        elif title := _TITLE.fullmatch(line):
+        if title := _TITLE.fullmatch(line):
             if not asked:
                 return source
             titles[at], asked = title["word"], False
@@ -42,5 +39,4 @@ def with_answer_labels(source: Source) -> Source:
             asked = True
     if len(titles) < _FEWEST:
         return source
-    lines = (f"**{titles[at]}:**" if at in titles else line for at, line in enumerate(source.lines))
-    return replace(source, lines=tuple(lines))
+    return source.with_lines({at: f"**{title}:**" for at, title in titles.items()})

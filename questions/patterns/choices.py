@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from questions.labels import only_announces_answer
 from questions.model import Option
 from questions.patterns.announced_options import begins_explanation, explained_options, options_in_gap, part_at_number
+from questions.patterns.fences import fence_after, fence_in
 from questions.patterns.keys import Key, key_below, key_of, letter_below
 from questions.patterns.marks import numbered_options
 from questions.patterns.options import (
@@ -16,8 +17,6 @@ from questions.patterns.options import (
     OPTION_WORD,
     OptionRun,
     bullets_in,
-    fence_after,
-    fence_in,
     found_option,
     may_hold_options,
     nth_letter,

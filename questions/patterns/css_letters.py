@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import lines_outside_programs
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -30,11 +30,9 @@ def with_css_letters(source: Source) -> Source:
     if not any("-alpha" in line or "-latin" in line for line in source.lines):
         return source
     lines = list(source.lines)
-    fence, done = "", -1
-    for at, line in enumerate(source.lines):
-        if mark := fence_in(line):
-            fence = fence_after(fence, mark["mark"])
-        elif not fence and at > done and (found := _OPENS.fullmatch(line)):
+    done = -1
+    for at, line in lines_outside_programs(source.lines):
+        if at > done and (found := _OPENS.fullmatch(line)):
             ahead = range(at + 1, min(at + 1 + _LONGEST, len(lines)))
             last = next((n for n in ahead if lines[n].strip().lower() == f"</{found['tag'].lower()}>"), None)
             done = last if last is not None and _letter(lines, at, last) else at

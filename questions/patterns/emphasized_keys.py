@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.labels import KEY_AND_REASON
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import lines_outside_programs
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -17,12 +16,7 @@ def with_plain_keys(source: Source) -> Source:
     """Returns the document with keys outside the emphasis of their labels, if text follows the emphasis. Programs stay
     as they are."""
     lines: dict[int, str] = {}
-    fence = ""
-    for at, line in enumerate(source.lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
-            fence = fence_after(fence, mark["mark"])
-        elif not fence and ("*" in line or "_" in line) and (found := KEY_AND_REASON.fullmatch(line)):
+    for at, line in lines_outside_programs(source.lines):
+        if ("*" in line or "_" in line) and (found := KEY_AND_REASON.fullmatch(line)):
             lines[at] = f"{found['lead']}{found['open']}{found['label']}{found['open']} {found['key']}{found['rest']}"
-    return (
-        replace(source, lines=tuple(lines.get(at, line) for at, line in enumerate(source.lines))) if lines else source
-    )
+    return source.with_lines(lines) if lines else source

@@ -18,7 +18,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import lines_outside_programs
 from questions.source import Finding
 
 if TYPE_CHECKING:
@@ -100,12 +100,7 @@ def with_plain_questions(source: Source) -> tuple[Source, tuple[Vote, ...]]:
 
 
 def _outside_programs(source: Source) -> Iterator[_Line]:
-    fence = ""
-    for number, line in enumerate(source.lines, 1):
-        if mark := fence_in(line):
-            fence = fence_after(fence, mark["mark"])
-        elif not fence:
-            yield _Line(number, line)
+    return (_Line(at + 1, line) for at, line in lines_outside_programs(source.lines))
 
 
 def _is_dump(shown: Sequence[_Line]) -> bool:

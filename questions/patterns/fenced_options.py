@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import fence_after, fence_in
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -23,7 +23,7 @@ def with_unfenced_options(source: Source) -> Source:
     found: list[tuple[int, int]] = []
     fence, opened = "", 0
     for at, line in enumerate(lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
+        if mark := fence_in(line):
             before, fence = fence, fence_after(fence, mark["mark"])
             if fence and not before:
                 opened = at

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.labels import is_answer_summary
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import fence_after, fence_in
 from questions.patterns.stems import ends_asking
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.labels import ANSWER_WORDS, label_of
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import fence_after, fence_in
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -77,7 +77,7 @@ def _keys_below_options(source: Source) -> dict[int, re.Match[str]]:
     found: dict[int, re.Match[str]] = {}
     fence, option = "", False
     for at, line in enumerate(source.lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
+        if mark := fence_in(line):
             fence, option = fence_after(fence, mark["mark"]), False
         elif not fence and line.strip():
             if option and len(line) <= _LONGEST and (key := _KEY.fullmatch(line)) and _is_unusual(line, key):

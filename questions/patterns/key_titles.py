@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.labels import announces_keys
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import lines_outside_programs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,13 +80,11 @@ def _above_last_keys(lines: Sequence[str]) -> int:
 def _titles(lines: Sequence[str], keys: frozenset[int]) -> list[tuple[int, int]]:
     """Returns the lines that announce keys, with a level below the heading above them."""
     found: list[tuple[int, int]] = []
-    level, fence = 1, ""
-    for at, line in enumerate(lines):
-        if mark := fence_in(line):
-            fence = fence_after(fence, mark["mark"])
-        elif heading := None if fence else _HEADING.match(line):
+    level = 1
+    for at, line in lines_outside_programs(lines):
+        if heading := _HEADING.match(line):
             level = len(heading["marks"])
-        elif not fence and _may_announce(lines, at) and _has_only_keys(lines, at + 1, keys):
+        elif _may_announce(lines, at) and _has_only_keys(lines, at + 1, keys):
             found.append((at, min(level + 1, 6)))
     return found
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import fence_after, fence_in
 
 if TYPE_CHECKING:
     from questions.source import Source

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import lines_outside_programs
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -37,11 +37,8 @@ _REGULAR = 0.9
 def with_label_letters(source: Source) -> Source:
     """Returns the document with `Q:` and `Answer:` for the letters of such a pair. Lines keep their numbers."""
     found: dict[int, re.Match[str]] = {}
-    fence = ""
-    for at, line in enumerate(source.lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
-            fence = fence_after(fence, mark["mark"])
-        elif not fence and (":" in line[:_FIRST] or "：" in line[:_FIRST]) and (label := _LABEL.match(line)):
+    for at, line in lines_outside_programs(source.lines):
+        if (":" in line[:_FIRST] or "：" in line[:_FIRST]) and (label := _LABEL.match(line)):
             found[at] = label
     if len(found) < 2 * _FEWEST:
         return source

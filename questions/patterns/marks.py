@@ -9,14 +9,13 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from questions.patterns.fences import fence_after, fence_in
 from questions.patterns.options import (
     RIGHT_AFTER,
     FoundOption,
     OptionMark,
     OptionRun,
     begins_with_box,
-    fence_after,
-    fence_in,
     nth_letter,
 )
 from questions.patterns.stems import asks_to_choose

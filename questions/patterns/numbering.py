@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import fence_after, fence_in, lines_outside_programs
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -40,15 +40,12 @@ _FEWEST_HEADINGS = 3
 def _plain_headings(source: Source) -> Source:
     """Returns the document without the marks behind the numbers of headings that have no text."""
     found: dict[int, str] = {}
-    fence = ""
-    for at, line in enumerate(source.lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
-            fence = fence_after(fence, mark["mark"])
-        elif not fence and line.startswith("#") and (heading := _HEADING.fullmatch(line)):
+    for at, line in lines_outside_programs(source.lines):
+        if line.startswith("#") and (heading := _HEADING.fullmatch(line)):
             found[at] = heading["number"]
     if len(found) < _FEWEST_HEADINGS:
         return source
-    return replace(source, lines=tuple(found.get(at, line) for at, line in enumerate(source.lines)))
+    return source.with_lines(found)
 
 
 _LETTER = re.compile(r"[ \t]*(?:[-*+][ ]+)?\(?(?P<letter>[A-Ja-j])(?P<mark>[).])(?P<space>[ \t]*)(?=[^\s.)])")
@@ -107,7 +104,7 @@ def _numbered(source: Source) -> list[tuple[int, int, bool]]:
     found: list[tuple[int, int, bool]] = []
     fence, above = "", ""
     for at, line in enumerate(source.lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
+        if mark := fence_in(line):
             fence = fence_after(fence, mark["mark"])
         elif not fence and line[:1].isdigit() and not above.strip() and (number := _NUMBER.match(line)):
             wordy = len(number["text"].split()) >= _WORDS or not line.isascii()

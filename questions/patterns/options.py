@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from questions.blocks import dedent_all
 from questions.labels import label_of
+from questions.patterns.fences import fence_after, fence_in
 from questions.patterns.keys import ALPHABETS, latin_letter
 from questions.source import trim
 
@@ -42,7 +43,6 @@ _INLINE = re.compile(
     rf"(?:\.(?=\s+\S|[{_WIDE}])|[)）．、;；](?=\s*\S))"
 )
 _STOP = re.compile(r"[ \t]*(?:#{1,6}[ \t]|</?details\b|</?summary\b|(?:[-*_][ ]*){3,}$)", re.IGNORECASE)
-_FENCE = re.compile(r"[ \t]*(?P<mark>```+|~~~+)")
 _PREFIX = re.compile(
     r"[*_]{0,3}[(\[]?(?P<letter>[A-Ja-j])(?:[)\].:][*_]{0,3}(?:[ \t]+|(?=\n)|$)|[ ][-–—][ ]|[ \t]*(?=\n|$))"
 )
@@ -151,7 +151,7 @@ def _first_run(lines: list[str]) -> OptionRun | None:
     for index, line in enumerate(lines):
         if index < skipped:
             continue
-        if found := _FENCE.match(line):
+        if found := fence_in(line):
             if not fence and (bare := _bare_letters(lines, index + 1, found["mark"])):
                 return bare
             fence = fence_after(fence, found["mark"])
@@ -215,7 +215,7 @@ def _bare_letters(lines: list[str], first: int, fence: str = "") -> OptionRun | 
         if line.strip() == "" and not (fence and not found):
             if not fence:
                 break
-        elif fence and (mark := _FENCE.match(line)) and mark["mark"].startswith(fence):
+        elif fence and (mark := fence_in(line)) and mark["mark"].startswith(fence):
             break
         else:
             option = _BARE_LETTER.match(line)
@@ -244,18 +244,6 @@ def bullets_in(lines: list[str]) -> OptionRun | None:
     return OptionRun(
         "bullet", start, end, tuple(found_option(nth_letter(i), text.strip(), False) for i, text in enumerate(texts))
     )
-
-
-def fence_in(line: str) -> re.Match[str] | None:
-    """Returns the marks at the start of a line that open or close a fence, as `mark`."""
-    return _FENCE.match(line)
-
-
-def fence_after(fence: str, mark: str) -> str:
-    """Returns the fence that is open after a line with marks; empty if they close it."""
-    if not fence:
-        return mark
-    return "" if mark.startswith(fence) else fence
 
 
 def _indent(line: str) -> int:
@@ -353,7 +341,7 @@ def _are_labels(letters: list[str]) -> bool:
 def _goes_on(scan: _Scan, index: int) -> bool:
     """Adds the line to the options; returns False if they end before it."""
     line, first = scan.lines[index], scan.starts[0][1]
-    if scan.fence or _FENCE.match(line):
+    if scan.fence or fence_in(line):
         return _fenced(scan, index, first.indent)
     if not line.strip() or _COMMENT.fullmatch(line):
         scan.blank = True
@@ -406,7 +394,7 @@ def _follows(scan: _Scan, letter: str) -> bool:
 
 def _fenced(scan: _Scan, index: int, indent: int) -> bool:
     line = scan.lines[index]
-    found = _FENCE.match(line)
+    found = fence_in(line)
     option = len(scan.starts) - 1
     if not scan.fence and found and found.start("mark") <= indent and option not in scan.outer:
         scan.outer.append(option)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import fence_after, fence_in
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -60,7 +60,7 @@ def _runs(source: Source) -> list[_Run]:
     runs: list[_Run] = []
     fence, last = "", ""
     for at, line in enumerate(source.lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
+        if mark := fence_in(line):
             fence, last = fence_after(fence, mark["mark"]), ""
         elif not fence and line.strip():
             option = _OPTION.fullmatch(line) if len(line) <= _LONGEST else None

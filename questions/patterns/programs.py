@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from questions.patterns.fences import fence_after, fence_in
 from questions.patterns.imperatives import sets_task
-from questions.patterns.options import fence_after, fence_in
 from questions.patterns.stems import demands
 from questions.source import trim
 

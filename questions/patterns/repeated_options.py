@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import fence_after, fence_in
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -30,7 +30,7 @@ def with_repeated_options(source: Source) -> Source:
     fence = ""
     items: list[str] = []
     for at, line in enumerate(source.lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
+        if mark := fence_in(line):
             fence = fence_after(fence, mark["mark"])
         if fence or not line.strip():
             continue

@@ -6,10 +6,9 @@ Markdown reads such lines as one paragraph.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import fence_after, fence_in
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -33,7 +32,7 @@ def with_decimal_numbers(source: Source) -> Source:
     run: dict[int, str] = {}
     fence, headed = "", False
     for at, line in enumerate(source.lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
+        if mark := fence_in(line):
             fence = fence_after(fence, mark["mark"])
         if fence or not line.strip():
             continue
@@ -47,7 +46,7 @@ def with_decimal_numbers(source: Source) -> Source:
     lines |= run if len(run) >= _FEWEST else {}
     if not lines or len(lines) * 2 < sum(bool(line.strip()) for line in source.lines):
         return source
-    return replace(source, lines=tuple(lines.get(at, line) for at, line in enumerate(source.lines)))
+    return source.with_lines(lines)
 
 
 def _follows(item: re.Match[str], count: int) -> bool:

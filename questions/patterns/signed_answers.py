@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from questions.labels import ANSWER_WORDS, label_of
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import fence_after, fence_in
 
 if TYPE_CHECKING:
     from questions.source import Source
@@ -43,7 +42,7 @@ def with_signed_answers(source: Source) -> Source:
     total: Counter[str] = Counter()
     fence, asks, asked = "", False, ""
     for at, line in enumerate(source.lines):
-        if ("```" in line or "~~~" in line) and (mark := fence_in(line)):
+        if mark := fence_in(line):
             fence, asks = fence_after(fence, mark["mark"]), False
         elif not fence and line.strip():
             one = _SIGNED.fullmatch(line) if asks or line.lstrip()[:1] in _FIRST else None
@@ -64,9 +63,7 @@ def with_signed_answers(source: Source) -> Source:
     below = Counter(form for form, _ in found.values())
     regular = {form for form, count in below.items() if count >= max(_FEWEST, _REGULAR * total[form])}
     lines = {at: _labeled(one) for at, (form, one) in found.items() if form in regular}
-    if not lines:
-        return source
-    return replace(source, lines=tuple(lines.get(at, line) for at, line in enumerate(source.lines)))
+    return source.with_lines(lines) if lines else source
 
 
 def _labeled(found: re.Match[str]) -> str:

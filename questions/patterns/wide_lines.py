@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.labels import label_of
-from questions.patterns.options import fence_after, fence_in
+from questions.patterns.fences import lines_outside_programs
 from questions.patterns.stems import ends_asking, reads_as_question
 
 if TYPE_CHECKING:
@@ -102,14 +102,7 @@ def with_plain_lines(source: Source) -> Source:
 
 
 def _outside_programs(lines: Sequence[str]) -> list[int]:
-    found: list[int] = []
-    fence = ""
-    for at, line in enumerate(lines):
-        if mark := fence_in(line):
-            fence = fence_after(fence, mark["mark"])
-        elif not fence and line.strip():
-            found.append(at)
-    return found
+    return [at for at, line in lines_outside_programs(lines) if line.strip()]
 
 
 def _with_title(line: str) -> str:
