@@ -163,7 +163,7 @@ class _Opened(NamedTuple):
 
 
 def _open_own(text: str | bytes, name: str) -> _Opened | None:
-    """Opens a document in Dailygrad's own format, every line of which stays as it is; None for any other."""
+    """Opens a document in Dailygrad's own format without changing a line; returns None for any other."""
     if Path(name).suffix.lower() not in _OWN_SUFFIXES or len(text) > MOST_BYTES or not native.declares_question(text):
         return None
     source, encoding = open_source(text, name)

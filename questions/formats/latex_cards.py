@@ -119,7 +119,7 @@ def _commands(tex: Tex) -> Iterator[list[tuple[int, int]]]:
 
 
 def _argument(text: str, at: int) -> tuple[int, int] | None:
-    """Returns the inner part of the argument at an offset, also in a drawing; None if there is none."""
+    """Returns where the text in braces at an offset begins and ends; None if no braces begin there."""
     opened = _OPEN.match(text, at)
     depth = 0
     for found in _BRACE.finditer(text, opened.end() - 1, opened.end() + _LONGEST) if opened else ():

@@ -147,7 +147,7 @@ def _told_by_title(document: Document, start: Start) -> bool:
 
 _TAG = re.compile(r"\[[^\[\]\n]{1,30}\][ ]+\S")
 _TAGGED = 4
-"""Fewest headings with a subject in brackets, of which most ask."""
+"""Fewest headings with a subject in brackets. Most of them must ask."""
 
 
 def _is_tagged(start: Start) -> bool:

@@ -50,6 +50,6 @@ def with_decimal_numbers(source: Source) -> Source:
 
 
 def _follows(item: re.Match[str], count: int) -> bool:
-    """Returns whether an item of several words has the number behind `count`."""
+    """Returns whether an item of several words has the number after `count`."""
     wordy = len(item["text"].split()) >= _WORDS
     return wordy and count < len(_ROMAN) and item["number"].casefold() == _ROMAN[count]
