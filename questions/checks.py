@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from questions.blocks import plain
 from questions.drivers import read_facts, wrong_facts
 from questions.model import is_literal, names_bound
-from questions.part_titles import is_part_title
 from questions.source import UNSTORABLE, Finding, Span
+from questions.wording.part_titles import is_part_title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,10 +14,17 @@ from typing import TYPE_CHECKING
 import yaml
 
 from questions.blocks import Block, Fold, find_folds, plain, split_blocks
-from questions.labels import Label, is_answer_heading, is_answer_summary, labeled_lines, labels_in, starting_lines
 from questions.model import CodeBlock, Question, SourceLocation
-from questions.part_titles import part_title_lines
 from questions.source import Finding
+from questions.wording.labels import (
+    Label,
+    is_answer_heading,
+    is_answer_summary,
+    labeled_lines,
+    labels_in,
+    starting_lines,
+)
+from questions.wording.part_titles import part_title_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Reads a document into a bank: text → blocks → patterns → checks → Bank."""
+"""Reads a document into a bank: text → repairs → blocks → patterns → checks → Bank."""
 
 from __future__ import annotations
 
@@ -18,36 +18,20 @@ from questions.document import Document, Draft, open_document, scalar
 from questions.formats import IMPORT_FORMATS, MARKDOWN, MOST_BYTES, ImportDraft, read_import, text_of
 from questions.formats import SUFFIXES as FOREIGN_SUFFIXES
 from questions.formats.anki import MOST_PACKAGE
+from questions.formats.data.records import NAME as RECORDS
 from questions.formats.json import NAME as JSON
-from questions.formats.pages import read_page
-from questions.formats.records import NAME as RECORDS
-from questions.formats.table import NAME as CSV
+from questions.formats.pages.reader import read_page
+from questions.formats.tables.table import NAME as CSV
 from questions.ids import with_ids
 from questions.model import LONGEST_RECIPE, Bank, Question
 from questions.passages import Passage, find_passages, mark_lines, marked_lines
 from questions.patterns import Inferred, read_patterns
-from questions.patterns.answer_titles import with_answer_labels
-from questions.patterns.css_letters import with_css_letters
-from questions.patterns.emphasized_keys import with_plain_keys
-from questions.patterns.exam_dumps import Vote, vote_findings, with_plain_questions
-from questions.patterns.examview import with_bare_keys
-from questions.patterns.fenced_options import with_unfenced_options
-from questions.patterns.folds import with_folds
-from questions.patterns.indented import with_indented_questions
-from questions.patterns.key_lines import with_key_lines
-from questions.patterns.key_lists import find_key_lists
-from questions.patterns.key_titles import with_key_headings
-from questions.patterns.keycaps import with_keycap_numbers
-from questions.patterns.label_letters import with_label_letters
-from questions.patterns.line_breaks import with_plain_ends
-from questions.patterns.numbering import with_spaces
-from questions.patterns.own_letters import with_own_letters
-from questions.patterns.plain_starts import with_plain_starts
-from questions.patterns.repeated_options import with_repeated_options
-from questions.patterns.roman_numbers import with_decimal_numbers
-from questions.patterns.signed_answers import with_signed_answers
-from questions.patterns.wide_lines import with_plain_lines
+from questions.patterns.options.key_lists import find_key_lists
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
+from questions.repairs import repaired
+from questions.repairs.exam_dumps import Vote, vote_findings, with_plain_questions
+from questions.repairs.indented import with_indented_questions
+from questions.repairs.plain_starts import with_plain_starts
 from questions.source import Finding, Source, Span, open_source
 from questions.unread import unread_findings
 
@@ -178,40 +162,11 @@ def _open_foreign(text: str | bytes, name: str) -> _Opened:
     if page is not None:
         source, encoding = open_source(page, name)
     source, votes = with_plain_questions(source)
-    document = open_document(_repaired(source))
+    document = open_document(repaired(source))
     outdented = with_indented_questions(document)
     if outdented is not document.source:
         document = open_document(outdented)
     return _Opened(document, encoding, votes)
-
-
-def _repaired(source: Source) -> Source:
-    """Returns a document in Markdown with the usual form of what programs and languages write in another."""
-    for repair in _REPAIRS:
-        source = repair(source)
-    return source
-
-
-_REPAIRS = (
-    with_decimal_numbers,
-    with_repeated_options,
-    with_answer_labels,
-    with_unfenced_options,
-    with_own_letters,
-    with_keycap_numbers,
-    with_bare_keys,
-    with_plain_lines,
-    with_spaces,
-    with_key_headings,
-    with_plain_keys,
-    with_key_lines,
-    with_plain_ends,
-    with_signed_answers,
-    with_folds,
-    with_css_letters,
-    with_label_letters,
-)
-"""In this order: some leave what later ones look for."""
 
 
 def _told_of_fences(findings: list[Finding], dialects: tuple[str, ...]) -> list[Finding]:

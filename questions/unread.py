@@ -9,10 +9,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
-from questions.labels import QUESTION_WORDS, TASK_WORDS
-from questions.patterns.imperatives import announces_tasks, asks_or_demands, sets_task
-from questions.patterns.starts import find_starts
-from questions.patterns.stems import (
+from questions.patterns.starts.search import find_starts
+from questions.source import Finding, Span
+from questions.wording.imperatives import announces_tasks, asks_or_demands, sets_task
+from questions.wording.labels import QUESTION_WORDS, TASK_WORDS
+from questions.wording.stems import (
     asks_for_questions,
     demands,
     ends_asking,
@@ -20,7 +21,6 @@ from questions.patterns.stems import (
     numbered,
     reads_as_question,
 )
-from questions.source import Finding, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

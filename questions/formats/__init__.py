@@ -15,24 +15,24 @@ from questions.formats import (
     gift,
     glossaries,
     json,
-    latex,
     line_blocks,
     moodle,
     notebooks,
     packages,
-    pages,
     plus_minus,
     qti,
-    records,
     rexams,
     scripts,
     shortcodes,
-    table,
     text2qti,
     trivia,
 )
+from questions.formats.data import records
 from questions.formats.draft import ImportDraft
-from questions.formats.named_columns import invalid_recipe, read_named
+from questions.formats.latex import reader as latex
+from questions.formats.pages import reader as pages
+from questions.formats.tables import table
+from questions.formats.tables.named_columns import invalid_recipe, read_named
 from questions.recipes import InvalidRecipe, Recipe
 from questions.source import Source, open_source
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
-from questions.formats.column_names import Column, columns
-from questions.formats.columns import holds_texts
 from questions.formats.draft import ImportDraft, Item, add_short, topic_of
 from questions.formats.markdown import from_html, from_plain
-from questions.formats.rows import Row, add_row
+from questions.formats.tables.column_names import Column, columns
+from questions.formats.tables.columns import holds_texts
+from questions.formats.tables.rows import Row, add_row
 from questions.source import Source
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from questions.formats.draft import (
     add_unanswered,
 )
 from questions.formats.markdown import from_loose
-from questions.patterns.stems import level_of
+from questions.wording.stems import level_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_unanswered
 from questions.formats.markdown import from_tagged
-from questions.formats.outlines import markdown_of_rst
+from questions.formats.pages.outlines import markdown_of_rst
 from questions.source import trim
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Literal
 from questions.blocks import plain, split_blocks
 from questions.formats.markdown import code_span
 from questions.keypoints import key_points_of
-from questions.labels import stands_for_nothing
 from questions.model import LEVELS, CodeBlock, Option, Question, SourceLocation
 from questions.source import Finding, Source, Span
+from questions.wording.labels import stands_for_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,9 +7,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from questions.formats import moodle, records
+from questions.formats import moodle
+from questions.formats.data import records
+from questions.formats.data.field_names import FLAGS, WRONG_FLAGS, spelled
 from questions.formats.draft import ImportDraft
-from questions.formats.field_names import FLAGS, WRONG_FLAGS, spelled
 from questions.formats.markdown import markdown_converter
 from questions.formats.xml import INLINE, BrokenXml, RefusedXml, XmlElement, parse_xml
 

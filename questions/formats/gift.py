@@ -20,8 +20,8 @@ from questions.formats.draft import (
     topic_of,
 )
 from questions.formats.markdown import markdown_converter
-from questions.patterns.stems import reads_as_question
 from questions.recipes import valid_recipe
+from questions.wording.stems import reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

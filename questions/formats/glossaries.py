@@ -11,10 +11,10 @@ import re
 from statistics import mean
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.formats.column_names import Column
-from questions.formats.columns import holds_texts
 from questions.formats.draft import ImportDraft
-from questions.formats.table import add_rows
+from questions.formats.tables.column_names import Column
+from questions.formats.tables.columns import holds_texts
+from questions.formats.tables.table import add_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,10 +16,10 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from questions.formats.column_names import Column
-from questions.formats.columns import infer_roles
 from questions.formats.draft import ImportDraft
-from questions.formats.table import add_rows
+from questions.formats.tables.column_names import Column
+from questions.formats.tables.columns import infer_roles
+from questions.formats.tables.table import add_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from bs4.builder import TreeBuilder
 from markdownify import MarkdownConverter
 
-from questions.formats.page_classes import mark_questions, question_text
+from questions.formats.pages.classes import mark_questions, question_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from questions.formats.draft import (
 )
 from questions.formats.gift import true_false_options
 from questions.formats.markdown import markdown_converter
-from questions.formats.option_cells import without_letters
+from questions.formats.tables.option_cells import without_letters
 from questions.formats.xml import BrokenXml, RefusedXml, XmlElement, parse_xml
 
 if TYPE_CHECKING:

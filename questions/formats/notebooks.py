@@ -1,6 +1,6 @@
 """Reads questions in the programs of a Jupyter notebook: literals of Python, as quizzes in notebooks have them.
 
-The text of a notebook is read as Markdown (`questions.formats.pages`).
+The text of a notebook is read as Markdown (`questions.formats.pages.reader`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import json
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from questions.formats import records
+from questions.formats.data import records
 from questions.formats.draft import ImportDraft
-from questions.formats.pages import read_page
-from questions.patterns.stems import ends_asking
+from questions.formats.pages.reader import read_page
 from questions.source import open_source
+from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Reads questions in programs: literals of JavaScript in an HTML page, as quiz pages have them, or in a file.
 
-The text of a page is read as Markdown (`questions.formats.pages`).
+The text of a page is read as Markdown (`questions.formats.pages.reader`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
-from questions.formats import records
+from questions.formats.data import records
 from questions.formats.draft import ImportDraft
-from questions.formats.pages import read_page
-from questions.patterns.stems import ends_asking
+from questions.formats.pages.reader import read_page
+from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

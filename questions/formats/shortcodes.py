@@ -10,11 +10,11 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from questions.formats import records
+from questions.fences import fence_after, fence_in
+from questions.formats.data import records
 from questions.formats.draft import ImportDraft
-from questions.formats.option_cells import parts_of
-from questions.patterns.fences import fence_after, fence_in
-from questions.patterns.stems import ends_asking
+from questions.formats.tables.option_cells import parts_of
+from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,11 +12,11 @@ from urllib.parse import unquote, unquote_plus
 
 import yaml
 
-from questions.formats.data import name_error
+from questions.formats.data.loading import name_error
+from questions.formats.data.shapes import right_by_mark
 from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_short, topic_of
 from questions.formats.json import JsonElement, line_of, outline
 from questions.formats.markdown import from_plain
-from questions.formats.shapes import right_by_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from questions.patterns.stems import demands, ends_asking, reads_as_question
+from questions.wording.stems import demands, ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

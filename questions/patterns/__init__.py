@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft, merge_drafts
-from questions.patterns.bold_keys import with_bold_keys
 from questions.patterns.candidate_questions import add_candidate
 from questions.patterns.candidates import REASONS
 from questions.patterns.card_blocks import read_card_blocks
@@ -15,12 +14,13 @@ from questions.patterns.flash_cards import FLASH_CARDS, read_flash_cards
 from questions.patterns.front_matter import FRONT_MATTER, read_asking_title, read_front_matter
 from questions.patterns.html_tables import read_html_tables
 from questions.patterns.inference import best_candidate, keyed_candidate
-from questions.patterns.key_lists import KeyList, find_key_lists, with_keys
-from questions.patterns.marks import with_keys_in_brackets, with_marks_after
-from questions.patterns.paragraphs import lists_paragraphs
+from questions.patterns.options.bold_keys import with_bold_keys
+from questions.patterns.options.key_lists import KeyList, find_key_lists, with_keys
+from questions.patterns.options.marks import with_keys_in_brackets, with_marks_after
 from questions.patterns.recipes import NAME as RECIPE
 from questions.patterns.recipes import read_recipe
-from questions.patterns.starts import find_starts
+from questions.patterns.starts.paragraphs import lists_paragraphs
+from questions.patterns.starts.search import find_starts
 from questions.patterns.swallowed import (
     answered_twice_findings,
     inner_findings,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from questions.patterns.candidates import Candidate
-    from questions.patterns.start import Kind, Start
+    from questions.patterns.starts.start import Kind, Start
     from questions.recipes import Recipe
 
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from questions.blocks import fold_text
-from questions.labels import answer_in_heading, is_answer_summary, is_question_heading, label_of, text_after
-from questions.part_titles import is_part_title
 from questions.source import trim
+from questions.wording.labels import answer_in_heading, is_answer_summary, is_question_heading, label_of, text_after
+from questions.wording.part_titles import is_part_title
 
 if TYPE_CHECKING:
     from questions.blocks import Block, Fold
     from questions.document import Document
-    from questions.labels import Label
     from questions.source import Source
+    from questions.wording.labels import Label
 
 _FOOTER = 4
 """Number of blocks after a rule from which they are not closing remarks."""

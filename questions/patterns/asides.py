@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from questions.patterns.start import Start
+    from questions.patterns.starts.start import Start
 
 _BRACKETS = re.compile(
     r"[*_]{0,3}[(（][^()（）]{1,300}(?:\([^()（）]{0,100}\)[^()（）]{0,200})?[)）][*_]{0,3}[ ]?[.。]?"

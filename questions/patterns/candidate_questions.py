@@ -9,14 +9,12 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
-from questions.labels import names_exercises
 from questions.patterns.answers import only_pictures, without_footer, without_separators
 from questions.patterns.asides import with_asides
-from questions.patterns.choices import keys_are_numbers
 from questions.patterns.exams import is_exam
 from questions.patterns.found_questions import FoundQuestion, add_question
-from questions.patterns.imperatives import asks_on, asks_or_demands, demands_more, sets_task
-from questions.patterns.marks import (
+from questions.patterns.options.choices import keys_are_numbers
+from questions.patterns.options.marks import (
     bullet_options,
     bullets_offer,
     lists_ask_to_choose,
@@ -28,10 +26,12 @@ from questions.patterns.marks import (
 from questions.patterns.parts import Parts, split_parts
 from questions.patterns.programs import asks_about_program, gives_data, without_program
 from questions.patterns.quoted_answers import with_quoted_answers
-from questions.patterns.start import Start
-from questions.patterns.stems import asks_to_choose, ends_asking, is_task, reads_as_question
+from questions.patterns.starts.start import Start
 from questions.patterns.transitions import find_transitions
 from questions.source import Finding, trim
+from questions.wording.imperatives import asks_on, asks_or_demands, demands_more, sets_task
+from questions.wording.labels import names_exercises
+from questions.wording.stems import asks_to_choose, ends_asking, is_task, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

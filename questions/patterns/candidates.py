@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from questions.patterns.start import Kind, Start
+from questions.patterns.starts.start import Kind, Start
 
 Reason = Literal["labeled", "listed", "answered", "asking", "titled", "continued", "promised", "bare", "keyed"]
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.document import Document, Draft
 from questions.patterns.found_questions import FoundQuestion, add_question
-from questions.patterns.stems import unbold
 from questions.source import Finding, trim
+from questions.wording.stems import unbold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

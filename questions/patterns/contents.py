@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.document import Draft, contents_key
-from questions.patterns.stems import question_line
+from questions.wording.stems import question_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from questions.model import Question
-    from questions.patterns.start import Start
+    from questions.patterns.starts.start import Start
 
 _LINK_ONLY = re.compile(r"[*_]{0,3}!?\[[^\[\]]{0,300}\]\([^()\s]{0,500}\)[*_]{0,3}[.,;]?")
 _FEWEST = 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from questions.patterns.options import may_hold_options, options_in
-from questions.patterns.stems import ends_asking
+from questions.patterns.options.search import may_hold_options, options_in
+from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,26 +7,26 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from questions.keypoints import key_points_of
-from questions.labels import (
+from questions.model import Question
+from questions.patterns.answers import last_of_text, only_pictures, says_nothing, without_promotion
+from questions.patterns.exams import are_parts
+from questions.patterns.options.choices import bulleted_choice, find_choice, only_says_type, only_shows
+from questions.patterns.options.marks import bullet_options, numbered_options
+from questions.patterns.options.tables import with_table_options
+from questions.source import Finding, trim
+from questions.wording.labels import (
     begins_with_placeholder,
     is_placeholder,
     label_of,
     only_announces_answer,
     without_explanation_label,
 )
-from questions.model import Question
-from questions.patterns.answers import last_of_text, only_pictures, says_nothing, without_promotion
-from questions.patterns.choices import bulleted_choice, find_choice, only_says_type, only_shows
-from questions.patterns.exams import are_parts
-from questions.patterns.marks import bullet_options, numbered_options
-from questions.patterns.option_tables import with_table_options
-from questions.patterns.stems import level_under
-from questions.source import Finding, trim
+from questions.wording.stems import level_under
 
 if TYPE_CHECKING:
     from questions.document import Document, Draft
     from questions.model import Level
-    from questions.patterns.choices import ChoiceParts, KeyProblem
+    from questions.patterns.options.choices import ChoiceParts, KeyProblem
     from questions.source import Source, Span
 
 

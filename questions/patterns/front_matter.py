@@ -8,7 +8,7 @@ import yaml
 
 from questions.document import Document, Draft, entries, scalar
 from questions.patterns.found_questions import FoundQuestion, add_question, make_question
-from questions.patterns.stems import ends_asking, level_of
+from questions.wording.stems import ends_asking, level_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from questions.document import Document, Draft
 from questions.formats.markdown import from_html
 from questions.patterns.found_questions import FoundQuestion, add_question
-from questions.patterns.stems import question_line, reads_as_question
 from questions.patterns.tables import named_columns
 from questions.source import Finding
+from questions.wording.stems import question_line, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

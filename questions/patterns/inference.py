@@ -1,7 +1,7 @@
 """Infers how a document writes its questions: candidates, their evidence, the winners.
 
-Every place where a question may start (`questions.patterns.starts`) belongs to a candidate: the places of one kind and
-depth. A candidate is read for the strongest reason its evidence gives:
+Every place where a question may start (`questions.patterns.starts.search`) belongs to a candidate: the places of one
+kind and depth. A candidate is read for the strongest reason its evidence gives:
 
 1. labeled: a word such as `Question 5` or `**Q:**` comes before each.
 2. listed: the title announces questions, and a table of contents lists them.
@@ -23,17 +23,17 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from questions.patterns.candidates import Candidate, Verdict
-from questions.patterns.evidence import JUDGES
+from questions.patterns.evidence.reasons import JUDGES
+from questions.patterns.evidence.runs import FEWEST
 from questions.patterns.lettered import with_lettered_parts
-from questions.patterns.paragraphs import find_paragraphs
-from questions.patterns.runs import FEWEST
+from questions.patterns.starts.paragraphs import find_paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from questions.document import Document
     from questions.patterns.candidates import Reason
-    from questions.patterns.start import Kind, Start
+    from questions.patterns.starts.start import Kind, Start
 
 
 def best_candidate(

@@ -7,13 +7,13 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from questions.patterns.stems import question_line, reads_as_question
+from questions.wording.stems import question_line, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from questions.patterns.candidates import Candidate
-    from questions.patterns.start import Start
+    from questions.patterns.starts.start import Start
 
 _LETTERED = re.compile(
     r"[*_]{0,3}(?P<number>\d{1,4})[ ]?(?P<letter>[a-h])[ ]?(?:[.):]|[ ][-–—])[*_]{0,3}[ ]+(?P<text>\S.*)"

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
-from questions.labels import is_question_heading, only_announces_question
-from questions.patterns.start import Start
-from questions.patterns.stems import level_of
+from questions.patterns.starts.start import Start
+from questions.wording.labels import is_question_heading, only_announces_question
+from questions.wording.stems import level_of
 
 if TYPE_CHECKING:
     from questions.blocks import Block

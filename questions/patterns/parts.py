@@ -7,8 +7,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import content_column, dedent_all
-from questions.labels import SIGN, text_after
-from questions.part_titles import POINTS
 from questions.patterns.answers import (
     FoundAnswer,
     find_answer,
@@ -18,10 +16,12 @@ from questions.patterns.answers import (
     without_separators,
 )
 from questions.patterns.metadata import read_metadata
-from questions.patterns.options import RIGHT_AFTER, options_in
-from questions.patterns.start import Start
-from questions.patterns.stems import asks_to_choose, ends_asking, reads_as_question, unbold
+from questions.patterns.options.search import RIGHT_AFTER, options_in
+from questions.patterns.starts.start import Start
 from questions.source import trim
+from questions.wording.labels import SIGN, text_after
+from questions.wording.part_titles import POINTS
+from questions.wording.stems import asks_to_choose, ends_asking, reads_as_question, unbold
 
 if TYPE_CHECKING:
     from questions.blocks import Block

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from questions.patterns.fences import fence_after, fence_in
-from questions.patterns.imperatives import sets_task
-from questions.patterns.stems import demands
+from questions.fences import fence_after, fence_in
 from questions.source import trim
+from questions.wording.imperatives import sets_task
+from questions.wording.stems import demands
 
 _SHOWN = (
     # English, German, Dutch

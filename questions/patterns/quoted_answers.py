@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from questions.patterns.stems import ends_asking
+from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:
     from questions.patterns.parts import Parts

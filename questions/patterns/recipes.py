@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from questions.document import Document, Draft
 from questions.patterns.found_questions import FoundQuestion, add_question
-from questions.patterns.stems import level_of, unbold
 from questions.recipes import ANSWERING, ASKING, Pattern, Recipe, parse_pattern
 from questions.source import trim
+from questions.wording.stems import level_of, unbold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from questions.blocks import plain
 from questions.patterns.contents import is_only_link
-from questions.patterns.stems import asks_for_questions, demands, ends_asking, reads_as_question
 from questions.source import Finding
+from questions.wording.stems import asks_for_questions, demands, ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from questions.document import Document
     from questions.model import Question
     from questions.patterns.candidates import Candidate
-    from questions.patterns.start import Kind, Start
+    from questions.patterns.starts.start import Kind, Start
 
 
 def swallowed_findings(

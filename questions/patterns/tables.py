@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from questions.blocks import plain
 from questions.document import Document, Draft, Stretch
-from questions.labels import stands_for_nothing
 from questions.patterns.found_questions import FoundQuestion, add_question
-from questions.patterns.stems import level_of, question_line, reads_as_question
 from questions.recipes import InvalidRecipe, Recipe, find_columns, name_key
 from questions.source import Finding
+from questions.wording.labels import stands_for_nothing
+from questions.wording.stems import level_of, question_line, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

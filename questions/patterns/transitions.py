@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from questions.patterns.answers import is_rule, without_separators
 from questions.patterns.programs import asks_about_program
-from questions.patterns.stems import ends_asking, reads_as_question
+from questions.wording.stems import ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from questions.blocks import Block
-    from questions.patterns.start import Start
+    from questions.patterns.starts.start import Start
 
 _SHOWS = ("code", "fence", "table", "html")
 """Kinds of blocks that show what a question asks about."""

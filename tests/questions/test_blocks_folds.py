@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from questions.blocks import Fold, find_folds, fold_text, split_blocks, unwrapped, without_tags
-from questions.labels import answer_in_heading, is_answer_summary
 from questions.source import Source, open_source
+from questions.wording.labels import answer_in_heading, is_answer_summary
 
 
 def folds(text: str) -> tuple[Source, tuple[Fold, ...]]:

@@ -11,7 +11,7 @@ from questions import Question, Reading, read_bank
 from questions.dialects import native
 from questions.patterns.flash_cards import FLASH_CARDS
 from questions.patterns.front_matter import FRONT_MATTER
-from questions.patterns.start import KINDS
+from questions.patterns.starts.start import KINDS
 from questions.patterns.tables import TABLES
 
 FIXTURES = Path(__file__).parent / "fixtures"

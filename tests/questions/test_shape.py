@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from questions.blocks import content_column, dedent
-from questions.labels import label_of
-from questions.patterns.stems import level_of, level_under, numbered, reads_as_question, unbold
+from questions.wording.labels import label_of
+from questions.wording.stems import level_of, level_under, numbered, reads_as_question, unbold
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from questions.formats.columns import (
+from questions.formats.tables.columns import (
     find_key,
     has_header,
     holds_texts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from questions import read_bank
-from questions.formats.field_names import (
+from questions.formats.data.field_names import (
     ASKING,
     FLAGS,
     OPTION_TEXT,
@@ -17,7 +17,7 @@ from questions.formats.field_names import (
     option_places,
     spelled,
 )
-from questions.formats.records import role_of
+from questions.formats.data.records import role_of
 
 ROLES = {
     "question": "question prompt pregunta frage domanda вопрос soru câu_hỏi प्रश्न سؤال 题目 질문 questionText",

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from questions import read_bank
-from questions.formats.loose_json import load_loose
+from questions.formats.data.loose_json import load_loose
 
 VIEW = '{"question": "What is a view of a tensor?", "answer": "No copy, // [1,]"}'
 LEAF = '{"question": "What is a leaf of a graph?", "answer": "/* yours */ {,}"}'

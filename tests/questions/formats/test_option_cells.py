@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from questions.formats.option_cells import parts_of, without_labels, without_letters, without_placeholders
+from questions.formats.tables.option_cells import parts_of, without_labels, without_letters, without_placeholders
 from tests.questions.formats.readings import read_as
 
 ASKED = ("What does `cat` join?", "What does `view` share?", "What does `sum` add up?")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from questions import read_bank
-from questions.formats.outlines import markdown_of_org
+from questions.formats.pages.outlines import markdown_of_org
 
 
 def test_the_mark_behind_a_term_is_no_part_of_its_description() -> None:

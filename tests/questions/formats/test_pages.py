@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from questions import Question, Reading, read_bank
-from questions.formats.pages import read_page as as_markdown
+from questions.formats.pages.reader import read_page as as_markdown
 
 
 def keyed(question: Question) -> str:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from questions import read_bank
-from questions.labels import stands_for_no_answer, stands_for_nothing
+from questions.wording.labels import stands_for_no_answer, stands_for_nothing
 
 NOTHING = ["N/A", "n/a", "n.a.", "–", "---", "TBD", "tba", "ToDo", "TODO", "none", "???", "...", "…", "____"]
 SOMETHING = [

@@ -51,7 +51,8 @@ PACKAGES = {
     "questions": Package(
         (
             *("questions/reader.py", "questions/checks.py", "questions/proofs.py"),
-            *("questions/formats/*.py", "questions/patterns/*.py"),
+            *("questions/formats/**/*.py", "questions/patterns/**/*.py"),
+            *("questions/repairs/*.py", "questions/wording/*.py"),
         ),
         ("tests/questions/**/test_*.py",),
     ),

@@ -1,0 +1,1 @@
+"""Questions in data: JSON, JSON Lines, YAML, TOML, and whatever else is loaded as records."""

@@ -1,0 +1,144 @@
+"""Flattens data in which a question is nested otherwise than as a mapping of texts: pairs, fields within fields, and
+questions by their numbers or with fields of one letter."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from questions.formats.data.field_names import ROLE_OF, spelled
+from questions.wording.stems import reads_as_question
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_FEWEST_CARDS = 3
+"""Fewest pairs that are questions and answers."""
+
+
+def as_cards(values: Sequence[Any]) -> list[dict[str, str]]:
+    """Returns pairs of texts as questions and answers, if most of the first texts ask; empty for other lists."""
+    pairs = [one for one in values if isinstance(one, list) and len(one) == 2 and all(isinstance(x, str) for x in one)]
+    if len(pairs) < max(_FEWEST_CARDS, len(values)) or len({asked for asked, _ in pairs}) < len(pairs):
+        return []
+    if sum(reads_as_question(asked) for asked, _ in pairs) * 2 <= len(pairs):
+        return []
+    return [{"question": asked, "answer": answer} for asked, answer in pairs]
+
+
+_FEWEST_LISTED = 5
+"""Fewest texts of a list that are questions although no field says so."""
+
+
+def listed_questions(data: Any) -> list[str]:
+    """Returns the texts of the lists in which most texts ask, where data has nothing but lists of texts and mappings
+    of them; empty for other data, such as the phrases that a chat program knows."""
+    lists: list[list[str]] = []
+    waiting = [data]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += reversed(one.values())
+        elif isinstance(one, list) and all(isinstance(text, str) for text in one):
+            lists.append(one)
+        elif isinstance(one, list):
+            return []
+    return [
+        text
+        for texts in lists
+        if len(texts) >= _FEWEST_LISTED and sum(map(reads_as_question, texts)) * 5 >= len(texts) * 4
+        for text in texts
+    ]
+
+
+_NUMBER = re.compile(r"[^\W\d_]{0,12}[ _-]?\d{1,6}")
+"""The name of an entry in a mapping of questions: `7`, `q7`, `question_7`."""
+_FEWEST_BY_NUMBER = 3
+
+
+def entries_by_number(value: Mapping[Any, Any]) -> list[Any]:
+    """Returns the questions of a mapping by their numbers or ids; empty for another mapping. Beside questions by
+    numbers there may be other values, such as a count."""
+    entries = [one for one in value.values() if isinstance(one, dict)]
+    if len(entries) == len(value):
+        return entries if len(entries) > 1 else []
+    counted = [one for name, one in value.items() if isinstance(one, dict) and _NUMBER.fullmatch(str(name))]
+    regular = len(counted) == len(entries) >= _FEWEST_BY_NUMBER and len(counted) * 2 > len(value)
+    return counted if regular else []
+
+
+_WRAPPERS = ("text", "html", "value", "content", "raw", "markdown")
+"""Names of the only field of a mapping that stands for its text."""
+_DEEPEST = 10
+"""Depth to which mappings are replaced by their texts."""
+
+
+def without_wrappers(data: Any, depth: int = 0) -> Any:
+    """Returns the data with texts for the mappings that hold nothing else, such as `{text: …}`."""
+    if depth > _DEEPEST:
+        return data
+    if isinstance(data, list):
+        return [without_wrappers(one, depth + 1) for one in data]
+    if not isinstance(data, dict):
+        return data
+    if len(data) == 1:
+        ((name, value),) = data.items()
+        if isinstance(value, str) and spelled(name) in _WRAPPERS:
+            return value
+    return {name: without_wrappers(value, depth + 1) for name, value in data.items()}
+
+
+_RIGHT = ("c", "k", "r")
+"""Names of one letter beside `q` for what is right."""
+
+
+def by_initials(fields: dict[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a question, with whole names for those of one letter: `{q, a: [...], c: 0}`, `{q, o: [...],
+    a: 2}`, `{q, a}`. Others keep their names."""
+    if not isinstance(fields.get("q"), str) or any(ROLE_OF.get(name) == "question" for name in fields if name != "q"):
+        return fields
+    answering = any(ROLE_OF.get(name) in ("correct", "index", "answer", "options") for name in fields)
+    if isinstance(fields.get("a"), str | int | float) and not answering and not fields.keys() & set("bco"):
+        return {"answer" if name == "a" else name: value for name, value in fields.items()}
+    lists = [name for name in "aoc" if _is_texts(fields.get(name))]
+    named = [value for name, value in fields.items() if ROLE_OF.get(name) == "options"]
+    if len(lists) + len(named) != 1 or not all(isinstance(value, list | dict) for value in named):
+        return fields
+    keys = [name for name in ("a", *_RIGHT) if name not in lists and isinstance(fields.get(name), int | str)]
+    if len(keys) != 1 or any(ROLE_OF.get(name) in ("correct", "index", "answer") for name in fields):
+        return fields
+    whole = {**dict.fromkeys(lists, "options"), keys[0]: "correct"}
+    if isinstance(fields.get("e"), str):
+        whole["e"] = "explanation"
+    return {whole.get(name, name): value for name, value in fields.items()}
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, str | int | float) for one in value)
+
+
+def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the fields of a question. Where a field that asks is a mapping with a field that asks, the others in it
+    are fields of the question: `prompt.choices`. A key in a field of its own is the key: `answer.answer`, also beside
+    other answers that are accepted: `answer.alternatives`, `answer.aliases`.
+
+    `roles`: the role of a field by its name.
+    """
+    found = dict(fields)
+    for name, value in fields.items():
+        role = roles.get(name, "")
+        if not isinstance(value, dict) or role not in ("question", "correct"):
+            continue
+        inner = {spelled(key): one for key, one in value.items()}
+        if role == "question":
+            asked = next((key for key, one in inner.items() if roles.get(key) == role and isinstance(one, str)), None)
+            if asked is not None:
+                found[name] = inner.pop(asked)
+                found = {**{key: one for key, one in inner.items() if roles.get(key)}, **found}
+        elif len(inner) == 1 and roles.get(next(iter(inner))) in ("correct", "index"):
+            found[name] = next(iter(inner.values()))
+        elif isinstance(inner.get("value"), str) and isinstance(inner.get("aliases"), list):
+            found[name] = list(dict.fromkeys([inner["value"], *inner["aliases"]]))
+        elif inner.keys() == {"answer", "alternatives"} and isinstance(inner["alternatives"], list):
+            found[name] = [inner["answer"], *inner["alternatives"]]
+    return found

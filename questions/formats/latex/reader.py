@@ -1,0 +1,599 @@
+r"""Reads exams and exercise sheets in LaTeX: the `exam` class, exercise environments, and lists that ask.
+
+    \question[2] Which call copies?
+    \begin{choices}
+      \choice view
+      \CorrectChoice clone
+    \end{choices}
+
+Commands that are not known are named by their lines.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from questions.blocks import plain
+from questions.formats.draft import ImportDraft, Item, OptionDraft, add_choice, add_open, add_short, add_unanswered
+from questions.formats.latex.cards import add_cards, seem_cards
+from questions.formats.latex.labels import LABEL_COMMAND, has_labels, part_at_labels
+from questions.formats.latex.options import take_options
+from questions.formats.latex.packages import in_exam_class
+from questions.formats.latex.text import ASKS_WHO, BLANK, LABELED, LISTS, MARK, POINTS, Tex
+from questions.formats.latex.titles import have_numbers, lines_ask, mostly_ask, question_of, seems_question
+from questions.source import Finding
+from questions.wording.imperatives import announces_tasks, sets_task
+from questions.wording.stems import asks_to_choose, demands, ends_asking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.source import Source
+
+NAME = "latex"
+
+_DOCUMENT = re.compile(r"[ \t]*\\(?:documentclass\b|begin\{(?:document|questions)\})")
+_TITLE = (
+    r"(?:exercise|question|problem|task|aufgabe|übung|frage|exercice|ejercicio|pregunta|exercício|questão|esercizio"
+    r"|domanda|zadanie|задача|вопрос|упражнение)[ ~]*(?:\\#|№)?\d{1,3}\b"
+)
+_ASKING = re.compile(
+    r"\\(?:question|item)(?![A-Za-z])|\\begin\{(?:exercises?|ex|exer|exercice|problem|prob|question|uebung|aufgabe"
+    rf"|ejercicio|exercicio|esercizio|task)\*?\}}|\\(?:sub){{0,2}}section\*?\{{{_TITLE}",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(
+    r"\\(?:(?P<do>begin|end)[ ]?\{(?P<env>[A-Za-z]{1,40}\*?)\}"
+    r"|(?P<item>question|titledquestion|bonusquestion|part|bonuspart|subpart|subsubpart|choice|CorrectChoice"
+    r"|correctchoice|item|task)(?![A-Za-z@])"
+    r"|(?P<section>chapter|section|subsection|subsubsection)\*?(?=[\[{])"
+    r"|(?P<break>newpage|clearpage|pagebreak)(?![A-Za-z@]))"
+)
+_ARGUMENT = re.compile(r"[ \t]{0,20}\n?[ \t]{0,99}\[([^\[\]]{0,300})\]")
+_EXERCISES = frozenset(
+    (
+        *("exercise", "ex", "exer", "exercice", "problem", "prob", "question", "uebung", "aufgabe", "ejercicio"),
+        *("exercicio", "esercizio", "task"),
+    )
+)
+_SOLUTIONS = frozenset(
+    (
+        *("solution", "solutionorbox", "solutionorlines", "solutionordottedlines", "solutionbox", "sol", "soln"),
+        *("answer", "ans", "solutions", "loesung", "corrige", "solucion"),
+    )
+)
+_PARTS = frozenset(("parts", "subparts", "subsubparts"))
+_CHOICES = frozenset(("choices", "checkboxes", "oneparchoices", "oneparcheckboxes", "tasks"))
+_TITLED = re.compile(rf"{_TITLE}[ .:)–—-]*([^{{}}]{{0,200}})", re.IGNORECASE)
+"""Title of a section that is a question."""
+_SOLUTION_TITLE = re.compile(
+    r"(?:solution|answer|lösung|antwort|corrigé|solución|respuesta|solução|resposta|soluzione|risposta|rozwiązanie"
+    r"|решение|ответ)s?[ ]*\d{0,3}[.:]?",
+    re.IGNORECASE,
+)
+_ITEM_OF: dict[str, frozenset[str]] = {
+    "item": frozenset(LISTS),
+    "task": frozenset(("tasks",)),
+    "part": frozenset(("parts",)),
+    "bonuspart": frozenset(("parts",)),
+    "subpart": frozenset(("subparts",)),
+    "subsubpart": frozenset(("subsubparts",)),
+    "choice": _CHOICES,
+    "CorrectChoice": _CHOICES,
+    "correctchoice": _CHOICES,
+}
+"""Environments in which a command begins an item; `\\question` may be anywhere."""
+_QUESTIONS = ("question", "titledquestion", "bonusquestion")
+_BODY = "\\begin{document}"
+_COUNTED = ("enumerate", "compactenum", "enumerate*", "inparaenum")
+_DEEPEST = 20
+"""Maximum depth of environments; what is deeper is text."""
+_ABOVE = 500
+"""Characters above a list that may announce tasks."""
+_WITH_POINTS = re.compile(
+    r"[\s\\]{0,99}(?:\\label\{[^{}]{0,99}\}\s{0,99})?(?:\\([A-Za-z]{1,20})\{[^{}]{0,20}\}|[(\[]\d{1,3}[ ]?(?:%|p))"
+)
+_LETTERS = re.compile(r"[(\[]?(?:A\b|label=[^,]{0,20}\\Alph)|.{0,40}\\Alph")
+_KEY = re.compile(r"\**\(?([A-Ha-h])\)?[.)]?\**")
+_LAST_BLANK = re.compile(r"(?<=[?.:])\s*____\.?$|\n\n____$")
+_ANSWERED = re.compile(
+    r"\\(?:(?:answer|ans|soln?|solution)[a-z]*\{|correct[a-z]*\{|begin\{(?:solution|answer|choices|checkboxes|oneparc))"
+)
+_PART_TITLE = "part title"
+_LEVELS = (_PART_TITLE, "chapter", "section", "subsection", "subsubsection")
+_LONGEST_START = 2_000
+"""Length of an item's beginning that shows whether it asks, characters."""
+_FEWEST_WORDS = 4
+_SHORT = 80
+"""Maximum length of a short answer, characters."""
+_SHARED = 20
+"""Maximum length of what parts share, as a multiple of the document's length."""
+
+
+@dataclass(slots=True)
+class _Node:
+    """An environment or an item in one, with the texts and the nodes inside."""
+
+    name: str
+    start: int
+    """Offset of the command."""
+    inner: int
+    end: int = 0
+    label: str = ""
+    """The argument in brackets."""
+    content: list[_Node | tuple[int, int]] = field(default_factory=list)
+
+    command: bool = False
+    """Whether a command such as `\\item` begins this, and not an environment."""
+
+    @property
+    def nodes(self) -> Iterator[_Node]:
+        """The nodes inside, in order."""
+        return (one for one in self.content if isinstance(one, _Node))
+
+
+def sniff(source: Source) -> bool:
+    """Returns whether a text is a LaTeX document with lists, exercises, questions, titles that ask or cards."""
+    if not any(map(_DOCUMENT.match, source.lines)):
+        return _is_part_of_exam(source)
+    lines = in_exam_class(source.lines)
+    return lines_ask(lines) or any(map(_ASKING.search, lines)) or seem_cards(lines)
+
+
+def _is_part_of_exam(source: Source) -> bool:
+    """Returns whether a file that an exam includes has a `\\question` with choices or a solution."""
+    text = "\n".join(in_exam_class(source.lines)) if PurePath(source.name).suffix.lower() == ".tex" else ""
+    return "\\question" in text and _ANSWERED.search(text) is not None
+
+
+def read(source: Source) -> ImportDraft:
+    """Reads all questions of a document; findings name what is left out."""
+    draft = ImportDraft(source, NAME)
+    draft.title = draft.stem
+    tex = Tex(in_exam_class(source.lines))
+    if not add_cards(draft, tex):
+        _Reader(draft, tex).read()
+    return draft
+
+
+def _walk(node: _Node) -> Iterator[_Node]:
+    """Yields all nodes in a node, in order."""
+    for one in node.nodes:
+        yield one
+        yield from _walk(one)
+
+
+def _is_question(node: _Node) -> bool:
+    return node.name in _EXERCISES or (node.command and node.name in _QUESTIONS)
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Builds the tree of a document from its commands."""
+
+    tex: Tex
+    stack: list[_Node]
+    at: int
+    """End of what is in the tree."""
+
+    def take(self, found: re.Match[str]) -> int:
+        """Takes a command into the tree if it is part of the structure. Returns where to continue."""
+        start, end = found.span()
+        if found["do"] == "begin":
+            label = _ARGUMENT.match(self.tex.text, end)
+            end = label.end() if label else end
+            if len(self.stack) <= _DEEPEST:
+                self._open(_Node(found["env"], start, end, label=label[1] if label else ""))
+        elif found["do"]:
+            depth = next((at for at in range(len(self.stack) - 1, 0, -1) if self.stack[at].name == found["env"]), 0)
+            if depth:
+                self._close(depth, start)
+                self.at = end
+        elif found["item"] == "part" and (place := self._part_title(end)):
+            end = place[1] + 1
+            self._section(_Node(_PART_TITLE, start, place[0], end, label=self.tex.text[slice(*place)]))
+        elif found["item"]:
+            end = self._item(found["item"], start, end)
+        elif found["break"]:
+            self._leaf(_Node("break", start, start, end))
+        elif place := self.tex.argument(end, len(self.tex.text)):
+            end = place[1] + 1
+            self._section(_Node(found["section"], start, place[0], end, label=self.tex.text[slice(*place)]))
+        return end
+
+    def finish(self, end: int) -> None:
+        """Closes what is open at the end of the document."""
+        self._close(1, end)
+        self._text(end)
+
+    def _open(self, node: _Node) -> None:
+        self._text(node.start)
+        self.at = node.inner
+        self.stack[-1].content.append(node)
+        self.stack.append(node)
+
+    def _close(self, depth: int, end: int) -> None:
+        self._text(end)
+        self.at = end
+        while len(self.stack) > depth:
+            self.stack.pop().end = end
+
+    def _text(self, end: int) -> None:
+        if end > self.at:
+            self.stack[-1].content.append((self.at, end))
+
+    def _item(self, name: str, start: int, end: int) -> int:
+        if name in _QUESTIONS:
+            asked = [at for at, node in enumerate(self.stack) if node.command and node.name in _QUESTIONS]
+            depth = asked[0] if asked else len(self.stack)
+        else:
+            inside = (at for at in range(len(self.stack) - 1, 0, -1) if self.stack[at].name in _ITEM_OF[name])
+            depth = next(inside, -1) + 1
+        if not depth or depth > _DEEPEST:
+            return end
+        label = _ARGUMENT.match(self.tex.text, end)
+        end = label.end() if label else end
+        self._close(depth, start)
+        self._open(_Node(name, start, end, label=label[1] if label else "", command=True))
+        return end
+
+    def _part_title(self, end: int) -> tuple[int, int] | None:
+        """Returns the place of the title behind `\\part`; None for a part of a question."""
+        inside = any(one.name == "parts" or _is_question(one) for one in self.stack)
+        return None if inside else self.tex.argument(end, len(self.tex.text))
+
+    def _section(self, node: _Node) -> None:
+        asked = next((at for at, one in enumerate(self.stack) if one.command and one.name in _QUESTIONS), 0)
+        if asked and _SOLUTION_TITLE.fullmatch(node.label):
+            self._close(asked + 1, node.start)
+            self._open(_Node("solution", node.start, node.end))
+            return
+        if asked:
+            self._close(asked, node.start)
+        if titled := _TITLED.fullmatch(node.label):
+            self._open(_Node("titledquestion", node.start, node.end, label=titled[1], command=True))
+        else:
+            self._leaf(node)
+
+    def _leaf(self, node: _Node) -> None:
+        self._text(node.start)
+        self.at = node.end
+        self.stack[-1].content.append(node)
+
+
+def _tree(tex: Tex) -> _Node:
+    """Returns the document as a tree of environments and items."""
+    body, last = tex.text.find(_BODY), tex.text.find("\\end{document}")
+    last = last if last > body else len(tex.text)
+    root = _Node("document", 0, body + len(_BODY) if body >= 0 else 0, last)
+    builder = _Builder(tex, [root], root.inner)
+    at = root.inner
+    while (found := _TOKEN.search(tex.text, at, last)) is not None:
+        block = tex.block(found.start())
+        if block or tex.in_argument(found.start()):
+            at = max(block[4] if block else 0, found.end())
+        else:
+            at = builder.take(found)
+    builder.finish(last)
+    return root
+
+
+@dataclass(slots=True)
+class _Ask:
+    """The parts of one question, as they are read."""
+
+    node: _Node
+    context: str
+    section: tuple[str, ...]
+    texts: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+    """Texts behind a page break, which belong to the question only if more of it follows."""
+    options: list[tuple[str, bool]] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+    """Short answers in the text."""
+    solutions: list[str] = field(default_factory=list)
+    unread: list[tuple[int, str]] = field(default_factory=list)
+    parts: int = 0
+    last: int = 0
+    """Offset of the end."""
+
+
+class _Reader:
+    """Reads the tree of one document."""
+
+    def __init__(self, draft: ImportDraft, tex: Tex) -> None:
+        self.draft = draft
+        self.tex = tex
+        self.section: tuple[str, ...] = ()
+        self.last: _Ask | None = None
+        """The latest question, which a solution below it answers."""
+        self.labeled = has_labels(tex.text)
+        """Whether bold letters or words part questions from answers."""
+        self.shared = 0
+        self.asked: list[int] = []
+        """Lines that look like questions and are not read as such."""
+
+    def read(self) -> None:
+        """Adds all questions to the draft."""
+        root = _tree(self.tex)
+        nodes = list(_walk(root))
+        sections = [one for one in nodes if one.name in _LEVELS]
+        level = "" if any(map(_is_question, nodes)) else self._asking_level(sections)
+        if level:
+            self._titles(sections, level, root.end)
+        else:
+            self._container(root)
+        self._finish()
+        self._name_asked()
+
+    def _asking_level(self, sections: list[_Node]) -> str:
+        """Returns the level of sections whose titles mostly ask; empty if there is none."""
+        for level in _LEVELS:
+            if mostly_ask([self._title(one) for one in sections if one.name == level]):
+                return level
+        return ""
+
+    def _titles(self, sections: list[_Node], level: str, end: int) -> None:
+        """Reads the sections whose titles ask, with the text below as the answer; the others are named."""
+        rank = _LEVELS.index(level)
+        above = [one for one in sections if _LEVELS.index(one.name) <= rank]
+        numbered = have_numbers([self._title(one) for one in above])
+        for node, after in zip(above, [*(one.start for one in above[1:]), end], strict=True):
+            title = self._title(node)
+            self._finish()
+            if node.name != level:
+                self.section = (plain(title),)
+            elif asked := question_of(title, numbered=numbered):
+                self.last = _Ask(node, "", self.section, texts=[asked], last=after)
+                answer = self._text((node.end, after), self.last)
+                self.last.solutions += [answer] if answer else []
+            elif seems_question(title, numbered=numbered):
+                self.asked.append(self.tex.line(node.start))
+
+    def _title(self, node: _Node) -> str:
+        return self.tex.convert(*self._label(node)).text
+
+    def _container(self, node: _Node) -> None:
+        """Reads what is not part of a question."""
+        following = iter((*list(node.nodes)[1:], None))
+        for inner in node.content:
+            if isinstance(inner, tuple):
+                self._name_text(inner)
+                continue
+            after = next(following)
+            solved = after is not None and after.name in _SOLUTIONS
+            if inner.name in _LEVELS:
+                self.section = (plain(self.tex.convert(*self._label(inner)).text),)
+            elif inner.name in _SOLUTIONS and not inner.command:
+                self._solution(inner)
+            elif _is_question(inner):
+                self._ask(inner, "", solved)
+            elif inner.name in _PARTS or (inner.name in LISTS and self._list_asks(inner, listed=True)):
+                for item in inner.nodes:
+                    if not ASKS_WHO.match(self.tex.text, item.inner, item.end):
+                        self._ask(item, "", solved=False)
+            else:
+                if inner.name in LISTS:
+                    self._name_items(inner)
+                self._container(inner)
+
+    def _label(self, node: _Node) -> tuple[int, int]:
+        return node.inner, node.end - 1
+
+    def _solution(self, node: _Node) -> None:
+        text = self.tex.convert(node.inner, node.end).text
+        if self.last and text:
+            self.last.solutions.append(text)
+            self.last.last = node.end
+
+    def _asks(self, item: _Node, *, told: bool = False) -> bool:
+        """Returns whether an item of a list asks: by its words, its points or the answer in it. `told`: whether the
+        text above announces tasks."""
+        if self._is_answered(item):
+            return True
+        points = _WITH_POINTS.match(self.tex.text, item.inner, item.end)
+        if points and (points[1] is None or POINTS.fullmatch(points[1])):
+            return True
+        text = self.tex.convert(item.inner, min(item.end, item.inner + _LONGEST_START)).text
+        return demands(text) or (told and sets_task(text)) or any(map(ends_asking, text.split("\n")))
+
+    def _is_answered(self, node: _Node) -> bool:
+        """Returns whether an answer or options are inside."""
+        if _ANSWERED.search(self.tex.text, node.inner, node.end):
+            return True
+        return self.labeled and LABEL_COMMAND.search(self.tex.text, node.inner, node.end) is not None
+
+    def _list_asks(self, node: _Node, *, listed: bool) -> bool:
+        """Returns whether the items of a list ask. `listed`: whether it is below a heading, not in a question."""
+        items = list(node.nodes)
+        counted = listed or node.name in _COUNTED
+        above = "".join((*self.section[:1], self.tex.text[max(node.start - _ABOVE, 0) : node.start]))
+        told = listed and node.name == "enumerate" and announces_tasks(above)
+        asking = sum(self._asks(one, told=told) if counted else self._is_answered(one) for one in items)
+        fewest = len(items) / (4 if told and self.section and announces_tasks(self.section[0]) else 2)
+        return asking > 0 and asking >= fewest
+
+    def _name_items(self, node: _Node) -> None:
+        """Notes the items that ask in a list whose items are not questions."""
+        self.asked += [self.tex.line(item.start) for item in node.nodes if self._asks(item)]
+
+    def _name_text(self, place: tuple[int, int]) -> None:
+        """Notes the lines outside questions that ask, and those that begin as `\\textbf{Question 1}`."""
+        at = place[0]
+        for line in self.tex.text[slice(*place)].split("\n"):
+            asks = LABELED.match(line) or (self.labeled and LABEL_COMMAND.search(line)) or self._ends_asking(line)
+            if self.tex.block(at) is None and asks:
+                self.asked.append(self.tex.line(at))
+            at += len(line) + 1
+
+    def _ends_asking(self, line: str) -> bool:
+        return ends_asking(line.rstrip(" \\}")) and len(line.split()) >= _FEWEST_WORDS
+
+    def _name_asked(self) -> None:
+        """Adds a finding for each line that looks like a question and was not read as one; a single one with all lines
+        if nothing was read."""
+        source = self.draft.source
+        lines = list(dict.fromkeys(self.asked))
+        help = "write it as `\\question`, in an environment such as `exercise`, or in a list that asks"
+        if not self.draft.questions:
+            named = f"; these lines look like questions: {', '.join(map(str, lines))}" if lines else ""
+            note = f"the whole document was read as study text{named}"
+            self.draft.findings.append(
+                Finding("Q005", "note", "no questions recognized", source.span(1), note=note, help=help)
+            )
+            return
+        message, note = "this looks like a question but was not read as one", "it was read as study text"
+        self.draft.findings += [
+            Finding("Q006", "warning", message, source.span(line), note=note, help=help, skipped=True) for line in lines
+        ]
+
+    def _ask(self, node: _Node, context: str, solved: bool) -> None:
+        """Reads a question, or each of its parts. `solved`: whether one solution below it is for all of it."""
+        ask = _Ask(node, context, self.section, last=node.end)
+        if node.label and (node.name in _EXERCISES if not node.command else not node.label.isdecimal()):
+            ask.texts.append(f"**{plain(node.label)}**")
+        self._gather(node, ask, solved or any(one.name in _SOLUTIONS for one in node.nodes))
+        self._take_labeled(ask)
+        if ask.held:
+            ask.last = next(one.start for one in node.nodes if one.name == "break")
+            self._name_text((ask.last, node.end))
+        if not ask.parts or ask.options or ask.answers or ask.solutions:
+            self._finish()
+            self.last = ask
+
+    def _take_labeled(self, ask: _Ask) -> None:
+        """Takes the answers behind bold labels out of the text of a question."""
+        if self.labeled:
+            asked, answer = part_at_labels("\n\n".join(text for text in ask.texts if text.strip()))
+            if answer:
+                ask.texts, ask.solutions = [asked], [*ask.solutions, answer]
+
+    def _gather(self, node: _Node, ask: _Ask, solved: bool) -> None:
+        broken = False
+        for piece in node.content:
+            texts = ask.held if broken else ask.texts
+            if isinstance(piece, tuple):
+                texts.append(self._text(piece, ask))
+            elif piece.name == "break":
+                broken = True
+            elif broken and not self._goes_on(piece, solved):
+                texts.append(self._text((piece.start, self._behind(piece)), ask))
+            elif piece.name not in _LEVELS:
+                # What follows belongs to the question, and so does the text before it.
+                ask.texts += ask.held
+                ask.held, broken = [], False
+                self._part(piece, ask, solved)
+
+    def _goes_on(self, node: _Node, solved: bool) -> bool:
+        """Returns whether an environment belongs to the question before a page break."""
+        return node.name in _CHOICES or node.name in _SOLUTIONS or self._holds_parts(node, solved)
+
+    def _text(self, place: tuple[int, int], ask: _Ask) -> str:
+        read = self.tex.convert(*place)
+        ask.answers += read.answers
+        ask.unread += read.unread
+        return read.text
+
+    def _part(self, node: _Node, ask: _Ask, solved: bool) -> None:
+        """Reads an environment in a question."""
+        items = list(node.nodes)
+        if node.name in _CHOICES:
+            ask.options += [(self._option(one, ask), one.name.lower() == "correctchoice") for one in items]
+        elif node.name in _SOLUTIONS and not node.command:
+            text = self._text((node.inner, node.end), ask)
+            ask.solutions += [text] if text else []
+        elif self._holds_parts(node, solved):
+            self._parts(node, ask)
+        elif node.name in LISTS and (_LETTERS.match(node.label) or asks_to_choose("\n".join(ask.texts))):
+            ask.options += [(self._option(one, ask), False) for one in items]
+        elif not items or node.name in LISTS or node.name in _PARTS:
+            ask.texts.append(self._text((node.start, self._behind(node)), ask))
+        else:
+            self._gather(node, ask, solved)
+
+    def _behind(self, node: _Node) -> int:
+        """Returns the offset behind an environment with its end."""
+        closing = f"\\end{{{node.name}}}"
+        return node.end + len(closing) if self.tex.text.startswith(closing, node.end) else node.end
+
+    def _option(self, item: _Node, ask: _Ask) -> str:
+        for inner in item.nodes:
+            if inner.name in _SOLUTIONS:
+                self._part(inner, ask, solved=False)
+        places = [one for one in item.content if isinstance(one, tuple)]
+        return "\n\n".join(self._text(place, ask) for place in places).strip()
+
+    def _holds_parts(self, node: _Node, solved: bool) -> bool:
+        """Returns whether the items of an environment are questions of their own. If one solution is for all of them,
+        they are not, unless each has an answer."""
+        if node.name in _EXERCISES:
+            return True
+        if node.name not in _PARTS and not (node.name in LISTS and self._list_asks(node, listed=False)):
+            return False
+        return not solved or any(map(self._is_answered, node.nodes))
+
+    def _parts(self, node: _Node, ask: _Ask) -> None:
+        self._take_labeled(ask)
+        context = "\n\n".join(text for text in (ask.context, *ask.texts) if text)
+        for item in [node] if node.name in _EXERCISES else node.nodes:
+            ask.parts += 1
+            self.shared += len(context)
+            if self.shared > _SHARED * len(self.tex.text) + 100_000:
+                place = self.tex.line(item.start), self.tex.line(item.end)
+                self.draft.add_skipped("the parts of a question share too much text", "shorten it", place)
+            else:
+                self._ask(item, context, solved=False)
+
+    def _finish(self) -> None:
+        """Adds the latest question."""
+        ask, self.last = self.last, None
+        if ask is None:
+            return
+        end = ask.last
+        while end > ask.node.start and self.tex.text[end - 1].isspace():
+            end -= 1
+        lines = self.tex.line(ask.node.start), self.tex.line(max(end - 1, ask.node.start))
+        prompt = "\n\n".join(text for text in (ask.context, *ask.texts) if text.strip())
+        if self.draft.accepts(*lines, len(prompt) + sum(map(len, ask.solutions))):
+            _add(self.draft, ask, Item(*lines, prompt, section=ask.section))
+            self._name_commands(ask)
+
+    def _name_commands(self, ask: _Ask) -> None:
+        """Adds a finding for each line with a command that is not known."""
+        for line, name in dict.fromkeys((self.tex.line(at), name) for at, name in ask.unread):
+            if name == "includegraphics":
+                self.draft.add("Q609", "a picture was not imported", "describe it in the text", (line, line))
+            else:
+                message = f"`\\{name}` is not a known command"
+                self.draft.add("Q606", message, "write it as text", (line, line), note="it was kept as it is")
+
+
+def _add(draft: ImportDraft, ask: _Ask, item: Item) -> None:
+    """Adds a question by what is known of it."""
+    answer = "\n\n".join(ask.solutions)
+    if not item.prompt.strip():
+        draft.add_skipped("the question has no prompt", "write the question", item.lines)
+        return
+    offers = ask.options or take_options(item)
+    if offers and (key := _KEY.fullmatch(answer.strip())) and not any(right for _, right in offers):
+        at = ord(key[1].lower()) - ord("a")
+        offers = [(text, at == index) for index, (text, _) in enumerate(offers)]
+        answer = ""
+    if MARK in item.prompt:
+        item.prompt = item.prompt.replace(MARK, "")
+        note = "the question was imported without them"
+        draft.add("Q606", "the marks of right answers were not read", "use `\\choice`", item.lines, note=note)
+    if item.prompt.count(BLANK) == 1:
+        item.prompt = _LAST_BLANK.sub("", item.prompt)
+    if offers:
+        item.why = answer
+        add_choice(draft, item, [OptionDraft(text, right) for text, right in offers])
+    elif len(ask.answers) == 1 and not answer and len(ask.answers[0]) <= _SHORT:
+        add_short(draft, item, ask.answers)
+    elif ask.answers or answer:
+        add_open(draft, item, "\n\n".join((*ask.answers, *ask.solutions)))
+    else:
+        add_unanswered(draft, item)

@@ -1,0 +1,1 @@
+"""Pages and outlines as Markdown: HTML, notebooks, Org, reStructuredText, AsciiDoc."""

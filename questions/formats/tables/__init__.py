@@ -1,0 +1,1 @@
+"""Questions in tables: CSV, spreadsheets, and the rows of Anki notes."""

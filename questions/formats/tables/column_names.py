@@ -1,0 +1,138 @@
+"""Reads the names in the header of a table: the role of each column."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from questions.formats.data.field_names import FIELD_NAMES, flag_place, names_wrong, option_name, option_places, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_OWN_NAMES: dict[str, str] = {
+    "answer": "answers",
+    "correct": "|".join(FIELD_NAMES["index"]),
+    "kind": "kind|type|question type",
+    "license": "license|licence",
+    "links": "links|link|url|source|sources|reference",
+    "program": "program|code",
+    "key_points": "key points|keypoints",
+    "reasons": "reasons",
+    "title": "title|name",
+}
+"""Names that only tables have, or that mean something else there than in data."""
+_SHARED = ("question", "context", "answer", "correct", "options", "why", "topic", "level", "tags", "id")
+_ROLE_OF = {
+    **dict.fromkeys(FIELD_NAMES["wrong"], "wrong_options"),
+    **{word: role for role in _SHARED for word in FIELD_NAMES[role]},
+    **{word: role for role, words in _OWN_NAMES.items() for word in words.split("|")},
+}
+_WORDS = (*FIELD_NAMES["question"], *FIELD_NAMES["answer"])
+_ADVICE = re.compile(r"^(?:html|text|wording)[ ]of[ ](?:the[ ])?|[ ]*(?:[-–—,][ ]|[(（\[]|:[ ]*$).*$", re.DOTALL | re.I)
+"""What templates add to the name of a column: `Question - max 120 characters`, `HTML of the question`."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(map(spelled, words.split("|")))
+
+
+TERMS = _names(
+    "term|terms|concept|begriff|fachbegriff|término|concepto|termo|conceito|terme|termine|concetto|begrip|begreb|begrepp"
+    "|termin|pojęcie|pojem|термин|понятие|термін|поняття|terim|kavram|istilah|thuật ngữ|术语|概念|術語|用語|용어|개념"
+)
+DEFINITIONS = _names(
+    "definition|meaning|explanation|description|definitionen|bedeutung|erklärung|definición|significado|definição"
+    "|définition|signification|definizione|significato|definitie|betekenis|betydning|forklaring|förklaring|definicja"
+    "|znaczenie|definice|význam|определение|значение|визначення|tanım|anlam|definisi|arti|định nghĩa|nghĩa|定义|定義"
+    "|解释|意味|説明|정의|뜻|설명"
+)
+"""Names of the two columns of a table of terms, either of which may be the front of a card."""
+
+
+class Column(NamedTuple):
+    """The role of a column."""
+
+    role: str
+    """A field of a question, `option`, `reason`, `flag` (whether an option is right); empty if the name is unknown."""
+    place: int = 0
+    """Index of an option or reason, from 0."""
+
+
+def columns(names: Sequence[str]) -> list[Column]:
+    """Returns the roles of a header's columns, by names in any order and spelling."""
+    shown = [_shown(name) for name in names]
+    if {"q", "a"} <= set(shown) and not {"b", "answer", "correct"} & set(shown):
+        shown = ["answer" if name == "a" else name for name in shown]
+    letters = {"a", "b"} <= set(shown)
+    found = [_column(name, letters) for name in shown]
+    found = _with_repeated_options(shown, found)
+    for at, place in option_places(shown).items():
+        if not found[at].role:
+            found[at] = Column("wrong" if names_wrong(shown[at]) else "option", place)
+    flags = {at: said for at, name in enumerate(shown) if (said := flag_place(name)) is not None and not found[at].role}
+    if len(flags) > 1 and set(flags.values()) <= {column.place for column in found if column.role == "option"}:
+        found = [Column("flag", flags[at]) if at in flags else column for at, column in enumerate(found)]
+    # Where `question` and `Frage` are side by side, or `answer` and `sample answer`, the first of the words counts.
+    best = {
+        role: min((name for name, one in zip(shown, found, strict=True) if one.role == role), key=_place, default="")
+        for role in ("question", "answer")
+    }
+    roles = [
+        Column("") if name != best.get(column.role, name) else column for name, column in zip(shown, found, strict=True)
+    ]
+    return _of_terms(shown, _beside_letters(shown, roles) if letters else roles)
+
+
+def _with_repeated_options(names: list[str], roles: list[Column]) -> list[Column]:
+    """Returns the roles; columns of the same name for options or answers are options, where another has the key."""
+    if not any(column.role == "correct" for column in roles):
+        return roles
+    same = [
+        at for at, column in enumerate(roles) if column.role in ("options", "answer") and names.count(names[at]) > 1
+    ]
+    if len({names[at] for at in same}) != 1:
+        return roles
+    return [Column("option", same.index(at)) if at in same else column for at, column in enumerate(roles)]
+
+
+def _place(name: str) -> int:
+    return _WORDS.index(name) if name in _WORDS else len(_WORDS)
+
+
+def _of_terms(names: list[str], roles: list[Column]) -> list[Column]:
+    """Returns the roles; in a table of terms and definitions, the first of the two asks, the other answers."""
+    terms = [at for at, name in enumerate(names) if name in TERMS]
+    said = [at for at, name in enumerate(names) if name in DEFINITIONS]
+    if len(terms) != 1 or len(said) != 1 or {one.role for one in roles} & {"question", "answer", "correct", "option"}:
+        return roles
+    front, back = sorted((*terms, *said))
+    placed = {front: Column("question"), back: Column("answer")}
+    return [placed.get(at, one) for at, one in enumerate(roles)]
+
+
+def _beside_letters(names: list[str], roles: list[Column]) -> list[Column]:
+    """Returns the roles; in a language whose words are unknown, the question comes before the columns `A`, `B`, … and
+    the key behind them."""
+    first = names.index("a")
+    after = next((i for i in range(first, len(roles)) if roles[i].role != "option"), len(roles))
+    known = {column.role for column in roles}
+    if "question" not in known and first > 0 and names[first - 1] and not roles[first - 1].role:
+        roles[first - 1] = Column("question")
+    if not known & {"correct", "answer"} and after < len(roles) and names[after] and not roles[after].role:
+        roles[after] = Column("correct")
+    return roles
+
+
+def _shown(name: str) -> str:
+    """Returns the name of a column in lower case, as words: `correctAnswer` as `correct answer`."""
+    return spelled(_ADVICE.sub("", name))
+
+
+def _column(name: str, letters: bool) -> Column:
+    if letters and len(name) == 1 and name in _LETTERS and name not in _ROLE_OF:
+        return Column("option", _LETTERS.index(name))
+    if name in _ROLE_OF:
+        return Column(_ROLE_OF[name])
+    return Column(*found) if (found := option_name(name)) else Column("")

@@ -1,0 +1,1 @@
+"""Reasons to believe that the places where questions may start are questions."""

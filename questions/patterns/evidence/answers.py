@@ -1,0 +1,142 @@
+"""Evidence in answers: a label, a heading, a fold, a key or marked options below a start."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
+
+from questions.patterns.candidates import Verdict
+from questions.patterns.evidence.runs import FEWEST, split_run
+from questions.patterns.options.marks import marks_one
+from questions.patterns.starts.start import begins_question
+from questions.wording.imperatives import asks_or_demands
+from questions.wording.labels import is_answer_heading, is_question_word, only_announces_question
+from questions.wording.stems import ends_asking, heading_asks, is_bold_question, question_line, reads_as_question
+
+if TYPE_CHECKING:
+    from questions.blocks import Block
+    from questions.document import Document
+    from questions.patterns.candidates import Candidate
+    from questions.patterns.starts.start import Kind, Start
+
+_TASK = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[(?P<mark>[ xX])\][ \t]")
+_FEWEST_MARKED = 2
+"""Lists of boxes with and without a check from which they are options, although their headings do not ask."""
+
+
+def judge_answered(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
+    """Returns the starts with an answer or options below, and those that are numbered like most of these."""
+    if kind == "heading":
+        return _answered_headings(document, run)
+    if kind == "item":
+        return _answered_items(run)
+    if kind == "line":
+        return _answered_lines(run)
+    return Verdict()
+
+
+def _answered_headings(document: Document, run: list[Start]) -> Verdict:
+    answered = {start.first: start for start in run if _is_answered(document, start)}
+    topics = not any(start.asks or start.number or start.stem.labeled for start in answered.values())
+    if answered and topics and len(answered) * _RARE < len(document.sections):
+        # In study text, a solution may be below one of many topics.
+        answered = {}
+    members = {start for start in run if start.first in answered or start.number}
+    # A label deep inside the text may be part of the prose; one right below the heading is not.
+    sure = any(start.body and start.answer and start.body[0].first == start.answer.first for start in answered.values())
+    keyed = {start for start in run if start.offers and not _titles_a_line(start) and not _lists_tasks(document, start)}
+    if sure or (answered and len(answered) * 2 >= len(members)):
+        keyed |= members
+    return Verdict(tuple(start for start in run if start in keyed))
+
+
+_RARE = 10
+"""How many headings a document has for each topic with a solution, so that these are not questions."""
+
+
+def _lists_tasks(document: Document, start: Start) -> bool:
+    """Returns whether the check boxes below a heading are things to do, because nothing asks."""
+    if start.asks or start.number or start.stem.labeled or start.answer is not None:
+        return False
+    marks = {found["mark"].strip().lower() for found in _TASK.finditer(start.own_text)}
+    return marks in ({""}, {"x"}) or (marks == {"", "x"} and document.layout.marked_lists < _FEWEST_MARKED)
+
+
+def _titles_a_line(start: Start) -> bool:
+    """Returns whether the line above the options asks, so that a heading that does not is only a title."""
+    if start.asks or start.number or start.stem.labeled:
+        return False
+    if len(_FIRST_OPTION.findall(start.own_text)) > 1:
+        return True
+    return any(block.kind == "paragraph" and reads_as_question(block.text) for block in start.body[:2])
+
+
+_FIRST_OPTION = re.compile(
+    r"(?m)^[ \t]*(?:[-*+][ \t]+)?[*_]{0,3}\(?[Aa][.)：:、．][*_]{0,3}"
+    r"(?:[ \t]+\S|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
+)
+
+
+def _is_answered(document: Document, start: Start) -> bool:
+    if start.block is None or is_answer_heading(start.block) or start.answer is None:
+        return False
+    return not _holds_others(document, start) and not _states_a_problem(start)
+
+
+def _states_a_problem(start: Start) -> bool:
+    """Returns whether a line such as `**Problem**` below a heading is above text that asks nothing, as in notes."""
+    if start.asks or start.number or start.stem.labeled or start.answer is None:
+        return False
+    before = [block for block in start.body if block.first < start.answer.first]
+    for over, block in pairwise(before):
+        if only_announces_question(over.text) and not is_question_word(over.text):
+            return not asks_or_demands(block.text)
+    return False
+
+
+def _holds_others(document: Document, start: Start) -> bool:
+    """Returns whether a heading is only a title above questions of another form."""
+    if ends_asking(start.stem.text):
+        return False
+    names_only = not (start.asks or start.number or start.stem.labeled)
+    if names_only and start.answer and _answers_below(start.body, start.answer.first):
+        return True
+    own = list(takewhile(lambda block: block.kind != "heading", start.body))
+    until = start.answer.first if start.answer else start.end
+    before = [block for block in own if block.first < until and block.kind == "paragraph"]
+    if any(is_bold_question(block.text) for block in before):
+        return True
+    labels = [label for block in own for label in document.labels(block) if label.role == "answer"]
+    folds = sum(document.answer_fold(block) is not None for block in own)
+    if folds > 1 and not start.stem.labeled:
+        return True
+    return len(labels) > 1 and labels[0].line > own[0].first and len({label.word for label in labels}) < len(labels)
+
+
+def _answers_below(body: tuple[Block, ...], line: int) -> bool:
+    """Returns whether an answer belongs to a question whose heading is deeper, and not to the title above it."""
+    above = [block for block in body if block.kind == "heading" and block.first < line]
+    return any(begins_question(block) or question_line(block.text).number for block in above)
+
+
+def _answered_items(run: list[Start]) -> Verdict:
+    if heading_asks(run[0].headings) and not any(ends_asking(start.stem.text) for start in run):
+        # A list in the answer to the heading: `Example answer:` below it belongs to the heading.
+        return Verdict()
+    marked = [start for start in run if start.number and marks_one(start.text)]
+    if len(marked) >= FEWEST["item"] and len(marked) * 5 >= len(run) * 4:
+        return Verdict(tuple(run))
+    may_ask = [start for start in run if start.asks or start.bold or start.number]
+    answered = {start for start in may_ask if start.answer or start.offers}
+    if not answered or (len(answered) * 4 < len(run) and not any(start.asks or start.bold for start in answered)):
+        return Verdict()
+    return split_run(run, {start for start in run if start in answered or start.asks or start.bold})
+
+
+def _answered_lines(run: list[Start]) -> Verdict:
+    answered = {start for start in run if start.answer is not None or start.offers}
+    regular = len(answered) >= FEWEST["item"] and sum(bool(start.number) for start in answered) == len(answered)
+    numbered = {start for start in run if start.number and (start.bold or regular)}
+    most = len(answered) * 2 >= len(run)
+    return Verdict(tuple(start for start in run if start in answered or (most and start in numbered)))

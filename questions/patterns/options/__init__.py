@@ -1,0 +1,1 @@
+"""Options of a question and their key: lists, tables, marks, letters, and lists of keys elsewhere."""

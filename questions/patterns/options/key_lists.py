@@ -1,0 +1,248 @@
+"""Reads lists of keys: `Answer Key`, `1. b`, at the end of a chapter or document, and gives each to its question.
+
+A key is given by number to the questions before the list. Where numbers begin again in each section, the list repeats
+the sections' titles. A key that fits two questions, or none of the options of its question, is given to nobody.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from questions.blocks import plain
+from questions.patterns.options.keys import key_of
+from questions.patterns.options.search import FoundOption
+from questions.patterns.tables import answer_in_row
+from questions.source import Finding, trim
+from questions.wording.labels import announces_keys, is_placeholder, label_of
+from questions.wording.stems import ends_asking, question_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from questions.blocks import Block, Fold
+    from questions.document import Document
+    from questions.model import Question
+
+_ENTRY = re.compile(
+    r"[ ]{0,3}(?:[-*+|][ ]+)?(?:\*\*|__)?(?:q(?:uestion)?[ ]?|问题|题|№)?(?P<number>\d{1,4})(?:\*\*|__)?"
+    r"(?:[ ]?(?:[.):：、．）]|-|–|—|→|=)|[ ]{0,30}\|)(?:\*\*|__)?[ ]*(?P<text>\S.*)",
+    re.IGNORECASE,
+)
+_PAIR = re.compile(
+    r"(?<![\w.])(?P<number>\d{1,4})[ ]?[.):：、．-]?[ ]?(?P<key>[A-Ja-j](?:[ ]?[,/&][ ]?[A-J])*)(?![\w'’])"
+)
+_SHORT_KEY = re.compile(
+    r"[*_`(\[]{0,4}(?:[A-Ja-j](?:[ ]?(?:[,/&]|and)?[ ]?[A-J]){0,5}|true|false|yes|no|verdadero|falso|verdadeiro"
+    r"|vrai|faux|wahr|falsch"
+    r"|верно|неверно|да|нет|对|错|正确|错误)(?![\w'’]).*",
+    re.IGNORECASE | re.DOTALL,
+)
+_FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class KeyList:
+    """A part of a document with the keys of several questions."""
+
+    first: int
+    last: int
+    keys: tuple[tuple[str, str, int], ...]
+    """Number, text and line of each."""
+    sections: tuple[tuple[int, str], ...] = ()
+    """Line and title of each heading inside."""
+
+    def section_of(self, line: int) -> str:
+        """Returns the title above a line of the list; empty if there is none."""
+        return next((title for first, title in reversed(self.sections) if first < line), "")
+
+
+def find_key_lists(document: Document) -> tuple[KeyList, ...]:
+    """Returns the lists of keys under headings, in folds and in lines that announce them."""
+    titles = [block for block in document.blocks if block.kind == "heading" and announces_keys(block.text)]
+    found: list[KeyList] = []
+    held = {one.first: tuple(_keys(document, one.last + 1, _end(document, one))) for one in titles}
+    titles = [one for one in titles if held[one.first]]
+    for heading in titles:
+        if found and heading.first <= found[-1].last:
+            continue
+        last = _end(document, heading)
+        keys = held[heading.first]
+        short = sum(_SHORT_KEY.fullmatch(text.partition("\n")[0]) is not None for _, text, _ in keys)
+        if _mostly_ask(keys):
+            continue
+        if len(keys) >= _FEWEST and (short * 2 >= len(keys) or (len(titles) == 1 and len(keys) > _FEWEST)):
+            found.append(KeyList(heading.first, last, keys, tuple(_sections(document, heading.last + 1, last))))
+    for fold in _innermost(document.layout.folds):
+        keys = tuple(_keys(document, fold.body[0], fold.body[1]))
+        short = sum(_SHORT_KEY.fullmatch(text.partition("\n")[0]) is not None for _, text, _ in keys)
+        if (
+            len(keys) >= _FEWEST
+            and short == len(keys)
+            and not any(one.first <= fold.first <= one.last for one in found)
+        ):
+            found.append(KeyList(fold.first, fold.last, keys))
+    for block in document.blocks:
+        if block.kind == "paragraph" and any(label.role == "answer" for label in document.labels(block)):
+            found += _in_line(document, block.first, block.last)
+    return tuple(sorted(found, key=lambda one: one.first))
+
+
+def _mostly_ask(keys: tuple[tuple[str, str, int], ...]) -> bool:
+    """Returns whether these are the questions themselves, under a heading such as `Questions and Answers`: most of them
+    ask, are headings in a list, or have an answer with a label below them."""
+    lines = [text.split("\n", 3) for _, text, _ in keys]
+    asking = sum(ends_asking(one[0]) or one[0].startswith("#") or any(map(_is_answer, one[1:3])) for one in lines)
+    return asking * 2 > len(keys)
+
+
+def _is_answer(line: str) -> bool:
+    label = label_of(line)
+    return label is not None and label.role == "answer"
+
+
+def _innermost(folds: tuple[Fold, ...]) -> Iterator[Fold]:
+    """Yields the folds that hold no other, so that no line is looked at twice."""
+    for fold, following in zip(folds, [*folds[1:], None], strict=False):
+        if following is None or following.first > fold.last or following.depth <= fold.depth:
+            yield fold
+
+
+def _end(document: Document, heading: Block) -> int:
+    """Returns the last line below a heading; headings of questions inside are deeper."""
+    following = (
+        b.first for b in document.blocks if b.kind == "heading" and b.first > heading.first and b.level <= heading.level
+    )
+    return next(following, len(document.source.lines) + 1) - 1
+
+
+def _sections(document: Document, first: int, last: int) -> Iterator[tuple[int, str]]:
+    """Yields the line and the title of each heading between two lines."""
+    for block in document.blocks:
+        if block.kind == "heading" and first <= block.first <= last:
+            yield block.first, _title(block)
+
+
+def _title(heading: Block) -> str:
+    return plain(heading.text).strip().casefold()
+
+
+def _titles_above(document: Document, lines: list[int]) -> Iterator[frozenset[str]]:
+    """Yields the titles of all headings that each of these lines, in ascending order, is under."""
+    headings = [block for block in document.blocks if block.kind == "heading"]
+    above: list[Block] = []
+    index = 0
+    for line in lines:
+        while index < len(headings) and headings[index].first < line:
+            above = [one for one in above if one.level < headings[index].level] + [headings[index]]
+            index += 1
+        yield frozenset(map(_title, above))
+
+
+def _in_line(document: Document, first: int, last: int) -> Iterator[KeyList]:
+    """Yields the keys in a line such as `Answers: 1-B, 2-C, 3-A`."""
+    text = " ".join(document.source.line(number) for number in range(first, last + 1))
+    pairs = list(_PAIR.finditer(text))
+    if len(pairs) > _FEWEST and [int(one["number"]) for one in pairs] == list(
+        range(int(pairs[0]["number"]), int(pairs[0]["number"]) + len(pairs))
+    ):
+        yield KeyList(first, last, tuple((one["number"], one["key"], first) for one in pairs))
+
+
+def _keys(document: Document, first: int, last: int) -> Iterator[tuple[str, str, int]]:
+    """Yields the keys between two lines: numbered lines, headings `Question 11` with text, pairs in one line."""
+    number, start, text, header = "", 0, list[str](), ""
+    for line in range(first, last + 1):
+        raw = document.source.line(line)
+        header = header or raw if raw.startswith("|") else ""
+        pairs = list(_PAIR.finditer(raw)) if not raw.startswith("#") else []
+        if len(pairs) > 1 and not _PAIR.sub("", raw).strip(" |,;.-*"):
+            yield from ((one["number"], one["key"], line) for one in pairs)
+            continue
+        heading = raw.startswith("#")
+        stem = question_line(raw.lstrip("# ")) if heading else None
+        entry = (
+            None if heading or (number and start and document.source.line(start).startswith("#")) else _ENTRY.match(raw)
+        )
+        if (stem and stem.number) or entry:
+            if number:
+                yield number, trim("\n".join(text)), start
+            number, start = (stem.number, line) if stem else (entry["number"], line) if entry else ("", 0)
+            said = answer_in_row(header, raw) if header else None
+            text = [said or entry["text"].rstrip(" |")] if entry else []
+        elif heading:
+            if number:
+                yield number, trim("\n".join(text)), start
+            number, text = "", []
+        elif number:
+            text.append(raw)
+    if number:
+        yield number, trim("\n".join(text)), start
+
+
+def with_keys(
+    document: Document, questions: list[Question], lists: tuple[KeyList, ...]
+) -> tuple[list[Question], list[Finding]]:
+    """Returns the questions, which come in the order of their lines, with the keys of the lists, and findings about
+    keys that could not be given."""
+    found = list(questions)
+    titles = list(_titles_above(document, [question.place.line for question in questions]))
+    findings: list[Finding] = []
+    before = 0
+    for one in lists:
+        scope: dict[str, list[int]] = {}
+        for index, question in enumerate(found):
+            if before < question.place.line < one.first and question.number:
+                scope.setdefault(question.number, []).append(index)
+        for number, text, line in one.keys:
+            places = scope.get(number, [])
+            if len(places) > 1 and (section := one.section_of(line)):
+                places = [place for place in places if section in titles[place]]
+            if len(places) == 1:
+                found[places[0]] = _answered(found[places[0]], text)
+            else:
+                findings.append(_unused(document, line, number, len(places)))
+        before = one.last
+    return found, findings
+
+
+def _answered(question: Question, text: str) -> Question:
+    text = _without_question(question, text)
+    if question.answered or is_placeholder(text):
+        return question
+    if not question.options:
+        return dataclasses.replace(question, answer=text)
+    shown = [FoundOption(option.id, option.text, False) for option in question.options]
+    key = key_of(text, shown)
+    if key is None or not key.ids <= {option.id for option in question.options}:
+        return question
+    options = tuple(dataclasses.replace(option, right=option.id in key.ids) for option in question.options)
+    why = "\n\n".join(part for part in (question.why, key.rest) if part)
+    return dataclasses.replace(question, options=options, why=why)
+
+
+_ARROW = re.compile(r"\s*(?:[→➜➡⇒]\ufe0f?|[-=]>)[ ]*")
+
+
+def _without_question(question: Question, text: str) -> str:
+    """Returns a key without the question, where the list repeats it above each."""
+    first, _, below = text.partition("\n")
+    repeated = plain(question.prompt.partition("\n")[0]).strip(" .:")
+    if not below.strip() or plain(first).strip(" .:") != repeated:
+        return text
+    arrow = _ARROW.match(below)
+    return below[arrow.end() :] if arrow else below.strip()
+
+
+def _unused(document: Document, line: int, number: str, fitting: int) -> Finding:
+    which = f"{fitting} questions have number {number}" if fitting else f"no question before it has number {number}"
+    return Finding(
+        "Q109",
+        "warning",
+        "this key belongs to no single question",
+        document.source.span(line),
+        note=f"{which}; the key was not used",
+        help="number the questions and their keys alike, or write each answer below its question",
+    )

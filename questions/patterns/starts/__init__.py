@@ -1,0 +1,1 @@
+"""Where questions may start in a document."""

@@ -1,0 +1,58 @@
+"""Repairs: gives what programs and languages write in their own way the usual form, before a document is read.
+
+A repair never changes the number of lines, so that findings name the lines of the document as its author has it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from questions.repairs.answer_titles import with_answer_labels
+from questions.repairs.css_letters import with_css_letters
+from questions.repairs.emphasized_keys import with_plain_keys
+from questions.repairs.examview import with_bare_keys
+from questions.repairs.fenced_options import with_unfenced_options
+from questions.repairs.folds import with_folds
+from questions.repairs.key_lines import with_key_lines
+from questions.repairs.key_titles import with_key_headings
+from questions.repairs.keycaps import with_keycap_numbers
+from questions.repairs.label_letters import with_label_letters
+from questions.repairs.line_breaks import with_plain_ends
+from questions.repairs.numbering import with_spaces
+from questions.repairs.own_letters import with_own_letters
+from questions.repairs.repeated_options import with_repeated_options
+from questions.repairs.roman_numbers import with_decimal_numbers
+from questions.repairs.signed_answers import with_signed_answers
+from questions.repairs.wide_lines import with_plain_lines
+
+if TYPE_CHECKING:
+    from questions.source import Source
+
+
+def repaired(source: Source) -> Source:
+    """Returns a document in Markdown with the usual form of what programs and languages write in another."""
+    for repair in _REPAIRS:
+        source = repair(source)
+    return source
+
+
+_REPAIRS = (
+    with_decimal_numbers,
+    with_repeated_options,
+    with_answer_labels,
+    with_unfenced_options,
+    with_own_letters,
+    with_keycap_numbers,
+    with_bare_keys,
+    with_plain_lines,
+    with_spaces,
+    with_key_headings,
+    with_plain_keys,
+    with_key_lines,
+    with_plain_ends,
+    with_signed_answers,
+    with_folds,
+    with_css_letters,
+    with_label_letters,
+)
+"""In this order: some leave what later ones look for."""

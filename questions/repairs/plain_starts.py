@@ -1,0 +1,118 @@
+"""Rewrites documents in which nothing was recognized, so that the places where their questions start have a usual form.
+
+    Question 1            1 What is a view?        What is a view?
+    What is a view?       2 What is a leaf?
+                                                   - a copy
+                                                   - **a tensor that shares memory**
+
+Words with numbers alone become headings, numbers get a period, and where one item of each list is in emphasis, what is
+above the list gets a label, and the items get letters. Only tried on documents in which nothing else was read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from questions.wording.labels import QUESTION_WORDS
+from questions.wording.stems import ends_asking, reads_as_question
+
+if TYPE_CHECKING:
+    from questions.blocks import Block
+    from questions.document import Document
+    from questions.source import Source
+
+_WORD = re.compile(
+    rf"[ ]{{0,3}}(?:{QUESTION_WORDS})[ ]?(?:#|№|nr?[.]?[ ])?(?P<number>\d{{1,4}})[ ]?[:.)]?[ ]*", re.IGNORECASE
+)
+_NUMBER = re.compile(r"[ ]{0,3}(?P<number>\d{1,3})[ \t]{1,4}(?P<text>[^\W\d_].*|[¿¡\"'“«(`].*)")
+_EMPHASIS = re.compile(r"(?P<mark>[*_]{1,3})(?P<text>[^*_].*?)[*_]{1,3}[.]?", re.DOTALL)
+_FEWEST = 5
+"""Fewest places of one form."""
+_FEWEST_OPTIONS = 2
+_MOST_OPTIONS = 10
+_ASK = 0.5
+"""Share of lines with numbers that must ask."""
+_KEYED = 0.9
+"""Share of the lists that must have one item in emphasis."""
+
+
+def with_plain_starts(document: Document) -> Source:
+    """Returns the source with questions that start in a usual form; the same source if they have no form that is
+    known."""
+    source = document.source
+    for rewritten in (_with_headings(source), _with_periods(source), _with_labels(document)):
+        if rewritten:
+            lines = list(source.lines)
+            for number, line in rewritten.items():
+                lines[number - 1] = line
+            return replace(source, lines=tuple(lines))
+    return source
+
+
+def _with_headings(source: Source) -> dict[int, str]:
+    """Returns the lines that are only a word for a question and its number as headings, if they count from 1."""
+    found = {number: one for number, line in enumerate(source.lines, 1) if (one := _WORD.fullmatch(line))}
+    counts = [int(one["number"]) for one in found.values()]
+    above = all(source.line(number + 1).strip() for number in found)
+    return {n: f"## {source.line(n).strip()}" for n in found} if above and _count(counts) else {}
+
+
+def _with_periods(source: Source) -> dict[int, str]:
+    """Returns the lines that begin with a number and a space with a period behind it, if they count from 1, and most
+    of them ask."""
+    found = {number: one for number, line in enumerate(source.lines, 1) if (one := _NUMBER.fullmatch(line))}
+    counts = [int(one["number"]) for one in found.values()]
+    asking = sum(ends_asking(one["text"]) or reads_as_question(one["text"]) for one in found.values())
+    sure = _count(counts) and asking > _ASK * len(found)
+    return {n: f"{one['number']}. {one['text']}" for n, one in found.items()} if sure else {}
+
+
+def _count(numbers: list[int]) -> bool:
+    return len(numbers) >= _FEWEST and numbers[0] == 1 and all(two == one + 1 for one, two in pairwise(numbers))
+
+
+def _with_labels(document: Document) -> dict[int, str]:
+    """Returns the first line of what is above each list with one item in emphasis, with a label, if nearly all lists
+    have one."""
+    source = document.source
+    rewritten: dict[int, str] = {}
+    lists = keyed = first = 0
+    for block in document.blocks:
+        if block.kind == "list":
+            lists += 1
+            if first and _is_keyed(block):
+                keyed += 1
+                rewritten |= {first: f"**Question:** {source.line(first)}"} | _with_letters(source, block)
+            first = 0
+        elif block.kind in ("heading", "rule", "front_matter"):
+            first = 0
+        elif block.kind == "paragraph" and not first:
+            first = block.first
+            if rewritten:
+                # What is behind a list belongs to no question above it.
+                rewritten[first] = f"**Question:** {source.line(first)}"
+    return rewritten if keyed >= max(_FEWEST, _KEYED * lists) else {}
+
+
+_BULLET = re.compile(r"[ \t]*[-*+][ \t]+")
+
+
+def _with_letters(source: Source, block: Block) -> dict[int, str]:
+    """Returns the first lines of the items of a list with letters, and with the one in emphasis in bold."""
+    lines: dict[int, str] = {}
+    for item, letter in zip(block.children, "ABCDEFGHIJ", strict=False):
+        line = source.line(item.first)
+        if bullet := _BULLET.match(line):
+            marked = _EMPHASIS.fullmatch(line[bullet.end() :].strip())
+            lines[item.first] = f"{bullet[0]}{letter}) " + (f"**{marked['text']}**" if marked else line[bullet.end() :])
+    return lines
+
+
+def _is_keyed(block: Block) -> bool:
+    """Returns whether one item of a list is in emphasis as a whole, and the others are not."""
+    texts = [item.children[0].text for item in block.children if len(item.children) == 1]
+    marked = sum(_EMPHASIS.fullmatch(text.strip()) is not None for text in texts)
+    return marked == 1 and _FEWEST_OPTIONS <= len(texts) == len(block.children) <= _MOST_OPTIONS
