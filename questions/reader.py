@@ -47,6 +47,9 @@ _OWN_SUFFIXES = (*MARKDOWN, ".txt", "")
 """Suffixes of documents that may be in Dailygrad's own format."""
 
 
+_MUCH_UNUSED = 0.5
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The result of reading one document.
@@ -70,6 +73,17 @@ class Reading:
     def study(self) -> tuple[tuple[int, int], ...]:
         """First and last lines of the passages that belong to no question."""
         return tuple((passage.first, passage.last) for passage in self.unused)
+
+    @property
+    def unused_share(self) -> float:
+        """Share of the lines that are not blank in passages that say something and belong to no question, 0 to 1."""
+        said = sum(self.source.filled(one.first, one.last) for one in self.unused if not one.minor)
+        return said / max(self.source.filled(1, len(self.source.lines)), 1)
+
+    @property
+    def mostly_unused(self) -> bool:
+        """Whether these passages are more than half of the document, so that questions may be missing."""
+        return self.unused_share > _MUCH_UNUSED
 
     @property
     def answered(self) -> int:

@@ -13,6 +13,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from questions.passages import main_passages
+from questions.reader import takes_recipe
 from questions.source import SEVERITIES
 
 if TYPE_CHECKING:
@@ -126,6 +127,11 @@ def reading_text(reading: Reading, *, verbose: bool = False) -> Text:
     unused = unused_text(reading.unused) if reading.bank.questions else ""
     if unused:
         text.append("\n = ", _FRAME).append("in no question: ", "bold").append(unused)
+        if reading.mostly_unused:
+            text.append(f", {reading.unused_share:.0%} of the document")
+            if takes_recipe(reading):
+                text.append("\n = ", _FRAME).append("help: ", "bold")
+                text.append("if questions are missing, state how they are written: --question '### {n}. {prompt}'")
     for passage in reading.unused if verbose else ():
         text.append("\n   ").append(f"{_range(passage):>9}  {_visible(passage.title)}")
     return text.append("\n")

@@ -184,6 +184,7 @@ class _Import:
             explanation=reading.explanation if reading else (),
             unused=tuple(UnusedPassage(first=one.first, last=one.last, title=one.title) for one in unused),
             more_unused=more_unused,
+            unused_share=reading.unused_share if reading and reading.mostly_unused else 0.0,
             questions=summarize_questions(bank),
             for_gpu=0 if await monitoring.check_gpu(self.session) else sum(map(_needs_gpu, bank.questions)),
         )

@@ -120,6 +120,8 @@ class ImportView(Model):
     contents and the like."""
     more_unused: int = 0
     """Number of the other passages."""
+    unused_share: float = 0.0
+    """Share of the document's lines in all these passages if it is more than half, otherwise 0."""
     questions: tuple[ImportedQuestion, ...] = ()
     """First questions of the document."""
 

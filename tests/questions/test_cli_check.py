@@ -55,6 +55,22 @@ def test_json_and_github_formats(folder: Path) -> None:
     assert [line.partition(" ")[0] for line in annotations.stdout.splitlines()] == ["::warning", "::warning"]
 
 
+@pytest.mark.parametrize(("paragraphs", "said"), [(2, False), (3, True)])
+def test_it_says_so_where_most_of_a_document_is_in_no_question(tmp_path: Path, paragraphs: int, said: bool) -> None:
+    file = tmp_path / "notes.md"
+    study = "".join(f"Paragraph {n} is about tensors.\n\n" for n in range(paragraphs))
+    file.write_text(f"## 1. What is a view?\n\nA tensor.\n\nIt shares memory.\n\n# Notes\n\n{study}", "utf-8")
+    shown = check(file).stdout
+    assert ("57% of the document" in shown, "if questions are missing" in shown) == (said, said)
+
+
+def test_a_format_that_takes_no_recipe_does_not_suggest_one(tmp_path: Path) -> None:
+    file = tmp_path / "quiz.gift"
+    file.write_text("Is it a view? {T}\n\n" + "A sentence without braces.\n\n" * 9, "utf-8")
+    shown = check(file).stdout
+    assert "% of the document" in shown and "--question" not in shown
+
+
 def test_what_belongs_to_no_question_is_named_and_listed(tmp_path: Path) -> None:
     file = tmp_path / "part.md"
     file.write_text("# Views\n\n## 1. What is a view?\nA tensor.\n\n# License\n\nMIT.\n", "utf-8")

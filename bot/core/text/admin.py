@@ -353,7 +353,7 @@ def _reading(view: ImportView) -> tuple[Block, ...]:
     elif view.recipe:
         lines.append("The recipe is saved with the bank, and the next import of it is read the same way.")
     if view.unused:
-        lines.append(f"**In no question:** {escape(unused_passages(view))}")
+        lines.append(f"**In no question:** {escape(unused_passages(view))}.{escape(mostly_unused(view))}")
     asked = "\n".join(f"- {_imported(question)}" for question in view.questions)
     first = f"**First questions, as they were read:**\n\n{asked}" if asked else ""
     return tuple(Text(text) for text in ("\n\n".join(lines), first) if text)
@@ -367,6 +367,14 @@ def unused_passages(view: ImportView) -> str:
     parts += [plural(view.more_unused, "more part")] if view.more_unused else []
     single = len(view.unused) == 1 and view.unused[0].first == view.unused[0].last
     return f"{'line' if single else 'lines'} {and_list(parts)}"
+
+
+def mostly_unused(view: ImportView) -> str:
+    """Says that questions may be missing where most of a document is in none; empty otherwise."""
+    if not view.unused_share:
+        return ""
+    said = f" This is {percent(view.unused_share)} of the document."
+    return f"{said} If questions are missing, import it with a recipe that says how they are written."
 
 
 def _imported(question: ImportedQuestion) -> str:

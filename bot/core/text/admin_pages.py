@@ -9,6 +9,7 @@ from bot.core.text.admin import audit_facts as audit_facts
 from bot.core.text.admin import audit_time as audit_time
 from bot.core.text.admin import import_counts as import_counts
 from bot.core.text.admin import import_fields as import_fields
+from bot.core.text.admin import mostly_unused as mostly_unused
 from bot.core.text.admin import unused_passages as unused_passages
 from bot.core.text.item_statistics import CURES, HEADS, figure_lines
 from bot.core.text.questions import question_blocks

@@ -60,6 +60,9 @@ def test_a_check_names_what_is_in_no_question() -> None:
     assert f"**In no question:** {named}" in text_of(view) and "*" not in named
     one = view.model_copy(update={"unused": passages[1:], "more_unused": 0})
     assert "**In no question:** " + escape('line 80 ("MIT")') in text_of(one)
+    assert "of the document" not in text_of(view)
+    most = view.model_copy(update={"unused_share": 0.93})
+    assert "This is 93 % of the document. If questions are missing, import it with a recipe" in text_of(most)
     assert "In no question" not in text_of(view.model_copy(update={"unused": ()}))
     assert "In no question" not in text_of(view.model_copy(update={"applied": True}))
 
