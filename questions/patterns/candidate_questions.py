@@ -23,7 +23,7 @@ from questions.patterns.options.marks import (
     numbered_options,
     numbers_offer,
 )
-from questions.patterns.parts import Parts, split_parts
+from questions.patterns.parts import Parts, split_parts, with_tasks_answered
 from questions.patterns.programs import asks_about_program, gives_data, without_program
 from questions.patterns.quoted_answers import with_quoted_answers
 from questions.patterns.starts.start import Start
@@ -106,7 +106,8 @@ def _split_all(document: Document, candidate: Candidate) -> list[Parts]:
         below = without_footer(without_separators(below)) if start is starts[-1] else without_separators(below)
         parts = _answered_below(document, parts, below) if below else parts
         read.append(_with_line_asked(parts) if start.kind == "item" else parts)
-    read = with_quoted_answers(read) if candidate.kind == "label" else read
+    if candidate.kind == "label":
+        read = with_tasks_answered(with_quoted_answers(read))
     return [_with_program_asked(parts) for parts in _with_tasks_asked(starts, read)]
 
 

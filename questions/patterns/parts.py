@@ -19,6 +19,7 @@ from questions.patterns.metadata import read_metadata
 from questions.patterns.options.search import RIGHT_AFTER, options_in
 from questions.patterns.starts.start import Start
 from questions.source import trim
+from questions.wording.imperatives import asks_or_demands
 from questions.wording.labels import SIGN, text_after
 from questions.wording.part_titles import POINTS
 from questions.wording.stems import asks_to_choose, ends_asking, reads_as_question, unbold
@@ -192,13 +193,39 @@ def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
     said = trim(below)
     opening = said.partition("\n")[0]
     lists = closed and ends_asking(first) and _LISTS.match(opening) is not None and options_in(said.split("\n")) is None
-    apart = below.startswith("\n") and reads_as_question(first)
+    apart = below.startswith("\n") and reads_as_question(first) and not _GIVES.search(first)
     if not (closed or apart or ends_asking(first) or opening.startswith("**")) or not (lists or _SAYS.match(opening)):
         return text, ""
     if any(map(ends_asking, said.split("\n\n"))):
         return text, ""
     arrow = _ARROW.match(said)
     return unbold(first), said[arrow.end() :] if arrow else said
+
+
+def with_tasks_answered(read: list[Parts]) -> list[Parts]:
+    """Returns the parts of labeled questions; where the text below most of them answers, it answers a task too:
+    `Q2: Explain views.`"""
+    answered = sum(bool(parts.answer) for parts in read)
+    if answered < _FEWEST_ANSWERED or answered * 3 < len(read) * 2 or any(parts.labeled for parts in read):
+        return read
+    return [parts if parts.answer else _with_task_answered(parts) for parts in read]
+
+
+_FEWEST_ANSWERED = 3
+"""Fewest questions with an answer below them, which must be two thirds of all."""
+
+
+def _with_task_answered(parts: Parts) -> Parts:
+    first, _, below = parts.prompt.partition("\n")
+    said = trim(below)
+    apart = below.startswith("\n") and _SAYS.match(said) is not None
+    if not apart or not asks_or_demands(first) or _GIVES.search(first) or any(map(ends_asking, said.split("\n\n"))):
+        return parts
+    return parts._replace(prompt=first, answer=said)
+
+
+_GIVES = re.compile(r"[:：]\W*$|\b(?:following|below)\b", re.IGNORECASE)
+"""What a task says of the text below if that belongs to the task."""
 
 
 def _body(document: Document, start: Start, limit: int, *, is_last: bool) -> tuple[Block, ...]:
@@ -250,9 +277,15 @@ def _text(document: Document, start: Start, first: int, last: int) -> str:
 
 
 def _text_of(document: Document, first: int, last: int, column: int) -> str:
-    """Returns the Markdown of some lines of a list item without its indentation."""
-    lines = (document.source.line(number) for number in range(first, last + 1))
-    return "\n".join(dedent_all(lines, column)).strip("\n").rstrip()
+    """Returns the Markdown of some lines of a list item without its indentation, also where all of them are indented
+    more than the item needs."""
+    lines = list(dedent_all((document.source.line(number) for number in range(first, last + 1)), column))
+    more = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
+    return "\n".join(dedent_all(lines, more) if more < _CODE else lines).strip("\n").rstrip()
+
+
+_CODE = 4
+"""Spaces from which an indented line is a program."""
 
 
 def _column_of(start: Start) -> int:

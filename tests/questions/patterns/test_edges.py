@@ -1,0 +1,118 @@
+"""The smallest documents on either side of a rule: how few are too few, and what is left as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from questions import Question, read_bank
+
+THINGS = ("view", "leaf", "stride", "shape", "clone", "graph", "device", "buffer", "hook", "grad", "type", "layout")
+
+
+def asked(text: str) -> list[tuple[str, str, str | None]]:
+    return [(one.number, one.prompt, one.answer) for one in read_bank(text, name="a.md").bank.questions]
+
+
+def only(text: str) -> Question:
+    (question,) = read_bank(text, name="a.md").bank.questions
+    return question
+
+
+def test_thirteen_labels_that_count_on_are_questions_although_nearly_all_paragraphs_ask() -> None:
+    prompts = [f"What is the {thing} of a tensor?" for thing in THINGS]
+    prompts.insert(4, "Explain its storage.")
+    text = "\n\n".join(f"**Q{at}.** {prompt}\n\n> It is number {at}." for at, prompt in enumerate(prompts, 1))
+    assert asked(text) == [(str(at), prompt, f"> It is number {at}.") for at, prompt in enumerate(prompts, 1)]
+
+
+LABELED = """Q1: What is a view?
+
+It shares memory.
+
+Q2: {task}
+
+{below}
+
+Q3: What is a leaf?
+
+A tensor without a function.
+
+Q4: Compare a list and a tuple.
+
+A tuple cannot change.
+"""
+
+
+def test_text_below_a_task_answers_it_where_it_answers_most_labeled_questions() -> None:
+    text = LABELED.format(task="Explain its storage.", below="A block of memory.")
+    assert asked(text)[1] == ("2", "Explain its storage.", "A block of memory.")
+
+
+@pytest.mark.parametrize(
+    ("task", "below"),
+    [
+        ("Explain the following sentence.", "A view shares memory."),
+        ("Explain this sentence:", "A view shares memory."),
+        ("Explain its storage.", "How large is it?"),
+        ("Explain this program.", "```python\nx.t()\n```"),
+        ("Gradient clipping.", "It limits the norm."),
+    ],
+)
+def test_text_that_may_belong_to_a_task_does_not_answer_it(task: str, below: str) -> None:
+    assert asked(LABELED.format(task=task, below=below))[1] == ("2", f"{task}\n\n{below}", None)
+
+
+def test_two_answered_questions_do_not_make_the_text_below_a_task_an_answer() -> None:
+    text = LABELED.format(task="Explain its storage.", below="A block of memory.").partition("Q4:")[0]
+    assert [answer is None for _, _, answer in asked(text)] == [False, True, False]
+
+
+def test_four_keys_of_a_list_show_which_items_are_questions_and_three_do_not() -> None:
+    items = ("The strides of a view", "The storage of a clone", "The device of a leaf", "The hook of a graph")
+
+    def listed(number: int) -> str:
+        lines = "".join(f"{at}. {item}\n" for at, item in enumerate(items[:number], 1))
+        keys = "".join(f"{at}. It is number {at}.\n" for at in range(1, number + 1))
+        return f"# Views\n\n{lines}\n## Answers\n\n{keys}"
+
+    assert asked(listed(4)) == [(str(at), item, f"It is number {at}.") for at, item in enumerate(items, 1)]
+    assert asked(listed(3)) == []
+
+
+def test_three_headings_that_ask_within_an_answer_are_questions_and_two_are_a_part_of_it() -> None:
+    inner = ("Why does it share memory?", "When does it copy it?", "How are its strides made?")
+
+    def document(number: int) -> str:
+        parts = [f"## {at}. What is a {thing}?\n\nIt is a {thing}.\n\n" for at, thing in enumerate(THINGS[:4], 1)]
+        parts.insert(1, "".join(f"### {one}\n\nBecause.\n\n" for one in inner[:number]))
+        return f"# Tensors\n\n{''.join(parts)}"
+
+    assert [prompt for _, prompt, _ in asked(document(3))][1:4] == list(inner)
+    assert len(asked(document(2))) == 4 and "### Why" in (asked(document(2))[0][2] or "")
+
+
+def test_the_line_of_choices_below_an_answer_leaves_no_blank_lines_in_the_reason() -> None:
+    text = "### Which one copies?\n\n**Answer:** `x.clone()`\n\nChoices: `x.t()`; `x.clone()`\n"
+    assert only(text).why == ""
+    assert only(f"{text}\nIt has its own memory.\n").why == "It has its own memory."
+
+
+@pytest.mark.parametrize("listed", ["the only one", "the only one; " + "x" * 401, "x" * 401 + "; the only one"])
+def test_a_line_of_choices_with_one_text_or_a_very_long_one_is_no_list_of_options(listed: str) -> None:
+    assert only(f"### Which one?\n\nChoices: {listed}\n\n**Answer:** the only one\n").kind != "choice"
+
+
+def test_answers_indented_by_more_than_their_item_needs_are_read_without_the_rest() -> None:
+    text = "".join(
+        f"{at}. What is a {thing}?\n\n    It is a {thing}:\n\n    - one\n      and more\n\n"
+        for at, thing in enumerate(THINGS[:4], 1)
+    )
+    assert [answer for _, _, answer in asked(text)] == [
+        f"It is a {thing}:\n\n- one\n  and more" for thing in THINGS[:4]
+    ]
+
+
+def test_the_finding_about_a_key_is_at_the_answer_and_not_where_its_letter_is_found_again() -> None:
+    text = "### Which one copies?\n\nA) view\nB) clone\n\n**Answer:** D\n\nOption D is left out.\n"
+    (finding,) = [one for one in read_bank(text, name="a.md").findings if one.severity == "warning"]
+    assert finding.span.line == 6
