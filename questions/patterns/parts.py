@@ -181,7 +181,8 @@ _ARROW = re.compile(r"(?:[→➜➡⇒]\ufe0f?|[-=]>(?=[ ]))[ ]*")
 _SAYS = re.compile(r"(?:>[ ]?)?(?:[→➜➡⇒]|[-=]>[ ]|\*\*|`(?!`)|[^\W\d_](?![).])|[\"'“])")
 """Beginning of a paragraph that may answer; programs, lists, tables and pictures may be part of the question."""
 _LISTS = re.compile(r"[-*+][ \t]+\S|\((?!\w{1,2}\))")
-"""Beginning of a list or an aside, which answers a question in bold that ends in its own line."""
+"""Beginning of a list or an aside, which answers a question that ends in its own line. Numbered lists are often options
+without a key."""
 
 
 def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
@@ -192,7 +193,7 @@ def _parted_below(text: str, *, closed: bool) -> tuple[str, str]:
     first, _, below = text.partition("\n")
     said = trim(below)
     opening = said.partition("\n")[0]
-    lists = closed and ends_asking(first) and _LISTS.match(opening) is not None and options_in(said.split("\n")) is None
+    lists = ends_asking(first) and _LISTS.match(opening) is not None and options_in(said.split("\n")) is None
     apart = below.startswith("\n") and reads_as_question(first) and not _GIVES.search(first)
     if not (closed or apart or ends_asking(first) or opening.startswith("**")) or not (lists or _SAYS.match(opening)):
         return text, ""

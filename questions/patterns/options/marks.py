@@ -42,6 +42,8 @@ _MOST = 10
 _FEWEST = 5
 _FEWEST_SIGNED = 3
 _FEWEST_MARKED = 4
+_FEWEST_ALIKE = 3
+"""Fewest lists of which it shows that they have as many items as each other."""
 _REGULAR = 0.8
 """Share of questions that must be alike for their lists to be options."""
 _SOMETIMES = 5
@@ -181,15 +183,13 @@ def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:
     each other and often a sign before the right one.
     """
     runs = [one[0] for one in found if one]
-    if len(runs) < _FEWEST_MARKED or len(runs) < _REGULAR * len(found):
+    if len(runs) < _FEWEST_ALIKE or len(runs) < _REGULAR * len(found):
         return False
-    if sum(map(_is_partly_marked, runs)) >= _REGULAR * len(runs):
+    if len(runs) >= _FEWEST_MARKED and sum(map(_is_partly_marked, runs)) >= _REGULAR * len(runs):
         bare = [run.options for run in runs if run.kind == "sign"]
         # Lists of what to do and what not to do have marks too, but rarely one among several crosses.
         single = sum(sum(option.marked for option in options) == 1 for options in bare)
         return single >= _REGULAR * len(bare) and sum(len(options) > 2 for options in bare) * 2 >= len(bare)
-    if len(runs) < _FEWEST:
-        return False
     count, times = Counter(len(run.options) for run in runs).most_common(1)[0]
     if not 3 <= count <= 6 or times < _REGULAR * len(runs):
         return False

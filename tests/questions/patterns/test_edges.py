@@ -116,3 +116,30 @@ def test_the_finding_about_a_key_is_at_the_answer_and_not_where_its_letter_is_fo
     text = "### Which one copies?\n\nA) view\nB) clone\n\n**Answer:** D\n\nOption D is left out.\n"
     (finding,) = [one for one in read_bank(text, name="a.md").findings if one.severity == "warning"]
     assert finding.span.line == 6
+
+
+LISTS = (("a view", "a clone", "nothing"), ("autograd", "the user", "nobody"), ("at once", "later", "never"))
+
+
+def listed(form: str, lists: tuple[tuple[str, ...], ...]) -> list[tuple[str, str | None]]:
+    """Returns kinds and answers of questions with these lists below them."""
+    text = "\n".join(
+        f"{form.format(f'What is a {thing}?')}\n" + "".join(f"- {one}\n" for one in items)
+        for thing, items in zip(THINGS, lists, strict=False)
+    )
+    return [(one.kind, one.answer) for one in read_bank(text, name="a.md").bank.questions]
+
+
+@pytest.mark.parametrize("form", ["Q: {}", "**Q: {}**\n", "### {}\n"])
+def test_three_lists_of_as_many_short_items_are_options_without_a_key_and_lists_of_any_length_answer(form: str) -> None:
+    assert listed(form, LISTS) == [("choice", None)] * 3
+    assert listed(form, (*LISTS[:2], ("at once",))) == [
+        ("open", "- a view\n- a clone\n- nothing"),
+        ("open", "- autograd\n- the user\n- nobody"),
+        ("open", "- at once"),
+    ]
+
+
+def test_a_numbered_list_below_a_label_does_not_answer() -> None:
+    text = "".join(f"Q: What is a {thing}?\n1. It is one.\n2. It is a {thing}.\n\n" for thing in THINGS[:3])
+    assert not any(one.answered for one in read_bank(text, name="a.md").bank.questions)
