@@ -23,7 +23,7 @@ from questions.wording.stems import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from questions.blocks import Block
     from questions.document import Document, Stretch
@@ -49,18 +49,23 @@ class _AskingLine:
 
 
 def find_lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterator[Start]:
-    announced = _announced(document, stretch)
+    announced, answered = _announced(document, stretch), _answered(document, stretch)
     found = [
         (index, line)
         for index, block in enumerate(stretch.blocks)
         if block.kind == "paragraph"
         and document.free(block.first, block.last)
-        and (line := _line(block) or (_AskingLine(question_line(block.text)) if index in announced else None))
+        and (
+            line := _line(block)
+            or (_AskingLine(question_line(block.text)) if index in announced else None)
+            or (_AskingLine(question_line(block.text.partition("\n")[0])) if index in answered else None)
+        )
     ]
     kept = [
         (index, line)
         for index, line in found
         if index in announced
+        or index in answered
         or (escapes and _ESCAPED.match(stretch.blocks[index].text))
         or _may_ask(document, stretch, index, line)
     ]
@@ -110,6 +115,17 @@ def _announced(document: Document, stretch: Stretch) -> dict[int, int]:
     return found
 
 
+def _answered(document: Document, stretch: Stretch) -> set[int]:
+    """Returns the indices of the paragraphs whose second line begins with an answer label, if there are several and
+    they do not ask: `The strides of a view` above `Answer: They differ.`"""
+    found: set[int] = set()
+    for index, block in enumerate(stretch.blocks):
+        labels = document.labels(block) if block.kind == "paragraph" else ()
+        if labels and (labels[0].role, labels[0].line) == ("answer", block.first + 1):
+            found.add(index)
+    return found if len(found) >= _FEWEST_ANSWERED else set()
+
+
 _SOON = 4
 """Blocks below a question within which its answer begins."""
 _FEWEST_LABELED = 2
@@ -132,22 +148,35 @@ def _with_answered(
     document: Document, stretch: Stretch, kept: list[tuple[int, _AskingLine]]
 ) -> list[tuple[int, _AskingLine]]:
     """Returns the lines that ask and, if several are right above an answer label, each other line between the answer
-    to one of them and another answer label."""
+    to one of them and another answer label; and all lines where lines and answers take turns."""
     blocks = stretch.blocks
     answers = [index for index, block in enumerate(blocks) if begins_answer(document, block)]
+    if len(answers) < _FEWEST_ANSWERED or not answers[0]:
+        return kept
     asking = {index for index, _ in kept}
     sure = sum(index - 1 in asking for index in answers)
-    if sure < _FEWEST_ANSWERED or sure == len(answers):
+    turns = _take_turns(document, blocks, answers)
+    if sure == len(answers) or (sure < _FEWEST_ANSWERED and not turns):
         return kept
     starts = sorted(asking)
     more: list[tuple[int, _AskingLine]] = []
-    for before, answer in pairwise(answers):
+    for before, answer in pairwise((answers[0] - 2, *answers) if turns else answers):
         block = blocks[answer - 1]
-        lone = block.kind == "paragraph" and "\n" not in block.text and document.free(block.first, block.last)
         unasked = bisect_left(starts, before) == bisect_left(starts, answer)
-        if lone and unasked and answer - before > 1:
+        if unasked and answer - before > 1 and _is_lone(document, block):
             more.append((answer - 1, _AskingLine(question_line(block.text))))
-    return sorted((*kept, *more), key=lambda one: one[0]) if len(more) <= sure else kept
+    return sorted((*kept, *more), key=lambda one: one[0]) if turns or len(more) <= sure else kept
+
+
+def _take_turns(document: Document, blocks: Sequence[Block], answers: list[int]) -> bool:
+    """Returns whether a line of its own is above each answer, and nothing else is between two answers."""
+    between = all(two - one == 2 for one, two in pairwise(answers))
+    return between and all(_is_lone(document, blocks[index - 1]) for index in answers)
+
+
+def _is_lone(document: Document, block: Block) -> bool:
+    """Returns whether a block is a paragraph of one line that no question has yet."""
+    return block.kind == "paragraph" and "\n" not in block.text and document.free(block.first, block.last)
 
 
 _ESCAPED = re.compile(r"[ ]{0,3}\d{1,4}\\[.)]")

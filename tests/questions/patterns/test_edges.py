@@ -143,3 +143,33 @@ def test_three_lists_of_as_many_short_items_are_options_without_a_key_and_lists_
 def test_a_numbered_list_below_a_label_does_not_answer() -> None:
     text = "".join(f"Q: What is a {thing}?\n1. It is one.\n2. It is a {thing}.\n\n" for thing in THINGS[:3])
     assert not any(one.answered for one in read_bank(text, name="a.md").bank.questions)
+
+
+TOPICS = ("The memory of a view", "The storage of a clone", "The strides of a view")
+
+
+@pytest.mark.parametrize("above", ["", "# Notes\n\n", "A few notes about tensors.\n\n"])
+def test_lines_that_take_turns_with_three_answers_are_questions_although_none_asks(above: str) -> None:
+    text = above + "".join(f"{topic}\n\n**Answer:** It is number {at}.\n\n" for at, topic in enumerate(TOPICS))
+    assert asked(text) == [("", topic, f"It is number {at}.") for at, topic in enumerate(TOPICS)]
+
+
+@pytest.mark.parametrize(
+    "change", [("**Answer:** It is number 1.\n\n", ""), ("number 0.", "number 0.\n\nIt is small.")]
+)
+def test_lines_that_do_not_take_turns_with_answers_are_not_read_for_that(change: tuple[str, str]) -> None:
+    text = "".join(f"{topic}\n\n**Answer:** It is number {at}.\n\n" for at, topic in enumerate(TOPICS))
+    assert len(asked(text.replace(*change))) < 3
+
+
+def test_a_fold_without_a_summary_is_no_question() -> None:
+    folds = [f"<details><summary>What is a {one}?</summary>\n\nIt is a {one}.\n\n</details>\n" for one in THINGS[:3]]
+    text = "\n".join([folds[0], "<details>\n\nNotes.\n\n</details>\n", *folds[1:]])
+    assert [prompt for _, prompt, _ in asked(text)] == [f"What is a {thing}?" for thing in THINGS[:3]]
+
+
+@pytest.mark.parametrize("label", ["**Answer:**", "Answer:", "答案："])
+def test_three_lines_with_an_answer_in_the_next_line_are_questions_although_none_asks(label: str) -> None:
+    text = "".join(f"{topic}\n{label} It is number {at}.\n\n" for at, topic in enumerate(TOPICS))
+    assert asked(text) == [("", topic, f"It is number {at}.") for at, topic in enumerate(TOPICS)]
+    assert asked(text.replace(f"{label} It is number 2", "It is number 2")) == []
