@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.core import actions
@@ -16,7 +16,7 @@ from bot.core.cards import Block, Card, Form, Reply
 from bot.core.dispatcher import Answer
 from bot.core.events import Submit
 from bot.core.text import today as text
-from bot.core.text.questions import answer_form, example_blocks, question_blocks
+from bot.core.text.questions import CHANGED, RECORDED, answer_form, example_blocks, question_blocks
 from bot.core.text.web_problems import NOT_AN_ANSWER
 from bot.web.chat import WHERE, Clock, Values, is_editor, who_of, with_values
 from bot.web.navigation import Navigation
@@ -37,6 +37,10 @@ class TodayClient(Protocol):
     async def practice_session(self, who: Who, since: datetime | None = None) -> PracticeSession: ...
 
 
+_SAVED = {"recorded": RECORDED, "changed": CHANGED}
+"""Parameters of the address that name the question whose answer was just saved, with what the page says of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
     """One open question, ready for the template."""
@@ -49,6 +53,12 @@ class OpenQuestion:
     closes: str
     editor: str
     """Action that opens the code editor; empty for questions answered on this page."""
+    outcome: str = ""
+    """What came of the answer that was just sent."""
+
+    @property
+    def ref(self) -> str:
+        return _ref_of(self.form.action)
 
 
 class TodayPage:
@@ -69,22 +79,27 @@ class TodayPage:
 
     async def show(self, request: Request) -> Response:
         """Shows the open questions. Changes nothing."""
-        return await self._page(self._cookies.person(request))
+        asked = request.query_params
+        saved = {asked[name]: f"{said}." for name, said in _SAVED.items() if name in asked}
+        return await self._page(self._cookies.person(request), saved)
 
     async def submit(self, request: Request) -> Response:
-        """Submits an answer and shows the page again with the outcome, and with the input if it was refused."""
+        """Submits an answer and leads to the page that says so, so that going back to it or loading it again works.
+        Shows the page with the reason and the input if the answer was refused."""
         person = self._cookies.person(request)
         fields = await self._cookies.fields(request, person.id)
         action, values = text_of(fields, "action"), values_of(fields)
-        if not _answers(action):
+        if not (ref := _ref_of(action)):
             raise RequestProblem(422, *NOT_AN_ANSWER)
         event = event_id(request, person.id, fields)
         reply = await self._answer(Submit(event, self._clock(), who_of(person), WHERE, action, values))
-        return await self._page(person, reply, action, values)
+        for name, title in _SAVED.items():
+            if reply.content.title == title:
+                return RedirectResponse(f"{request.url.path}?{name}={ref}", 303)
+        return await self._page(person, {ref: _outcome(reply)}, values)
 
-    async def _page(
-        self, person: WebPerson, reply: Reply | None = None, action: str = "", values: Values | None = None
-    ) -> Response:
+    async def _page(self, person: WebPerson, outcomes: dict[str, str], values: Values | None = None) -> Response:
+        """Renders the page with what came of an answer, by the question's ref. Values that were refused are kept."""
         who, now = who_of(person), self._clock()
         with refusals_as_pages():
             today, history, practice = await asyncio.gather(
@@ -92,18 +107,19 @@ class TodayPage:
             )
             # Only a question that is opened has its examples.
             asks = [await self._client.ask(who, WHERE, ask.ref) for ask in today.forms]
-        questions = [_open_question(ask, now) for ask in asks]
-        if values:
-            questions = [
-                _with_input(question, values) if question.form.action == action else question for question in questions
-            ]
+        if values is None:
+            outcomes = {ask.ref: outcomes.get(ask.ref, "") for ask in asks if ask.given}
+        questions = [_open_question(ask, now, outcomes.pop(ask.ref, "")) for ask in asks]
+        if values is not None:
+            questions = [_with_input(question, values) if question.outcome else question for question in questions]
         html = page(
             "today.html",
             **self._navigation.variables(person, "today"),
             token=self._cookies.token(person.id),
             questions=questions,
             empty=text.nothing_open(today, now),
-            outcome=_outcome(reply),
+            # Of a question that has closed meanwhile.
+            outcome=next(iter(outcomes.values()), ""),
             latest=next(iter(history.rounds), None),
             due=practice.cards_due,
             text=text,
@@ -111,15 +127,16 @@ class TodayPage:
         return HTMLResponse(html)
 
 
-def _answers(action: str) -> bool:
-    """Returns whether the action answers a question."""
+def _ref_of(action: str) -> str:
+    """Returns the ref of the question that the action answers; empty if it does something else."""
     try:
-        return isinstance(actions.decode(action), actions.Fill)
+        fill = actions.decode(action)
     except actions.BadAction:
-        return False
+        return ""
+    return fill.ref if isinstance(fill, actions.Fill) else ""
 
 
-def _open_question(ask: AskForm, now: datetime) -> OpenQuestion:
+def _open_question(ask: AskForm, now: datetime, outcome: str) -> OpenQuestion:
     form = answer_form(ask, now)
     return OpenQuestion(
         form=form,
@@ -129,6 +146,7 @@ def _open_question(ask: AskForm, now: datetime) -> OpenQuestion:
         closes_at=ask.closes_at,
         closes=text.closes(ask, now),
         editor=actions.encode(actions.Open(ask.ref)) if is_editor(form) else "",
+        outcome=outcome,
     )
 
 
@@ -137,8 +155,6 @@ def _with_input(question: OpenQuestion, values: Values) -> OpenQuestion:
     return replace(question, form=replace(question.form, fields=fields))
 
 
-def _outcome(reply: Reply | None) -> str:
-    if reply is None:
-        return ""
+def _outcome(reply: Reply) -> str:
     content = reply.content
     return (content.summary if isinstance(content, Card) else "") or content.title

@@ -4,6 +4,7 @@ a key."""
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from bot.core.actions import (
     NO_FILTER,
@@ -320,15 +321,17 @@ def confidence_buttons(receipt: AnswerResult) -> tuple[Button, ...]:
     )
 
 
+RECORDED: Final = "Your answer is recorded"
+CHANGED: Final = "Your answer is changed"
+
+
 def recorded_card(
     receipt: AnswerResult, ask: AskForm | None, now: datetime, wanted: PracticeFilter = NO_FILTER
 ) -> Card:
     """Confirms a recorded answer and offers to change it, or in practice to continue. `ask` is None if the question
     could not be fetched again."""
     judging = receipt.status == "judging"
-    head = {"changed": "Your answer is changed", "judging": "Your code is being judged…"}.get(
-        receipt.status, "Your answer is recorded"
-    )
+    head = {"changed": CHANGED, "judging": "Your code is being judged…"}.get(receipt.status, RECORDED)
     closes = receipt.closes_at
     change = f"You can change it until {until_markdown(closes, receipt.zone, now)}." if closes else ""
     if question_ref(receipt.ref).kind == "sprint":

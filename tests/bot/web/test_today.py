@@ -14,10 +14,11 @@ from bot.core.quiz import Quiz
 from bot.core.text.words import countdown_words
 from bot.web import WebChat, build
 from bot.web.chat import WHERE
+from service.wire import ExtraRound
 from tests.bot.conftest import Room
 from tests.bot.web.chromium import Window, Windows, needs_chromium, opened_chromium, served
 from tests.bot.web.http_browser import Browser
-from tests.bot.web.quiz_chat import called, opens, plays, who_is
+from tests.bot.web.quiz_chat import OPERATOR, called, opens, plays, who_is
 from tests.service.own_variants import bank, chosen_family, variant_in
 
 
@@ -34,6 +35,8 @@ async def answers(member: Browser, **values: str) -> httpx.Response:
     assert found
     data = {"token": member.hidden("token"), "event": member.hidden("event"), "action": found[1]}
     answer = await member.http.post(member.home, data=data | {f"v:{name}": value for name, value in values.items()})
+    if answer.status_code == 303:
+        answer = await member.http.get(answer.headers["location"])
     member.page = answer.text
     return answer
 
@@ -116,6 +119,31 @@ async def test_an_unreadable_value_is_refused_and_kept_in_the_field(room: Room, 
     assert 'value="(3, 2"' in answer.text
     assert "Not answered yet." in answer.text
     assert await given(room, member) is None
+
+
+async def test_a_saved_answer_leads_to_a_page_that_can_be_loaded_again(room: Room, member: Browser) -> None:
+    await opens(room, "one-right")
+    (first,) = (await room.client.today(who_is(member), WHERE)).forms
+    await room.client.bank_retire(OPERATOR, room.event_id(), "the-shape", retired=False)
+    await room.client.ask_extra(OPERATOR, room.event_id(), WHERE, ExtraRound(kinds=("value",)))
+    page = (await member.opens(member.home)).text
+    assert f'action="{member.home}#{first.ref}"' in page
+    action = f"f:{first.ref}"
+    for chosen, said in (("(2, 3)", "recorded"), ("(3, 2)", "changed")):
+        data = {"token": member.hidden("token"), "event": member.hidden("event"), "action": action}
+        answer = await member.http.post(member.home, data=data | {"v:options": value_of(page, chosen)})
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{member.home}?{said}={first.ref}")
+        page = (await member.opens(answer.headers["location"])).text
+        # Beside the question that it is about, and with no time but those in the reader's zone.
+        toast = rf'id="{first.ref}"[^>]*>\s*<p class="toast" role="status">Your answer is {said}\.</p>'
+        assert re.search(toast, page) and page.count('class="toast"') == 1
+
+
+async def test_an_address_does_not_claim_that_an_answer_was_saved(room: Room, member: Browser) -> None:
+    await opens(room, "one-right")
+    (ask,) = (await room.client.today(who_is(member), WHERE)).forms
+    for query in (f"recorded={ask.ref}", "recorded=r999", "changed=nonsense"):
+        assert 'class="toast"' not in (await member.opens(f"{member.home}?{query}")).text
 
 
 async def test_code_opens_the_editor(room: Room, member: Browser) -> None:
