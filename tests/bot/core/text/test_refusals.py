@@ -157,7 +157,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         NotFound(what="member", name="Ada"),
         "Not found",
-        "There is no member `Ada` here. Type the name as the board shows it.",
+        "There is no member `Ada` here. Type the name as the board shows it, in quotes if it has spaces.",
     ),
     (
         ChannelNeeded(),
