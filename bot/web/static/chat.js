@@ -121,7 +121,7 @@ async function post(form, submitter) {
   const waiting = setTimeout(() => (live.textContent = "Sending…"), 500);
   const idle = showBusy(form);
   try {
-    const answer = await fetch(form.getAttribute("action"), {
+    const answer = await request(form.getAttribute("action"), {
       method: "POST",
       body: form.enctype === "multipart/form-data" ? new FormData(form, submitter) : new URLSearchParams(new FormData(form, submitter)),
       headers: { Accept: "application/json" },

@@ -114,7 +114,7 @@
     fields.set("event", Array.from(crypto.getRandomValues(new Uint32Array(4)), (number) => number.toString(16)).join("-"));
     tell("One moment…");
     try {
-      const answer = await fetch(url, { method: "POST", body: fields, headers: { Accept: "application/json" } });
+      const answer = await request(url, { method: "POST", body: fields, headers: { Accept: "application/json" } });
       if (!answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         throw new Error(page.querySelector("main p")?.textContent ?? `The server responded with status ${answer.status}.`);

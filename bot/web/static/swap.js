@@ -11,7 +11,7 @@ async function load(url, options = {}, { quiet = false } = {}) {
   before.dataset.busy = "yes";
   const waiting = setTimeout(() => say(quiet ? "" : "One moment…"), 500);
   try {
-    const answer = await fetch(url, options);
+    const answer = await request(url, options);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const after = page.getElementById("content");
     if (!after) throw new Error(page.querySelector("main p")?.textContent ?? `The server responded with status ${answer.status}.`);

@@ -1,5 +1,5 @@
-// What every page shares: times in the zone of the reader's machine (without this file each names its zone), and lists
-// that the browser keeps.
+// What every page shares: times in the zone of the reader's machine (without this file each names its zone), lists that
+// the browser keeps, and requests.
 "use strict";
 
 // data-local says how: `dated` with the day, `time` without, `message` without it if that is today, `day` the day alone.
@@ -39,5 +39,14 @@ const kept = {
     }
   },
 };
+
+// Like fetch, whose own words about a broken connection are for developers and differ between browsers.
+async function request(url, options) {
+  try {
+    return await fetch(url, options);
+  } catch {
+    throw new Error("the quiz cannot be reached.");
+  }
+}
 
 localizeTimes(document);

@@ -245,7 +245,7 @@ async def test_what_was_missed_comes_after_a_restart(client: ServiceClient, desk
         await ann.said("before")
     await expect(ann.page.locator("#live")).to_contain_text("Not connected")
     await ann.page.get_by_role("button", name="/quiz help").click()
-    await expect(ann.page.locator("#live")).to_contain_text("Not sent:")
+    await expect(ann.page.locator("#live")).to_have_text("Not sent: the quiz cannot be reached. Try again.")
     await says(first, "Bob", "while you were away", "e")
 
     again = WebChat(ChatStore(client), lambda: AT)
