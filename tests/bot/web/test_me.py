@@ -133,10 +133,12 @@ async def test_the_page_in_a_browser(room: Room, quiz_chat: WebChat, width: int)
     async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
         windows = Windows(browser, address)
         ann = await windows.open(width=width)
-        await ann.join("Ann", heading="Question of the day")
-        reader = Who(platform="web", workspace=OPERATOR.workspace, member=ann.member, name="Ann")
+        # As long as a name can be, in one word.
+        name = "Ann" + "x" * 37
+        await ann.join(name, heading="Question of the day")
+        reader = Who(platform="web", workspace=OPERATOR.workspace, member=ann.member, name=name)
         await ann.page.get_by_role("link", name="Me", exact=True).click()
-        await expect(ann.page.get_by_role("heading", name="Ann")).to_be_visible()
+        await expect(ann.page.get_by_role("heading", name=name)).to_be_visible()
         assert await ann.audit() == []
 
         await plays(room, [called("Ada")], [reader])
