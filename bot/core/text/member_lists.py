@@ -25,17 +25,15 @@ def pages(found: MemberPage) -> tuple[int | None, int | None]:
     return (found.page - 1 if found.page > 1 else None), (found.page + 1 if found.page < last else None)
 
 
-def last_seen(row: MemberRow, now: datetime) -> str:
-    """Says when a member last answered."""
-    if row.last_at is None:
-        return "never"
-    days = (now.date() - row.last_at.date()).days
+def taken_part(row: MemberRow, now: datetime) -> str:
+    """Says how much a member took part, and when they last answered."""
+    last = f", last {_days_ago(row.last_at, now)}" if row.last_at else ""
+    return f"{plural(row.points, 'point')} · {plural(row.answered, 'round')} answered{last}"
+
+
+def _days_ago(at: datetime, now: datetime) -> str:
+    days = (now.date() - at.date()).days
     return "today" if days <= 0 else "yesterday" if days == 1 else f"{plural(days, 'day')} ago"
-
-
-def taken_part(row: MemberRow) -> str:
-    """Says how much a member took part."""
-    return f"{plural(row.points, 'point')} · {plural(row.answered, 'round')} answered"
 
 
 def joined(row: MemberRow) -> str:

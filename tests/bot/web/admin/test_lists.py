@@ -40,6 +40,8 @@ async def test_seasons_start_end_and_keep_their_board(room: Room, member: Browse
 
 
 async def test_members_are_found_hidden_and_shown(room: Room, member: Browser) -> None:
+    page = words(await shown(member, "/members"))
+    assert "Ann Admin 0 points · 0 rounds answered · since" in page
     await plays(room, [called("Ada"), called("Grace"), who_is(member)])
     room.moving.advance(days=1)
     page = words(await shown(member, "/members"))
