@@ -46,7 +46,10 @@ def reviews_words(found: WorkspaceSettings) -> str:
         return f"They are shown in **#{escape(found.review_channel.removeprefix('#'))}**."
     if found.review_member:
         return f"They are sent to **{escape(found.review_member)}**, privately."
-    return "Nobody has chosen yet: they are sent privately to the admin who made the oldest schedule."
+    return (
+        "Nobody has chosen yet: they are sent privately to the admin who made the oldest schedule. If that is not "
+        "possible, the channel is notified that one waits, without its text."
+    )
 
 
 def digest_words(view: DigestView) -> str:

@@ -19,7 +19,8 @@ PATH = "/settings"
 
 async def test_every_setting_has_its_value_and_leads_to_where_it_is_changed(room: Room, member: Browser) -> None:
     page = await shown(member, PATH)
-    assert "Nobody has chosen yet" in page and "No digest is sent." in page
+    assert "Nobody has chosen yet" in page and "the channel is notified that one waits, without its text" in page
+    assert "No digest is sent." in page
     assert "Schedules No schedule" in words(page) and "No season is running" in page
     await opens(room, "one-right")
     await room.client.season_start(OPERATOR, room.event_id(), "Autumn <1>")
