@@ -72,6 +72,10 @@ def _texts(part: object) -> Iterator[str]:
             yield from _texts(value)
 
 
+_BOX = "] "
+"""What stands before an option, so that a short one such as `a` is not found in the heading."""
+
+
 class _Report:
     """Builds findings about one question."""
 
@@ -89,13 +93,15 @@ class _Report:
         cure: str,
         *,
         at: str = "",
+        after: str = "",
         severity: Severity = "error",
         label: str = "",
         part: str = "",
     ) -> Finding:
-        """Returns a finding at the line that contains `at`, or at the question's first line."""
+        """Returns a finding at the line that contains `at`, if possible after `after`, or at the question's first
+        line."""
         place = self._place
-        span = self._source.span_of(place.line, place.end_line, at) if at else self._source.span(place.line)
+        span = self._source.span_of(place.line, place.end_line, at, after) if at else self._source.span(place.line)
         return Finding(code, severity, message, span, label=label, help=cure, part=part)
 
     def syntax(self, what: str, program: str, error: SyntaxError) -> Finding:
@@ -127,12 +133,21 @@ def _choice(question: Question, report: _Report) -> Iterator[Finding]:
         text = plain(option.text) or option.text.strip()
         if option.id in ids:
             yield report.finding(
-                "Q204", f"two options have the id `{option.id}`", "use a different id for each", at=option.text
+                "Q204",
+                f"two options have the id `{option.id}`",
+                "use a different id for each",
+                at=option.text,
+                after=_BOX,
             )
         if text in texts:
             severity: Severity = "error" if report.ours else "warning"
             yield report.finding(
-                "Q205", "two options are the same", "change or remove one", at=option.text, severity=severity
+                "Q205",
+                "two options are the same",
+                "change or remove one",
+                at=option.text,
+                after=_BOX,
+                severity=severity,
             )
         if not option.text:
             yield report.finding("Q206", f"option `{option.id}` is empty", "write its text after the check box")
@@ -249,6 +264,7 @@ def _native(question: Question, report: _Report) -> Iterator[Finding]:
                 f"wrong option `{option.id}` has no reason",
                 "add ` — ` and the misconception behind it",
                 at=option.text,
+                after=_BOX,
             )
     if question.kind == "open" and not question.key_points:
         yield report.finding("Q231", "an `open` question needs key points", "list them under `### Key points`")

@@ -43,14 +43,16 @@ class Source:
         column = len(text) - len(text.lstrip()) + 1
         return Span(first, column, last, max(len(self.line(last).rstrip()), column) + 1)
 
-    def span_of(self, first: int, last: int, wanted: str) -> Span:
+    def span_of(self, first: int, last: int, wanted: str, after: str = "") -> Span:
         """Returns the range of `wanted` (its first visible line) between two lines, or line `first` if it is not
-        there."""
+        there. A place that follows `after` is preferred."""
         needle = next((line.strip() for line in wanted.splitlines() if line.strip()), "")
-        for number in range(first, last + 1) if needle else ():
-            column = self.line(number).find(needle)
-            if column >= 0:
-                return Span(number, column + 1, number, column + 1 + len(needle))
+        for before in dict.fromkeys((after, "")) if needle else ():
+            for number in range(first, last + 1):
+                column = self.line(number).find(before + needle)
+                if column >= 0:
+                    column += len(before)
+                    return Span(number, column + 1, number, column + 1 + len(needle))
         return self.span(first)
 
     def next_filled(self, first: int) -> int:

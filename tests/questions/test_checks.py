@@ -74,6 +74,15 @@ def test_one_fault_gives_one_finding_on_its_line(name: str) -> None:
     assert codes(read_bank(NATIVE.replace(old, new, 1), name="native.md").findings) == expected
 
 
+def test_a_short_option_is_not_found_in_the_heading_or_the_question() -> None:
+    text = "# tensors/views\n\n## a-view · choice · mid\n\nIs `b` a view?\n\n"
+    text += "- [x] yes\n- [ ] a\n- [ ] b\n- [ ] b — twice\n"
+    findings = read_bank(text, name="native.md").findings
+    found = [(one.code, one.span.line, one.span.column) for one in findings if one.severity == "error"]
+    assert [one for one in found if one[0] == "Q203"] == [("Q203", 8, 7), ("Q203", 9, 7)]
+    assert ("Q205", 9, 7) in found
+
+
 def test_every_finding_says_how_to_mend_it() -> None:
     for old, new, _ in BROKEN.values():
         for finding in read_bank(NATIVE.replace(old, new, 1), name="native.md").findings:
