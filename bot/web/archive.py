@@ -10,13 +10,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from bot.core.actions import BadAction, GiveFeedback, MyResult, Report, decode, encode, fits
+from bot.core.actions import BadAction, GiveFeedback, Report, decode, encode, fits
 from bot.core.text import archive as text
 from bot.core.text import web_problems as problems
 from bot.core.text.practice_page import explanation
 from bot.core.text.questions import question_blocks
 from bot.core.text.refusals import plain_refusal
-from bot.core.text.reveals import feedback
+from bot.core.text.reveals import feedback, marking_buttons
 from bot.core.text.words import day_words
 from bot.web.chat import who_of
 from bot.web.navigation import Navigation
@@ -112,7 +112,7 @@ class ArchivePages:
             page=found,
             result=result,
             report=encode(report) if fits(report) else "",
-            own=encode(MyResult(result.ref)),
+            marks=marking_buttons(result),
             feedback=feedback(result),
             asked=question_blocks(result.key.question),
             answer=explanation(result.key, points=True),

@@ -354,12 +354,18 @@ def rank_line(rank: RankChange, week: str = "this week") -> str:
     return f"{place}, {'up' if rank.after < rank.before else 'down'} from {rank.before}"
 
 
+def marking_buttons(result: RoundResult) -> tuple[Button, ...]:
+    """Returns the buttons with which a member who answered an open question marks it, and confirms others' marks."""
+    if result.key.question.kind != "open" or result.given is None:
+        return ()
+    return compare_button(result.ref), confirm_button(result.ref)
+
+
 def _next_step(result: RoundResult) -> tuple[Button, ...]:
     question = result.key.question
     similar = Next(topic=question.topic)
-    marks = question.kind == "open" and result.given is not None
-    style: Style = "plain" if marks else "primary"
-    buttons = [compare_button(result.ref), confirm_button(result.ref)] if marks else []
+    buttons = list(marking_buttons(result))
+    style: Style = "plain" if buttons else "primary"
     buttons.append(Button("Practice a similar one", encode(similar if fits(similar) else Next()), style))
     if result.measured:
         buttons.append(Button("Speed board", encode(ShowSpeed(result.ref, "time"))))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from bot.core.text.reveals import feedback
+from bot.web.chat import WHERE
+from service.wire import AnswerInput
 from tests.bot.conftest import Room
 from tests.bot.web.http_browser import Browser
-from tests.bot.web.quiz_chat import called, plays, who_is
+from tests.bot.web.quiz_chat import called, opens, plays, who_is
 
 
 async def page_of(room: Room, member: Browser) -> tuple[str, str]:
@@ -53,6 +55,27 @@ async def test_who_did_not_answer_is_not_asked(room: Room, member: Browser) -> N
     assert asked is not None
     status, page = await says(member, path, asked.good.action)
     assert status == 409 and "Only members who answered a question can say whether it was a good one." in page
+
+
+async def test_an_open_answer_is_marked_from_its_page(room: Room, member: Browser) -> None:
+    await opens(room, "why-scale")
+    (ask,) = (await room.client.today(who_is(member), WHERE)).forms
+    await room.client.answer(who_is(member), WHERE, "e", ask.ref, AnswerInput(text="So that."), room.clock())
+    room.moving.advance(hours=8)
+    await room.service.tick()
+    path = f"/m/{member.member}/question/{ask.ref}"
+    page = (await member.opens(path)).text
+    assert "Confirm others&#39; answers" in page
+    data = {"token": member.hidden("token"), "event": member.hidden("event"), "message": "0"}
+    reply = await member.http.post(
+        f"/m/{member.member}/press", data=data | {"action": action(page, "Mark my answer")}, follow_redirects=True
+    )
+    assert "mark which points your answer covers" in reply.text
+
+
+async def test_only_an_own_open_answer_can_be_marked(room: Room, member: Browser) -> None:
+    await plays(room, [who_is(member), called("Grace")])
+    assert "Mark my answer" not in (await page_of(room, member))[1]
 
 
 async def test_another_button_is_refused(room: Room, member: Browser) -> None:
