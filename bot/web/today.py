@@ -12,11 +12,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.core import actions
-from bot.core.cards import Block, Card, Form, Reply
+from bot.core.cards import Block, Button, Card, Form, Reply
 from bot.core.dispatcher import Answer
 from bot.core.events import Submit
 from bot.core.text import today as text
-from bot.core.text.questions import CHANGED, RECORDED, answer_form, example_blocks, question_blocks
+from bot.core.text.questions import CHANGED, RECORDED, answer_form, example_blocks, hint_buttons, question_blocks
 from bot.core.text.web_problems import NOT_AN_ANSWER
 from bot.web.chat import WHERE, Clock, Values, is_editor, who_of, with_values
 from bot.web.navigation import Navigation
@@ -53,6 +53,8 @@ class OpenQuestion:
     closes: str
     editor: str
     """Action that opens the code editor; empty for questions answered on this page."""
+    hint: tuple[Button, ...] = ()
+    """The button that offers a hint, if there is one."""
     outcome: str = ""
     """What came of the answer that was just sent."""
 
@@ -146,6 +148,7 @@ def _open_question(ask: AskForm, now: datetime, outcome: str) -> OpenQuestion:
         closes_at=ask.closes_at,
         closes=text.closes(ask, now),
         editor=actions.encode(actions.Open(ask.ref)) if is_editor(form) else "",
+        hint=hint_buttons(ask.ref, ask.question),
         outcome=outcome,
     )
 

@@ -146,6 +146,26 @@ async def test_an_address_does_not_claim_that_an_answer_was_saved(room: Room, me
         assert 'class="toast"' not in (await member.opens(f"{member.home}?{query}")).text
 
 
+async def test_a_hint_is_offered_beside_the_answer(room: Room, member: Browser) -> None:
+    await opens(room, "one-right")
+    page = (await member.opens(member.home)).text
+    found = re.search(r'<button name="action" value="(hi:[^"]+)" form="([^"]+)">Hint<', page)
+    assert found
+    form = re.search(rf'action="([^"]+)" id="{found[2]}" hidden>(.*?)</form>', page, re.S)
+    assert form
+    data = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form[2])) | {"action": found[1]}
+    # The answer that follows on the same page is an event of its own.
+    assert data["event"] != member.hidden("event")
+    reply = await member.http.post(form[1], data=data, follow_redirects=True)
+    assert "The hint costs 3 points" in reply.text
+    assert "is recorded" in (await answers(member, options=value_of(page, "(3, 2)"))).text
+
+
+async def test_without_a_hint_none_is_offered(room: Room, member: Browser) -> None:
+    await opens(room, "why-scale")
+    assert ">Hint<" not in (await member.opens(member.home)).text
+
+
 async def test_code_opens_the_editor(room: Room, member: Browser) -> None:
     await opens(room, "add-one")
     page = (await member.opens(member.home)).text
