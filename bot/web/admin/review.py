@@ -14,10 +14,12 @@ from starlette.routing import Route
 from bot.core.text import review_pages as text
 from bot.core.text import similarity
 from bot.core.text.admin_pages import Done
+from bot.core.text.refusals import plain_refusal
 from bot.web.admin.frame import AdminFrame, number_of
 from bot.web.chat import who_of
 from bot.web.security import RequestProblem, refusals_as_pages, text_of
-from service.wire import LONGEST_SUGGESTION, Who, digest_of
+from service.client import ServiceRefused
+from service.wire import LONGEST_SUGGESTION, TextNeeded, Who, digest_of
 
 LONGEST_EDIT = 50_000
 """Longest text of a question, as the service takes it, characters."""
@@ -90,14 +92,18 @@ class ReviewPages:
 
     async def report(self, request: Request) -> Response:
         """Shows a report beside the question that it is about."""
-        who = who_of(self._frame.admin(request))
+        return await self._report(request, who_of(self._frame.admin(request)))
+
+    async def _report(self, request: Request, who: Who, problem: str = "") -> Response:
         with refusals_as_pages():
             view = await self._client.report_view(who, _in_path(request))
         return self._frame.show(
             request,
             "report.html",
             "review",
+            422 if problem else 200,
             view=view,
+            problem=problem,
             question=text.question_with_key(view.key),
             edit=_edit_path(view.report.question, view.report.id),
             text=text,
@@ -109,7 +115,12 @@ class ReviewPages:
         number, action, reason = _in_path(request), text_of(fields, "action"), text_of(fields, "reason")
         with refusals_as_pages():
             if action in ("dismissed", "fixed"):
-                await self._client.report_settle(who, event, number, action, reason[: text.LONGEST_REASON])  # type: ignore[arg-type]
+                try:
+                    await self._client.report_settle(who, event, number, action, reason[: text.LONGEST_REASON])  # type: ignore[arg-type]
+                except ServiceRefused as refused:
+                    if not isinstance(refused.refusal, TextNeeded):
+                        raise
+                    return await self._report(request, who, plain_refusal(refused.refusal)[1])
                 return self._frame.after(request, "/review#reports", "settled")
             if action == "retire":
                 view = await self._client.report_view(who, number)

@@ -63,8 +63,10 @@ async def test_a_dismissal_needs_a_reason(room: Room, member: Browser) -> None:
     await reported(room)
     await shown(member, "/review/report/1")
     answered = await sent(member, "/review/report/1", {"action": "dismissed", "reason": " "})
-    assert answered.status_code == 409
-    assert "reason" in answered.text
+    # Asked for where it is written, on the page of the report.
+    assert answered.status_code == 422
+    said = r'role="alert">Say why the question is right[^<]*</p>\s*<div class="field">\s*<label for="reason">'
+    assert re.search(said, answered.text)
 
 
 async def test_a_reported_question_is_retired(room: Room, member: Browser) -> None:
