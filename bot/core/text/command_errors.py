@@ -41,6 +41,8 @@ def which_schedule(known: Sequence[ScheduleView], usage: str) -> str:
 def unknown_schedule(number: int, known: Sequence[ScheduleView]) -> Words:
     """Says that there is no schedule with the number."""
     there = f"There are schedules {_numbers(known)}." if known else NO_SCHEDULE
+    if len(known) == 1:
+        there = f"The only one is schedule {_numbers(known)}."
     return "Unknown schedule", f"There is no schedule {number}. {there}"
 
 

@@ -443,7 +443,9 @@ async def test_schedules_are_made_changed_and_removed(room: Room) -> None:
     assert "The next question" in await room.types(boss, "/quiz-admin schedule preview")
     that_day = await room.types(boss, "/quiz-admin schedule preview friday")
     assert "The question of that day" in that_day and "Friday 6 March: opens" in that_day
-    assert "There is no schedule 7. There are schedules 1." in await room.types(boss, "/quiz-admin schedule pause 7")
+    assert "There is no schedule 7. The only one is schedule 1." in await room.types(
+        boss, "/quiz-admin schedule pause 7"
+    )
     assert "is removed" in await room.types(boss, "/quiz-admin schedule remove 1")
     assert "There is no schedule yet." in await room.types(boss, "/quiz-admin schedule pause")
 

@@ -55,7 +55,7 @@ async def test_a_schedule_is_edited_in_a_form_with_a_menu_of_roles(sim: Simulate
     (view,) = await sim.client.schedule_list(sim.operator)
     assert (str(view.spec.at), view.spec.ping) == ("09:30:00", "")
     unknown = await sim.boss.slash(sim.channel, "quiz-admin schedule edit", schedule="77")
-    assert "There is no schedule 77. There are schedules" in said(unknown)
+    assert "There is no schedule 77. The only one is schedule" in said(unknown)
 
 
 async def test_a_member_is_challenged_from_a_menu_of_members(sim: Simulated) -> None:
