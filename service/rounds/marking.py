@@ -54,7 +54,8 @@ class _OwnAnswer:
 
 
 async def view_marking(session: AsyncSession, caller: Caller, ref: str) -> MarkingView:
-    """Returns the caller's open answer beside the model answer. Refused until the round has closed."""
+    """Returns the caller's open answer beside the model answer. Refused until the round has closed, and while its
+    question is asked again."""
     return await _view(session, await _find_own(session, caller, ref))
 
 
@@ -159,7 +160,10 @@ async def set_credit(
 
 
 async def _find_own(session: AsyncSession, caller: Caller, ref: str) -> _OwnAnswer:
-    """Returns the caller's answer to the question `ref`. A ref names no answer, so it can only be their own."""
+    """Returns the caller's answer to the question `ref`. A ref names no answer, so it can only be their own.
+
+    Refused while a round asks the question: what is returned has the key.
+    """
     reference = QuestionRef.parse(ref)
     if reference.kind == "round":
         found = await rounds.find_in_workspace(session, caller.workspace_id, reference.id)
@@ -168,6 +172,8 @@ async def _find_own(session: AsyncSession, caller: Caller, ref: str) -> _OwnAnsw
         if found[0].closed_at is None:
             raise Refused(MarkingRefused(why="too early"))
         version = await questions.get_version(session, found[0].version_id)
+        if await questions.is_asked_now(session, caller.workspace_id, version.question_id):
+            raise Refused(StillOpen())
         answer = await answers.get_current(session, reference.id, caller.member_id)
         return _OwnAnswer(ref, _require_text(version, answer), version, *found)
     if reference.kind != "practice":

@@ -27,6 +27,7 @@ from service.wire import (
     QuestionPost,
     RevealPost,
     StillOpen,
+    Where,
 )
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, prose
@@ -331,6 +332,27 @@ class TestModeration:
             await team.daily.client.open_answer_credit(stranger, "e", 1, 100)
         with refused(InvalidInput(field="percent", problem="too large", limit=100)):
             await team.credit(1, 101)
+
+
+async def test_a_question_that_is_asked_again_shows_its_key_to_nobody_until_that_closes_too(team: Members) -> None:
+    await team.answered("Ada", "Bo")
+    await team.closed()
+    await team.mark("Ada", 0)
+    await team.share("Ada")
+    # Another channel of the workspace asks it the next day.
+    await team.daily.schedule(where=Where(channel="aside", name="#aside"))
+    team.clock.now = (team.clock.now + timedelta(days=1)).replace(hour=9)
+    await team.daily.ticked()
+    bo = team.daily.who("Bo")
+    with refused(StillOpen()):
+        await team.daily.client.marking(bo, team.ref)
+    with refused(StillOpen()):
+        await team.mark("Bo", 0, 1)
+    with refused(StillOpen()):
+        await team.daily.client.peer_answer(bo, team.ref)
+    await team.closed()
+    assert (await team.daily.client.marking(bo, team.ref)).key.answer == "They share storage."
+    assert await team.daily.client.peer_answer(bo, team.ref) is not None
 
 
 class TestPractice:
