@@ -334,8 +334,10 @@ def practiced_card(receipt: AnswerResult, now: datetime, wanted: PracticeFilter 
     blocks: list[Block] = []
     if late:
         blocks.append(Text("This round is closed, so your answer counts as practice and earns no points."))
-        if receipt.verdict is None:
+        if receipt.verdict is None and receipt.given.code is not None:
             blocks.append(Text("It is being judged; you get the verdict in a private message."))
+        elif receipt.verdict is None:
+            blocks.append(Text("Whether it is right stays secret until the answer is revealed."))
     if receipt.verdict and (late or receipt.verdict.message):
         blocks.append(
             Text(" ".join(part for part in (_late_result(receipt, late), escape(receipt.verdict.message)) if part))

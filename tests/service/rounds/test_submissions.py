@@ -156,11 +156,15 @@ async def test_an_answer_made_before_the_closing_time_counts_until_the_round_is_
     assert (await daily.answer(ref, "b", at=made)).status == "late"
 
 
-async def test_a_late_answer_before_the_close_does_not_reveal_the_key(daily: DailyChannel, clock: Clock) -> None:
+async def test_a_late_answer_before_the_close_reveals_neither_the_key_nor_whether_it_is_right(
+    daily: DailyChannel, clock: Clock
+) -> None:
     ref = await open_round(daily, clock, choice())
     clock.advance(hours=8)
-    receipt = await daily.answer(ref, "b")
-    assert (receipt.status, receipt.key, receipt.verdict) == ("late", None, None)
+    for option, name in (("a", "Ada"), ("b", "Bob")):
+        receipt = await daily.answer(ref, option, name)
+        assert (receipt.status, receipt.key, receipt.verdict) == ("late", None, None)
+        assert receipt.next_due is None, "a card of a wrong answer comes back sooner"
 
 
 @pytest.mark.parametrize("confidence", [False, True], ids=["in one statement", "step by step"])
