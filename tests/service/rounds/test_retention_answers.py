@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -14,11 +15,13 @@ from service.config import InvalidSettings, Settings, read_settings
 from service.rounds.retention import Retention
 from service.store import markings
 from service.store.answers import read_verdict
-from service.store.retention import Maintenance
+from service.store.competition_tables import SprintAnswer
+from service.store.retention import Maintenance, delete_old
 from service.store.session import libpq_url
 from service.store.tables import AnswerRow, Ledger, VerdictRow
 from service.wire import AnswerInput, CaseView, QuestionPost, ValueDiffers, VerdictView
 from tests.conftest import Clock
+from tests.service.competitions.sprint_scene import SprintScene
 from tests.service.daily_channel import DAILY, DailyChannel, choice, play_duel, prose, value
 
 DAYS = 90
@@ -184,6 +187,25 @@ async def test_duels_lose_their_text_too(daily: DailyChannel, clock: Clock) -> N
     assert "(2, 3)" not in str([answer.given for answer in view.answers])
     made = await daily.client.privacy(daily.who("Ada"), "export", "export")
     assert any(turn["given"].get("cleared") for turn in json.loads(made.export)["duels"])
+
+
+async def test_a_sprint_keeps_what_it_has_not_graded_and_loses_the_text_after(
+    daily: DailyChannel, clock: Clock
+) -> None:
+    async def given() -> AnswerInput:
+        """Clears what was ever written; returns the answer that is left."""
+        async with daily.service.sessions.begin() as session:
+            await delete_old(session, "answer_text", datetime(3000, 1, 1, tzinfo=UTC))
+        (row,) = await daily.rows(SprintAnswer)
+        return AnswerInput.from_stored(row.given)
+
+    await daily.bank(value())
+    scene = SprintScene(daily, clock)
+    await scene.starts(questions=1, seconds=60)
+    await scene.answers(await scene.asks(), AnswerInput(text="(2, 3)"))
+    assert await given() == AnswerInput(text="(2, 3)")
+    assert (await scene.reveals()).right == 1
+    assert await given() == AnswerInput(cleared=True)
 
 
 async def test_a_member_cannot_call_an_answer_cleared(daily: DailyChannel, clock: Clock) -> None:
