@@ -7,11 +7,12 @@ import asyncio
 import pytest
 
 from service.client import ServiceRefused, ServiceUnavailable
+from service.people.linking import GUESSES
 from service.store.tables import AnswerRow, CurrentAnswer, Identity, Member, Workspace
-from service.wire import ChatLinked, MemberLinked, Platform
+from service.wire import ChatLinked, LinkRefused, MemberLinked, Platform
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice
-from tests.service.two_chats import TwoChats
+from tests.service.two_chats import TEAM, TwoChats
 
 
 @pytest.fixture
@@ -31,6 +32,16 @@ async def test_of_two_chats_that_type_one_code_one_joins(chats: TwoChats) -> Non
     assert sum(isinstance(each, ChatLinked) for each in done) == 1
     assert all(isinstance(each, ChatLinked | ServiceRefused) for each in done), done
     assert len(await chats.daily.rows(Workspace)) == 4
+
+
+async def test_guesses_made_at_once_are_as_few_as_those_made_one_by_one(chats: TwoChats) -> None:
+    client = chats.daily.client
+    await client.hello(chats.boss("slack"), "hello", TEAM)
+    guesses = (client.chat_join(chats.boss("slack"), f"guess {n}", "ABCDEFGH", True) for n in range(2 * GUESSES))
+    done = await asyncio.gather(*guesses, return_exceptions=True)
+    refused = [each.refusal for each in done if isinstance(each, ServiceRefused)]
+    assert refused.count(LinkRefused(what="chat", why="wrong code")) == GUESSES
+    assert refused.count(LinkRefused(what="chat", why="too many codes")) == GUESSES
 
 
 async def test_two_chats_that_join_one_another_at_once_become_one_workspace(chats: TwoChats) -> None:
