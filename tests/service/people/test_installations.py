@@ -83,6 +83,15 @@ async def test_an_enterprise_stands_in_for_its_teams(keyed: DailyChannel, clock:
     assert names == ["one", "one", "all", None, "all", None, None]
 
 
+async def test_an_enterprise_that_removes_the_app_removes_no_other_ones(keyed: DailyChannel, clock: Clock) -> None:
+    for enterprise in ("E1", "E2"):
+        await keyed.client.installation_keep(installation(clock, "", enterprise=enterprise))
+    await keyed.client.installation_keep(installation(clock, "T1", enterprise="E1"))
+    await keyed.client.installation_forget("slack", "", "E1")
+    left = [row for row in await keyed.rows(InstallationRow) if row.token is not None]
+    assert [(row.enterprise, row.team) for row in left] == [("E2", ""), ("E1", "T1")]
+
+
 async def test_installing_again_takes_the_place_of_what_was(keyed: DailyChannel, clock: Clock) -> None:
     await keyed.client.installation_keep(installation(clock))
     await keyed.client.installation_forget("slack", "T1")
