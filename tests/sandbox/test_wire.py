@@ -126,9 +126,20 @@ def test_a_role_nobody_knows_is_refused(role: object) -> None:
         wire.read_run({**head, "role": role}, body)
 
 
-def test_an_outcome_of_a_status_nobody_knows_is_refused() -> None:
-    with pytest.raises(ValueError, match="status 'fine'"):
-        wire.read_outcome({"id": "x", "status": "fine"}, b"")
+@pytest.mark.parametrize("name", ["priority", "device", "role", "driving"])
+def test_a_run_of_a_kind_nobody_knows_is_refused(name: str) -> None:
+    _, head, body = wire.decode(wire.encode_run(Run("x", "")))
+    assert wire.read_run(head, body) == Run("x", "")
+    with pytest.raises(ValueError, match="'surprise'"):
+        wire.read_run({**head, name: "surprise"}, body)
+
+
+@pytest.mark.parametrize("name", ["status", "isolation", "device", "reached", "refused"])
+def test_an_outcome_of_a_kind_nobody_knows_is_refused(name: str) -> None:
+    _, head, body = wire.decode(wire.encode_outcome(Outcome("x", "ok")))
+    assert wire.read_outcome(head, body) == Outcome("x", "ok")
+    with pytest.raises(ValueError, match="an outcome of status"):
+        wire.read_outcome({**head, name: "surprise"}, body)
 
 
 def test_a_program_or_a_body_beyond_its_cap_is_not_sent() -> None:
