@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from threading import Thread
 from typing import Any
 
 import pytest
 
+from sandbox.causes import Tampered
 from sandbox.client import SandboxClient
 from sandbox.framing import RESULT_HEADER
-from sandbox.host.process import Child
-from sandbox.host.running import ChildOutput
+from sandbox.host.process import Child, ChildExit
+from sandbox.host.running import ChildOutput, build_outcome, explain
 from sandbox.values import encode, split
 from sandbox.wire import Limits, Outcome, Run
 
@@ -105,3 +108,68 @@ async def test_what_a_flooding_program_finishes_before_it_is_killed_does_not_cou
 def flood_then_finish(stdout: int, results: int) -> None:
     os.write(stdout, b"x" * 100_000)
     os.write(results, RESULT_HEADER.pack(5, ord("C")) + b"after")
+
+
+def frame(kind: str, payload: bytes = b"") -> bytes:
+    return RESULT_HEADER.pack(len(payload), ord(kind)) + payload
+
+
+def report(**changes: object) -> bytes:
+    """Returns a child's final report: all is well, but for the changes."""
+    return frame("E", json.dumps({"status": "ok", "reached": "done", "exit_code": None, **changes}).encode())
+
+
+@pytest.fixture
+async def output() -> AsyncIterator[ChildOutput]:
+    """What a child has written that took its run and finished a case."""
+    readers, writers = zip(*(os.pipe() for _ in range(3)), strict=True)
+    found = ChildOutput(Child(-1, readers[0], readers[1], readers[2], disk_mb=0), Run("run", ""))
+    hear(found, frame("A") + frame("C", b"one"))
+    yield found
+    for descriptor in (*readers, *writers):
+        os.close(descriptor)
+
+
+def hear(output: ChildOutput, data: bytes) -> Outcome:
+    """Has the supervisor read this from the results pipe; returns the outcome if the child ends now."""
+    output._on_results(output.child.results_fd, data)
+    status, cause = explain(output, GONE, Run("run", ""), None)
+    outcome = build_outcome(Run("run", ""), output, GONE, status, {"cpu_ms": 0.0, "rss_kb": 0.0})
+    return replace(outcome, cause=cause)
+
+
+GONE = ChildExit(0, 0.0, 0)
+
+
+async def test_a_report_ends_the_run_with_its_results(output: ChildOutput) -> None:
+    outcome = hear(output, report(exit_code=3))
+    assert (outcome.status, outcome.exit_code, split(outcome.results)) == ("ok", 3, [b"one"])
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        frame("A"),
+        frame("Z"),
+        report() + report(status="error"),
+        report() + frame("C", b"two"),
+        report() + frame("C", b"two")[:3],
+        report(status="accepted"),
+        report(reached="judged"),
+        report(exit_code=1 << 31),
+        report(exit_code=True),
+        report(cause={"kind": "sorcery"}),
+        report(more="x" * 4096),
+        frame("E", b"[]"),
+        frame("E", b"not JSON"),
+    ],
+)
+async def test_a_forged_frame_spoils_all_results(output: ChildOutput, forged: bytes) -> None:
+    outcome = hear(output, forged)
+    assert (outcome.status, outcome.cause, outcome.results) == ("error", Tampered(), b"")
+    assert output.stop.done()
+
+
+async def test_results_have_a_number_beyond_which_none_is_kept(output: ChildOutput) -> None:
+    outcome = hear(output, 200_000 * frame("C"))
+    assert (outcome.status, len(output.results)) == ("output", 100_001)
