@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import FormData
 from starlette.requests import Request
+from starlette.responses import Response
 
 from bot.web.security import MemberCookies, RequestProblem, cleaned, event_id, text_of
 from bot.web.store import ChatStore
@@ -18,9 +19,10 @@ from service.wire import WebPerson
 ANN, BOB = WebPerson(id="ann", name="Ann", admin=True), WebPerson(id="bob", name="Bob", admin=False)
 
 
-def request(path: str = "/m/ann/press", cookie: str = "") -> Request:
+def request(path: str = "/m/ann/press", cookie: str = "", scheme: str = "http") -> Request:
     headers = [(b"host", b"localhost"), (b"cookie", cookie.encode())]
-    return Request({"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers})
+    scope = {"type": "http", "method": "POST", "scheme": scheme, "path": path, "query_string": b"", "headers": headers}
+    return Request(scope)
 
 
 def number_of(*fields: tuple[str, str], whose: str = ANN.id, path: str = "/m/ann/press") -> str:
@@ -70,6 +72,15 @@ async def test_two_chats_on_one_machine_have_cookies_of_their_own(client: Servic
 
     assert first.cookie == again.cookie != second.cookie
     assert first.token("ann") == again.token("ann") != second.token("ann")
+
+
+@pytest.mark.parametrize(("scheme", "secure"), [("https", True), ("http", False)])
+async def test_a_cookie_that_came_by_tls_is_sent_by_tls_only(client: ServiceClient, scheme: str, secure: bool) -> None:
+    store = ChatStore(client)
+    cookies, asked, answer = MemberCookies(store), request(scheme=scheme), Response()
+    await cookies.load(asked)
+    await cookies.grant(asked, answer, await store.join("Ann"))
+    assert ("Secure" in answer.headers["set-cookie"]) is secure
 
 
 async def test_a_cookie_nobody_signed_knows_nobody(client: ServiceClient) -> None:
