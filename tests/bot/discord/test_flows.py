@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.bot.conftest import QUESTIONS
-from tests.bot.discord.simulated import Simulated, alone, fields, id_of, labels, said
+from tests.bot.discord.simulated import Simulated, alone, fields, id_of, labels, messages_of, said
 from tests.conftest import MONDAY
 from tests.service.own_variants import bank, chosen_family, variant_in
 
@@ -232,6 +232,14 @@ async def test_everyone_reads_only_that_a_report_waits_if_the_moderator_cannot_b
     assert alone(refused) and "Only quiz admins" in said(refused)
     queue = await sim.boss.slash(sim.channel, "quiz-admin review list")
     assert "Two are right." in said(queue)
+
+
+async def test_a_reply_of_several_messages_is_private_in_each(sim: Simulated) -> None:
+    await sim.opens("one-right")
+    for number in range(5):
+        await sim.ada.slash(sim.channel, "quiz report", id="one-right", text=f"{number} " + "Two are right. " * 90)
+    queue = await sim.boss.slash(sim.channel, "quiz-admin review list")
+    assert len(messages_of(queue)) > 1 and alone(queue)
 
 
 async def test_no_message_pings_anybody(sim: Simulated) -> None:
