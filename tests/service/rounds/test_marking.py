@@ -225,8 +225,10 @@ class TestConfirmation:
         assert await shared.daily.client.peer_answer(shared.daily.who("Ada"), shared.ref) is None
         with refused(MarkingRefused(why="no answer")):
             await shared.daily.client.peer_answer(shared.daily.who("Dee"), shared.ref)
-        with refused(MarkingRefused(why="not shared")):
-            await shared.confirm("Cy", 2)
+        await shared.mark("Bo", 0)
+        for name, answer in (("Cy", 2), ("Bo", 3)):
+            with refused(MarkingRefused(why="not shared")):
+                await shared.confirm(name, answer)
 
     async def test_a_confirmation_credits_the_marked_share_once(self, shared: Members) -> None:
         await shared.confirm("Bo", 1, "one")
