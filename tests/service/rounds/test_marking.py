@@ -233,6 +233,7 @@ class TestConfirmation:
     async def test_a_confirmation_credits_the_marked_share_once(self, shared: Members) -> None:
         await shared.confirm("Bo", 1, "one")
         await shared.confirm("Bo", 1, "one")
+        assert await shared.daily.client.peer_answer(shared.daily.who("Cy"), shared.ref) is None
         for name in ("Bo", "Cy"):
             with refused(MarkingRefused(why="settled")):
                 await shared.confirm(name, 1)
