@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.core.cards import Code, Small, TextField
 from bot.core.text import members, questions, results, words
 from bot.core.text.admin import rhythm_words
-from service.wire import OptionKey, RunResult, ScheduleSpec, TopicMastery, VerdictView
+from service.wire import AnswerInput, AnswerResult, OptionKey, RunResult, ScheduleSpec, TopicMastery, VerdictView
 from tests.bot.core.text.instants import read_aloud
 from tests.bot.samples import CHOICE_KEY, ME
 
@@ -215,3 +215,11 @@ def test_the_answer_in_brief_keeps_the_case_of_code() -> None:
         update={"options": tuple(OptionKey(id=text, text=text, right=True) for text in ("`x[1:]`", "`x.t()`"))}
     )
     assert results.answer_in_brief(key) == "The answer: x[1:] and x.t()."
+
+
+@pytest.mark.parametrize(("answer", "promised"), [(AnswerInput(code="x"), True), (AnswerInput(options=("a",)), False)])
+def test_a_late_answer_promises_a_verdict_of_code_only(answer: AnswerInput, promised: bool) -> None:
+    """Others are judged at once, and the reveal says how."""
+    card = results.practiced_card(AnswerResult(status="late", ref="p1", given=answer), NOON)
+    assert ("private message" in str(card.blocks)) is promised
+    assert ("until the answer is revealed" in str(card.blocks)) is not promised
