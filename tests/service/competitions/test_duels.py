@@ -12,6 +12,7 @@ from service.client import ServiceRefused
 from service.domain.duels import PLAY_WITHIN, QUESTION_SECONDS, QUESTIONS, RESPOND_WITHIN, Rating, rate_match
 from service.store.cards import CardRow
 from service.store.competition_tables import Duel, DuelRating
+from service.store.competition_tables import DuelTurn as DuelTurnRow
 from service.store.tables import Ledger, Outbox
 from service.wire import AnswerInput, DuelPost, DuelRefused, DuelTurn, DuelView, NotFound, Platform, StillOpen, Who
 from tests.conftest import Clock
@@ -184,6 +185,16 @@ async def test_a_question_closes_after_its_time(players: Players) -> None:
     over = await players.plays("Bo", view.duel, [WRONG] * QUESTIONS)
     assert over.challenger.correct == 4
     assert over.challenger.seconds == 4 * 10 + QUESTION_SECONDS
+
+
+async def test_a_platform_whose_clock_is_wrong_costs_and_gains_no_time(players: Players) -> None:
+    ref = (await players.begun()).next_ref
+    for who, at in ((players.ada, timedelta(days=1)), (players.bo, timedelta(days=-1))):
+        await players.client.duel_ask(who, ref)
+        answered = await players.client.duel_answer(who, players.event(), ref, RIGHT, players.clock.now + at)
+        assert not answered.late
+    turns = await players.daily.rows(DuelTurnRow)
+    assert [(turn.shown_at, turn.answered_at) for turn in turns] == [(players.clock.now, players.clock.now)] * 2
 
 
 async def test_the_leader_ends_a_duel_whose_last_question_closed(players: Players) -> None:
