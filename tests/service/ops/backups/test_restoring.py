@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from service.ops import backups
 from service.ops.backups import MAX_AGE, SCHEDULE_IT, BackupInvalid, examine_backups, read_header, take
 from service.process import CommandFailed
 from service.store import migrations, snapshots
@@ -88,6 +89,19 @@ def test_a_database_in_use_is_not_replaced(small: Path, database_url: str) -> No
     ):
         restored_from(small, database_url, replace=True)
     assert all_rows(database_url) == rows
+
+
+def test_nothing_is_restored_while_a_migration_runs(
+    small: Path, new_database: MakeDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backups, "LOCK_TIMEOUT_SECONDS", 0.01)
+    empty = new_database()
+    with psycopg.connect(libpq_url(empty)) as migrating:
+        migrating.execute("select pg_advisory_xact_lock(%s)", (ONE_AT_A_TIME,))
+        with pytest.raises(CommandFailed, match="in use: stop the service and its workers first"):
+            restored_from(small, empty)
+    assert all_rows(empty) == {}
+    restored_from(small, empty)
 
 
 @pytest.mark.slow
