@@ -2,6 +2,7 @@
 
 question::answer
 question:::answer, asked both ways there and one way here
+question >> answer
 
 question
 ?
@@ -26,7 +27,8 @@ FLASH_CARDS = "flash-cards"
 
 _BETWEEN = re.compile(r"[ \t]*\?{1,2}[ \t]*")
 _ONE_LINE = re.compile(
-    r"[ \t]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?P<front>[^\s:].{0,600}?)(?<!:)(?P<mark>:::?)(?!:)"
+    r"[ \t]*(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?P<front>[^\s:].{0,600}?)"
+    r"(?P<mark>(?<!:):::?(?!:)|(?<=[ ])>>(?=[ ]))"
     r"[ \t]*(?P<back>[^\s:].*)"
 )
 _CODE = re.compile(r"`[^`\n]*`")
@@ -53,7 +55,7 @@ def read_flash_cards(document: Document) -> Draft:
     """Reads all cards of a document; nothing if `::` is not a mark of cards in it."""
     draft = Draft()
     text = "\n".join(document.source.lines)
-    if "\n?" not in text and "::" not in text:
+    if "\n?" not in text and "::" not in text and " >> " not in text:
         return draft
     tagged = _TAG.search(text) is not None or _TAGGED.search(text[:2000]) is not None
     outside = _outside(document)
@@ -93,7 +95,8 @@ def _of_lines(document: Document, outside: bytearray, *, tagged: bool) -> list[_
         if not outside[number] or not line.strip():
             continue
         filled += 1
-        card = _ONE_LINE.fullmatch(_CODE.sub(lambda code: "`" * len(code[0]), line)) if "::" in line else None
+        marked = "::" in line or " >> " in line
+        card = _ONE_LINE.fullmatch(_CODE.sub(lambda code: "`" * len(code[0]), line)) if marked else None
         if card and not (line[card.start("mark") - 1] == line[card.end("mark") : card.end("mark") + 1] == "`"):
             front, back = line[card.start("front") : card.end("front")], line[card.start("back") :]
             words = " " in front or not front.isascii() or (tagged and line[card.start("mark") - 1].isspace())

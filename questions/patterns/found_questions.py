@@ -12,7 +12,7 @@ from questions.patterns.answers import last_of_text, only_pictures, says_nothing
 from questions.patterns.exams import are_parts
 from questions.patterns.options.choices import bulleted_choice, find_choice, only_says_type, only_shows
 from questions.patterns.options.marks import bullet_options, numbered_options
-from questions.patterns.options.tables import with_table_options
+from questions.patterns.options.tables import with_lettered_rows, with_table_options
 from questions.source import Finding, trim
 from questions.wording.labels import (
     begins_with_placeholder,
@@ -83,7 +83,8 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
     """Adds a question to the draft: as a choice if it has options, with a finding if it has no key."""
     if (last := last_of_text(document.source, found.first, found.last)) != found.last:
         found = replace(found, last=last)
-    found = replace(found, prompt=_without_label(found.prompt))
+    prompt = _without_label(found.prompt)
+    found = replace(found, prompt=with_lettered_rows(prompt) if found.labeled and "|" in prompt else prompt)
     question = make_question(document, found)
     answer = _FIRST_RULE.sub("", without_promotion(_CARD_TAG.sub("", found.answer, count=1)), count=1)
     answer = _below_label(answer) if found.labeled else with_table_options(answer)

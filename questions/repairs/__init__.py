@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from questions.repairs.answer_titles import with_answer_labels
+from questions.repairs.card_sides import with_labeled_sides
 from questions.repairs.css_letters import with_css_letters
 from questions.repairs.emphasized_keys import with_plain_keys
 from questions.repairs.examview import with_bare_keys
@@ -20,6 +21,7 @@ from questions.repairs.label_letters import with_label_letters
 from questions.repairs.line_breaks import with_plain_ends
 from questions.repairs.numbering import with_spaces
 from questions.repairs.own_letters import with_own_letters
+from questions.repairs.quotes import with_unquoted_lines
 from questions.repairs.repeated_options import with_repeated_options
 from questions.repairs.roman_numbers import with_decimal_numbers
 from questions.repairs.signed_answers import with_signed_answers
@@ -37,6 +39,8 @@ def repaired(source: Source) -> Source:
 
 
 _REPAIRS = (
+    with_unquoted_lines,
+    with_labeled_sides,
     with_decimal_numbers,
     with_repeated_options,
     with_answer_labels,

@@ -1,7 +1,7 @@
 """Gives lines right below lettered options that are nothing but a key the usual form of one.
 
-`Answer - C`, `- answer c`, `✅ C`, `||C||`, `The correct answer is (c).`, `[Answer: C]` and `**C) blue** is correct.`
-become `**Answer:** C`.
+`Answer - C`, `- answer c`, `✅ C`, `||C||`, `The correct answer is (c).`, `[Answer: C]`, `**C) blue** is correct.`, and
+`✅ blue` below `C) blue`, become `**Answer:** C`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from questions.fences import fence_after, fence_in
+from questions.fences import fence_after, fence_in, lines_outside_programs
 from questions.wording.labels import ANSWER_WORDS, label_of
 
 if TYPE_CHECKING:
@@ -50,6 +50,10 @@ def with_key_lines(source: Source) -> Source:
         if key["label"] or (key["mark"] and signs[key["mark"].strip()] >= _FEWEST):
             lines[at] = f"{key['lead']}**Answer:** {key['key'].upper()}"
     lines = [_from_sentence(line, lines, at) for at, line in enumerate(lines)]
+    named = _texts_below_options(source)
+    if len(named) >= _FEWEST:
+        for at, letter in named.items():
+            lines[at] = f"**Answer:** {letter}"
     for at in _words_above_letters(source):
         lines[at] = f"**{lines[at].strip()}**"
     return replace(source, lines=tuple(lines)) if tuple(lines) != source.lines else source
@@ -90,6 +94,32 @@ def _is_unusual(line: str, key: re.Match[str]) -> bool:
     """Returns whether a line is not read as a key without this."""
     ends_in_sign = line.rstrip()[-1:] in f"{_SIGNS}\\\ufe0f"
     return not key["label"] or key["bullet"] is not None or ends_in_sign or label_of(line) is None
+
+
+_SIGNED = re.compile(rf"[ \t]*(?:[-*+][ ])?[{_SIGNS}]\ufe0f?[ ]*(?P<text>\S.{{0,300}})")
+_LETTERED = re.compile(
+    r"[ \t>]*(?:[-*+][ ]+)?[*_(\[]{0,3}(?P<letter>[A-J])[*_]{0,3}[).:\]][*_)]{0,3}[ \t]*(?P<text>\S.*)"
+)
+
+
+def _texts_below_options(source: Source) -> dict[int, str]:
+    """Returns the lines that are a sign and the text of one of the lettered options right above, with its letter."""
+    found: dict[int, str] = {}
+    options: dict[str, str] = {}
+    for at, line in lines_outside_programs(source.lines):
+        option = _LETTERED.fullmatch(line) if len(line) <= _LONGEST_SENTENCE else None
+        if option:
+            options[_bare(option["text"])] = option["letter"]
+        elif line.strip():
+            signed = _SIGNED.fullmatch(line) if options else None
+            if signed and (letter := options.get(_bare(signed["text"]))):
+                found[at] = letter
+            options = {}
+    return found
+
+
+def _bare(text: str) -> str:
+    return text.strip(" *_`.").casefold()
 
 
 _LONGEST = 80

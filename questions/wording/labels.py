@@ -475,7 +475,7 @@ _LONGEST_LABEL = 80
 
 
 _EXPLAINS = re.compile(
-    rf"(?P<mark>[*_]{{1,3}})?(?:{_EXPLANATION})(?:[ ]?/[ ]?references?)?"
+    rf"(?:[-*+][ ]+)?(?P<mark>[*_]{{1,3}})?(?:{_EXPLANATION}|why)(?:[ ]?/[ ]?references?)?"
     r"(?(mark)(?:(?P=mark)[ ]?[:：]|[ ]?[:：](?P=mark))|[ ]?[:：])\s{0,9}"
     rf"|[\[【](?:{_EXPLANATION})[\]】][ ]?[:：]?\s{{0,9}}",
     re.IGNORECASE,

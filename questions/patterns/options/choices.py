@@ -278,9 +278,9 @@ def _of_numbered(prompt: str, answer: str, *, counted: bool) -> ChoiceParts | No
     return key and _joined(asked, "", replace(run, lead=""), key, "", keyless=False)
 
 
-_COUNTS = re.compile(
-    r"\b(?:how (?:many|much)|number of|count|sum|value|output|print|returns?)\b|多少|几个|сколько", re.IGNORECASE
-)
+_COUNTS = re.compile(r"\b(?:how (?:many|much)|number of|count|sum)\b|多少|几个|сколько", re.IGNORECASE)
+_COMPUTES = re.compile(r"\b(?:value|output|print|returns?)\b", re.IGNORECASE)
+"""Words of a question whose answer may be a number; it is that of an option where few questions have such a word."""
 _FEWEST_COUNTED = 3
 
 
@@ -294,12 +294,13 @@ def keys_are_numbers(read: Sequence[tuple[str, str]]) -> bool:
     if len(found) < _FEWEST_COUNTED or len(found) * 10 < len(read) * 9:
         return False
     for run, answer in found:
-        said = _NAMED_NUMBER.fullmatch(answer.strip(" *_`"))
+        said = _NAMED_NUMBER.fullmatch(answer.partition("\n")[0].strip(" *_`"))
         if said is None or said["text"] or not 1 <= int(said["number"]) <= len(run.options):
             return False
         if _COUNTS.search(run.lead) or any(option.text.strip(" .").isdecimal() for option in run.options):
             return False
-    return True
+    others = sum(_COMPUTES.search(run.lead) is None for run, _ in found)
+    return others >= _FEWEST_COUNTED and others * 2 > len(found)
 
 
 _BARE_LETTER = re.compile(r"[ \t]{0,3}(?P<letter>[A-Ja-j])[ \t]+(?P<text>\S.*)")

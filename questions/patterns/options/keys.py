@@ -78,7 +78,7 @@ def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True)
     if not letters:
         return None if len(first.strip(" *_`().")) == 1 else _by_text(text, options)
     ids = frozenset(latin_letter(letter) for letter in _LETTER.findall(_AND_WORD.sub(" ", found["letters"])))
-    rest = found["rest"].lstrip(" -–—*_`").strip()
+    rest = _SEPARATOR.sub("", found["rest"], count=1).strip()
     below_it = next((line for line in below.split("\n") if line.strip()), "")
     if len(ids) == 1 and (several := _lettered_texts(first, options)):
         return Key(several, trim(below), first.strip())
@@ -90,6 +90,8 @@ def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True)
     return Key(ids, trim(f"{rest}\n{below}"), first.strip())
 
 
+_SEPARATOR = re.compile(r"^[*_`]{0,3}[ ]{0,9}(?:[-–—]{1,2}[ ]{0,9})?")
+"""What is between a letter and the text behind it: the end of its emphasis, and a dash."""
 _BULLET = re.compile(r"[ ]{0,3}[-*+•][ ]+(?P<text>\S.*)")
 _ITEM_LETTER = re.compile(r"[*_`(]{0,3}(?P<letter>[A-J])[).:]?[*_`]{0,3}(?:[ ]+(?P<text>\S.*)|$)")
 

@@ -48,6 +48,22 @@ def with_table_options(text: str) -> str:
     return "\n".join((*lines[: at - 1], *shown, *lines[end:]))
 
 
+def with_lettered_rows(prompt: str) -> str:
+    """Returns a prompt that ends in a table of letters and texts, whose header may be empty, with lines such as
+    `a. a view` instead; the prompt itself if it ends otherwise."""
+    lines = prompt.split("\n")
+    at = next((i for i, line in enumerate(lines) if i and _RULE.fullmatch(line) and _ROW.fullmatch(lines[i - 1])), None)
+    if at is None:
+        return prompt
+    header = _option(lines[at - 1])
+    found = [header, *map(_option, lines[at + 1 :])] if header else [*map(_option, lines[at + 1 :])]
+    named = [one for one in found if one]
+    letters = "".join(letter for letter, _, _ in named)
+    if len(named) < max(len(found), _FEWEST) or letters != "abcdefghij"[: len(letters)]:
+        return prompt
+    return "\n".join((*lines[: at - 1], *(f"{letter}. {said}" for letter, said, _ in named)))
+
+
 def _option(line: str) -> tuple[str, str, bool] | None:
     """Returns letter and text of a row, and whether its text is bold; None for other rows."""
     row = _ROW.fullmatch(line)

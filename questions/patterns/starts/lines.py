@@ -250,7 +250,7 @@ def _line(block: Block) -> _AskingLine | None:
     if found["bold"].strip().rstrip(".:)：").isdecimal():
         return _AskingLine(question_line(f"{found['bold']} {said}"), bold=True, count=lines)
     if ends_asking(found["bold"]):
-        return _AskingLine(stem, said=same.strip(), bold=True, count=lines)
+        return _AskingLine(stem, said=_DASH.sub("", same.strip()), bold=True, count=lines)
     if not stem.number:
         return None
     whole = rest.lstrip(" .:：–—-")
@@ -259,6 +259,10 @@ def _line(block: Block) -> _AskingLine | None:
     labeled = is_question_word(title)
     asked = QuestionLine(stem.number, whole, stem.links, stem.level, labeled or stem.labeled)
     return _AskingLine(asked, title="" if labeled else title, bold=True, count=block.text.count("\n") + 1)
+
+
+_DASH = re.compile(r"^[–—-]{1,2}[ ]+")
+"""What separates a question in bold from an answer in its line."""
 
 
 def _bold_once(text: str) -> str:

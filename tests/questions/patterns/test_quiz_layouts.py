@@ -1,0 +1,130 @@
+"""One quiz in the many layouts that people, and the programs they ask, write it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from questions import Question, read_bank
+
+Layout = Callable[[int, str, tuple[str, ...], int, str], str]
+
+QUIZ = (
+    ("What does `detach()` return?", ("A copy", "A view without history", "A leaf", "Nothing"), 1, "It shares memory."),
+    ("Which call zeroes gradients?", ("`zero_()`", "`zero_grad()`", "`backward()`", "`step()`"), 1, "See its docs."),
+    ("Which dtype is the default?", ("float16", "float64", "float32", "bfloat16"), 2, "It can be changed."),
+    ("What is a leaf?", ("A result", "A module", "A hook", "A tensor made by the user"), 3, "It has no history."),
+)
+LETTERS = "ABCD"
+BREAK = "  \n"
+
+
+def rows(options: tuple[str, ...], form: str, between: str = "\n") -> str:
+    return between.join(
+        form.format(letter=letter, small=letter.lower(), number=at, text=option)
+        for at, (letter, option) in enumerate(zip(LETTERS, options, strict=True), 1)
+    )
+
+
+CHOICES: dict[str, Layout] = {
+    "key with text, reason, rule": lambda n, asked, options, key, why: (
+        f"### Question {n}\n**{asked}**\n\n{rows(options, '{letter}) {text}', BREAK)}\n\n"
+        f"**Correct Answer:** {LETTERS[key]}) {options[key]}\n\n**Explanation:** {why}\n\n---\n"
+    ),
+    "nested lists": lambda n, asked, options, key, why: (
+        f"{n}. **{asked}**\n{rows(options, '   - {letter}) {text}')}\n\n"
+        f"   **Answer:** {LETTERS[key]}) {options[key]}\n   **Explanation:** {why}\n"
+    ),
+    "key in bold as a whole": lambda n, asked, options, key, why: (
+        f"**Q{n}. {asked}**\n{rows(options, '{small}) {text}')}\n"
+        f"**Answer: {LETTERS[key].lower()}) {options[key]}**\n{why}\n"
+    ),
+    "fold": lambda n, asked, options, key, why: (
+        f"#### {n}. {asked}\n{rows(options, '* **{letter}.** {text}')}\n"
+        f"<details>\n<summary>Show answer</summary>\n\n**{LETTERS[key]}.** {options[key]}. {why}\n\n</details>\n"
+    ),
+    "plain lines": lambda n, asked, options, key, why: (
+        f"Question {n}: {asked}\n{rows(options, '{letter}. {text}')}\nAnswer: {LETTERS[key]}\nExplanation: {why}\n"
+    ),
+    "bullets for all": lambda n, asked, options, key, why: (
+        f"- **{asked}**\n{rows(options, '  - {letter}: {text}')}\n  - **Answer:** {LETTERS[key]}\n  - **Why:** {why}\n"
+    ),
+    "table without a header": lambda n, asked, options, key, why: (
+        f"### {n}. {asked}\n| | |\n|---|---|\n{rows(options, '| {letter} | {text} |')}\n\n"
+        f"**Answer:** {LETTERS[key]}\n\n**Explanation:** {why}\n"
+    ),
+    "emoji for letters, a sign before the text": lambda n, asked, options, key, why: (
+        f"**{asked}**\n"
+        + "\n".join(f"{sign} {one}" for sign, one in zip("🇦🇧🇨🇩", options, strict=True))
+        + f"\n✅ **{options[key]}**\n{why}\n"
+    ),
+    "numbers": lambda n, asked, options, key, why: (
+        f"### {asked}\n\n{rows(options, '{number}. {text}')}\n\n**Answer:** {key + 1}\n\n**Explanation:** {why}\n"
+    ),
+}
+PROSE: dict[str, Layout] = {
+    "labels": lambda n, asked, options, key, why: f"Q: {asked}\nA: {options[key]}. {why}\n",
+    "items": lambda n, asked, options, key, why: f"- {asked}\n    {options[key]}. {why}\n",
+    "a dash": lambda n, asked, options, key, why: f"**{asked}** — {options[key]}. {why}\n",
+    "arrows": lambda n, asked, options, key, why: f"{asked} >> {options[key]}. {why}\n",
+    "brackets": lambda n, asked, options, key, why: f"[Q{n}] {asked}\n[A] {options[key]}. {why}\n",
+    "quotes": lambda n, asked, options, key, why: f"> **Q{n}:** {asked}\n>\n> **A:** {options[key]}. {why}\n",
+    "sides": lambda n, asked, options, key, why: f"## Card {n}\n**Front:** {asked}\n**Back:** {options[key]}. {why}\n",
+    "Seiten": lambda n, asked, options, key, why: f"Vorderseite: {asked}\nRückseite: {options[key]}. {why}\n",
+}
+
+
+def read(layout: Layout, title: str = "# PyTorch Quiz\n\n") -> tuple[Question, ...]:
+    text = title + "\n".join(layout(at, *one) for at, one in enumerate(QUIZ, 1))
+    reading = read_bank(text, name="quiz.md")
+    assert reading.unaccounted() == () and reading.unanswered == 0
+    return reading.bank.questions
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_quiz_with_options_is_the_same_in_each_layout(name: str) -> None:
+    found = [
+        (one.prompt, tuple(o.text for o in one.options), [o.right for o in one.options].index(True), one.why)
+        for one in read(CHOICES[name])
+    ]
+    folded = name == "fold"
+    assert found == [
+        (asked, options, key, f"{options[key]}. {why}" if folded else why) for asked, options, key, why in QUIZ
+    ]
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_a_quiz_without_options_is_the_same_in_each_layout(name: str) -> None:
+    found = [(one.prompt, one.answer) for one in read(PROSE[name])]
+    assert found == [(asked, f"{options[key]}. {why}") for asked, options, key, why in QUIZ]
+
+
+def test_a_number_below_questions_for_numbers_is_no_key() -> None:
+    counts = "".join(
+        f"### How many of these share memory?\n\n1. a{n}\n2. b\n3. c\n\n**Answer:** 2\n\n" for n in range(4)
+    )
+    prints = "".join(f"### What does line {n} print?\n\n1. a{n}\n2. b\n3. c\n\n**Answer:** 2\n\n" for n in range(4))
+    for text in (counts, prints):
+        assert {one.kind for one in read_bank(text, name="a.md").bank.questions} == {"open"}
+
+
+def test_two_texts_below_a_sign_are_no_keys_and_flags_are_no_letters() -> None:
+    asked = "".join(f"**What is number {n}?**\nA) one\nB) two\n✅ two\n\n" for n in range(2))
+    assert read_bank(asked, name="a.md").answered == 0
+    flags = "**Q:** Which flags?\n\n**A:** These two:\n\n🇫🇷 France\n🇩🇪 Germany\n"
+    (question,) = read_bank(flags, name="a.md").bank.questions
+    assert question.answer == "These two:\n\n🇫🇷 France\n🇩🇪 Germany"
+
+
+def test_quotes_that_answer_stay_quotes_and_a_single_card_has_no_sides() -> None:
+    text = "**Q1:** What is a view?\n\n> **A:** It shares memory.\n\n**Q2:** What is a leaf?\n\n> **A:** A tensor.\n"
+    assert [one.answer for one in read_bank(text, name="a.md").bank.questions] == ["It shares memory.", "A tensor."]
+    assert read_bank("# Notes\n\nFront: the door\nBack: the garden\n", name="a.md").bank.questions == ()
+
+
+def test_a_table_of_letters_below_a_question_whose_answer_is_no_letter_stays_a_part_of_it() -> None:
+    table = "| | |\n|---|---|\n| A | view |\n| B | t |"
+    text = f"### What do these have in common?\n\n{table}\n\n**Answer:** They share memory.\n"
+    (question,) = read_bank(text, name="a.md").bank.questions
+    assert (question.kind, question.answer) == ("open", "They share memory.") and "view" in question.prompt
