@@ -15,6 +15,7 @@
   let listed = null; // the text that they are for
   let token = "";
   let before = null; // what had the focus
+  let pending = null; // what was sent and has no reply yet: its content and its event
 
   const recent = () => kept.read(memory);
   const remember = (text) => kept.write(memory, [text, ...recent().filter((one) => one !== text)].slice(0, 5));
@@ -109,9 +110,15 @@
     return send(`${base}/say`, new URLSearchParams({ text }));
   }
 
+  const makeEvent = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (number) => number.toString(16)).join("-");
+
   async function send(url, fields) {
+    fields.delete("event");
+    const content = JSON.stringify([url, ...fields].map((one) => (one[1] instanceof File ? [one[0], one[1].name] : one)));
+    // A request repeated after a broken connection, or a second click on a button, must be the same event.
+    if (pending?.content !== content) pending = { content, event: makeEvent() };
     fields.set("token", token);
-    fields.set("event", Array.from(crypto.getRandomValues(new Uint32Array(4)), (number) => number.toString(16)).join("-"));
+    fields.set("event", pending.event);
     tell("One moment…");
     try {
       const answer = await request(url, { method: "POST", body: fields, headers: { Accept: "application/json" } });
@@ -120,6 +127,7 @@
         throw new Error(page.querySelector("main p")?.textContent ?? `The server responded with status ${answer.status}.`);
       }
       const { html, editor } = await answer.json();
+      pending = null;
       if (editor) return location.assign(editor);
       show(html);
     } catch (error) {

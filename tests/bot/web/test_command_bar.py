@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qs
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from bot.core.command_parser import offer, suggest
 from bot.core.command_spec import specs_of
@@ -129,4 +131,34 @@ async def test_the_bar_in_a_browser(room: Room, quiz_chat: WebChat, width: int) 
         await expect(page.locator(".message.private").last).to_contain_text("tensors")
         await expect(bar).to_be_hidden()
         assert windows.complaints() == []
+        await windows.close()
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@needs_chromium
+async def test_a_command_that_is_sent_again_after_a_lost_reply_is_the_same_event(
+    room: Room, quiz_chat: WebChat
+) -> None:
+    app = build(quiz_chat, Quiz(room.client).handle, suggest, client=room.client)
+    async with opened_chromium() as browser, served(app, quiz_chat.close) as address:
+        windows = Windows(browser, address)
+        ann = await windows.open()
+        await ann.join("Ann", heading="Question of the day")
+        page, keys = ann.page, ann.page.keyboard
+        events: list[str] = []
+
+        async def answer(route: Route) -> None:
+            events.append(parse_qs(route.request.post_data or "")["event"][0])
+            reply = await route.fetch()
+            await (route.abort() if len(events) == 1 else route.fulfill(response=reply))
+
+        await page.route("**/say", answer)
+        await keys.press("Control+k")
+        for shown in ("Not sent", "A right answer earns", "A right answer earns"):
+            await page.get_by_label("Command", exact=True).fill("rules")
+            await expect(page.get_by_role("option")).to_have_count(1)
+            await keys.press("Enter")
+            await expect(page.locator("#command-bar")).to_contain_text(shown)
+        assert events[0] == events[1] != events[2] and len(events) == 3
         await windows.close()
