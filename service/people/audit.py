@@ -13,7 +13,7 @@ from service.rounds.idempotency import EventCall, run_once
 from service.store import audits, members
 from service.store.audits import NEWEST, AuditFilter
 from service.store.members import Caller
-from service.wire import AdminsOnly, AuditView
+from service.wire import AdminsOnly, AuditFact, AuditView
 
 T = TypeVar("T")
 
@@ -64,7 +64,18 @@ def _member_in(detail: dict[str, Any]) -> int:
     return int(detail.get("member", 0))
 
 
-def _facts(detail: dict[str, Any], names: dict[int, str]) -> dict[str, str]:
+def _facts(detail: dict[str, Any], names: dict[int, str]) -> dict[str, AuditFact]:
     """Returns the details that are set, sorted because JSONB keeps no order."""
     named = {**detail, "member": names.get(_member_in(detail), "")} if "member" in detail else detail
-    return {name: str(value) for name, value in sorted(named.items()) if name == "member" or value not in ("", None)}
+    return {name: _fact(value) for name, value in sorted(named.items()) if name == "member" or value not in _UNSET}
+
+
+_UNSET: tuple[object, ...] = ("", None, [], {})
+
+
+def _fact(value: Any) -> AuditFact:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, dict):
+        return tuple(f"{name} {inner}" for name, inner in sorted(value.items()) if inner not in _UNSET)
+    return tuple(map(str, value)) if isinstance(value, list) else str(value)

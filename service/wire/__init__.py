@@ -32,6 +32,7 @@ from sandbox.differences import ShapeDiffers as ShapeDiffers
 from sandbox.differences import TypeDiffers as TypeDiffers
 from sandbox.differences import ValueDiffers as ValueDiffers
 from sandbox.differences import ValueType as ValueType
+from service.wire.admin import AuditFact as AuditFact
 from service.wire.admin import AuditView as AuditView
 from service.wire.admin import ChannelView as ChannelView
 from service.wire.admin import DayState as DayState

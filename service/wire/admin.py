@@ -145,6 +145,10 @@ class WorkspaceSettings(Model):
     """Of all chats."""
 
 
+AuditFact = str | bool | tuple[str, ...]
+"""What is known of an action: a text or number, whether something is on, or a list."""
+
+
 class AuditView(Model):
     """An action of an admin."""
 
@@ -152,7 +156,7 @@ class AuditView(Model):
     at: datetime
     by: str
     action: str
-    facts: dict[str, str]
+    facts: dict[str, AuditFact]
     """What it was done to, by name. `member` is a member's name, empty if they were forgotten."""
 
 

@@ -25,6 +25,7 @@ from bot.core.text.words import (
     weekdays_words,
 )
 from service.wire import (
+    AuditFact,
     AuditView,
     BankLog,
     BankView,
@@ -290,10 +291,16 @@ def audit_card(views: tuple[AuditView, ...]) -> Card:
 def audit_facts(view: AuditView) -> str:
     """Returns facts such as `member Ada, points 5, reason typo`."""
     facts = {**view.facts, "member": view.facts["member"] or "someone"} if "member" in view.facts else view.facts
-    said = [f"{name} {value}" for name, value in facts.items() if name != "errors"]
+    said = [f"{name.replace('_', ' ')} {_fact(value)}" for name, value in facts.items() if name != "errors"]
     if "errors" in facts:
-        said.append(f"refused: {plural(int(facts['errors']), 'error')}")
+        said.append(f"refused: {plural(int(str(facts['errors'])), 'error')}")
     return ", ".join(said)
+
+
+def _fact(value: AuditFact) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return value if isinstance(value, str) else and_list(value)
 
 
 def audit_time(at: datetime) -> str:

@@ -71,3 +71,13 @@ async def test_the_trail_is_the_workspaces_own_the_newest_first_and_no_longer_th
         stage.now += timedelta(minutes=1)
     assert [line.facts["number"] for line in await audit.trail(stage.session, boss, 2)] == ["3", "2"]
     assert await audit.trail(stage.session, eve) == ()
+
+
+async def test_switches_and_lists_stay_what_they_are_and_empty_lists_are_left_out(stage: Stage) -> None:
+    boss = await stage.caller("Boss", admin=True)
+    detail = {"confidence": True, "variants": False, "kinds": ["choice", "code"], "topics": [], "days": 0}
+    await administer(stage, boss, "e1", Work(), **detail, pause={"first": "2026-03-02", "last": None})
+    (line,) = await audit.trail(stage.session, boss)
+    known = {"confidence": True, "variants": False, "kinds": ("choice", "code"), "days": "0"}
+    assert line.facts == {**known, "pause": ("first 2026-03-02",)}
+    assert type(line).model_validate_json(line.model_dump_json()) == line

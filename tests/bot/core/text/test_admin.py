@@ -84,6 +84,9 @@ def test_a_refused_import_is_marked_in_the_audit_log() -> None:
     at = datetime(2026, 3, 2, 9, tzinfo=UTC)
     view = AuditView(at=at, by="Ann", action="bank import", facts={"name": "own.md", "errors": "1"})
     assert audit_facts(view) == "name own.md, refused: 1 error"
+    facts = {"confidence": True, "kinds": ("choice", "code"), "open_minutes": "60"}
+    settings = AuditView(at=at, by="Ann", action="schedule add", facts=facts)
+    assert audit_facts(settings) == "confidence on, kinds choice and code, open minutes 60"
 
 
 def test_the_preview_is_in_the_schedules_zone() -> None:

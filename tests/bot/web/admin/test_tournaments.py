@@ -76,7 +76,7 @@ async def test_every_option_of_the_command_reaches_the_plan(room: Room, member: 
     view = await room.client.tournament(OPERATOR)
     assert (view.teams_by, view.days, view.late, view.form) == ("captains", 7, False, "table")
     (done,) = await room.client.audit(OPERATOR, action="tournament plan")
-    assert done.facts["balance"] == "rating" and done.facts["schedules"] == "[1]"
+    assert done.facts["balance"] == "rating" and done.facts["schedules"] == ("1",)
 
 
 @pytest.mark.parametrize(
