@@ -100,6 +100,12 @@ class Reading:
         """Whether the bank must not be imported."""
         return any(finding.severity == "error" for finding in self.findings)
 
+    @property
+    def takes_recipe(self) -> bool:
+        """Whether the document can be read by a recipe: text, tables and data, but no format with fixed places."""
+        fixed = {native.NAME, *(one.name for one in IMPORT_FORMATS)} - {CSV, RECORDS}
+        return not fixed & set(self.bank.dialects)
+
     def unaccounted(self) -> tuple[int, ...]:
         """Returns the lines that are not blank, in no question, list of keys or passage, and not named by a finding
         about what was left out; always empty."""
@@ -214,12 +220,6 @@ def _unread(name: str, error: InvalidRecipe) -> Reading:
     stem = Path(name).stem or "bank"
     finding = _invalid_recipe(Source(name, ("",)), error)
     return Reading(Bank(stem, stem, ()), (finding,), (), Source(name, ("",)))
-
-
-def takes_recipe(reading: Reading) -> bool:
-    """Returns whether a document can be read by a recipe: text, tables and data, but no format with fixed places."""
-    fixed = {native.NAME, *(one.name for one in IMPORT_FORMATS)} - {CSV, RECORDS}
-    return not fixed & set(reading.bank.dialects)
 
 
 def _foreign_reading(sheet: ImportDraft, recipe: Recipe | None) -> Reading:

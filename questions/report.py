@@ -13,7 +13,6 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from questions.passages import main_passages
-from questions.reader import takes_recipe
 from questions.source import SEVERITIES
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def reading_text(reading: Reading, *, verbose: bool = False) -> Text:
         text.append("\n = ", _FRAME).append("in no question: ", "bold").append(unused)
         if reading.mostly_unused:
             text.append(f", {reading.unused_share:.0%} of the document")
-            if takes_recipe(reading):
+            if reading.takes_recipe:
                 text.append("\n = ", _FRAME).append("help: ", "bold")
                 text.append("if questions are missing, state how they are written: --question '### {n}. {prompt}'")
     for passage in reading.unused if verbose else ():

@@ -100,9 +100,7 @@ async def import_path(
 async def saved_recipe(session: AsyncSession, workspace_id: int | None, reading: Reading, stated: str = "") -> str:
     """Returns the recipe saved with the bank of a document that was read without one; empty if there is none, or if
     the document or the caller states how to read it."""
-    from questions.reader import takes_recipe  # it has read the document
-
-    if stated.strip() or reading.bank.recipe or not takes_recipe(reading):
+    if stated.strip() or reading.bank.recipe or not reading.takes_recipe:
         return ""
     row = await imports.find_bank(session, workspace_id, reading.bank.name)
     return row.recipe if row else ""

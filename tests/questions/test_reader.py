@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from questions import Finding, Reading, as_data, from_data, read_bank, read_path, shipped_bank
 from questions.export import export_bank
-from questions.reader import takes_recipe
 from questions.report import finding_github, reading_text, readings_json
 from tests.questions.call_count import count_calls
 
@@ -475,7 +474,7 @@ def test_a_recipe_for_our_own_format_is_an_error_at_the_first_question() -> None
     ],
 )
 def test_only_text_tables_and_data_take_a_recipe(name: str, text: str, takes: bool) -> None:
-    assert takes_recipe(read_bank(text, name=name)) is takes
+    assert read_bank(text, name=name).takes_recipe is takes
 
 
 def test_findings_stand_in_the_order_of_their_lines() -> None:
