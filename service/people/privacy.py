@@ -18,6 +18,7 @@ from service.store import (
     members,
     notifications,
     personal_records,
+    questions,
     reports,
     sprints,
     suggestions,
@@ -26,7 +27,7 @@ from service.store import (
 )
 from service.store import privacy as store_privacy
 from service.store.members import Caller, list_identities
-from service.store.tables import Member
+from service.store.tables import Member, VerdictRow
 from service.wire import (
     PrivacyAction,
     PrivacyView,
@@ -61,7 +62,11 @@ async def apply_action(session: AsyncSession, caller: Caller, action: PrivacyAct
 
 
 async def _collect(session: AsyncSession, member: Member) -> dict[str, Any]:
-    """Returns what is stored about a member, for an export. `personal_data` says what of it is left out, and why."""
+    """Returns what is stored about a member, for an export. `personal_data` says what of it is left out, and why.
+
+    How good an answer is stays out while its question is asked: others may still answer it.
+    """
+    secret = await questions.list_asked_now(session, member.workspace_id)
     return {
         "member": {
             "name": member.name,
@@ -80,7 +85,7 @@ async def _collect(session: AsyncSession, member: Member) -> dict[str, Any]:
         **await _web_chat(session, member.id),
         **await _rounds(session, member.id),
         **await _deeds(session, member.id),
-        "answers": await _answers(session, member.id),
+        "answers": await _answers(session, member.id, secret),
         "points": await _points(session, member.id),
         "sprints": await _sprints(session, member.id),
         "measurements": await _measurements(session, member.id),
@@ -91,6 +96,7 @@ async def _collect(session: AsyncSession, member: Member) -> dict[str, Any]:
         "cards": [
             {"question": key, "due": card.due.isoformat(), "reviews": card.reviews, "state": card.state}
             for card, key in await store_privacy.list_cards(session, member.id)
+            if key not in secret
         ],
         "notifications": await _notifications(session, member.id),
         "duels": await _duels(session, member.id),
@@ -259,7 +265,7 @@ async def _duel_list(session: AsyncSession, member_id: int) -> list[dict[str, An
     ]
 
 
-async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]]:
+async def _answers(session: AsyncSession, member_id: int, secret: frozenset[str]) -> list[dict[str, Any]]:
     found = await store_privacy.list_answers(session, member_id)
     written = {answer.id for answer, _, _ in found}
     marks, shared = await markings.list_marks(session, written), await markings.list_shared(session, written)
@@ -270,15 +276,21 @@ async def _answers(session: AsyncSession, member_id: int) -> list[dict[str, Any]
             "given": answer.given,
             "practice": answer.round_id is None,
             "at": answer.at.isoformat(),
-            "verdict": verdict and verdict.verdict,
-            # Its seed draws the hidden cases, which others may still have to pass.
-            "detail": verdict and {name: value for name, value in verdict.detail.items() if name != "seed"},
-            "credit": confirmed.get(answer.id) if verdict is None or verdict.credit is None else verdict.credit,
+            **_verdict(None if key in secret and not answer.given.get("code") else verdict, confirmed.get(answer.id)),
             "marks": marks.get(answer.id),
             "shared": answer.id in shared,
         }
         for answer, key, verdict in found
     ]
+
+
+def _verdict(verdict: VerdictRow | None, confirmed: float | None) -> dict[str, Any]:
+    return {
+        "verdict": verdict and verdict.verdict,
+        # Its seed draws the hidden cases, which others may still have to pass.
+        "detail": verdict and {name: value for name, value in verdict.detail.items() if name != "seed"},
+        "credit": confirmed if verdict is None or verdict.credit is None else verdict.credit,
+    }
 
 
 # Export of a member's data: JSON, or CSV for a spreadsheet.

@@ -140,10 +140,10 @@ async def record_attempt(
     return due
 
 
-async def view_progress(session: AsyncSession, member_id: int, now: datetime) -> SessionProgress | None:
-    """Returns the session of ten that the member's latest practice answer belongs to. A pause ends a session."""
+async def view_progress(session: AsyncSession, caller: Caller, now: datetime) -> SessionProgress | None:
+    """Returns the session of ten that the caller's latest practice answer belongs to. A pause ends a session."""
     run: list[JudgedPractice] = []
-    for one in await answers.list_judged_practice(session, member_id, now - LONGEST_SESSION, MAX_PRACTICED):
+    for one in await answers.list_judged_practice(session, caller, now - LONGEST_SESSION, MAX_PRACTICED):
         if (run[-1].at if run else now) - one.at > SESSION_PAUSE:
             break
         run.append(one)

@@ -219,7 +219,7 @@ async def _record_practice(
         verdict=verdict,
         key=build_answer_key(version, ref),
         next_due=next_due,
-        progress=await practice.view_progress(session, caller.member_id, now),
+        progress=await practice.view_progress(session, caller, now),
     )
 
 

@@ -26,6 +26,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, aliased, mapped_column
 
+from service.store.banks import is_asked_now
 from service.store.members import Caller, merged_ids
 from service.store.outbox import PlannedEdits
 from service.store.questions import newest_version_id
@@ -330,21 +331,27 @@ class JudgedPractice:
 
 
 async def list_judged_practice(
-    session: AsyncSession, member_id: int, since: datetime, limit: int
+    session: AsyncSession, caller: Caller, since: datetime, limit: int
 ) -> list[JudgedPractice]:
-    """Returns the member's judged practice answers since an instant, newest first. Code is left out: it is retried."""
-    rows = await session.execute(*_select_judged_practice(member_id, since, limit))
+    """Returns the caller's judged practice answers since an instant, newest first.
+
+    Code is left out, because it is retried, and so are questions that are asked now, whose keys are secret.
+    """
+    rows = await session.execute(*_select_judged_practice(caller.workspace_id, caller.member_id, since, limit))
     return [JudgedPractice(at, float(credit or 0.0), topic) for at, credit, topic in rows]
 
 
 @built_once
-def _select_judged_practice(member_id: int, since: datetime, most: int) -> Select[datetime, float | None, str]:
+def _select_judged_practice(
+    workspace_id: int, member_id: int, since: datetime, most: int
+) -> Select[datetime, float | None, str]:
     return (
         select(AnswerRow.at, VerdictRow.credit, QuestionVersion.topic)
         .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
+        .join(QuestionRow, QuestionRow.id == QuestionVersion.question_id)
         .join(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
         .where(AnswerRow.member_id.in_(merged_ids(member_id)), AnswerRow.round_id.is_(None), AnswerRow.at >= since)
-        .where(VerdictRow.credit.is_not(None), QuestionVersion.kind != "code")
+        .where(VerdictRow.credit.is_not(None), QuestionVersion.kind != "code", ~is_asked_now(workspace_id))
         .order_by(AnswerRow.at.desc(), AnswerRow.id.desc())
         .limit(most)
     )

@@ -109,6 +109,11 @@ async def is_asked_now(session: AsyncSession, workspace_id: int, question_id: in
     return await session.scalar(*_select_asked(workspace_id, question_id)) is not None
 
 
+async def list_asked_now(session: AsyncSession, workspace_id: int) -> frozenset[str]:
+    """Returns the ids of the questions of which `is_asked_now` is true, as their documents have them."""
+    return frozenset(await session.scalars(select(QuestionRow.key).where(banks.is_asked_now(workspace_id))))
+
+
 @built_once
 def _select_asked(workspace_id: int, question_id: int) -> Select[int]:
     return select(QuestionRow.id).where(QuestionRow.id == question_id, banks.is_asked_now(workspace_id))

@@ -202,7 +202,7 @@ class TestSessions:
         seen = []
         for number in range(12):
             await stage.practiced(ada, "grad" if number == 3 else "views", 0.0 if number in (3, 11) else 1.0)
-            seen.append(await practice.view_progress(stage.session, ada.member_id, stage.now))
+            seen.append(await practice.view_progress(stage.session, ada, stage.now))
             stage.now += timedelta(seconds=6)
         assert [one and (one.number, one.right, one.missed) for one in seen] == [
             *((number, number, ()) for number in (1, 2, 3)),
@@ -216,9 +216,9 @@ class TestSessions:
         ada, bo = await stage.caller(), await stage.caller("Bo")
         await stage.bank(question("views"))
         await stage.practiced(bo, "views")
-        assert await practice.view_progress(stage.session, ada.member_id, stage.now) is None
+        assert await practice.view_progress(stage.session, ada, stage.now) is None
         await stage.practiced(ada, "views")
         stage.now += practice.SESSION_PAUSE + timedelta(seconds=1)
         await stage.practiced(ada, "views")
-        session = await practice.view_progress(stage.session, ada.member_id, stage.now)
+        session = await practice.view_progress(stage.session, ada, stage.now)
         assert session is not None and session.number == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import timedelta
 
 import pytest
@@ -165,6 +166,14 @@ async def test_a_late_answer_before_the_close_reveals_neither_the_key_nor_whethe
         receipt = await daily.answer(ref, option, name)
         assert (receipt.status, receipt.key, receipt.verdict) == ("late", None, None)
         assert receipt.next_due is None, "a card of a wrong answer comes back sooner"
+        told = (await daily.client.privacy(daily.who(name), f"export {name}", "export")).export
+        (answer,) = json.loads(told)["answers"]
+        assert (answer["verdict"], answer["detail"], answer["credit"], json.loads(told)["cards"]) == (
+            None,
+            None,
+            None,
+            [],
+        )
 
 
 @pytest.mark.parametrize("confidence", [False, True], ids=["in one statement", "step by step"])
