@@ -21,7 +21,8 @@ _REGULAR = 0.9
 def with_unquoted_lines(source: Source) -> Source:
     """Returns the document without the outer quotes. Lines keep their numbers."""
     quoted = {at: line[found.end() :] for at, line in enumerate(source.lines) if (found := _QUOTE.match(line))}
-    if not quoted:
+    if not quoted or any(line.startswith("[!") for line in quoted.values()):
+        # Callouts are folds.
         return source
     said = sum(bool(line.strip()) and not _HEADING.match(line) for line in source.lines)
     labels = [label.role for line in quoted.values() if (label := label_of(line))]

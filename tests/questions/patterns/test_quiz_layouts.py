@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from questions import Question, read_bank
+from questions.repairs.quotes import with_unquoted_lines
+from questions.source import Source
 
 Layout = Callable[[int, str, tuple[str, ...], int, str], str]
 
@@ -115,6 +117,12 @@ def test_two_texts_below_a_sign_are_no_keys_and_flags_are_no_letters() -> None:
     flags = "**Q:** Which flags?\n\n**A:** These two:\n\n🇫🇷 France\n🇩🇪 Germany\n"
     (question,) = read_bank(flags, name="a.md").bank.questions
     assert question.answer == "These two:\n\n🇫🇷 France\n🇩🇪 Germany"
+
+
+def test_callouts_are_no_quotes() -> None:
+    text = "".join(f"> [!question]\n> **Q:** {asked}\n> **A:** {options[key]}\n\n" for asked, options, key, _ in QUIZ)
+    document = Source("a.md", tuple(text.split("\n")))
+    assert with_unquoted_lines(document) is document
 
 
 def test_quotes_that_answer_stay_quotes_and_a_single_card_has_no_sides() -> None:
