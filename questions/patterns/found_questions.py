@@ -10,7 +10,13 @@ from questions.keypoints import key_points_of
 from questions.model import Question
 from questions.patterns.answers import last_of_text, only_pictures, says_nothing, without_promotion
 from questions.patterns.exams import are_parts
-from questions.patterns.options.choices import bulleted_choice, find_choice, only_says_type, only_shows
+from questions.patterns.options.choices import (
+    bulleted_choice,
+    find_choice,
+    only_says_type,
+    only_shows,
+    truth_choice,
+)
 from questions.patterns.options.marks import bullet_options, numbered_options
 from questions.patterns.options.tables import with_lettered_rows, with_table_options
 from questions.source import Finding, trim
@@ -110,6 +116,8 @@ def add_question(document: Document, draft: Draft, found: FoundQuestion) -> None
         choice = find_choice(
             found.prompt, answer, labeled=found.labeled, offering=found.offering, counted=found.counted
         )
+    if choice is None and found.labeled:
+        choice = truth_choice((found.title, *found.section[-1:]), found.prompt, answer)
     if choice and found.exam and are_parts(choice.options):
         choice = None
     if choice:

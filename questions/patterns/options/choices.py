@@ -443,6 +443,44 @@ def _of_statement(prompt: str) -> ChoiceParts | None:
     return ChoiceParts(asked, options, "", ())
 
 
+_TRUTHS = (
+    ("true", "false"),
+    ("vrai", "faux"),
+    ("verdadero", "falso"),
+    ("verdadeiro", "falso"),
+    ("vero", "falso"),
+    ("wahr", "falsch"),
+    ("richtig", "falsch"),
+    ("waar", "onwaar"),
+    ("prawda", "fałsz"),
+    ("верно", "неверно"),
+    ("правда", "ложь"),
+)
+_TRUE_FALSE = rf"(?:{TRUE_OR_FALSE}|T[ ]?/[ ]?F|{'|'.join(f'{yes}[ ]?/[ ]?{no}' for yes, no in _TRUTHS)})"
+_BEGINS_WITH_TRUTH = re.compile(rf"[^\w\n]{{0,4}}{_TRUE_FALSE}(?!\w)", re.IGNORECASE)
+_ENDS_IN_TRUTH = re.compile(rf"(?<!\w){_TRUE_FALSE}\W{{0,6}}$", re.IGNORECASE)
+_SAYS_TRUTH = re.compile(
+    r"[*_`]{0,3}(?P<word>[^\W\d_]+)[*_`]{0,3}(?:(?:[.:,;!]|[ ]?[–—-])[*_`]{0,3}(?:\s+|$)|\n+|$"
+    r"|[ ]+(?=(?:because|since|weil|denn|porque|parce|perché|omdat|потому)\b))(?P<why>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def truth_choice(titles: Sequence[str], prompt: str, answer: str) -> ChoiceParts | None:
+    """Returns true and false as options of a statement, if the words `True or false` are a title above it, or its start
+    or end, and an answer with a label begins with one of the two, not as a part of a sentence."""
+    said = _SAYS_TRUTH.match(answer)
+    asks = any(map(_BEGINS_WITH_TRUTH.match, (*titles, prompt))) or _ENDS_IN_TRUTH.search(prompt)
+    if said is None or not asks:
+        return None
+    word = {"t": "true", "f": "false"}.get(said["word"].lower(), said["word"].lower())
+    pair = next((pair for pair in _TRUTHS if word in pair), None)
+    if pair is None:
+        return None
+    options = tuple(Option(name, one.capitalize(), one == word) for name, one in zip("ab", pair, strict=True))
+    return ChoiceParts(prompt, options, trim(said["why"]), ())
+
+
 def _of_answer(prompt: str, answer: str) -> ChoiceParts | None:
     """Returns the options at the start of a text with a label, if a key is right below them, or if the text is
     nothing but three check boxes or more: two may be what remains to do."""

@@ -42,6 +42,8 @@ _MOST = 10
 _FEWEST = 5
 _FEWEST_SIGNED = 3
 _FEWEST_MARKED = 4
+_FEWEST_TOLD = 2
+"""Fewest lists with a sign or a word such as `(correct)` behind some of their items, and no other mark."""
 _FEWEST_ALIKE = 3
 """Fewest lists of which it shows that they have as many items as each other."""
 _REGULAR = 0.8
@@ -138,9 +140,8 @@ def _option(item: re.Match[str], name: str, signs: str) -> FoundOption:
     bold = _IN_BOLD.fullmatch(text)
     found = item["signs"] or ""
     marked = worded or bold is not None or any(sign in signs for sign in found)
-    return FoundOption(
-        name, bold["text"].strip() if bold else text, marked, signed=bool(found) and found[0] not in _WRONG
-    )
+    signed = bool(found) and found[0] not in _WRONG
+    return FoundOption(name, bold["text"].strip() if bold else text, marked, signed=signed, told=worded)
 
 
 def lists_ask_to_choose(found: Sequence[tuple[OptionRun, str] | None], prompts: Sequence[str]) -> bool:
@@ -183,13 +184,17 @@ def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:
     each other and often a sign before the right one.
     """
     runs = [one[0] for one in found if one]
-    if len(runs) < _FEWEST_ALIKE or len(runs) < _REGULAR * len(found):
+    if len(runs) < _REGULAR * len(found):
         return False
-    if len(runs) >= _FEWEST_MARKED and sum(map(_is_partly_marked, runs)) >= _REGULAR * len(runs):
+    told = all(option.told for run in runs for option in run.options if option.marked)
+    fewest = _FEWEST_TOLD if told else _FEWEST_MARKED
+    if len(runs) >= fewest and sum(map(_is_partly_marked, runs)) >= _REGULAR * len(runs):
         bare = [run.options for run in runs if run.kind == "sign"]
         # Lists of what to do and what not to do have marks too, but rarely one among several crosses.
         single = sum(sum(option.marked for option in options) == 1 for options in bare)
         return single >= _REGULAR * len(bare) and sum(len(options) > 2 for options in bare) * 2 >= len(bare)
+    if len(runs) < _FEWEST_ALIKE:
+        return False
     count, times = Counter(len(run.options) for run in runs).most_common(1)[0]
     if not 3 <= count <= 6 or times < _REGULAR * len(runs):
         return False

@@ -86,6 +86,8 @@ class FoundOption(NamedTuple):
     """Whether a cross marks it as wrong."""
     signed: bool = False
     """Whether a sign comes before it."""
+    told: bool = False
+    """Whether a sign or a word such as `(correct)` behind it marks it as right."""
 
 
 @dataclass(frozen=True, slots=True)

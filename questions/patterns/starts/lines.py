@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -50,16 +50,16 @@ class _AskingLine:
 
 def find_lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterator[Start]:
     announced, answered = _announced(document, stretch), _answered(document, stretch)
+
+    def read(index: int, block: Block) -> _AskingLine | None:
+        if index in answered:
+            return _first_line(block)
+        return _line(block) or (_AskingLine(question_line(block.text)) if index in announced else None)
+
     found = [
         (index, line)
         for index, block in enumerate(stretch.blocks)
-        if block.kind == "paragraph"
-        and document.free(block.first, block.last)
-        and (
-            line := _line(block)
-            or (_AskingLine(question_line(block.text)) if index in announced else None)
-            or (_AskingLine(question_line(block.text.partition("\n")[0])) if index in answered else None)
-        )
+        if block.kind == "paragraph" and document.free(block.first, block.last) and (line := read(index, block))
     ]
     kept = [
         (index, line)
@@ -96,6 +96,12 @@ def find_lines(document: Document, stretch: Stretch, *, escapes: bool) -> Iterat
             own_last=block.last,
             document=document,
         )
+
+
+def _first_line(block: Block) -> _AskingLine:
+    """Returns the question in the first line of a paragraph, whatever its words."""
+    first = replace(block, text=block.text.partition("\n")[0], last=block.first)
+    return _line(first) or _AskingLine(question_line(first.text))
 
 
 def _announced(document: Document, stretch: Stretch) -> dict[int, int]:

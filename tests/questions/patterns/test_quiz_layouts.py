@@ -136,3 +136,54 @@ def test_a_table_of_letters_below_a_question_whose_answer_is_no_letter_stays_a_p
     text = f"### What do these have in common?\n\n{table}\n\n**Answer:** They share memory.\n"
     (question,) = read_bank(text, name="a.md").bank.questions
     assert (question.kind, question.answer) == ("open", "They share memory.") and "view" in question.prompt
+
+
+TRUTHS: dict[str, str] = {
+    "behind it": "{n}. {said} (True/False)\n\n**Answer:** {key}\n\n**Explanation:** {why}\n",
+    "before it, in the same paragraph": "**{n}. True or False:** {said}\n**Answer:** {key}. {why}\n",
+    "short": "{n}. T/F: {said}\n   - Answer: {letter}. {why}\n",
+    "a section": "{n}. {said}\n\n   **Answer:** {key}, because {why}\n",
+}
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_statements_are_true_or_false_in_each_layout(name: str) -> None:
+    said = [("A view shares memory.", True, "it is one"), ("A clone is a view.", False, "it is none")]
+    said += [("A leaf has a grad_fn.", False, "it has none"), ("Hooks run in backward.", True, "they do")]
+    text = "# True or false\n\n" + "\n".join(
+        TRUTHS[name].format(n=n, said=one, key=str(key), letter=str(key)[0], why=why)
+        for n, (one, key, why) in enumerate(said, 1)
+    )
+    found = read_bank(text, name="a.md").bank.questions
+    assert [[(o.text, o.right) for o in one.options] for one in found] == [
+        [("True", key), ("False", not key)] for _, key, _ in said
+    ]
+    assert [one.why.removeprefix("because ") for one in found] == [why for *_, why in said]
+    assert all(statement in one.prompt for one, (statement, *_) in zip(found, said, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("Explain when `allclose` returns true/false.", "True when all numbers are close."),
+        ("What does `bool(x)` mean?", "True."),
+        ("True or false: a view copies?", "Truly false."),
+    ],
+)
+def test_an_answer_that_begins_with_true_is_no_key_by_itself(prompt: str, answer: str) -> None:
+    (question,) = read_bank(f"**Q:** {prompt}\n\n**A:** {answer}\n", name="a.md").bank.questions
+    assert (question.kind, question.answer) == ("open", answer)
+
+
+def test_a_word_behind_an_item_marks_it_in_two_lists_and_bold_type_alone_does_not() -> None:
+    def listed(mark: str) -> str:
+        things = ("view", "transpose", "clone")
+        lists = f"- {mark.format('the first')}\n- the second\n\n"
+        return "".join(f"## What is a part of a {thing}?\n\n{lists}" for thing in things)
+
+    for mark in ("{} (correct)", "{} *(correct)*", "{} ✅"):
+        questions = read_bank(listed(mark), name="a.md").bank.questions
+        assert [[(o.text, o.right) for o in one.options] for one in questions] == [
+            [("the first", True), ("the second", False)]
+        ] * 3
+    assert not any(one.options for one in read_bank(listed("**{}**"), name="a.md").bank.questions)
