@@ -120,14 +120,15 @@ def _is_texts(value: Any) -> bool:
 def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]:
     """Returns the fields of a question. Where a field that asks is a mapping with a field that asks, the others in it
     are fields of the question: `prompt.choices`. A key in a field of its own is the key: `answer.answer`, also beside
-    other answers that are accepted: `answer.alternatives`, `answer.aliases`.
+    other answers that are accepted: `answer.alternatives`, `answer.aliases`; and beside its explanation:
+    `{answer: {text, why}}`.
 
     `roles`: the role of a field by its name.
     """
     found = dict(fields)
     for name, value in fields.items():
         role = roles.get(name, "")
-        if not isinstance(value, dict) or role not in ("question", "correct"):
+        if not isinstance(value, dict) or role not in ("question", "correct", "answer"):
             continue
         inner = {spelled(key): one for key, one in value.items()}
         if role == "question":
@@ -135,6 +136,11 @@ def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]
             if asked is not None:
                 found[name] = inner.pop(asked)
                 found = {**{key: one for key, one in inner.items() if roles.get(key)}, **found}
+        elif explained := _explained(inner, roles):
+            found[name] = explained[0]
+            found = {"explanation": explained[1], **found}
+        elif role == "answer":
+            continue
         elif len(inner) == 1 and roles.get(next(iter(inner))) in ("correct", "index"):
             found[name] = next(iter(inner.values()))
         elif isinstance(inner.get("value"), str) and isinstance(inner.get("aliases"), list):
@@ -142,3 +148,16 @@ def unnested(fields: dict[str, Any], roles: Mapping[str, str]) -> dict[str, Any]
         elif inner.keys() == {"answer", "alternatives"} and isinstance(inner["alternatives"], list):
             found[name] = [inner["answer"], *inner["alternatives"]]
     return found
+
+
+_KEYS = ("letter", "option", "choice", "label")
+"""Names of a field that holds the key, beside its explanation."""
+
+
+def _explained(inner: dict[str, Any], roles: Mapping[str, str]) -> tuple[str, str] | None:
+    """Returns the text and the explanation of a mapping that has nothing else."""
+    names = (*_WRAPPERS, *_KEYS)
+    texts = [one for key, one in inner.items() if key in names or roles.get(key) in ("correct", "answer")]
+    reasons = [one for key, one in inner.items() if roles.get(key) == "why"]
+    alone = len(inner) == 2 and len(texts) == len(reasons) == 1
+    return (texts[0], reasons[0]) if alone and isinstance(texts[0], str) and isinstance(reasons[0], str) else None

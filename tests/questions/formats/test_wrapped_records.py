@@ -46,3 +46,28 @@ def test_questions_alone_in_lists_of_records_have_no_answer() -> None:
 @pytest.mark.parametrize("texts", [("What is it?", "It is.", "No."), ("It is.", "It was.", "No.")])
 def test_texts_that_rarely_ask_are_no_questions(texts: tuple[str, ...]) -> None:
     assert read([{"remark": text} for text in texts]) == []
+
+
+@pytest.mark.parametrize("text", ["text", "value", "content", "answer"])
+@pytest.mark.parametrize("reason", ["why", "explanation", "rationale"])
+def test_an_answer_in_a_mapping_with_its_explanation_is_both(text: str, reason: str) -> None:
+    data = [{"question": f"What is a {name}?", "answer": {text: f"a {name}", reason: "because"}} for name in NAMES]
+    questions = read_bank(json.dumps(data), name="a.json").bank.questions
+    assert [(one.answer, one.why) for one in questions] == [(f"a {name}", "because") for name in NAMES]
+
+
+@pytest.mark.parametrize("name", ["answer", "correct_answer"])
+@pytest.mark.parametrize("key", ["letter", "option", "choice", "key"])
+def test_a_key_in_a_mapping_with_its_explanation_is_both(name: str, key: str) -> None:
+    options = {"A": "a copy", "B": "shared"}
+    data = [
+        {"question": f"What is a {one}?", "options": options, name: {key: "B", "explanation": "because"}}
+        for one in NAMES
+    ]
+    assert read(data) == [(f"What is a {one}?", None, [("a copy", False), ("shared", True)]) for one in NAMES]
+    assert {one.why for one in read_bank(json.dumps(data), name="a.json").bank.questions} == {"because"}
+
+
+def test_an_answer_in_a_mapping_with_more_than_its_explanation_stays_unread() -> None:
+    data = [{"question": "What is a view?", "answer": {"text": "a", "why": "b", "value": "c"}}]
+    assert read_bank(json.dumps(data), name="a.json").answered == 0
