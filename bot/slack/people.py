@@ -29,6 +29,8 @@ from service.wire import Who
 _LOG = logging.getLogger(__name__)
 _ADMIN_MAX_AGE = timedelta(minutes=5)
 """Age up to which a member's rights are believed."""
+_ADMIN_DOWN_AGE = timedelta(hours=1)
+"""Age up to which they are believed while Slack does not answer."""
 _NAME_MAX_AGE = timedelta(hours=1)
 """Age up to which a name is used; `user_change` events renew it sooner."""
 _LIST_INTERVAL = timedelta(hours=6)
@@ -97,7 +99,8 @@ class MemberDirectory:
             known = await self._look_up(who, enterprise, _ADMIN_MAX_AGE if admin_matters else _NAME_MAX_AGE)
         except LOOKUP_ERRORS as error:
             _LOG.warning("cannot look up %s: %s", who.member, _cause(error))
-            if admin_matters and not manager and known is None:
+            old = known is None or self._clock() - known.at > _ADMIN_DOWN_AGE
+            if admin_matters and not manager and old:
                 raise AdminUnknown(_admin_unknown_text(error)) from error
         if known is None:
             return who.model_copy(update={"admin": manager})

@@ -305,9 +305,13 @@ async def test_managers_are_admins(post: Post) -> None:
         await people.resolve(who(post.ann), admin_matters=True)
 
 
-async def test_cached_rights_are_used_while_slack_is_down(post: Post) -> None:
+async def test_cached_rights_are_used_for_an_hour_while_slack_is_down(post: Post) -> None:
     people = MemberDirectory(post.web, post.tokens, post.clock, managers=())
     await people.resolve(who(post.ann), admin_matters=True)
     post.clock.advance(minutes=6)
     post.slack.fail("users.info", "500")
     assert (await people.resolve(who(post.ann), admin_matters=True)).admin
+    post.clock.advance(minutes=55)
+    post.slack.fail("users.info", "500")
+    with pytest.raises(AdminUnknown):
+        await people.resolve(who(post.ann), admin_matters=True)
