@@ -36,7 +36,7 @@ from questions.source import Finding, Source, Span, open_source
 from questions.unread import unread_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 SHIPPED = "pytorch-core"
 """Name of the bank shipped with Dailygrad. Must not change: imported questions are stored under it."""
@@ -48,6 +48,10 @@ _OWN_SUFFIXES = (*MARKDOWN, ".txt", "")
 
 
 _MUCH_UNUSED = 0.5
+
+
+def _count_filled(lines: Sequence[str]) -> int:
+    return sum(bool(line.strip()) for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,9 @@ class Reading:
     @property
     def unused_share(self) -> float:
         """Share of the lines that are not blank in passages that say something and belong to no question, 0 to 1."""
-        said = sum(self.source.filled(one.first, one.last) for one in self.unused if not one.minor)
-        return said / max(self.source.filled(1, len(self.source.lines)), 1)
+        lines = self.source.lines
+        said = sum(_count_filled(lines[one.first - 1 : one.last]) for one in self.unused if not one.minor)
+        return said / max(_count_filled(lines), 1)
 
     @property
     def mostly_unused(self) -> bool:

@@ -32,10 +32,6 @@ class Source:
         """Returns lines `first` to `last` inclusive, without blank lines at both ends."""
         return trim("\n".join(self.lines[max(first, 1) - 1 : last]))
 
-    def filled(self, first: int, last: int) -> int:
-        """Returns how many of the lines `first` to `last` inclusive are not blank."""
-        return sum(bool(line.strip()) for line in self.lines[max(first, 1) - 1 : last])
-
     def span(self, first: int, last: int | None = None) -> Span:
         """Returns the range from the first visible character of line `first` to the end of line `last`."""
         last = first if last is None else last
