@@ -170,9 +170,9 @@ async def test_children_that_nobody_needs_for_a_while_end_and_come_back() -> Non
                 child = await executor.take(16)
                 assert executor.pool.zygote is not None
             child.close()
-            while executor.pool.zygote is not None:
+            # A child may still be starting when the zygote is stopped.
+            while executor.pool.zygote is not None or executor.pool.parked:
                 await asyncio.wait([keeping], timeout=0.01)
-            assert not executor.pool.parked
     finally:
         keeping.cancel()
         await asyncio.gather(keeping, return_exceptions=True)
