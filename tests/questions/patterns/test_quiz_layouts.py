@@ -107,7 +107,8 @@ def test_a_number_below_questions_for_numbers_is_no_key() -> None:
         f"### How many of these share memory?\n\n1. a{n}\n2. b\n3. c\n\n**Answer:** 2\n\n" for n in range(4)
     )
     prints = "".join(f"### What does line {n} print?\n\n1. a{n}\n2. b\n3. c\n\n**Answer:** 2\n\n" for n in range(4))
-    for text in (counts, prints):
+    others = "".join(f"### Which is a view {n}?\n\n1. a{n}\n2. b\n3. c\n\n**Answer:** 2\n\n" for n in range(3))
+    for text in (counts, prints, prints + others):
         assert {one.kind for one in read_bank(text, name="a.md").bank.questions} == {"open"}
 
 

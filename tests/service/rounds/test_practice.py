@@ -212,6 +212,21 @@ class TestSessions:
         ]
         assert {one.of for one in seen if one} == {10}
 
+    async def test_a_question_that_is_asked_now_is_not_counted_because_that_would_say_whether_it_is_right(
+        self, stage: Stage
+    ) -> None:
+        ada = await stage.caller()
+        await stage.bank(question("views", topic="tensors"), question("grad", topic="autograd"))
+        await stage.practiced(ada, "views", 0.0)
+        await stage.practiced(ada, "grad")
+        round_ = await stage.round(await stage.schedule(ada), stage.now.date(), "views", closed=False)
+        session = await practice.view_progress(stage.session, ada, stage.now)
+        assert session is not None and (session.number, session.right, session.missed) == (1, 1, ())
+        round_.closed_at = stage.now
+        await stage.session.flush()
+        session = await practice.view_progress(stage.session, ada, stage.now)
+        assert session is not None and (session.number, session.right, session.missed) == (2, 1, ("tensors",))
+
     async def test_a_pause_begins_another(self, stage: Stage) -> None:
         ada, bo = await stage.caller(), await stage.caller("Bo")
         await stage.bank(question("views"))
