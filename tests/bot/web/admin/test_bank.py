@@ -96,6 +96,11 @@ async def test_a_preview_names_what_is_in_no_question(member: Browser) -> None:
     text = "## 1. What is a view?\nA tensor.\n\n# <b>License</b>\n\nMIT.\n"
     answered = await sent(member, "/bank/import", {"v:name": "part", "v:text": text, "v:recipe": "", "action": "check"})
     assert 'In no question: lines 4–6 ("License").' in words(answered.text)
+    assert "of the document" not in words(answered.text)
+    member.page = answered.text
+    fields = {"v:name": "part", "v:text": f"{text}\nAnd more.\n", "v:recipe": "", "action": "check"}
+    most = words((await sent(member, "/bank/import", fields)).text)
+    assert "This is 60 % of the document. If questions are missing, import it with a recipe" in most
 
 
 async def test_near_duplicates_are_shown_before_the_import(member: Browser) -> None:
