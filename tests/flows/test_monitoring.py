@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from functools import partial
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.chaos.processes import until_awaited
 from tests.faults.backend import Backend, Bot, Bots, backend_running
 from tests.faults.discord_faults import option, team_ready
 from tests.faults.slack_faults import slack_scene
@@ -19,6 +21,7 @@ from tests.service.test_monitoring import expressions
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
+PATIENCE_S = 60.0
 Series = dict[tuple[str, ...], float]
 """The samples of a page, by name and label values."""
 
@@ -59,6 +62,10 @@ def names(text: str) -> set[str]:
     return found
 
 
+async def tells(bot: Bot, name: str) -> bool:
+    return name in names(await page(bot))
+
+
 async def test_the_processes_tell_what_is_asked(backend: Backend, bots: Bots, database_url: str) -> None:
     ours = {"DATABASE_URL": database_url, "DAILYGRAD_SANDBOX_SOCKET": str(bots.folder / "sandbox.sock")}
     started = {
@@ -73,6 +80,8 @@ async def test_the_processes_tell_what_is_asked(backend: Backend, bots: Bots, da
         await started["service"].says("listens on")
         await started["worker"].says("is ready")
         leader(database_url)
+        # A new leader deletes old rows for the first time a moment after it leads.
+        assert await until_awaited(partial(tells, started["worker"], "dailygrad_retention_age_seconds"), PATIENCE_S)
         pages = {name: await page(bot) for name, bot in started.items()}
 
     told = set[str]().union(*map(names, pages.values()))
