@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from itsdangerous import URLSafeSerializer
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
@@ -90,3 +91,26 @@ async def test_a_cookie_nobody_signed_knows_nobody(client: ServiceClient) -> Non
         asked = request(cookie=f"{cookies.cookie}={cookie}")
         await cookies.load(asked)
         assert cookies.known(asked) == [], cookie
+
+
+async def test_what_is_signed_for_one_purpose_is_good_for_no_other(client: ServiceClient) -> None:
+    store = ChatStore(client)
+    cookies, joining, answer = MemberCookies(store), request(), Response()
+    await cookies.load(joining)
+    await cookies.grant(joining, answer, await store.join("Ann"))
+    secret = await store.secret()
+
+    def made(salt: str, value: object) -> str:
+        return str(URLSafeSerializer(secret, salt=salt).dumps(value))
+
+    cookie = answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
+    codes = URLSafeSerializer(secret, salt="people").loads(cookie)
+    for purpose, known in (("people", 1), ("csrf", 0), ("signed people", 0)):
+        asked = request(cookie=f"{cookies.cookie}={made(purpose, codes)}")
+        await cookies.load(asked)
+        assert len(cookies.known(asked)) == known, purpose
+    assert cookies.signed("people", codes) != cookie
+    assert cookies.token("ann") == made("csrf", "ann") != cookies.signed("csrf", "ann")
+    assert cookies.opened("one", cookies.signed("one", "ann")) == "ann"
+    assert cookies.opened("one", cookies.signed("other", "ann")) is None
+    assert cookies.opened("csrf", cookies.token("ann")) is None

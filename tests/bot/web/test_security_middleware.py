@@ -48,7 +48,24 @@ async def test_it_answers_to_addresses_local_names_and_its_own(host: str) -> Non
         assert (await http.get("/", headers={"host": host})).status_code == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "quiz.example.evil.com", "127.0.0.1.nip.io"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:80",
+        "evil.com",
+        "evil.org",
+        "local.evil.net",
+        "notlocal.evil.dev",
+        "evil.mylocal",
+        "evil.notlocalhost",
+        "evil-quiz.example",
+        "www.quiz.example",
+        "quiz.example.evil.com",
+        "127.0.0.1.nip.io",
+        "[evil.example]:80",
+    ],
+)
 async def test_a_name_a_stranger_may_have_pointed_here_is_refused(host: str) -> None:
     async with client() as http:
         answer = await http.get("/", headers={"host": host})

@@ -152,6 +152,9 @@ async def test_all_of_a_member_is_exported_and_nothing_that_names_them_is_left(
     assert {column: rows.count(column) for column, stored in COLUMNS.items() if stored.left == "nothing"} == {
         column: 0 for column, stored in COLUMNS.items() if stored.left == "nothing"
     }
+    with psycopg.connect(libpq_url(database_url)) as connection:
+        query = "select name, folded, skeleton, admin from web_person where id = any(%s)"
+        assert connection.execute(query, [rows.people]).fetchall() == [(None, None, None, False)]
     # Ids of events are the test's own here.
     left = [
         (table, row)

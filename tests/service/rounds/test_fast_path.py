@@ -66,8 +66,8 @@ async def is_fast(daily: DailyChannel, ref: str, option: str = "a", name: str = 
     return len(sent) == 1 and "record_answer" in sent[0]
 
 
-async def until_locked_out(session: AsyncSession, answering: asyncio.Task[AnswerResult]) -> None:
-    """Returns when the answer waits for a lock of this session."""
+async def until_locked_out(session: AsyncSession, answering: asyncio.Task[Any]) -> None:
+    """Returns when the call waits for a lock of this session."""
     waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
     while not await session.scalar(text(waiting)):
         assert not answering.done()
@@ -280,6 +280,25 @@ async def test_an_answer_in_a_thread_takes_it(daily: DailyChannel, clock: Clock,
     with counted() as sent:
         await daily.client.answer(daily.who(), thread, "e", ref, AnswerInput(options=("a",)), clock.now)
     assert len(sent) == 1
+
+
+async def test_who_forgets_while_an_answer_is_stored_leaves_nothing_of_it(
+    daily: DailyChannel, clock: Clock, ref: str
+) -> None:
+    known = await daily.service.api.state.parts.fast_path._find(1)
+    given = Submission("press", ref, AnswerInput(options=("a",)), clock.now)
+    edits = delivery.plan_answer_count(1, clock.now)
+    async with daily.service.sessions.begin() as session:
+        connection = await driver_connection(session)
+        assert await record_in_one_statement(
+            connection, daily.who(), DAILY, known.expected, given, clock.now, ("{}", "{}"), edits
+        )
+        forgetting = asyncio.create_task(daily.client.privacy(daily.who(), "forgotten", "forget"))
+        await until_locked_out(session, forgetting)
+    await forgetting
+    assert {row.name for row in await daily.rows(AnswerRow)} == {"Eve", ""}
+    assert len(await daily.rows(CurrentAnswer)) == 1
+    assert "press" not in {row.event_id for row in await daily.rows(InboxRow)}
 
 
 async def test_a_channel_and_an_application_that_are_new_are_registered(
