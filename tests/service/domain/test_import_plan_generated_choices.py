@@ -12,7 +12,7 @@ from service.banks import moderation
 from service.banks.import_history import undo_import
 from service.banks.imports import ImportOptions, import_bank
 from service.rounds.views import build_question_view
-from service.store import banks, candidates
+from service.store import banks, candidates, duels
 from service.store.questions import get_version
 from service.wire import Generated, ImportView, NotFound
 from tests.service.refusals import refused
@@ -83,7 +83,10 @@ async def test_held_questions_wait_for_approval(stage: Stage) -> None:
     assert [(bank.questions, bank.waiting) for bank in await banks.list_banks(stage.session, ada.workspace_id)] == [
         (6, view.generated)
     ]
+    # Practice and duels ask of what is counted here.
+    assert await duels.count_askable(stage.session, ada.workspace_id, "") == 0
     assert await moderation.approve(stage.session, ada.workspace_id, "What-is-a-mutex-which") == 1
+    assert await duels.count_askable(stage.session, ada.workspace_id, "") == 1
     assert made_of(await asked_ids(stage, ada.workspace_id)) == {"what-is-a-mutex-which"}
     assert await moderation.approve(stage.session, ada.workspace_id, "all") == view.generated - 1
     assert len(made_of(await asked_ids(stage, ada.workspace_id))) == view.generated

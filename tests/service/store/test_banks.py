@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from service.domain.selection import Candidate, PastRound
-from service.store import banks, questions
+from service.store import banks, duels, questions
 from service.store.candidates import list_candidates, list_past_rounds
 from tests.service.scenes import Stage, question
 
@@ -39,6 +39,9 @@ async def test_a_retired_question_is_not_asked_where_it_was_retired(stage: Stage
         await banks.retire(stage.session, home.workspace_id, version.question_id, stage.now)
     assert sorted(await candidates(stage, home.workspace_id)) == ["grad"]
     assert sorted(await candidates(stage, away.workspace_id)) == ["grad", "views"]
+    # Practice and duels ask of what is counted here.
+    assert await duels.count_askable(stage.session, home.workspace_id, "") == 1
+    assert await duels.count_askable(stage.session, away.workspace_id, "") == 2
     await banks.reinstate(stage.session, home.workspace_id, version.question_id)
     assert sorted(await candidates(stage, home.workspace_id)) == ["grad", "views"]
 
