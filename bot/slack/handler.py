@@ -63,12 +63,7 @@ _CARD_ACTIONS = (
     actions.ReviewSuggestion,
     actions.AcceptSuggestion,
 )
-_ADMIN_ACTIONS = frozenset(
-    {
-        *("Credit", "Import", "JoinChannel", "Settle", "Setup", "SetupAt", "Begin", "BeginHere", "PostNow", "Review"),
-        *("ReviewSuggestion", "EditSuggestion", "AcceptSuggestion", "DeclineSuggestion"),
-    }
-)
+_ADMIN_ACTIONS = actions.SetupPress | actions.SetupSubmit | actions.ReviewPress | actions.AdminPress
 
 
 class SlackHandler:
@@ -245,7 +240,7 @@ def is_for_admins(event: Event) -> bool:
         case Command():
             return event.name != "quiz"
         case Press() | Submit():
-            return type(_action(event)).__name__ in _ADMIN_ACTIONS
+            return isinstance(_action(event), _ADMIN_ACTIONS)
         case _:
             return False
 
