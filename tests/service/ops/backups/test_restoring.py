@@ -104,6 +104,15 @@ def test_nothing_is_restored_while_a_migration_runs(
     restored_from(small, empty)
 
 
+def test_a_backup_of_another_schema_changes_nothing(small: Path, new_database: MakeDatabase) -> None:
+    other = new_database()
+    name = psycopg.conninfo.conninfo_to_dict(libpq_url(other))["dbname"]
+    execute(other, f'create schema quiz; alter database "{name}" set search_path = quiz')
+    with pytest.raises(BackupInvalid, match="no tables of the schema quiz: check the database's search_path"):
+        restored_from(small, other)
+    assert migrations.current(other) is None
+
+
 @pytest.mark.slow
 def test_a_damaged_backup_changes_nothing(small: Path, database_url: str, new_database: MakeDatabase) -> None:
     rows, content, empty = all_rows(database_url), small.read_bytes(), new_database()
