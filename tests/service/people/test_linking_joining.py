@@ -240,6 +240,10 @@ async def test_only_admins_link_chats_and_not_twice(chats: TwoChats) -> None:
     ):
         with refused(AdminsOnly()):
             await call
+    # Every member may make a code that links their own accounts.
+    own = await client.link(chats.who("Ada", "discord"), "e3")
+    with refused(LinkRefused(what="chat", why="wrong code")):
+        await client.chat_join(chats.boss("slack"), "e4", own.code, True)
     await chats.join_chats()
     with refused(LinkRefused(what="chat", why="linked")):
         await chats.join_chats()
