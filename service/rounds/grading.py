@@ -33,7 +33,7 @@ from service.rounds.views import build_answer_key, build_question_view
 from service.store import answers, members, outbox, questions, rounds, schedules
 from service.store.questions import Version
 from service.store.session import Sessions
-from service.store.tables import AnswerRow
+from service.store.tables import AnswerRow, Member
 from service.tracing import current_event_id, log_event
 from service.wire import (
     AskForm,
@@ -120,12 +120,16 @@ async def judge_answer(
         log_event(_LOG, "answer not judged yet", level=logging.WARNING, answer=answer_id, cause=verdict.message)
         raise NotJudged(f"answer {answer_id}: {verdict.message}")
     async with sessions.begin() as session:
+        # The member first, as in every transaction that locks both.
+        member = await members.share_member(session, answer.member_id)
+        if member.forgotten_at is not None:
+            return  # while their code ran: nothing of it is stored, and a message must not go to the channel instead
         if verdict.verdict == "system error":
             record_verdict(verdict.verdict, answer.round_id is not None, answer.at, clock())
             log.error("an answer could not be judged", answer=answer_id, cause=verdict.message)
-            await _enqueue_verdict(session, answer, version, _soften(verdict), clock(), None)
+            await _enqueue_verdict(session, answer, member, version, _soften(verdict), clock(), None)
         else:
-            await _record_verdict(session, answer, version, verdict, seed, clock())
+            await _record_verdict(session, answer, member, version, verdict, seed, clock())
     ref, ms = str(_ref_of(answer)), (clock() - begun) / MILLISECOND
     log_event(_LOG, "answer judged", answer=answer_id, member=answer.member_id, ref=ref, status=verdict.verdict, ms=ms)
 
@@ -270,7 +274,13 @@ def _verdict_view(judgement: Judgement, clean: str, outcome: Outcome | None) -> 
 
 
 async def _record_verdict(
-    session: AsyncSession, answer: AnswerRow, version: Version, verdict: VerdictView, seed: int, now: datetime
+    session: AsyncSession,
+    answer: AnswerRow,
+    member: Member,
+    version: Version,
+    verdict: VerdictView,
+    seed: int,
+    now: datetime,
 ) -> None:
     """Saves the verdict. If the round is closed, posts the points as well."""
     assert verdict.credit is not None, "code is judged by its cases"
@@ -279,7 +289,7 @@ async def _record_verdict(
     if not await answers.save_verdict(session, answer.id, answer.version_id, verdict, now, seed=seed):
         return
     record_verdict(verdict.verdict, answer.round_id is not None, answer.at, now)
-    next_due, member = None, await members.resolve_merged(session, answer.member_id)
+    next_due = None
     if found is None:
         next_due = await practice.record_attempt(
             session, member_id=member.id, question_id=version.question_id, credit=verdict.credit, now=now
@@ -295,21 +305,19 @@ async def _record_verdict(
         # After the points, as at a close, so that the two wait for one another in the same order.
         if verdict.credit < 1:
             await practice.add_wrong_cards(session, select(literal(member.id)), version.question_id, now)
-    await _enqueue_verdict(session, answer, version, verdict, now, next_due)
+    await _enqueue_verdict(session, answer, member, version, verdict, now, next_due)
 
 
 async def _enqueue_verdict(
     session: AsyncSession,
     answer: AnswerRow,
+    member: Member,
     version: Version,
     verdict: VerdictView,
     now: datetime,
     next_due: datetime | None,
 ) -> None:
     found = await rounds.lock_shared(session, answer.round_id) if answer.round_id else None
-    member = await members.resolve_merged(session, answer.member_id)
-    if member.forgotten_at is not None:
-        return  # forgotten while their code ran; the message must not go to the channel instead
     ref = str(_ref_of(answer))
     # The key stays secret while any round of the workspace asks the question, even in practice.
     open_in_round = found is not None or await questions.is_asked_now(session, member.workspace_id, version.question_id)

@@ -184,6 +184,14 @@ async def resolve_merged(session: AsyncSession, member_id: int) -> Member:
     return (await session.scalars(select(Member).where(Member.id == query))).one()
 
 
+async def share_member(session: AsyncSession, member_id: int) -> Member:
+    """Returns the member, or the one they were merged into. They are neither merged nor forgotten until the transaction
+    ends."""
+    query = select(Member).where(Member.id == member_id).with_for_update(read=True)
+    member: Member = (await session.scalars(query.execution_options(populate_existing=True))).one()
+    return member if member.merged_into is None else await share_member(session, member.merged_into)
+
+
 async def get_member(session: AsyncSession, member_id: int) -> Member:
     """Returns the member of an id that another row refers to."""
     member: Member = (await session.scalars(*_select_member(member_id))).one()

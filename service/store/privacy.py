@@ -144,8 +144,9 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
 
     Withdraws answers in open rounds, and cancels duels and messages not yet posted to them.
     """
-    # Before the duels, as everyone who changes them does.
-    await duels.lock_players(session, [caller.member_id])
+    # So that an answer that is being stored, judged or graded is complete when it is erased. Before the duels, as
+    # everyone who changes them does.
+    await lock_members(session, [caller.member_id])
     await duels.forget_duels(session, caller.member_id, now)
     await _withdraw(session, caller.member_id)
     await _empty_reveals(session, caller)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text, update
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.http import Call
 from service.api.member import answer_step_by_step
@@ -33,6 +32,7 @@ from service.store.tables import (
 from service.wire import AnswerInput, AnswerResult, EventReused, QuestionGone, QuestionPost, Where, WrongKindOfAnswer
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, value
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 from tests.service.statements import counted
 
@@ -64,14 +64,6 @@ async def is_fast(daily: DailyChannel, ref: str, option: str = "a", name: str = 
     with counted() as sent:
         await daily.answer(ref, option, name, **more)
     return len(sent) == 1 and "record_answer" in sent[0]
-
-
-async def until_locked_out(session: AsyncSession, answering: asyncio.Task[Any]) -> None:
-    """Returns when the call waits for a lock of this session."""
-    waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-    while not await session.scalar(text(waiting)):
-        assert not answering.done()
-        await session.execute(text("select pg_stat_clear_snapshot()"))
 
 
 @settings(max_examples=12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -14,9 +15,10 @@ from sandbox.wire import Outcome, Run
 from service.app import build
 from service.config import Settings
 from service.rounds import grading
-from service.store import monitoring
+from service.rounds.rounds import close_round
+from service.store import members, monitoring
 from service.store.cards import CardRow
-from service.store.tables import AnswerRow, Ledger, VerdictRow
+from service.store.tables import AnswerRow, Ledger, Member, VerdictRow
 from service.wire import AnswerInput, QuestionPost, RevealPost, WrongKindOfAnswer
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import (
@@ -28,6 +30,7 @@ from tests.service.daily_channel import (
     post_code_question,
     verdict_notes,
 )
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 
 RIGHT = AnswerInput(code="def double(x):\n    return 2 * x\n")
@@ -47,6 +50,23 @@ class BrokenSandbox:
 
     async def health(self) -> Health:
         raise SandboxUnreachable("it is broken")
+
+
+class BusySandbox:
+    """A sandbox that something else happens beside: `meanwhile` is called when it has run an answer."""
+
+    def __init__(self, sandbox: SandboxClient) -> None:
+        self._sandbox = sandbox
+        self.meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    async def run(self, run: Run) -> Outcome:
+        outcome = await self._sandbox.run(run)
+        if run.role == "answer" and self.meanwhile is not None:
+            await self.meanwhile()
+        return outcome
+
+    async def health(self) -> Health:
+        return await self._sandbox.health()
 
 
 @pytest.mark.sandbox
@@ -106,6 +126,22 @@ async def test_points_of_a_verdict_after_the_close_are_posted_with_it(
 
 
 @pytest.mark.sandbox
+async def test_a_verdict_waits_for_a_close_and_posts_the_points_that_it_left_out(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        daily = daily_channel_of(service)
+        await daily.answer(await post_code_question(daily, clock), RIGHT)
+        clock.advance(hours=8)
+        async with service.sessions.begin() as session:
+            assert await close_round(session, 1, clock.now)
+            judging = asyncio.create_task(service.jobs.run_pending())
+            await until_locked_out(session, judging)
+        await judging
+        assert [(row.points, row.credit) for row in await daily.rows(Ledger)] == [(10, 1.0)]
+
+
+@pytest.mark.sandbox
 async def test_judging_the_same_answer_again_and_at_once_changes_nothing(
     settings: Settings, clock: Clock, sandbox: SandboxClient
 ) -> None:
@@ -119,6 +155,21 @@ async def test_judging_the_same_answer_again_and_at_once_changes_nothing(
         await service.jobs.run_pending()
         assert len(await daily.rows(VerdictRow)) == 1
         assert len(await verdict_notes(daily)) == 1
+
+
+@pytest.mark.sandbox
+async def test_practiced_code_that_is_judged_twice_at_once_is_one_review(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    async with build(settings, clock, sandbox).running() as service:
+        daily = daily_channel_of(service)
+        await daily.bank(code())
+        form = await daily.client.practice(daily.who(), DAILY)
+        assert form is not None
+        await daily.answer(form.ref, RIGHT)
+        work = [grading.judge_answer(service.sessions, service.sandbox, 1, clock, last=False) for _ in range(2)]
+        await asyncio.gather(*work)
+        assert [card.reviews for card in await daily.rows(CardRow)] == [1]
 
 
 @pytest.mark.sandbox
@@ -235,3 +286,55 @@ async def test_an_answer_of_a_member_forgotten_meanwhile_is_not_judged_or_report
         await service.jobs.run_pending()
         assert await verdict_notes(daily) == []
         assert await daily.rows(VerdictRow) == []
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("practice", [False, True])
+async def test_nothing_is_kept_of_a_member_who_is_forgotten_while_their_code_runs(
+    settings: Settings, clock: Clock, sandbox: SandboxClient, practice: bool
+) -> None:
+    busy = BusySandbox(sandbox)
+    async with build(settings, clock, busy).running() as service:
+        daily = daily_channel_of(service)
+        ref = await post_code_question(daily, clock)
+        if practice:
+            clock.advance(hours=8)
+            await daily.ticked()
+        await daily.answer(ref, WRONG, "Ada")
+        busy.meanwhile = lambda: daily.client.privacy(daily.who("Ada"), "forget me", "forget")
+        await service.jobs.run_pending()
+        assert await verdict_notes(daily) == []
+        assert await daily.rows(VerdictRow) == []
+
+
+async def test_a_member_is_not_forgotten_between_the_look_and_the_verdict(daily: DailyChannel, clock: Clock) -> None:
+    await daily.client.today(daily.who(), DAILY)
+    (row,) = await daily.rows(Member)
+    async with daily.service.sessions.begin() as session:
+        assert (await members.share_member(session, row.id)).forgotten_at is None
+        forgetting = asyncio.create_task(daily.client.privacy(daily.who(), "forget", "forget"))
+        await until_locked_out(session, forgetting)
+    assert (await forgetting).forgotten
+
+
+@pytest.mark.sandbox
+async def test_practiced_code_reveals_nothing_while_a_round_asks_it(
+    settings: Settings, clock: Clock, sandbox: SandboxClient
+) -> None:
+    busy = BusySandbox(sandbox)
+    async with build(settings, clock, busy).running() as service:
+        daily = daily_channel_of(service)
+        await daily.bank(code())
+        form = await daily.client.practice(daily.who(), DAILY)
+        assert form is not None
+        await daily.answer(form.ref, RIGHT)
+
+        async def ask() -> None:
+            await daily.schedule()
+            clock.now = NINE
+            await daily.ticked()
+
+        busy.meanwhile = ask
+        await service.jobs.run_pending()
+        (note,) = await verdict_notes(daily)
+        assert (note.verdict.verdict, note.key) == ("accepted", None)

@@ -9,6 +9,9 @@ import pytest
 
 from service.config import Settings
 from service.rounds import rounds
+from service.rounds.ledger import grade_answer
+from service.store import answers
+from service.store import rounds as store_rounds
 from service.store.cards import CardRow
 from service.store.members import resolve_caller
 from service.store.session import make_engine, make_sessions
@@ -16,6 +19,7 @@ from service.store.tables import AnswerRow, Ledger, Member, Outbox, Round, Verdi
 from service.wire import AdminsOnly, AnswerInput, NoOpenRound, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, value
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 
 NINE = MONDAY + timedelta(hours=1)
@@ -68,6 +72,27 @@ async def test_a_crash_within_the_close_leaves_the_round_open(
     assert round_.closed_at is None
     assert await daily.rows(Ledger) == []
     assert await rounds.close_due(daily.service.sessions, clock.now) == 1
+
+
+async def test_who_forgets_while_answers_are_graded_leaves_no_text(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(value())
+    await daily.schedule()
+    asked = await opened(daily, clock)
+    await daily.answer(asked.ref, AnswerInput(text="(7, 7)"))
+    clock.advance(hours=8)
+    async with daily.service.sessions.begin() as session:
+        # What a close has done after its first page of many.
+        locked = await store_rounds.lock_open(session, 1)
+        assert locked is not None
+        locked[0].closed_at = clock.now
+        (entry,) = await answers.list_entries(session, 1)
+        verdict = grade_answer(value(), AnswerInput(text="(7, 7)"))
+        await answers.save_verdicts(session, [(entry.answer, verdict)], clock.now)
+        await session.flush()
+        forgetting = asyncio.create_task(daily.client.privacy(daily.who(), "forget", "forget"))
+        await until_locked_out(session, forgetting)
+    await forgetting
+    assert [row.detail for row in await daily.rows(VerdictRow)] == [{}]
 
 
 async def test_answers_and_the_close_at_the_same_moment_agree(

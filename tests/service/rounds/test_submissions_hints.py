@@ -6,8 +6,6 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from sqlalchemy import text
-
 from questions.model import Question
 from service.rounds.rounds import close_due
 from service.rounds.submissions import view_hint
@@ -16,6 +14,7 @@ from service.store.members import resolve_caller
 from service.wire import AnswerInput, HintView, NoHint, PrivacyView, QuestionGone, QuestionPost
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, prose, value
+from tests.service.lock_waits import until_locked_out
 from tests.service.refusals import refused
 
 NINE = MONDAY + timedelta(hours=1)
@@ -121,15 +120,12 @@ async def test_a_closed_round_has_no_hint(daily: DailyChannel, clock: Clock) -> 
 async def test_a_close_waits_for_a_hint_that_is_being_shown_and_counts_it(daily: DailyChannel, clock: Clock) -> None:
     ref = await opened(daily, clock, choice())
     await daily.answer(ref, "a")
-    waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
     async with daily.service.sessions.begin() as session:
         caller = await resolve_caller(session, daily.who(), DAILY, NINE)
         await view_hint(session, caller, ref, True, NINE)
         clock.advance(hours=8)
         closing = asyncio.create_task(close_due(daily.service.sessions, clock.now))
-        while not await session.scalar(text(waiting)):
-            assert not closing.done()
-            await session.execute(text("select pg_stat_clear_snapshot()"))
+        await until_locked_out(session, closing)
     assert await closing == 1
     assert await points(daily, ref, "Ada") == (9, 2, -3)
 
