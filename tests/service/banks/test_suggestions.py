@@ -12,9 +12,10 @@ from service.banks.suggestions import MAX_DAILY, MAX_WAITING
 from service.errors import Refused
 from service.store.members import resolve_caller
 from service.store.review_tables import SuggestionRow
-from service.store.tables import BankImport, Outbox
+from service.store.tables import AnswerRow, BankImport, Outbox
 from service.wire import (
     PACKED,
+    AnswerInput,
     NotFound,
     Notice,
     QuestionSuggested,
@@ -45,6 +46,22 @@ What does a zebra have?
 Stripes confuse flies.
 """
 SPOTS = STRIPES.replace("zebra", "leopard").replace("Stripes", "Rosettes")
+WHY = """## flies · open · mid
+
+Why does a zebra have stripes?
+
+### Answer
+
+They confuse flies.
+
+### Key points
+
+- **flies** are confused
+
+### Unproved
+
+No program asks a fly.
+"""
 UNANSWERED = "## stripes · choice · mid\n\nWhat does a zebra have?\n\n- [ ] Stripes\n- [ ] Spots\n"
 
 
@@ -260,6 +277,41 @@ async def test_an_author_earns_nothing_for_their_own_question(daily: DailyChanne
     assert bob is not None and bob.total > 0 and not bob.own
     board = await daily.client.board(boss, DAILY)
     assert [row.name for row in board.rows] == ["Bob"]
+
+
+async def test_an_author_earns_nothing_by_a_correction(daily: DailyChannel, boss: Who) -> None:
+    await daily.client.suggest(daily.who(), "e1", STRIPES)
+    await daily.client.suggestion_accept(boss, "yes", 1, digest_of(STRIPES))
+    schedule = await daily.client.schedule_add(boss, "schedule", DAILY, SPEC)
+    ref = f"r{(await daily.client.post_now(boss, 'now', schedule.id)).id}"
+    form = await daily.client.ask(daily.who(), DAILY, ref)
+    wrong = next(option.id for option in form.question.options if option.text == "Spots")
+    for name in ("Ada", "Bob"):
+        await daily.answer(ref, wrong, name)
+    await daily.client.close_now(boss, "close", DAILY)
+    swapped = STRIPES.replace("[x] Stripes", "[ ] Stripes — no").replace(
+        "[ ] Spots — those are a leopard's", "[x] Spots"
+    )
+    corrected = swapped.replace("## stripes", "## suggestion-1")
+    view = await daily.client.question_edit(boss, "edit", "suggestion-1", corrected, True)
+    assert view.applied, view
+    ada, bob = [(await daily.client.me(daily.who(name))).points for name in ("Ada", "Bob")]
+    assert (ada, bob > 0) == (0, True)
+
+
+async def test_an_author_earns_nothing_by_a_credit(daily: DailyChannel, boss: Who) -> None:
+    await daily.client.suggest(daily.who(), "e1", WHY)
+    await daily.client.suggestion_accept(boss, "yes", 1, digest_of(WHY))
+    schedule = await daily.client.schedule_add(boss, "schedule", DAILY, SPEC)
+    ref = f"r{(await daily.client.post_now(boss, 'now', schedule.id)).id}"
+    for name in ("Ada", "Bob"):
+        await daily.answer(ref, AnswerInput(text="They confuse flies."), name)
+    await daily.client.close_now(boss, "close", DAILY)
+    before = (await daily.client.me(daily.who("Bob"))).points
+    for answer in await daily.rows(AnswerRow):
+        await daily.client.open_answer_credit(boss, f"credit {answer.id}", answer.id, 100)
+    ada, bob = [(await daily.client.me(daily.who(name))).points for name in ("Ada", "Bob")]
+    assert (ada, bob > before) == (0, True)
 
 
 async def test_a_declined_author_is_told_why(daily: DailyChannel, boss: Who) -> None:

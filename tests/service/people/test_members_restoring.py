@@ -56,6 +56,13 @@ async def test_booked_points_are_on_the_board(stage: Stage, points: int) -> None
     assert (await members.me(stage.session, ada, stage.now)).points == points
 
 
+async def test_events_of_two_chats_may_have_one_id(stage: Stage) -> None:
+    for workspace in ("here", "away"):
+        ada = await stage.caller("Ada", workspace=workspace)
+        await book(stage, ada, 5)
+        assert (await members.me(stage.session, ada, stage.now)).points == 5
+
+
 @pytest.mark.parametrize(
     ("points", "reason", "refusal"),
     [

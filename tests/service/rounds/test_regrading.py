@@ -54,6 +54,21 @@ async def test_a_corrected_key_moves_points_once_and_keeps_the_log(closed: Daily
     assert (corrected.gained, corrected.lost, corrected.code) == ((worth,), (worth,), False)
 
 
+async def test_a_question_asked_twice_is_corrected_in_both_rounds(
+    closed: DailyChannel, clock: Clock, client: ServiceClient
+) -> None:
+    clock.advance(hours=24)
+    question = next(body for body in await closed.ticked() if isinstance(body, QuestionPost))
+    await closed.answer(question.ref, AnswerInput(text="(2, 3)"), "Ada")
+    await closed.client.close_now(closed.who("Boss", admin=True), "close again", DAILY)
+    await closed.bank(replace(value(), answer="(3, 2)"))
+    ada = {row.member_id for row in await closed.rows(Ledger) if row.reason == "round" and row.points}
+    assert len(ada) == 1
+    regraded = [row.round_id for row in await closed.rows(Ledger) if row.reason == "regrade" and row.member_id in ada]
+    assert regraded == [1, 2]
+    assert (await closed.client.me(closed.who("Ada"))).points == 0
+
+
 async def test_a_correction_without_point_changes_is_not_announced(closed: DailyChannel, client: ServiceClient) -> None:
     before = await board(client, closed)
     await closed.bank(value(why="Rows first.", level="principal"))
