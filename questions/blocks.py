@@ -116,6 +116,24 @@ _KEY = re.compile(
 """The label of a key."""
 
 
+def front_matter_end(lines: Sequence[str]) -> int:
+    """Returns the last line of the front matter, that of its closing dashes; 0 if a document has none.
+
+    Dashes above text that is no YAML only separate it from other text.
+    """
+    if not lines or not lines[0].startswith("---") or not _DASHES.fullmatch(lines[0]):
+        return 0
+    filled = (line for line in lines[1:] if line.strip() and not line.startswith("#"))
+    if not _FIELD.match(next(filled, "")):
+        return 0
+    return next((n for n, line in enumerate(lines[1:], 2) if line[:3] in ("---", "...") and _END.match(line)), 0)
+
+
+_FIELD = re.compile(r"[\"']?[^\W\d][\w.$ -]{0,60}[\"']?[ ]?:(?:[ \t]|$)|-{3}[ \t]*$")
+"""A name and its value in YAML, or the end of front matter without any."""
+_END = re.compile(r"(?:-{3,}|\.{3})[ \t]*$")
+
+
 @cache
 def _inline_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
@@ -154,13 +172,12 @@ def _repaired(lines: Sequence[str]) -> Iterator[str]:
     opened = ""
     counted: dict[tuple[str, str], int] = {}
     above = 0  # lines since the last blank one or the last dashes
-    in_front_matter = bool(lines) and _DASHES.fullmatch(lines[0]) is not None
+    front = front_matter_end(lines)
     for number, line in enumerate(lines):
         found = _FENCE.match(line) if "```" in line or "~~~" in line else None
         if not opened and line.startswith("---") and _DASHES.fullmatch(line):
-            if above > 1 and not in_front_matter:
+            if (above > 1 and number >= front) or (number == 0 and not front):
                 line = "*" * len(line.rstrip())
-            in_front_matter = in_front_matter and number == 0
             above = 0
         else:
             above = above + 1 if line.strip() else 0

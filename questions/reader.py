@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from questions.blocks import Block, plain
 from questions.checks import check_bank
 from questions.dialects import native
-from questions.document import Document, Draft, open_document, scalar
+from questions.document import Document, Draft, merge_drafts, open_document, scalar
 from questions.formats import IMPORT_FORMATS, MARKDOWN, MOST_BYTES, ImportDraft, read_import, text_of
 from questions.formats import SUFFIXES as FOREIGN_SUFFIXES
 from questions.formats.anki import MOST_PACKAGE
+from questions.formats.data.front_matter import read_front_records
 from questions.formats.data.records import NAME as RECORDS
 from questions.formats.json import NAME as JSON
 from questions.formats.pages.reader import read_page
@@ -26,6 +27,7 @@ from questions.ids import with_ids
 from questions.model import LONGEST_RECIPE, Bank, Question
 from questions.passages import Passage, find_passages, mark_lines, marked_lines
 from questions.patterns import Inferred, read_patterns
+from questions.patterns.front_matter import FRONT_MATTER
 from questions.patterns.options.key_lists import find_key_lists
 from questions.recipes import InvalidRecipe, Recipe, parse_recipe, recipe_of
 from questions.repairs import repaired
@@ -324,7 +326,7 @@ def _read_questions(document: Document, stated: Recipe | None) -> _Read:
     try:
         used = stated or recipe_of(document.front)
         if not native.sniff(document):
-            read = read_patterns(document, used)
+            read = _read_foreign(document, used)
         else:
             read = Inferred(native.read(document), (native.NAME,), ())
             if stated is not None:
@@ -336,6 +338,17 @@ def _read_questions(document: Document, stated: Recipe | None) -> _Read:
         read = Inferred(Draft([], [_invalid_recipe(document.source, error)]), (), ())
     questions = sorted(read.draft.questions, key=lambda question: (question.place.line, question.place.end_line))
     return _Read(with_ids(questions), read.names, read.draft.findings, read.explanation, used)
+
+
+def _read_foreign(document: Document, recipe: Recipe | None) -> Inferred:
+    """Reads the records of the front matter, then the document by its own pattern; with a recipe, only by that."""
+    front = Draft() if recipe is not None else read_front_records(document)
+    read = read_patterns(document.without(front.questions), recipe)
+    if not front.questions:
+        return read
+    names = tuple(dict.fromkeys((FRONT_MATTER, *read.names)))
+    said = f"{len(front.questions)} in the front matter: a list of records"
+    return Inferred(merge_drafts([front, read.draft]), names, (said, *read.explanation))
 
 
 _RECIPE_LINE = ("recipe:", "question:")

@@ -40,11 +40,10 @@ def read_asking_title(document: Document) -> Draft:
     if len(document.blocks) < 2 or not ends_asking(title):
         return draft
     front, *body = document.blocks
+    first = front.first if document.free(front.first, front.last) else body[0].first
     level = next((one for key in ("level", "difficulty") if (one := level_of(scalar(document.front, key)))), None)
     answer = document.source.text(body[0].first, body[-1].last)
-    found = FoundQuestion(
-        first=front.first, last=body[-1].last, prompt=title, answer=answer, labeled=False, level=level
-    )
+    found = FoundQuestion(first=first, last=body[-1].last, prompt=title, answer=answer, labeled=False, level=level)
     add_question(document, draft, found)
     return draft
 

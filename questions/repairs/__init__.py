@@ -5,8 +5,10 @@ A repair never changes the number of lines, so that findings name the lines of t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from questions.blocks import front_matter_end
 from questions.repairs.answer_titles import with_answer_labels
 from questions.repairs.card_sides import with_labeled_sides
 from questions.repairs.css_letters import with_css_letters
@@ -32,10 +34,14 @@ if TYPE_CHECKING:
 
 
 def repaired(source: Source) -> Source:
-    """Returns a document in Markdown with the usual form of what programs and languages write in another."""
+    """Returns a document in Markdown with the usual form of what programs and languages write in another.
+
+    Its front matter stays as it is: that is YAML.
+    """
+    front = source.lines[: front_matter_end(source.lines)]
     for repair in _REPAIRS:
         source = repair(source)
-    return source
+    return replace(source, lines=front + source.lines[len(front) :]) if front else source
 
 
 _REPAIRS = (

@@ -1,4 +1,5 @@
-"""Gives the two sides of cards the labels of a question and its answer: `Front: …` above `Back: …`."""
+"""Gives the two sides of cards the labels of a question and its answer: `Front: …` above `Back: …`, `P: …` above `S: …`
+for a problem and its solution."""
 
 from __future__ import annotations
 
@@ -20,10 +21,11 @@ _SIDES = {
     "fronte": "retro",
     "voorkant": "achterkant",
     "przód": "tył",
+    "p": "s",
 }
 _BACKS = frozenset(_SIDES.values())
 _SIDE = re.compile(
-    r"(?P<lead>[ \t]*(?:[-*+][ ]+)?)(?P<open>\*\*|__)?(?P<word>[^\W\d_]{4,12}(?:[ ]side)?)"
+    r"(?P<lead>[ \t]*(?:[-*+][ ]+)?)(?P<open>\*\*|__)?(?P<word>[^\W\d_]{4,12}(?:[ ]side)?|[PS](?=[:：*_]))"
     r"(?(open)(?:[:：][ ]?(?P=open)|(?P=open)[:：])|[:：])[ ]*"
 )
 _FEWEST = 2
@@ -43,10 +45,16 @@ def with_labeled_sides(source: Source) -> Source:
             found.append((at, side, word))
     fronts, backs = found[::2], found[1::2]
     pairs = [_SIDES.get(front) == back for (_, _, front), (_, _, back) in zip(fronts, backs, strict=False)]
-    if len(fronts) != len(backs) or len(pairs) < _FEWEST or not all(pairs):
+    fewest = 1 if _has_cards(source) else _FEWEST
+    if len(fronts) != len(backs) or len(pairs) < fewest or not all(pairs):
         return source
     words = {id(side): word for sides, word in ((fronts, "Question"), (backs, "Answer")) for _, side, _ in sides}
     lines = source.lines
     return source.with_lines(
         {at: f"{side['lead']}**{words[id(side)]}:** {lines[at][side.end() :]}".rstrip() for at, side, _ in found}
     )
+
+
+def _has_cards(source: Source) -> bool:
+    """Returns whether the document also has a question and an answer with one letter: `Q: …` above `A: …`."""
+    return {"Q:", "A:"} <= {line[:2] for line in source.lines}

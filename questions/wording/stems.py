@@ -250,9 +250,13 @@ _SOURCE = re.compile(
 _SOURCE_LENGTH = 600
 _LEADING_LINK = re.compile(r"(?<!\[)\[+[^\w\[\]]{1,5}\]+\(#[^()\s]{0,100}\)[ ]*")
 """An arrow back to the contents before a heading."""
+_IN_WORDS = "[一二三四五六七八九十]{1,3}"
 _LABELED = re.compile(
-    rf"[*_\W]{{0,6}}(?:{QUESTION_WORDS}|第)[ ]?#?\d{{0,4}}[ ]?[题題問问.:：)）](?![集库庫])", re.IGNORECASE
+    rf"[*_\W]{{0,6}}(?:(?:{QUESTION_WORDS}|第)[ ]?#?(?:(?:\d{{1,4}}|{_IN_WORDS})[ ]?[题題問问.:：)）](?![集库庫])"
+    rf"|{_IN_WORDS}(?!\w))|(?:{QUESTION_WORDS})[ ]?[.:：)）])",
+    re.IGNORECASE,
 )
+"""A word for a question with a number or a sign: `Question:`, `第3题`; `問題描述` describes a problem."""
 _WHOLE_LINK = re.compile(r"\[(?P<text>[^\[\]]{1,400})\]\((?P<address>[^()\s]{1,500})\)")
 _ANCHOR = re.compile(r"<a\b[^<>]{0,200}>(?:[ ]*</a>)?|</a>", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?P<mark>\*{1,3}|_{1,3})(?P<text>[^*_\s](?:[^*_]{0,400}[^*_\s])?)(?P=mark)[ ]*")

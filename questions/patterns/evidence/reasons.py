@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from questions.patterns.starts.start import Kind, Start
 
 _FEWEST_CONTINUED = 5
+_MANY_CONTINUED = 20
+"""Headings that ask from which one more asks too, also in a chapter where most do not."""
 
 
 def _titled(document: Document, kind: Kind, run: list[Start], known: tuple[Candidate, ...]) -> Verdict:
@@ -104,12 +106,14 @@ def _continued_folds(run: list[Start], alike: list[Start]) -> Verdict:
 def _of_same_form(document: Document, run: list[Start], alike: list[Start]) -> tuple[Start, ...]:
     """Returns the headings without a number that are questions like those of the same level in other chapters.
 
-    They ask too, and most beside them do; or a rule is right below them, as below most of the others.
+    They ask too, and most beside them do, or very many others ask; or a rule is right below them, as below most of
+    the others.
     """
     bare = [start for start in run if not start.number and start.body]
     asking = [start for start in bare if ends_asking(start.stem.text) and is_answered_by_text(document, start)]
     ruled = bool(bare) and all(map(_is_ruled, run))
-    if not ruled and (not asking or len(asking) * 3 < len(run) * 2):
+    few = len(asking) * 3 < len(run) * 2 and len(alike) < _MANY_CONTINUED
+    if not ruled and (not asking or few):
         # Looking at all others comes last: there may be many chapters.
         return ()
     chapters = {start.headings[:-1] for start in alike}
@@ -117,7 +121,7 @@ def _of_same_form(document: Document, run: list[Start], alike: list[Start]) -> t
         return ()
     if ruled and sum(map(_is_ruled, alike)) * 5 >= len(alike) * 4:
         return tuple(bare)
-    return tuple(asking) if len(asking) * 3 >= len(run) * 2 else ()
+    return () if few else tuple(asking)
 
 
 def _is_ruled(start: Start) -> bool:

@@ -38,3 +38,10 @@ def test_a_word_for_interview_questions_is_a_label_in_headings() -> None:
     assert [(one.prompt, one.answer) for one in questions] == [
         (name, f"这是{name}的答案。") for name in ("生命周期", "双向绑定", "路由懒加载")
     ]
+
+
+def test_a_word_for_questions_within_another_word_is_no_label() -> None:
+    text = "# 分析\n\n## 問題根因\n\n步幅沒有讀取。\n\n## 问题描述\n\n参数缺失。\n"
+    assert read_bank(text, name="a.md").bank.questions == ()
+    counted = "".join(f"## 问题{n}\n\n张量{n}是什么？\n\n它是视图。\n\n" for n in "一二三")
+    assert len(read_bank(counted, name="a.md").bank.questions) == 3

@@ -48,3 +48,18 @@ def test_headings_that_never_ask_are_no_cards() -> None:
         f"## {name}\n\nSome words.\n\n" for name in ("Setup", "Use", "Tests", "FAQ", "License")
     )
     assert read_bank(text, name="README.md").bank.questions == ()
+
+
+def test_problems_and_solutions_are_cards_beside_questions_and_answers() -> None:
+    text = (
+        "# Algebra\n\nQ: What is a root?\nA: A zero.\n\nP: Solve $x^2 = 1$.\n\nS:\n**PLAN**: take roots\n\n1. $x = 1$\n"
+    )
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [(one.prompt, one.answer) for one in questions] == [
+        ("What is a root?", "A zero."),
+        ("Solve $x^2 = 1$.", "**PLAN**: take roots\n\n1. $x = 1$"),
+    ]
+
+
+def test_one_problem_and_solution_alone_are_no_card() -> None:
+    assert read_bank("# Design\n\nP: too slow\nS: a cache\n", name="a.md").bank.questions == ()

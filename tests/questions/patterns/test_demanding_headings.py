@@ -41,3 +41,17 @@ def test_topics_of_other_documents_are_not() -> None:
     assert read_bank(exam(few_demand), name="notes.md").bank.questions == ()
     few = [DEMANDS[0], *TOPICS[:2]]
     assert read_bank(exam(few), name="notes.md").bank.questions == ()
+
+
+def test_a_heading_that_asks_like_very_many_others_is_a_question_in_a_chapter_where_most_do_not() -> None:
+    names = ("view", "leaf", "stride", "shape", "clone", "graph", "device", "hook", "batch", "seed", "loss", "epoch")
+    many = "".join(
+        f"### What is the {name} of a {kind}?\n\nIt is told here.\n\n" for name in names for kind in ("tensor", "model")
+    )
+    errors = "## Errors\n\n### Cannot call step\n\nIt is told.\n\n### Shapes differ at 2\n\nIt is told.\n\n"
+    asking = "### What is binding in a module?\n\nIt is told here.\n"
+    prompts = [
+        one.prompt for one in read_bank(f"# Torch\n\n## Basics\n\n{many}{errors}{asking}", name="a.md").bank.questions
+    ]
+    assert len(prompts) == 25
+    assert prompts[-1] == "What is binding in a module?"
