@@ -1,12 +1,16 @@
-"""Reads questions in programs: literals of JavaScript in an HTML page, as quiz pages have them, or in a file.
+"""Reads questions in programs: literals of JavaScript in an HTML page, as quiz pages have them, or in a file, and of
+Python.
 
 The text of a page is read as Markdown (`questions.formats.pages.reader`).
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
@@ -75,9 +79,43 @@ def read_program(source: Source) -> ImportDraft:
 
 def _assigned(source: Source) -> list[Any]:
     text = "\n".join(source.lines)
+    if PurePath(source.name).suffix.lower() == ".py":
+        return [data for data in _assigned_in_python(text) if records.holds_records(data)]
     if not _PROGRAM.search(text[:_BEFORE]):
         return []
     return [data for data in _literals(text, [_MOST_READ]) if records.holds_records(data)]
+
+
+def _assigned_in_python(text: str) -> Iterator[Any]:
+    """Yields the lists and dictionaries that a program in Python assigns anywhere; it is parsed, never run."""
+    if len(text) > _LONGEST_PYTHON:
+        return
+    try:
+        with warnings.catch_warnings():
+            # Invalid escapes in the strings of a stranger are not ours to report.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.List | ast.Dict | ast.Tuple):
+            try:
+                yield _plain(ast.literal_eval(node.value))
+            except (ValueError, TypeError, RecursionError, MemoryError):
+                continue
+
+
+def _plain(data: Any) -> Any:
+    """Returns data with lists for tuples and sets, as in other formats."""
+    if isinstance(data, dict):
+        return {str(name): _plain(value) for name, value in data.items()}
+    if isinstance(data, list | tuple | set):
+        return [_plain(one) for one in data]
+    return data
+
+
+_LONGEST_PYTHON = 400_000
+"""Length of a program in Python that is parsed, characters."""
 
 
 def read(source: Source) -> ImportDraft:

@@ -30,7 +30,7 @@ from questions.patterns.starts.start import Start
 from questions.patterns.transitions import find_transitions
 from questions.source import Finding, trim
 from questions.wording.imperatives import asks_on, asks_or_demands, demands_more, sets_task
-from questions.wording.labels import names_exercises
+from questions.wording.labels import is_question_word, names_exercises
 from questions.wording.stems import asks_to_choose, ends_asking, is_task, reads_as_question
 
 if TYPE_CHECKING:
@@ -108,7 +108,48 @@ def _split_all(document: Document, candidate: Candidate) -> list[Parts]:
         read.append(_with_line_asked(parts) if start.kind == "item" else parts)
     if candidate.kind == "label":
         read = with_tasks_answered(with_quoted_answers(read))
+    if candidate.reason == "labeled":
+        read = _with_tasks_below_names(starts, read)
     return [_with_program_asked(parts) for parts in _with_tasks_asked(starts, read)]
+
+
+def _with_tasks_below_names(starts: Sequence[Start], read: list[Parts]) -> list[Parts]:
+    """Returns the parts of questions with labels; where most only name a topic (`Question 4: String formatting`), and
+    the text below most of these asks or sets a task, that text asks."""
+    named = [
+        bool(start.stem.text and parts.answer) and not (parts.labeled or start.asks or asks_or_demands(parts.prompt))
+        for start, parts in zip(starts, read, strict=True)
+    ]
+    asks = [names and _asks_below(parts.answer) for names, parts in zip(named, read, strict=True)]
+    most = sum(named) * 3 >= len(read) * 2 and sum(asks) * 3 >= sum(named) * 2
+    if not most or len(read) < _FEWEST_NAMED or any(parts.labeled for parts in read):
+        return read
+    return [
+        parts._replace(
+            prompt=parts.answer if is_question_word(parts.prompt) else f"{parts.prompt}\n\n{parts.answer}", answer=""
+        )
+        if goes_on
+        else parts
+        for parts, goes_on in zip(read, asks, strict=True)
+    ]
+
+
+_FEWEST_NAMED = 2
+_LABEL_FIRST = re.compile(r"(?P<mark>[*_]{1,3})[^\W\d][\w ]{2,30}(?:[:：](?P=mark)|(?P=mark)[:：])[ ]*")
+"""A label in emphasis before a text: `**Instructions**:`, `*Scenario:*`."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。？！])")
+
+
+def _asks_below(text: str) -> bool:
+    """Returns whether the first paragraph of a text begins with a task, or ends in a question, or asks twice."""
+    first = _LABEL_FIRST.sub("", text.partition("\n\n")[0].strip(), count=1).strip("*_ \n")
+    sentences = [sentence for sentence in _SENTENCE.split(first[:_LONGEST_FIRST]) if sentence]
+    asking = sum(map(asks_or_demands, sentences))
+    return bool(sentences) and (sets_task(first) or asks_on(sentences[0]) or ends_asking(first) or asking > 1)
+
+
+_LONGEST_FIRST = 2000
+"""Length to which a paragraph is searched for sentences that ask, characters."""
 
 
 def _with_all_asked(starts: Sequence[Start]) -> Sequence[Start]:

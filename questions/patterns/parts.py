@@ -75,7 +75,7 @@ def split_parts(
         shown = _joined(start.said, _text(document, start, first, last))
     else:
         stem, shown = _prompt_below(document, start, body, first, last)
-    if mostly_bare and not is_last and start.kind == "item" and _is_section_title(document, start, last):
+    if not is_last and start.kind == "item" and _is_section_title(document, start, last, bare=mostly_bare):
         return parts._replace(last=start.last, prompt=stem)
     if _belongs_to_prompt(start, body, shown, mostly_bare=mostly_bare):
         return parts._replace(prompt="\n\n".join((stem, shown)))
@@ -133,15 +133,18 @@ def _asked_after(given: Block, body: tuple[Block, ...]) -> Block:
     return given
 
 
-def _is_section_title(document: Document, start: Start, last: int) -> bool:
-    """Returns whether all that is below an item is a line of its own, at the margin and without an end of a
-    sentence, that names the items below it."""
+def _is_section_title(document: Document, start: Start, last: int, *, bare: bool) -> bool:
+    """Returns whether all that is below an item is a line of its own, at the margin, that names the items below it: in
+    bold with a colon, or, if most items are `bare`, without an end of a sentence."""
     below = [line for number in range(start.last + 1, last + 1) if (line := document.source.line(number)).strip()]
     if start.said or len(below) != 1:
         return False
-    return below[0][:1].isalpha() and not below[0].rstrip().endswith((".", "?", "!", ":", ";", ",", "。"))
+    if _BOLD_TITLE.fullmatch(below[0]):
+        return True
+    return bare and below[0][:1].isalpha() and not below[0].rstrip().endswith((".", "?", "!", ":", ";", ",", "。"))
 
 
+_BOLD_TITLE = re.compile(r"(?P<mark>\*\*|__)[^*_\n]{1,60}(?:[:：](?P=mark)|(?P=mark)[:：])[ ]*")
 _POINTS = re.compile(rf"[*_(\[]{{0,4}}{POINTS}[.*_)\]]{{0,4}}", re.IGNORECASE)
 """A paragraph that only says how many points a question earns."""
 _END_TAG = re.compile(r"[ ]*</(?:a|span|b|strong|font|center)>[ ]*", re.IGNORECASE)
@@ -178,8 +181,11 @@ def _of_label(document: Document, start: Start, limit: int) -> Parts:
 
 
 _ARROW = re.compile(r"(?:[→➜➡⇒]\ufe0f?|[-=]>(?=[ ]))[ ]*")
-_SAYS = re.compile(r"(?:>[ ]?)?(?:[→➜➡⇒]|[-=]>[ ]|\*\*|`(?!`)|[^\W\d_](?![).])|[\"'“])")
-"""Beginning of a paragraph that may answer; programs, lists, tables and pictures may be part of the question."""
+_SAYS = re.compile(
+    r"(?:>[ ]?)?(?:[→➜➡⇒]|[-=]>[ ]|\*\*|\*-[ ]|\*(?=[^\W\d_]|`)(?![^*\n]{1,30}[:：])|`(?!`)|[^\W\d_](?![).])|[\"'“])"
+)
+"""Beginning of a paragraph that may answer; programs, lists, tables and pictures may be part of the question, and so
+may a word in emphasis with a colon: `*Level:* senior`."""
 _LISTS = re.compile(r"[-*+][ \t]+\S|\((?!\w{1,2}\))")
 """Beginning of a list or an aside, which answers a question that ends in its own line. Numbered lists are often options
 without a key."""

@@ -23,6 +23,7 @@ from questions.repairs.label_letters import with_label_letters
 from questions.repairs.line_breaks import with_plain_ends
 from questions.repairs.numbering import with_spaces
 from questions.repairs.own_letters import with_own_letters
+from questions.repairs.practice_titles import with_question_labels
 from questions.repairs.quotes import with_unquoted_lines
 from questions.repairs.repeated_options import with_repeated_options
 from questions.repairs.roman_numbers import with_decimal_numbers
@@ -47,6 +48,7 @@ def repaired(source: Source) -> Source:
 _REPAIRS = (
     with_unquoted_lines,
     with_labeled_sides,
+    with_question_labels,
     with_decimal_numbers,
     with_repeated_options,
     with_answer_labels,

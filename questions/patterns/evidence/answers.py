@@ -131,7 +131,10 @@ def _answered_items(run: list[Start]) -> Verdict:
     answered = {start for start in may_ask if start.answer or start.offers}
     if not answered or (len(answered) * 4 < len(run) and not any(start.asks or start.bold for start in answered)):
         return Verdict()
-    return split_run(run, {start for start in run if start in answered or start.asks or start.bold})
+    read = {start for start in run if start in answered or start.asks or start.bold}
+    if len(answered) * 2 >= len(run):
+        read |= {start for start in run if start.number and asks_or_demands(start.stem.text)}
+    return split_run(run, read)
 
 
 def _answered_lines(run: list[Start]) -> Verdict:

@@ -264,7 +264,7 @@ def _demands_or_ends_asking(start: Start) -> bool:
 
 
 def _asks_or_says(start: Start) -> bool:
-    return ends_asking(start.stem.text) or bool(start.text)
+    return ends_asking(start.stem.text) or bool(start.text) or (start.bold and start.asks)
 
 
 def _with_next(run: list[Start], headed: list[Start]) -> list[Start]:

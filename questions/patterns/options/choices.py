@@ -15,6 +15,7 @@ from questions.patterns.options.search import (
     LONGEST_OPTION,
     OPTION_WORD,
     OptionRun,
+    are_truths,
     bullets_in,
     found_option,
     may_hold_options,
@@ -22,19 +23,13 @@ from questions.patterns.options.search import (
     options_in,
 )
 from questions.source import trim
+from questions.wording.imperatives import sets_task
 from questions.wording.labels import only_announces_answer
-from questions.wording.stems import TRUE_OR_FALSE, asks_to_choose, ends_asking, reads_as_question
+from questions.wording.stems import TRUE_OR_FALSE, asks_to_choose, demands, ends_asking, reads_as_question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_TRUE_OR_FALSE = re.compile(
-    r"(?:true|false|yes|no|correct|incorrect|right|wrong|wahr|falsch|richtig|vrai|faux|vero|falso|verdadero"
-    r"|verdadeiro|sí|sim|não"
-    r"|правда|ложь|верно|неверно|да|нет|doğru|yanlış|evet|hayır|正确|错误|对|错|正しい|誤り|はい|いいえ|맞음"
-    r"|틀림|예|아니오)[.。]?",
-    re.IGNORECASE,
-)
 _NO_OPTION = re.compile(r"#{1,6}[ ]|```|~~~|>|\||<[a-z!]|!\[", re.IGNORECASE)
 _SHORT_LEAD = 100
 """Length up to which one line above options belongs to the question, where other questions have options, characters."""
@@ -149,7 +144,7 @@ def _below_prompt(prompt: str, text: str, run: OptionRun, *, keyless: bool, offe
         return _unkeyed(f"{prompt}\n\n{shown}".strip(), run, rest)
     before = "\n".join((*lines[: run.start], run.lead)).strip()
     goes_on = not before or shows or (not run.lead and _asks_on(shown, offering=offering))
-    offered = not rest and goes_on and (reads_as_question(prompt) or len(run.options) > 2)
+    offered = not rest and goes_on and (reads_as_question(prompt) or len(run.options) > 2 or are_truths(run))
     return _joined(f"{prompt}\n\n{before}".strip(), "", run, key, rest, keyless and offered)
 
 
@@ -466,12 +461,26 @@ _SAYS_TRUTH = re.compile(
 )
 
 
+def _states(prompt: str) -> bool:
+    """Returns whether a prompt is one sentence that states something."""
+    text = prompt.strip(' *_"“”')
+    states = "\n" not in text and len(text.split()) >= _FEWEST_STATED and text.endswith((".", "。"))
+    return states and not (sets_task(text) or demands(text))
+
+
+_FEWEST_STATED = 4
+"""Fewest words of a statement."""
+
+
 def truth_choice(titles: Sequence[str], prompt: str, answer: str) -> ChoiceParts | None:
     """Returns true and false as options of a statement, if the words `True or false` are a title above it, or its start
-    or end, and an answer with a label begins with one of the two, not as a part of a sentence."""
+    or end, or it is a sentence that asks nothing; and an answer with a label begins with one of the two, not as a part
+    of a sentence."""
     said = _SAYS_TRUTH.match(answer)
+    if said is None:
+        return None
     asks = any(map(_BEGINS_WITH_TRUTH.match, (*titles, prompt))) or _ENDS_IN_TRUTH.search(prompt)
-    if said is None or not asks:
+    if not asks and not _states(prompt):
         return None
     word = {"t": "true", "f": "false"}.get(said["word"].lower(), said["word"].lower())
     pair = next((pair for pair in _TRUTHS if word in pair), None)
@@ -504,7 +513,7 @@ def _joined(
     prompt: str, between: str, run: OptionRun, key: Key | None, unread: str, keyless: bool
 ) -> ChoiceParts | None:
     crossed = any(option.crossed for option in run.options)
-    if crossed and all(_TRUE_OR_FALSE.fullmatch(option.text) for option in run.options) and run.kind != "box":
+    if crossed and are_truths(run) and run.kind != "box":
         # `✅ True` and `❌ False` are pictures of the words, whichever is right.
         run = OptionRun(run.kind, run.start, run.end, tuple(o._replace(marked=False) for o in run.options), run.lead)
     marked = frozenset(option.id for option in run.options if option.marked)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from questions.blocks import plain
+from questions.patterns.options.choices import truth_choice
 from questions.patterns.options.keys import key_of
 from questions.patterns.options.search import FoundOption
 from questions.patterns.tables import answer_in_row
@@ -40,6 +41,7 @@ _SHORT_KEY = re.compile(
     r"|верно|неверно|да|нет|对|错|正确|错误)(?![\w'’]).*",
     re.IGNORECASE | re.DOTALL,
 )
+_RULE = re.compile(r"[ ]{0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*")
 _FEWEST = 2
 
 
@@ -172,7 +174,7 @@ def _keys(document: Document, first: int, last: int) -> Iterator[tuple[str, str,
             number, start = (stem.number, line) if stem else (entry["number"], line) if entry else ("", 0)
             said = answer_in_row(header, raw) if header else None
             text = [said or entry["text"].rstrip(" |")] if entry else []
-        elif heading:
+        elif heading or _RULE.fullmatch(raw):
             if number:
                 yield number, trim("\n".join(text)), start
             number, text = "", []
@@ -212,6 +214,8 @@ def _answered(question: Question, text: str) -> Question:
     text = _without_question(question, text)
     if question.answered or is_placeholder(text):
         return question
+    if not question.options and (choice := truth_choice((), question.prompt, text)):
+        return dataclasses.replace(question, kind="choice", options=choice.options, why=choice.why)
     if not question.options:
         return dataclasses.replace(question, answer=text)
     shown = [FoundOption(option.id, option.text, False) for option in question.options]

@@ -93,19 +93,23 @@ def key_of(answer: str, options: Sequence[FoundOption], *, letters: bool = True)
 _SEPARATOR = re.compile(r"^[*_`]{0,3}[ ]{0,9}(?:[-–—]{1,2}[ ]{0,9})?")
 """What is between a letter and the text behind it: the end of its emphasis, and a dash."""
 _BULLET = re.compile(r"[ ]{0,3}[-*+•][ ]+(?P<text>\S.*)")
+_TOLD_RIGHT = re.compile(
+    r"[ ]*(?:[-–—:][ ]*(?:correct|right)|[(\[](?:correct|right)[)\]]|[✅✔✓]\ufe0f?)[ ]*$", re.IGNORECASE
+)
 _ITEM_LETTER = re.compile(r"[*_`(]{0,3}(?P<letter>[A-J])[).:]?[*_`]{0,3}(?:[ ]+(?P<text>\S.*)|$)")
 
 
 def _listed(answer: str, options: Sequence[FoundOption]) -> Key | None:
-    """Returns the options that an answer lists as bullets, by their letters or their texts; None unless each of several
-    bullets names another one."""
+    """Returns the options that an answer lists as bullets, by their letters or their texts, or those of them that it
+    calls correct: `- B - Correct`; None unless each of several bullets names another one."""
     lines = answer.strip("\n").split("\n")
     bullets = [found["text"].rstrip() for found in takewhile(bool, map(_BULLET.fullmatch, lines)) if found]
-    named = [_named(bullet, options) for bullet in bullets]
+    named = [_named(_TOLD_RIGHT.sub("", bullet), options) for bullet in bullets]
     ids = frozenset(filter(None, named))
     if len(named) < 2 or len(ids) != len(named):
         return None
-    return Key(ids, trim("\n".join(lines[len(bullets) :])), lines[0].strip())
+    told = frozenset(name for name, bullet in zip(named, bullets, strict=True) if _TOLD_RIGHT.search(bullet))
+    return Key(told or ids, trim("\n".join(lines[len(bullets) :])), lines[0].strip())
 
 
 def _named(bullet: str, options: Sequence[FoundOption]) -> str:

@@ -106,6 +106,20 @@ class OptionRun:
     """Text of the only bold option, if no other mark exists."""
 
 
+_TRUE_OR_FALSE = re.compile(
+    r"(?:true|false|yes|no|correct|incorrect|right|wrong|wahr|falsch|richtig|vrai|faux|vero|falso|verdadero"
+    r"|verdadeiro|sí|sim|não"
+    r"|правда|ложь|верно|неверно|да|нет|doğru|yanlış|evet|hayır|正确|错误|对|错|正しい|誤り|はい|いいえ|맞음"
+    r"|틀림|예|아니오)[.。]?",
+    re.IGNORECASE,
+)
+
+
+def are_truths(run: OptionRun) -> bool:
+    """Returns whether all options are words such as `True` and `No`."""
+    return all(_TRUE_OR_FALSE.fullmatch(option.text.strip()) for option in run.options)
+
+
 class _Line(NamedTuple):
     kind: OptionMark
     indent: int

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from questions.blocks import Block, Fold
 from questions.patterns.answers import FoundAnswer, find_answer, says_nothing
-from questions.patterns.options.search import may_hold_options, options_in
+from questions.patterns.options.search import are_truths, may_hold_options, options_in
 from questions.wording.labels import (
     answer_in_heading,
     is_placeholder,
@@ -119,7 +119,9 @@ class Start:
         if not may_hold_options(text):
             return False
         run = options_in(text.split("\n"))
-        return run is not None and (run.kind == "box" or len(run.options) > 2 or self.answer is not None)
+        if run is None:
+            return False
+        return run.kind == "box" or len(run.options) > 2 or are_truths(run) or self.answer is not None
 
     @property
     def text(self) -> str:

@@ -17,3 +17,43 @@ def test_entries_below_a_heading_for_contents_ask_nothing() -> None:
     listed = "- Where we left off\n- What I did\n- How I can go on\n- What is next\n"
     text = f"# Notes\n\n## TOC\n\n{listed}\n## What I did\n\nIt.\n"
     assert "Where we left off" not in [one.prompt for one in read_bank(text, name="a.md").bank.questions]
+
+
+def test_text_that_asks_below_a_label_with_a_topic_is_no_answer() -> None:
+    tasks = {
+        "Number formats": "**Instructions**: Convert the number into hexadecimal.\n\n```python\nnumber = 254\n```",
+        "Overfitting": "*Scenario:* Suppose the loss rises on new data. How would you find the cause?",
+        "Loops": "Given the following code, write the output.\n\n```python\nprint(1)\n```",
+    }
+    text = "".join(f"### Question {n}: {topic}\n{task}\n\n---\n\n" for n, (topic, task) in enumerate(tasks.items(), 1))
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [(one.title or one.prompt.partition("\n")[0], one.answer) for one in questions] == [
+        (topic, None) for topic in tasks
+    ]
+    assert all(one.prompt.endswith(task) for one, task in zip(questions, tasks.values(), strict=True))
+
+
+def test_text_that_tells_below_a_label_with_a_topic_answers() -> None:
+    text = "".join(
+        f"### Question {n}: {topic}\n\nIt is told here.\n\n" for n, topic in enumerate(("Views", "Leaves"), 1)
+    )
+    assert [one.answer for one in read_bank(text, name="a.md").bank.questions] == ["It is told here."] * 2
+
+
+def test_a_title_in_bold_between_lists_that_begin_anew_is_no_answer() -> None:
+    parts = ("**Open questions:**", "**Coding:**", "**Design:**")
+    asked = (
+        ("Explain what a view is. What does it share?", "Discuss leaves and roots."),
+        ("Implement a linear layer. Explain each step.",),
+        ("Design a service for embeddings.",),
+    )
+    lists = ("\n\n".join(f"{n}. **{one}**" for n, one in enumerate(items, 1)) for items in asked)
+    text = "\n\n".join(f"{title}\n\n{items}" for title, items in zip(parts, lists, strict=True))
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [(one.prompt, one.answer) for one in questions] == [(one, None) for items in asked for one in items]
+
+
+def test_a_task_among_numbered_questions_with_options_is_a_question() -> None:
+    offered = "".join(f"{n}. What is number {n}?\n   - A) one\n   - B) two\n   - C) three\n\n" for n in (1, 2, 3))
+    text = f"# Test\n\n{offered}4. Simplify the expression $2x + x$.\n\n5. Mostly harmless.\n"
+    assert [one.number for one in read_bank(text, name="a.md").bank.questions] == ["1", "2", "3", "4"]

@@ -64,6 +64,11 @@ CHOICES: dict[str, Layout] = {
     "numbers": lambda n, asked, options, key, why: (
         f"### {asked}\n\n{rows(options, '{number}. {text}')}\n\n**Answer:** {key + 1}\n\n**Explanation:** {why}\n"
     ),
+    "a title above each, and a list of letters": lambda n, asked, options, key, why: (
+        f"__Practice Question__\n\n{asked}\n\n{rows(options, '{letter}. {text}')}\n\n__Suggested Answers__\n\n"
+        + "\n".join(f"- {letter}{' - Correct' if at == key else ''}" for at, letter in enumerate(LETTERS))
+        + f"\n\n{why}\n"
+    ),
 }
 PROSE: dict[str, Layout] = {
     "labels": lambda n, asked, options, key, why: f"Q: {asked}\nA: {options[key]}. {why}\n",
@@ -73,6 +78,7 @@ PROSE: dict[str, Layout] = {
     "brackets": lambda n, asked, options, key, why: f"[Q{n}] {asked}\n[A] {options[key]}. {why}\n",
     "quotes": lambda n, asked, options, key, why: f"> **Q{n}:** {asked}\n>\n> **A:** {options[key]}. {why}\n",
     "sides": lambda n, asked, options, key, why: f"## Card {n}\n**Front:** {asked}\n**Back:** {options[key]}. {why}\n",
+    "italics": lambda n, asked, options, key, why: f"**Q{n}: {asked}**\n*{options[key]}. {why}*\n",
     "Seiten": lambda n, asked, options, key, why: f"Vorderseite: {asked}\nRückseite: {options[key]}. {why}\n",
 }
 
@@ -98,7 +104,7 @@ def test_a_quiz_with_options_is_the_same_in_each_layout(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROSE)
 def test_a_quiz_without_options_is_the_same_in_each_layout(name: str) -> None:
-    found = [(one.prompt, one.answer) for one in read(PROSE[name])]
+    found = [(one.prompt, (one.answer or "").strip("*")) for one in read(PROSE[name])]
     assert found == [(asked, f"{options[key]}. {why}") for asked, options, key, why in QUIZ]
 
 
@@ -143,6 +149,7 @@ TRUTHS: dict[str, str] = {
     "behind it": "{n}. {said} (True/False)\n\n**Answer:** {key}\n\n**Explanation:** {why}\n",
     "before it, in the same paragraph": "**{n}. True or False:** {said}\n**Answer:** {key}. {why}\n",
     "short": "{n}. T/F: {said}\n   - Answer: {letter}. {why}\n",
+    "a statement in bold": "### Question {n}\n**Type**: true-false\n\n**{said}**\n\n**Answer**: {key}\n\n{why}\n",
     "a section": "{n}. {said}\n\n   **Answer:** {key}, because {why}\n",
 }
 
@@ -174,6 +181,28 @@ def test_statements_are_true_or_false_in_each_layout(name: str) -> None:
 def test_an_answer_that_begins_with_true_is_no_key_by_itself(prompt: str, answer: str) -> None:
     (question,) = read_bank(f"**Q:** {prompt}\n\n**A:** {answer}\n", name="a.md").bank.questions
     assert (question.kind, question.answer) == ("open", answer)
+
+
+def test_statements_with_a_table_of_keys_are_true_or_false() -> None:
+    said = {"Robots think like people do.": "False", "You use a GPU when you train a model.": "True"}
+    asked = "".join(f"### Question {n}\n\n**{one}**\n\n---\n\n" for n, one in enumerate(said, 1))
+    keys = "".join(f"| {n} | {key} | easy |\n" for n, key in enumerate(said.values(), 1))
+    text = (
+        f"# Quiz\n\n{asked}\n## Answer Key\n\n| Question | Answer | Level |\n|---|---|---|\n{keys}\n---\n\n## Scoring\n"
+    )
+    questions = read_bank(text, name="a.md").bank.questions
+    assert [[o.text for o in one.options if o.right] for one in questions] == [["False"], ["True"]]
+    assert [one.prompt for one in questions] == [*said]
+
+
+def test_true_and_false_with_letters_and_no_key_are_options_and_no_answer() -> None:
+    said = ("A view shares memory with its base", "A clone does not", "A leaf has no history")
+    text = "# Quiz\n\n" + "".join(f"{n}. {one}\n    a. True\n    b. False\n\n" for n, one in enumerate(said, 1))
+    reading = read_bank(text, name="a.md")
+    assert [[(o.text, o.right) for o in one.options] for one in reading.bank.questions] == [
+        [("True", False), ("False", False)]
+    ] * 3
+    assert reading.answered == 0
 
 
 def test_a_word_behind_an_item_marks_it_in_two_lists_and_bold_type_alone_does_not() -> None:
