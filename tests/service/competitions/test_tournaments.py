@@ -13,8 +13,10 @@ from service.store.audits import Audit
 from service.store.competition_tables import Tournament, TournamentDay, TournamentScore
 from service.store.tables import Ledger, Outbox
 from service.wire import (
+    AnswerInput,
     ChannelNeeded,
     NotFound,
+    QuestionPost,
     ScheduleSpec,
     TournamentPlan,
     TournamentRefused,
@@ -23,7 +25,7 @@ from service.wire import (
 )
 from tests.conftest import MONDAY, Clock
 from tests.service.competitions.tournament_scene import TUESDAY, TournamentScene
-from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice
+from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, code
 from tests.service.refusals import refused
 
 WEDNESDAY, THURSDAY = TUESDAY + timedelta(days=1), TUESDAY + timedelta(days=2)
@@ -164,6 +166,53 @@ async def test_a_day_waits_for_every_round_that_counts(scene: TournamentScene, c
     assert posts[0].tournament.results[0].rounds == 2 and ada.points > bob.points > 0
 
 
+async def test_a_day_waits_for_a_question_that_comes_late(scene: TournamentScene, clock: Clock) -> None:
+    late = ScheduleSpec(at=SPEC.at.replace(hour=18), open_minutes=60, catch_up_minutes=30)
+    await scene.daily.schedule(late, where=Where(channel="second", name="#second"))
+    await scene.plans(days=1, schedules=(1, 2))
+    await scene.joins("Ada", "Bob")
+    await scene.begins()
+    assert await scene.plays({"Ada": "a"}) == []
+    clock.now = MONDAY + timedelta(days=1, hours=10, minutes=30)
+    await tournaments.advance_all(scene.daily.service.sessions, clock.now)
+    assert await scene.daily.rows(TournamentDay) == [], "nobody has posted the question yet"
+    await scene.answers(await scene.ticks(), {"Bob": "a"})
+    clock.advance(hours=1)
+    assert (await scene.told())[0].tournament.results[0].rounds == 2
+
+
+async def test_a_day_waits_an_hour_for_verdicts(daily: DailyChannel, clock: Clock) -> None:
+    scene = TournamentScene(daily, clock)
+    await daily.bank(code("one"), code("two"))
+    await daily.schedule()
+    await scene.plans(days=1)
+    await scene.joins("Ada", "Bob")
+    await scene.begins()
+    clock.now = MONDAY + timedelta(days=1, hours=1)
+    (post,) = [body for body in await scene.ticks() if isinstance(body, QuestionPost)]
+    await daily.answer(post.ref, AnswerInput(code="def double(x):\n    return 2 * x\n"), "Ada")
+    clock.advance(hours=8)
+    assert await scene.told() == [], "without a sandbox there is no verdict"
+    clock.advance(minutes=59)
+    assert await scene.told() == []
+    clock.advance(minutes=1)
+    assert [post.event for post in await scene.told()] == ["over"]
+
+
+async def test_a_correction_that_is_taken_back_moves_the_table_again(scene: TournamentScene) -> None:
+    await scene.plans()
+    await scene.joins("Ada", "Bob")
+    await scene.begins()
+    (first,) = await scene.plays({"Ada": "a", "Bob": "b"})
+    await _correct_the_keys(scene)
+    await scene.plays({})
+    await scene.daily.bank(*(choice(f"q{number}") for number in range(6)))
+    (last,) = await scene.plays({})
+    assert (last.event, last.corrected) == ("over", (TUESDAY,))
+    ranks = [[(team.number, team.rank, team.points) for team in post.tournament.teams] for post in (first, last)]
+    assert ranks[0] == ranks[1]
+
+
 async def test_a_correction_moves_the_table_once_with_the_next_day(scene: TournamentScene) -> None:
     await scene.plans()
     await scene.joins("Ada", "Bob")
@@ -224,6 +273,18 @@ async def test_captains_pick_in_turn_and_the_rest_is_balanced(scene: TournamentS
     assert teams[1] >= {"Ada", "Cy"} and teams[2] >= {"Bob", "Dan"} and sum(map(len, teams.values())) == 5
     with refused(TournamentRefused(why="started")):
         await client.tournament_pick(bob, scene.event(), "Eve")
+
+
+async def test_a_captain_who_leaves_is_followed_by_the_member_who_joined_next(scene: TournamentScene) -> None:
+    client, boss = scene.daily.client, scene.daily.who("Boss", admin=True)
+    await scene.plans(teams="captains")
+    await scene.joins("Ada", "Bob", "Cy", "Dan", "Eve")
+    for name in ("Ada", "Bob"):
+        await client.tournament_captain(boss, scene.event(), name)
+    for captain, name in (("Ada", "Dan"), ("Bob", "Eve"), ("Ada", "Cy")):
+        await client.tournament_pick(scene.daily.who(captain), scene.event(), name)
+    view = await client.tournament_leave(scene.daily.who("Ada"), scene.event())
+    assert [team.captain and team.captain.name for team in view.teams] == ["Cy", "Bob"]
 
 
 async def test_teams_at_random_are_balanced_by_recent_points(scene: TournamentScene, clock: Clock) -> None:
@@ -378,3 +439,20 @@ async def test_the_members_of_the_winning_team_are_given_their_role(scene: Tourn
     assert (post.event, post.season, post.role, post.former) == ("tournament", "Spring", "9", ())
     assert [team.number for team in post.teams] == [first] and post.top == ()
     assert set(post.winners) == {scene.daily.who(name).member for name in teams[first] - {"Dan"}}
+
+
+async def test_who_left_the_winning_team_is_given_no_role(scene: TournamentScene, clock: Clock) -> None:
+    boss, client = scene.daily.who("Boss", admin=True), scene.daily.client
+    await client.winner_role_set(boss, scene.event(), DAILY, "tournament", "9")
+    await scene.plans(days=1)
+    await scene.joins("Ada", "Bob", "Cy", "Dan")
+    await scene.begins()
+    (mates,) = [names for names in (await scene.teams()).values() if "Ada" in names]
+    (mate,) = mates - {"Ada"}
+    clock.now = MONDAY + timedelta(days=1, hours=1)
+    await scene.answers(await scene.ticks(), {"Ada": "a"})
+    await client.tournament_leave(scene.daily.who(mate), scene.event())
+    clock.advance(hours=8)
+    await scene.told()
+    (row,) = [row for row in await scene.daily.rows(Outbox) if row.kind == "winner"]
+    assert WinnerPost.from_stored(row.body).winners == (scene.daily.who("Ada").member,)
