@@ -391,7 +391,7 @@ class DiscordBot(discord.AutoShardedClient):
             if error.code in _UNKNOWN_MEMBER:
                 return None
             _LOG.warning("cannot fetch member %s, so they are not treated as an admin: %s", who.member, error)
-            return who
+            return who.model_copy(update={"admin": False})
         guild = self.get_guild(int(who.workspace))
         admin = guild is not None and _manages(guild, who.member, found["roles"])
         user = found["user"]

@@ -14,6 +14,7 @@ from bot.discord.render import parse_custom_id
 from service.store.tables import Chat
 from service.wire import ScheduleSpec
 from tests.bot.discord.simulated import Person, Simulated, alone, labels, messages_of, said
+from tests.doubles.discord.faults import Status
 
 HEAD = "---\nbank: long\nlicense: MIT\n---\n\n# long\n\n"
 
@@ -109,6 +110,13 @@ async def test_admin_rights_are_looked_up_in_a_direct_message(sim: Simulated) ->
     plain = await sim.app.bot.fetch_member(who.model_copy(update={"member": str(sim.ada.id)}))
     assert plain is not None and not plain.admin
     assert await sim.app.bot.fetch_member(who.model_copy(update={"member": "999"})) is None
+
+
+async def test_rights_elsewhere_count_for_nothing_while_discord_does_not_answer(sim: Simulated) -> None:
+    """Who uses the app in a server of their own manages that one."""
+    sim.double.faults.next("GET /guilds/{guild_id}/members/{user_id}", Status(503))
+    ada = sim.operator.model_copy(update={"member": str(sim.ada.id), "admin": True})
+    assert await sim.app.bot.fetch_member(ada) == ada.model_copy(update={"admin": False})
 
 
 async def test_several_messages_of_one_reply_are_all_private(sim: Simulated) -> None:
