@@ -23,6 +23,7 @@ from questions.patterns.options.marks import (
     numbered_options,
     numbers_offer,
 )
+from questions.patterns.options.search import options_in
 from questions.patterns.parts import Parts, split_parts, with_tasks_answered
 from questions.patterns.programs import asks_about_program, gives_data, without_program
 from questions.patterns.quoted_answers import with_quoted_answers
@@ -105,7 +106,7 @@ def _split_all(document: Document, candidate: Candidate) -> list[Parts]:
         below = tuple(block for block in start.body if rule < block.first <= limit)
         below = without_footer(without_separators(below)) if start is starts[-1] else without_separators(below)
         parts = _answered_below(document, parts, below) if below else parts
-        read.append(_with_line_asked(parts) if start.kind == "item" else parts)
+        read.append(_with_line_asked(parts, bare=mostly_bare) if start.kind == "item" else parts)
     if candidate.kind == "label":
         read = with_tasks_answered(with_quoted_answers(read))
     if candidate.reason == "labeled":
@@ -181,10 +182,12 @@ def _with_lines_asked(starts: Sequence[Start]) -> Sequence[Start]:
     ]
 
 
-def _with_line_asked(parts: Parts) -> Parts:
-    """Returns the parts of an item; one line that asks, the only one below it, is a second question and no answer."""
-    alone = bool(parts.answer) and "\n" not in parts.answer and not parts.labeled
-    asks = alone and parts.answer[0].isupper() and len(parts.answer.split()) >= _WORDS and ends_asking(parts.answer)
+def _with_line_asked(parts: Parts, *, bare: bool) -> Parts:
+    """Returns the parts of an item; a line that asks right below it is a second question and no answer, if it is the
+    only one, or if most items are `bare`."""
+    first, _, below = parts.answer.partition("\n")
+    alone = bool(parts.answer) and not parts.labeled and (not below or (bare and "\n\n" not in parts.answer))
+    asks = alone and first[0].isupper() and len(first.split()) >= _WORDS and ends_asking(first)
     return parts._replace(prompt=f"{parts.prompt}\n{parts.answer}", answer="") if asks else parts
 
 
@@ -292,7 +295,7 @@ def _found(start: Start, parts: Parts, form: _Form) -> FoundQuestion:
         links=start.stem.links,
         tags=parts.tags or start.tags,
         offering=form.offering,
-        bulleted=form.bulleted or (form.chosen and asks_to_choose(parts.prompt)),
+        bulleted=form.bulleted or (form.chosen and asks_to_choose(parts.prompt)) or _offers_what_follows(parts),
         numbered=form.numbered,
         counted=form.counted,
         signs=form.signs,
@@ -331,6 +334,33 @@ def _offers_without_key(parts: Parts) -> bool:
     hardly any text answers, what to choose from."""
     listed = None if parts.labeled or not asks_to_choose(parts.prompt) else bullet_options(parts.answer)
     return listed is not None and not any(option.marked for option in listed[0].options)
+
+
+_FOLLOWING = re.compile(
+    r"\b(?:(?:which|what) (?:one )?(?:of )?the following|(?:cuál|cuáles) de l[ao]s siguientes"
+    r"|qua(?:l|is) d[ao]s seguintes|welche[rs]? der folgenden|qual[ei] de(?:i|lle|gli) seguenti"
+    r"|как(?:ой|ая|ие|ое) из следующих)\b"
+    r"|parmi les .{1,40} suivante?s|l(?:es)?quel(?:le)?s? des .{1,40} suivante?s|(?:以下|下列)(?:的|选项中|選項中)?哪",
+    re.IGNORECASE,
+)
+
+
+def _offers_what_follows(parts: Parts) -> bool:
+    """Returns whether a question ends by asking which of the following is right, and all that is below it is a plain
+    list: what to choose from."""
+    if parts.labeled or not _FOLLOWING.search(parts.prompt.rpartition("\n")[2]):
+        return False
+    lettered = options_in(parts.answer.split("\n")) is not None
+    listed = None if lettered else bullet_options(parts.answer)
+    options = listed[0].options if listed and listed[0].kind == "bullet" else ()
+    return len(options) >= _FEWEST_OFFERED and not any(
+        one.marked or len(one.text) > _LONGEST_OFFERED for one in options
+    )
+
+
+_FEWEST_OFFERED = 3
+_LONGEST_OFFERED = 200
+"""Length of an item that may be an option, characters."""
 
 
 def _shown(parts: Parts) -> tuple[str, bool]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from questions.model import Question
     from questions.patterns.starts.start import Start
 
-_LINK_ONLY = re.compile(r"[*_]{0,3}!?\[[^\[\]]{0,300}\]\([^()\s]{0,500}\)[*_]{0,3}[.,;]?")
+_LINK_ONLY = re.compile(r"[*_]{0,3}!?\[(?:[^\[\]]|\[[^\[\]]{0,100}\]){0,300}\]\([^()\s]{0,500}\)[*_]{0,3}[.,;]?")
 _FEWEST = 2
 """Fewest entries of a table of contents."""
 _GAP = 3

@@ -317,11 +317,24 @@ def _is_title(start: Start, body: tuple[Block, ...], first: int) -> bool:
 _BLANK_LINE = re.compile(r"_{6,}|\.{12,}")
 
 
+def _is_table_to_fill(text: str) -> bool:
+    """Returns whether a text is nothing but a table in whose rows most have an empty cell."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if len(lines) < _FEWEST_ROWS or not all(line.startswith("|") for line in lines):
+        return False
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    return sum(not all(cells) for cells in rows) * 2 > len(rows)
+
+
+_FEWEST_ROWS = 4
+"""Fewest lines of a table to fill in, with the two of its header."""
+
+
 def _belongs_to_prompt(start: Start, body: tuple[Block, ...], shown: str, *, mostly_bare: bool) -> bool:
     """Returns whether the text below a question keeps asking: sub-questions, or a form to fill in."""
     if not shown:
         return False
-    if _BLANK_LINE.search(shown):
+    if _BLANK_LINE.search(shown) or _is_table_to_fill(shown):
         return True
     lists = [block for block in body if block.kind == "list"]
     if start.bold and start.kind == "item":

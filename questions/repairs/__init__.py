@@ -21,6 +21,7 @@ from questions.repairs.key_titles import with_key_headings
 from questions.repairs.keycaps import with_keycap_numbers
 from questions.repairs.label_letters import with_label_letters
 from questions.repairs.line_breaks import with_plain_ends
+from questions.repairs.list_indents import with_deeper_bullets
 from questions.repairs.numbering import with_spaces
 from questions.repairs.own_letters import with_own_letters
 from questions.repairs.practice_titles import with_question_labels
@@ -58,6 +59,7 @@ _REPAIRS = (
     with_bare_keys,
     with_plain_lines,
     with_spaces,
+    with_deeper_bullets,
     with_key_headings,
     with_plain_keys,
     with_key_lines,

@@ -40,7 +40,7 @@ _QUARTILES = re.compile(r"[*_]{0,3}Q[0-4][ ][-–−+][ ](?:Q[0-4](?!\w)|\d{1,3}
 """A difference of quartiles, `Q3 - Q1` or `Q1 - 1.5 * IQR`: no question with number 1."""
 TRUE_OR_FALSE = (
     r"(?P<yes>true|vrai|verdadero|verdadeiro|vero|wahr|richtig|waar|prawda|верно|правда)"
-    r"[ ](?:or|ou|o|oder|of|czy|или)[ ](?P<no>false|faux|falso|falsch|onwaar|fałsz|неверно|ложь)"
+    r"(?:[ ](?:or|ou|o|oder|of|czy|или)[ ]|[ ]?/[ ]?)(?P<no>false|faux|falso|falsch|onwaar|fałsz|неверно|ложь)"
 )
 """What comes before a statement that is true or false."""
 _ASKS_FOR_TRUTH = re.compile(rf"[*_]{{0,3}}{TRUE_OR_FALSE}[ ]?[?？][*_]{{0,3}}", re.IGNORECASE)

@@ -20,7 +20,7 @@ from questions.wording.labels import announces_only_questions, names_only_questi
 from questions.wording.stems import asks_for_questions, ends_asking, is_advertisement, reads_as_question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from questions.blocks import Block
     from questions.document import Document
@@ -90,11 +90,25 @@ def _continued_items(document: Document, run: list[Start], alike: list[Start]) -
     """Returns the items if a third of them asks, and the place of the list or its bold type is that of the others."""
     if all(map(is_headed, alike)) and not any(map(is_headed, run)):
         return Verdict()
+    run = [start for group in _lists(document, run) if any(start.asks for start in group) for start in group]
     items = [start for start in run if not is_only_link(start)]
+    if not run:
+        return Verdict()
     beside = run[0].headings[:-1] in {start.headings[:-1] for start in alike}
     told = is_told(document, run) or beside or all(start.bold for start in (*alike, *items))
     asking = sum(start.asks for start in items)
     return Verdict(tuple(items)) if told and asking * 3 >= len(run) and len(items) * 2 > len(run) else Verdict()
+
+
+def _lists(document: Document, run: list[Start]) -> Iterator[list[Start]]:
+    """Yields the items of each list: no other text is between them."""
+    group: list[Start] = []
+    for start in run:
+        if group and any(document.source.line(n).strip() for n in range(group[-1].end + 1, start.first)):
+            yield group
+            group = []
+        group.append(start)
+    yield group
 
 
 def _continued_folds(run: list[Start], alike: list[Start]) -> Verdict:

@@ -174,7 +174,7 @@ def lists_tell_to_choose(found: Sequence[tuple[OptionRun, str] | None], prompts:
         one is not None and bool(_TELLS_TO_CHOOSE.search(asked)) for one, asked in zip(found, prompts, strict=True)
     )
     either = sum(len(run.options) == 2 and all(_TRUTH.fullmatch(one.text) for one in run.options) for run in runs)
-    return told > 0 and told + either >= _FEWEST_SIGNED
+    return told > 0 and (either > 0 or told >= _FEWEST_SIGNED)
 
 
 def bullets_offer(found: Sequence[tuple[OptionRun, str] | None]) -> bool:

@@ -173,3 +173,51 @@ def test_three_lines_with_an_answer_in_the_next_line_are_questions_although_none
     text = "".join(f"{topic}\n{label} It is number {at}.\n\n" for at, topic in enumerate(TOPICS))
     assert asked(text) == [("", topic, f"It is number {at}.") for at, topic in enumerate(TOPICS)]
     assert asked(text.replace(f"{label} It is number 2", "It is number 2")) == []
+
+
+def test_a_table_with_empty_cells_is_to_be_filled_in() -> None:
+    table = "| a | b | a xor b |\n|---|---|---|\n| 0 | 0 |   |\n| 0 | 1 |   |\n"
+    asked = ("What is a gate?", "Draw the table of XOR", "Draw the table of OR", "What is a bit?", "Explain a gate.")
+    for shown in (table, table.replace("|   |", "| 1 |")):
+        items = "".join(
+            f"{n}. **{one}**  \n{f'{chr(10)}{shown}' if 'XOR' in one else '<br>'}\n\n" for n, one in enumerate(asked, 1)
+        )
+        question = read_bank(f"# Exam\n\n### Questions\n\n{items}", name="a.md").bank.questions[1]
+        assert (question.answer, shown.strip() in question.prompt) == (
+            (None, True) if shown is table else (shown.strip(), False)
+        )
+
+
+def test_references_whose_titles_ask_and_have_brackets_are_no_questions() -> None:
+    links = "".join(f"- [[Torch] What is a {name}? - A blog](https://a.example/{name})\n" for name in ("view", "leaf"))
+    assert read_bank(f"# Views\n\nThey share memory.\n\n#### References\n\n{links}", name="a.md").bank.questions == ()
+
+
+def test_what_is_looked_for_below_questions_is_no_question() -> None:
+    themes = [
+        (
+            f"Tell me about a time you began a {name}\nHow do you choose a {name}?\nDescribe a change of a {name}",
+            f"Systematic approach to a {name}\nWillingness to learn about a {name}\nKnowing when to end a {name}",
+        )
+        for name in ("project", "model", "release")
+    ]
+    listed = "".join(
+        f"### Theme {n}\n\n**Questions:**\n- {asked.replace(chr(10), chr(10) + '- ')}\n\n"
+        f"**They assess:**\n- {wanted.replace(chr(10), chr(10) + '- ')}\n\n"
+        for n, (asked, wanted) in enumerate(themes, 1)
+    )
+    more = [f"What is the {name} of the team?" for name in ("aim", "size", "age", "plan", "way")]
+    own = "".join(f"- {one}\n" for one in more)
+    text = f"# Behavioral Questions for AI roles\n\n## Themes\n\n{listed}## Questions to ask\n\n### The team\n\n{own}"
+    prompts = [one.prompt for one in read_bank(text, name="a.md").bank.questions]
+    assert prompts == [one for asked, _ in themes for one in asked.split("\n")] + more
+
+
+def test_a_second_question_in_the_lines_below_is_no_answer_in_a_list_without_answers() -> None:
+    asked = [f"1. What is the {name} of a tensor?\n\n" for name in ("shape", "stride", "device", "dtype", "layout")]
+    text = "# Quiz\n\n" + "".join(asked) + "1. What is a view?\n   Which of these is one of them?\n   (more: a paper)\n"
+    question = read_bank(text, name="a.md").bank.questions[-1]
+    assert (question.prompt, question.answer) == (
+        "What is a view?\nWhich of these is one of them?\n(more: a paper)",
+        None,
+    )

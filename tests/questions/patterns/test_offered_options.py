@@ -271,3 +271,30 @@ def test_letters_behind_a_program_and_a_sentence_are_options_and_no_answer() -> 
     prose = "There is much to say of it. " * 5
     rows = [f"### {n}. What is {topic}?\n\n{prose}\n\nA. one\nB. two\nC. three\n" for n, topic in enumerate(TOPICS, 1)]
     assert {one.kind for one in read("\n".join(rows)).bank.questions} == {"open"}
+
+
+def test_a_list_below_a_question_about_the_following_is_what_to_choose_from() -> None:
+    text = (
+        "# Quiz\n\n1. What is a view?\n\n1. The author lists two views. Which of the following is NOT one of them?\n"
+        "   * It shares memory with its base.\n   * It copies.\n   * It has strides of its own.\n\n"
+        "1. True / False: a view was always a tensor.\n"
+    )
+    reading = read_bank(text, name="a.md")
+    assert [[option.text for option in one.options] for one in reading.bank.questions] == [
+        [],
+        ["It shares memory with its base.", "It copies.", "It has strides of its own."],
+        ["True", "False"],
+    ]
+    assert reading.answered == 0
+
+
+def test_one_request_to_select_and_one_list_of_two_truths_show_that_lists_are_options() -> None:
+    lists = [("one way to do it.", "another way.", "a third."), ("True.", "False.")]
+    lists += [("with a view.", "with a clone.", "with a leaf.", "with a hook.", "with none.")]
+    asked = ("How is it shared?", "It is shared by a view.", "Which ways are there? (Select TWO.)")
+    text = "".join(
+        f"### {n}. {one}\n" + "".join(f"- {option}\n" for option in options) + "\n---\n\n"
+        for n, (one, options) in enumerate(zip((*asked, "Why?"), (*lists, lists[0]), strict=True), 1)
+    )
+    questions = read_bank(f"# Quiz\n\n{text}", name="a.md").bank.questions
+    assert [len(one.options) for one in questions] == [3, 2, 5, 3]
