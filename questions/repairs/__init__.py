@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from questions.blocks import front_matter_end
 from questions.repairs.answer_titles import with_answer_labels
 from questions.repairs.card_sides import with_labeled_sides
+from questions.repairs.counted_answers import with_answers_labeled
 from questions.repairs.css_letters import with_css_letters
 from questions.repairs.emphasized_keys import with_plain_keys
 from questions.repairs.examview import with_bare_keys
@@ -20,6 +21,7 @@ from questions.repairs.key_lines import with_key_lines
 from questions.repairs.key_titles import with_key_headings
 from questions.repairs.keycaps import with_keycap_numbers
 from questions.repairs.label_letters import with_label_letters
+from questions.repairs.labeled_bullets import with_plain_labels
 from questions.repairs.line_breaks import with_plain_ends
 from questions.repairs.list_indents import with_deeper_bullets
 from questions.repairs.numbering import with_spaces
@@ -50,6 +52,8 @@ _REPAIRS = (
     with_unquoted_lines,
     with_labeled_sides,
     with_question_labels,
+    with_plain_labels,
+    with_answers_labeled,
     with_decimal_numbers,
     with_repeated_options,
     with_answer_labels,

@@ -291,6 +291,7 @@ def _asking_lines(run: list[Start], told: bool) -> Verdict:
     lines = [line for _, below in groupby(run, key=lambda start: start.run) for line in _not_in_an_answer(list(below))]
     numbered = [start for start in lines if start.number]
     bare = [start for start in lines if not start.number and start.bold and start.asks]
+    bare = [start for start in bare if not is_offer(start.stem.text)]
     bare = without_recurring(bare)
     read: list[Start] = []
     if len(numbered) >= (1 if told else FEWEST["line"]) and sum(start.asks for start in numbered) * 2 > len(numbered):

@@ -490,14 +490,20 @@ def truth_choice(titles: Sequence[str], prompt: str, answer: str) -> ChoiceParts
     return ChoiceParts(prompt, options, trim(said["why"]), ())
 
 
+_PICTURE = re.compile(r"[ ]*!\[[^\[\]]{0,200}\]\([^()\s]{1,500}\)[ ]*")
+
+
 def _of_answer(prompt: str, answer: str) -> ChoiceParts | None:
     """Returns the options at the start of a text with a label, if a key is right below them, or if the text is
-    nothing but three check boxes or more: two may be what remains to do."""
+    nothing but three check boxes or more: two may be what remains to do, unless the question asks to choose."""
     lines = answer.split("\n")
     run = options_in(lines) if may_hold_options(answer) else None
-    if run is None or trim("\n".join(lines[: run.start])):
+    shown = trim("\n".join(lines[: run.start])) if run else ""
+    if run is None or not all(_PICTURE.fullmatch(line) for line in shown.split("\n") if line.strip()):
         return None
-    if run.kind == "box" and len(run.options) > 2 and not trim("\n".join(lines[run.end :])):
+    prompt = f"{prompt}\n\n{shown}".strip()
+    many = len(run.options) > 2 or asks_to_choose(prompt)
+    if run.kind == "box" and many and not trim("\n".join(lines[run.end :])):
         return _joined(prompt, "", run, None, "", keyless=False)
     if run.kind != "letter":
         return None

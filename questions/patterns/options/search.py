@@ -267,7 +267,7 @@ def _indent(line: str) -> int:
 
 
 _MARKED = re.compile(
-    r"<(?P<tag>mark|b|strong)>(?P<tagged>[^<>\n]{1,400})</(?P=tag)>"
+    r"<(?P<tag>mark|b|strong)>(?P<tagged>[^<>\n]{1,400})</?(?P=tag)>"
     r"|(?<![=!<>])==(?P<shown>[^\s=](?:[^=\n]{0,398}[^\s=])?)==(?!=)",
     re.IGNORECASE,
 )
