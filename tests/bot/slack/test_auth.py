@@ -13,7 +13,7 @@ from slack_sdk.oauth.installation_store import Installation as Given
 
 from bot.slack.auth import InstallationTokens, TokenRotation, installation_from, refreshed
 from bot.slack.settings import SlackSettings
-from bot.slack.web_api import SlackWeb
+from bot.slack.web_api import NotInstalled, SlackWeb
 from service.app import build
 from service.client import ServiceClient
 from service.config import Settings
@@ -98,3 +98,12 @@ def test_an_installation_expires_when_slack_says(expires_at: int | None) -> None
     given = Given(user_id="U1", team_id="T1", bot_token="xoxb-1", bot_token_expires_at=expires_at)
     found = installation_from(given).expires_at
     assert (None if found is None else found.timestamp()) == expires_at
+
+
+async def test_the_token_of_one_workspace_is_used_for_no_other(rotating: Rotating, clock: Clock) -> None:
+    own = Installation(platform="slack", team="T1", token=SecretStr("xoxb-1"))
+    tokens = InstallationTokens(rotating.client, clock, own)
+    assert await tokens.find("T1") == own
+    for team in ("T2", ""):
+        with pytest.raises(NotInstalled):
+            await tokens.find(team)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.causes import Tampered
+from sandbox.causes import Tampered, TimeExceeded
 from sandbox.client import SandboxClient
 from sandbox.framing import RESULT_HEADER
 from sandbox.host.process import Child, ChildExit
@@ -173,3 +173,9 @@ async def test_a_forged_frame_spoils_all_results(output: ChildOutput, forged: by
 async def test_results_have_a_number_beyond_which_none_is_kept(output: ChildOutput) -> None:
     outcome = hear(output, 200_000 * frame("C"))
     assert (outcome.status, len(output.results)) == ("output", 100_001)
+
+
+async def test_a_limit_that_was_exceeded_counts_for_more_than_the_report(output: ChildOutput) -> None:
+    output.exceeded = TimeExceeded("cpu", 10_000)
+    outcome = hear(output, report())
+    assert (outcome.status, outcome.cause) == ("time", TimeExceeded("cpu", 10_000))
