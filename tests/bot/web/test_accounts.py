@@ -420,6 +420,17 @@ async def test_claims_that_only_the_userinfo_endpoint_has(scene: Scene) -> None:
     assert "another person" in problem(await scene.signs_in(scene.browser(app)))
 
 
+async def test_what_the_token_says_counts_for_more_than_the_userinfo_endpoint(scene: Scene) -> None:
+    app = scene.process(admin_group="root", admin_claim="roles", name_claim="display")
+    scene.provider.in_token = False
+    scene.provider.user = {"sub": "u-1", "display": "Ann A", "roles": ["root"]}
+    scene.provider.change = lambda claims: {**claims, "roles": ["staff"]}
+    ann = scene.browser(app)
+    await scene.signs_in(ann)
+    assert "Ann A" in await shown_name(ann)
+    assert (await ann.opens(f"{ann.home}admin")).status_code == 403
+
+
 # Signing out
 
 
