@@ -51,7 +51,7 @@ from service.process import (
 from service.reference_clock import ReferenceClock
 from service.store import migrations
 from service.store.session import start_postgres
-from service.wire import Kind, ScheduleSpec, Where, Who
+from service.wire import INSTALLATION, Kind, ScheduleSpec, Where, Who
 
 run_command = typer.Typer()
 
@@ -175,7 +175,7 @@ async def first_schedule(client: ServiceClient, chat: Chat, *, shipped: bool) ->
 
     From the shipped bank it asks what a minute suffices for, and where the chat has an editor also code.
     """
-    operator = Who(platform=chat.value, workspace="local", member="operator", name="Dailygrad", admin=True)
+    operator = Who(platform=chat.value, workspace="local", member=INSTALLATION, name="Dailygrad", admin=True)
     if await client.schedule_list(operator):
         return
     local = now().astimezone(tzlocal.get_localzone())

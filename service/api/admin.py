@@ -328,7 +328,7 @@ async def bank_undo(change: TheChange, name: NameBody) -> ImportView:
 @router.post("/bank/retire")
 async def bank_retire(change: TheChange, question: NameBody, retired: FlagBody) -> None:
     work = partial(moderation.set_retired, question=question, retired=retired, now=change.now)
-    action = "bank retire" if retired else "bank put back"
+    action = "bank retire" if retired else "bank restore"
     await change.run(action, work, type(None), {"question": question})
 
 
@@ -390,7 +390,7 @@ async def digest_view(call: TheCall, who: TheCaller) -> DigestView:
 @router.post("/digest/switch")
 async def digest_switch(change: TheChange, on: Annotated[bool, Body(embed=True)]) -> DigestView:
     work = partial(digests.switch, on=on, now=change.now)
-    return await change.run("digest", work, DigestView, {"on": on})
+    return await change.run("digest", work, DigestView, {"digest": on})
 
 
 # Members

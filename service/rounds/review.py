@@ -10,7 +10,7 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from service.store import outbox, reports, suggestions, troubles
+from service.store import members, outbox, reports, suggestions, troubles
 from service.store.outbox import NewMessage
 from service.store.tables import Outbox
 from service.wire import Notice, NoticeFact, QuestionReported, QuestionSuggested
@@ -27,8 +27,7 @@ async def notify_moderators(
         message = NewMessage(key, notice, workspace_id, place.channel_id, place.member_id)
         if await _enqueue(session, message, now):
             return
-    schedule = await troubles.get_oldest_schedule(session, workspace_id)
-    maker = schedule.made_by if schedule is not None else None
+    maker = await _find_maker(session, workspace_id)
     if maker is not None and await _enqueue(session, NewMessage(key, notice, workspace_id, member_id=maker), now):
         return
     channel = await troubles.get_oldest_channel(session, workspace_id)
@@ -46,8 +45,7 @@ async def notify_others(session: AsyncSession, row: Outbox, now: datetime) -> No
         again, in_public = f"{row.key}:again", fact
     else:
         return
-    schedule = await troubles.get_oldest_schedule(session, row.workspace_id)
-    maker = schedule.made_by if schedule is not None else None
+    maker = await _find_maker(session, row.workspace_id)
     if maker not in (None, row.member_id):
         message = NewMessage(again, Notice(fact=fact), row.workspace_id, member_id=maker)
         if await _enqueue(session, message, now):
@@ -56,6 +54,13 @@ async def notify_others(session: AsyncSession, row: Outbox, now: datetime) -> No
     if channel is not None:
         message = NewMessage(f"{again}:public", Notice(fact=in_public), row.workspace_id, channel.id)
         await _enqueue(session, message, now)
+
+
+async def _find_maker(session: AsyncSession, workspace_id: int) -> int | None:
+    """Returns the admin who made the oldest schedule; None if it was the installation."""
+    schedule = await troubles.get_oldest_schedule(session, workspace_id)
+    maker = schedule.made_by if schedule is not None else None
+    return None if maker is None or await members.is_installation(session, maker) else maker
 
 
 async def notify_member(

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Select, delete, func, or_, select, text, update
+from sqlalchemy import Select, delete, exists, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -29,7 +29,7 @@ from service.store.tables import (
     StreakGrace,
     Workspace,
 )
-from service.wire import MemberAmbiguous, MemberIdentity, MemberRow, NotFound, Platform, Where, Who
+from service.wire import INSTALLATION, MemberAmbiguous, MemberIdentity, MemberRow, NotFound, Platform, Where, Who
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +215,17 @@ async def find_identity(session: AsyncSession, chat_id: int, external_id: str) -
     return await session.scalar(query)
 
 
+_INSTALLATIONS = select(Identity.member_id).where(Identity.external_id == INSTALLATION)
+
+
+async def is_installation(session: AsyncSession, member_id: int) -> bool:
+    """Returns whether the member stands for the installation, whom no message reaches."""
+    return bool(await session.scalar(select(exists(_INSTALLATIONS.where(Identity.member_id == member_id)))))
+
+
 async def find_members(session: AsyncSession, workspace_id: int, name: str) -> Sequence[Member]:
     """Returns members with that name in any chat, ignoring case, or with that platform id. Leaves out forgotten
-    members."""
+    members, and the installation."""
     wanted = name.strip().removeprefix("@")
     known = select(Identity.member_id).where(
         Identity.workspace_id == workspace_id,
@@ -227,6 +235,7 @@ async def find_members(session: AsyncSession, workspace_id: int, name: str) -> S
         Member.workspace_id == workspace_id,
         Member.forgotten_at.is_(None),
         Member.merged_into.is_(None),
+        Member.id.not_in(_INSTALLATIONS),
         or_(func.lower(Member.name) == wanted.lower(), Member.id.in_(known)),
     )
     return (await session.scalars(query.order_by(Member.id))).all()
@@ -307,8 +316,9 @@ async def list_member_rows(
     session: AsyncSession, workspace_id: int, text: str, page: int, size: int, member_id: int | None = None
 ) -> tuple[Sequence[MemberRow], int]:
     """Returns a page of the members whose name has the text, the most active first, and how many there are. With an id,
-    only that member, or the one into whom they were merged."""
+    only that member, or the one into whom they were merged. Leaves out the installation."""
     current = [Member.workspace_id == workspace_id, Member.forgotten_at.is_(None), Member.merged_into.is_(None)]
+    current.append(Member.id.not_in(_INSTALLATIONS))
     if text.strip():
         current.append(Member.name.icontains(text.strip(), autoescape=True))
     if member_id is not None:

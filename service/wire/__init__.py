@@ -348,6 +348,7 @@ from service.wire.review import SuggestionProblem as SuggestionProblem
 from service.wire.review import SuggestionReceipt as SuggestionReceipt
 from service.wire.review import SuggestionView as SuggestionView
 from service.wire.review import digest_of as digest_of
+from service.wire.web import INSTALLATION as INSTALLATION
 from service.wire.web import LONGEST_TYPED_NAME as LONGEST_TYPED_NAME
 from service.wire.web import MOST_CHANGES as MOST_CHANGES
 from service.wire.web import WEB_BOT_NAME as WEB_BOT_NAME

@@ -13,6 +13,8 @@ from service.wire.base import Model
 WEB_BOT_NAME = "Dailygrad"
 """Name under which the chat shows the quiz's own messages. Nobody can join under it."""
 
+INSTALLATION = "installation"
+"""Id of the member under whom `dailygrad run` adds the first schedule. Nobody can sign in as that member."""
 WEB_WORKSPACE = "local"
 """Id of the workspace that an installation's web chat is."""
 LONGEST_TYPED_NAME = 200

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import select
 
 from bot.all_in_one import Chat, first_schedule, zone_name
 from service.app import Service
 from service.banks.imports import import_path
-from service.client import ServiceClient
-from service.wire import QuestionPost, ScheduleView, Who
+from service.client import ServiceClient, ServiceRefused
+from service.store.tables import Outbox
+from service.wire import INSTALLATION, QuestionPost, ScheduleView, Where, Who
 from tests.bot.conftest import BANK
 
-OPERATOR = Who(platform="web", workspace="local", member="operator", name="Dailygrad", admin=True)
+OPERATOR = Who(platform="web", workspace="local", member="boss", name="Boss", admin=True)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +35,8 @@ async def started(client: ServiceClient, service: Service, *, shipped: bool, cha
     await import_path(service.sessions, BANK, service.clock())
     for _ in range(2):
         await first_schedule(client, chat, shipped=shipped)
-    (schedule,) = await client.schedule_list(OPERATOR.model_copy(update={"platform": chat.value}))
+    installation = OPERATOR.model_copy(update={"platform": chat.value, "member": INSTALLATION, "name": "Dailygrad"})
+    (schedule,) = await client.schedule_list(installation)
     return schedule
 
 
@@ -53,3 +56,17 @@ async def test_without_an_editor_the_daily_takes_a_minute(client: ServiceClient,
 
 async def test_an_own_bank_is_asked_with_every_kind(client: ServiceClient, service: Service) -> None:
     assert (await started(client, service, shipped=False)).spec.kinds == ()
+
+
+async def test_who_added_the_first_schedule_is_no_member(client: ServiceClient, service: Service) -> None:
+    await started(client, service, shipped=True)
+    ada, where = OPERATOR.model_copy(update={"member": "ada", "name": "Ada"}), Where(channel="daily")
+    await client.join(ada, where)
+    found = await client.members(ada)
+    assert ([one.name for one in found.members], found.total) == (["Ada"], 1)
+    with pytest.raises(ServiceRefused, match="member"):
+        await client.member_adjust(ada, "adjusted", "Dailygrad", 5, "why not")
+    await client.report(ada, "reported", "one-right", "The key is wrong.")
+    async with service.sessions() as session:
+        told = [row for row in await session.scalars(select(Outbox)) if "question-reported" in str(row.body)]
+    assert [row.member_id for row in told] == [None], "a private message would reach nobody"

@@ -46,7 +46,7 @@ CHANGES: dict[str, Change] = {
     "season start": lambda client, who, event: client.season_start(who, event, "Spring"),
     "bank import": lambda client, who, event: client.bank_import(who, event, "own.md", DOCUMENT, True),
     "bank retire": lambda client, who, event: client.bank_retire(who, event, "views", True),
-    "bank put back": lambda client, who, event: client.bank_retire(who, event, "views", False),
+    "bank restore": lambda client, who, event: client.bank_retire(who, event, "views", False),
     "bank generated": lambda client, who, event: client.bank_generated(who, event, "hold"),
     "member adjust": lambda client, who, event: client.member_adjust(who, event, "Boss", 5, "a gift"),
 }
