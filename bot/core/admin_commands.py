@@ -13,7 +13,9 @@ from bot.core.argument_kinds import ROLE, WEEKDAYS, ZONE, BadArgument, NamedChan
 from bot.core.cards import Card, Form
 from bot.core.command_parser import CommandError, Typed
 from bot.core.competition_commands import SprintCommands, TournamentCommands
+from bot.core.duel_commands import named_member
 from bot.core.events import Command, Event, Press, Submit
+from bot.core.markup import member_markdown
 from bot.core.member_commands import help_reply
 from bot.core.onboarding import Onboarding
 from bot.core.review_commands import ReviewCommands
@@ -26,10 +28,11 @@ from bot.core.text import (
     members,
     notices,
 )
-from service.client import ServiceClient
+from service.client import ServiceClient, ServiceRefused
 from service.wire import (
     ExtraRound,
     Generated,
+    NoSlotAhead,
     ScheduleChanges,
     ScheduleSpec,
     ScheduleView,
@@ -208,8 +211,8 @@ class AdminCommands:
 
     async def _skip(self, event: Command, typed: Typed) -> Said:
         known = await self._schedule(event, typed)
-        view = await self._client.schedule_skip(event.who, event.id, known.id, typed.day("date"))
-        return admin.schedule_card(view, "Day skipped")
+        day = typed.day("date")
+        return admin.skipped_card(await self._client.schedule_skip(event.who, event.id, known.id, day), day)
 
     async def _share(self, event: Command, typed: Typed) -> Said:
         number = typed.number("schedule")
@@ -223,7 +226,13 @@ class AdminCommands:
         known = await self._schedule(event, typed)
         day = typed.day("date") if "date" in typed.values else None
         title = "The next question" if day is None else "The question of that day"
-        return admin.round_card(await self._client.schedule_preview(event.who, known.id, day), title)
+        try:
+            return admin.round_card(await self._client.schedule_preview(event.who, known.id, day), title)
+        except ServiceRefused as refused:
+            if day is None or not isinstance(refused.refusal, NoSlotAhead):
+                raise
+            title, text = command_errors.no_question_on(day, known.id)
+            raise CommandError(text, title) from None
 
     async def _post_now(self, event: Command, typed: Typed) -> Said:
         known = await self._schedule(event, typed)
@@ -342,14 +351,14 @@ class AdminCommands:
         return notices.switched_card(await self._client.digest_switch(event.who, event.id, on))
 
     async def _restore(self, event: Command, typed: Typed) -> Said:
-        member, day = typed.text("name"), typed.day("date")
+        (member, name), day = _member(event, typed), typed.day("date")
         await self._client.member_restore(event.who, event.id, member, day)
-        return admin.restored_card(member, day)
+        return admin.restored_card(name, day)
 
     async def _adjust(self, event: Command, typed: Typed) -> Said:
-        member, points, reason = typed.text("name"), typed.number("points"), typed.text("reason").strip()
+        (member, name), points, reason = _member(event, typed), typed.number("points"), typed.text("reason").strip()
         await self._client.member_adjust(event.who, event.id, member, points, reason)
-        return admin.adjusted_card(member, points, reason)
+        return admin.adjusted_card(name, points, reason)
 
     async def _link(self, event: Command, typed: Typed) -> Said:
         if "code" not in typed.values:
@@ -382,6 +391,14 @@ def _by_number(known: Sequence[ScheduleView], number: int) -> ScheduleView:
         title, text = command_errors.unknown_schedule(number, known)
         raise CommandError(text, title)
     return found
+
+
+def _member(event: Command, typed: Typed) -> tuple[str, str]:
+    """Returns the id or name of the member that a command names, and how to show them. Markdown."""
+    given = typed.text("name").strip()
+    member, _ = named_member(event.who.platform, given)
+    picked = event.who.platform == "discord" and member != given
+    return member, member_markdown(member, "discord", member if picked else "")
 
 
 def _differences(event: Submit, shown: actions.EditSchedule) -> dict[str, Any]:

@@ -60,6 +60,8 @@ class Kind:
     """Whether it takes the rest of the text, including spaces and line breaks."""
     looks: str = r"(?!)"
     """Pattern of words that are meant as this kind, even if they are not valid."""
+    spaced: bool = False
+    """Whether it goes on with the words that follow, as long as they fit nothing else."""
 
 
 def shown(word: str) -> str:
@@ -222,6 +224,11 @@ def _read_date(word: str) -> date | RelativeDay:
 
 
 WORD: Final = Kind("word", str, "autograd", own=False)
+QUESTION: Final = Kind("id", str, "transpose-strides", own=False)
+BANK: Final = Kind("bank", str, "tensors", own=False, spaced=True)
+TITLE: Final = Kind("title", str, "Spring cup", own=False, spaced=True)
+PERSON: Final = Kind("name", str, "Ada", own=False, spaced=True)
+"""The name of a member, who may be in no chat any more. `MEMBER` is one whom Discord lets an admin pick."""
 WORDS: Final = Kind(
     "words", lambda word: tuple(part for part in word.split(",") if part), "autograd,tensors", own=False
 )
@@ -245,11 +252,11 @@ COUNTRY: Final = Kind("country", lambda word: word.upper(), "DE")
 DURATION: Final = Kind("length of time", _read_duration, "8h", ("8h", "4h", "1d"))
 EVERY: Final = Kind("number of days", _read_every, "3", ("2", "3", "7", "14"))
 MONTH_DAYS: Final = Kind("days of the month", _read_month_days, "1,15", ("1", "1,15", "last"))
-NUMBER: Final = Kind("number", _read_number, "3")
+NUMBER: Final = Kind("number", _read_number, "3", looks=r"[+-]?\d+[A-Za-z%]*")
 DAYS_BEFORE: Final = Kind("number of days", _read_number, "365")
 CODE: Final = Kind("code", _read_code, "K7QM2RXN", own=False)
 DATE: Final = Kind("date", _read_date, "2026-03-02")
-PAST_DAY: Final = Kind("date", _read_past_day, "2026-03-02")
+PAST_DAY: Final = Kind("date", _read_past_day, "2026-03-02", looks=r"\d.*|(mon|tues|wednes|thurs|fri|satur|sun)day")
 """Without weekdays, which mean coming days, and which may be the name of a member."""
 LEVEL: Final = one_of("level", {word: word for word in ("mid", "senior", "principal")})
 LEVELS: Final = list_of("levels", ("mid", "senior", "principal"))
@@ -301,7 +308,7 @@ def _read_channel(word: str) -> NamedChannel:
 
 
 CHANNEL: Final = Kind("channel", _read_channel, "#general", own=False, looks=r"<?#.*")
-MEMBER: Final = Kind("member", _read_member, "@Ada", looks=r"<?@.*")
+MEMBER: Final = Kind("member", _read_member, "@Ada", looks=r"<?@.*", spaced=True)
 MINE: Final = one_of("list", {"mine": True})
 EVERYONE: Final = one_of("scope", {"all": True})
 TOURNAMENT: Final = one_of("action", {word: word for word in ("see", "join", "leave", "pick")})

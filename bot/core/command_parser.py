@@ -140,6 +140,8 @@ class _Values:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.values: dict[str, Value] = {}
+        self._last: tuple[Argument, str] | None = None
+        """The argument that the word before was taken for, with its words, if it may have more."""
 
     def read(self, text: str) -> Mapping[str, Value]:
         position = 0
@@ -153,12 +155,11 @@ class _Values:
                 break
             self._take(found[0])
             position = found.end()
-        missing = [
-            argument for argument in self.spec.arguments if argument.required and argument.name not in self.values
-        ]
-        if missing:
-            name, what = missing[0].name.capitalize(), missing[0].help
-            raise CommandError(f"{name} is missing: {what[:1].lower()}{what[1:]} {self._usage()}")
+        for argument in self.spec.arguments:
+            if argument.required and argument.name not in self.values:
+                after = f" after {shown(self._last[1])}" if self._last and " " in self._last[1] else ""
+                what = argument.help[:1].lower() + argument.help[1:]
+                raise CommandError(f"`{argument.name.upper()}` is missing{after}: {what} {self._usage()}")
         return self.values
 
     def _rest_named(self, text: str) -> tuple[str, str] | None:
@@ -176,8 +177,9 @@ class _Values:
         return f"Type `{self.spec.usage}`."
 
     def _take(self, word: str) -> None:
+        last, self._last = self._last, None
         named = _NAMED.fullmatch(word)
-        if named and not word.startswith(('"', "“", "”")):
+        if named and not _quoted(word):
             self._set(self._called(named[1]), named[2])
             return
         # An argument that takes the rest of the line comes last; it does not get a word that fits nothing else.
@@ -190,28 +192,47 @@ class _Values:
             if not argument.kind.own:
                 self._check_slip(word, slots)
             self.values[argument.name] = value
+            if argument.kind.spaced and not _quoted(word):
+                self._last = argument, word
             return
-        raise CommandError(self._misfit(word, slots))
+        meant = any(re.fullmatch(one.kind.looks, word, re.IGNORECASE) for one in slots)
+        if last is None or meant or _quoted(word):
+            raise CommandError(self._misfit(word, slots))
+        self._go_on(*last, word)
+
+    def _go_on(self, argument: Argument, before: str, word: str) -> None:
+        """Adds a word to the name that the words before began."""
+        whole = f"{before} {word}"
+        try:
+            self.values[argument.name] = argument.kind.read(whole)
+        except BadArgument as error:
+            raise CommandError(str(error)) from None
+        self._last = argument, whole
 
     def _check_slip(self, word: str, slots: list[Argument]) -> None:
         """Rejects likely typos: `board weak` more probably means `week` than a topic named `weak`."""
         choices = tuple(choice for one in slots if one.kind.own for choice in one.kind.choices)
         near = get_close_matches(word.lower(), choices, 1, 0.74)
-        if near and len(word) > 2 and not word.startswith(('"', "“", "”")):
+        if near and len(word) > 2 and not _quoted(word):
             raise CommandError(f"Did you mean `{near[0]}`? If not, put {shown(word)} in quotes.")
 
     def _misfit(self, word: str, slots: list[Argument]) -> str:
         if not slots:
-            return f"{shown(word)} is one word too many. {self._usage()}"
+            return f"{shown(word)} is one word too many. {self._usage()}{self._quotes()}"
         meant = [one for one in slots if re.fullmatch(one.kind.looks, word, re.IGNORECASE)]
         if len(slots) == 1 or meant:
             try:
                 (meant or slots)[0].kind.read(_bare(word))
             except BadArgument as error:
                 return str(error)
-        kinds = ", ".join(f"{one.name} (such as `{one.kind.example}`)" for one in slots)
+        kinds = " or ".join(f"{one.name} (such as `{one.kind.example}`)" for one in slots)
         choices = tuple(choice for one in slots for choice in one.kind.choices)
-        return f"{shown(word)} fits none of {kinds}.{hint(word, choices)} {self._usage()}"
+        return f"{shown(word)} does not fit. Expected {kinds}.{hint(word, choices)} {self._usage()}{self._quotes()}"
+
+    def _quotes(self) -> str:
+        """Returns the way to type a value with spaces, if the command takes one."""
+        free = any(not one.named and not one.kind.rest and not one.kind.own for one in self.spec.arguments)
+        return " Put a value that has spaces in quotes." if free else ""
 
     def _called(self, name: str) -> Argument:
         names = {argument.name: argument for argument in self.spec.arguments}
@@ -227,6 +248,10 @@ class _Values:
             self.values[argument.name] = argument.kind.read(_bare(word))
         except BadArgument as error:
             raise CommandError(f"{argument.name.capitalize()}: {error}") from None
+
+
+def _quoted(word: str) -> bool:
+    return word.startswith(('"', "“", "”"))
 
 
 def _bare(word: str) -> str:

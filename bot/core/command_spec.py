@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.core.argument_kinds import (
     BALANCE,
+    BANK,
     CHANNEL,
     CODE,
     CONTEST,
@@ -31,12 +32,15 @@ from bot.core.argument_kinds import (
     NUMBERS,
     PAST_DAY,
     PERIOD,
+    PERSON,
     PRIVACY,
+    QUESTION,
     REST,
     ROLE,
     SWITCH,
     TEAMS,
     TIME,
+    TITLE,
     TOURNAMENT,
     WEEKDAYS,
     WORD,
@@ -120,13 +124,13 @@ _PLAN: Final = (
 _CHANNEL: Final = Argument("channel", CHANNEL, "Another channel than this one.", named=True)
 _SCHEDULE: Final = Argument("schedule", NUMBER, "Number of the schedule; may be left out when there is one.")
 _THIS_SCHEDULE: Final = Argument("schedule", NUMBER, "Number of the schedule.", required=True)
-_QUESTION: Final = Argument("id", WORD, "Id of the question, as its card shows it.", required=True)
-_BANK: Final = Argument("name", WORD, "Name of the bank; in quotes if it has spaces.", required=True)
+_QUESTION: Final = Argument("id", QUESTION, "Id of the question, as its card shows it.", required=True)
+_BANK: Final = Argument("name", BANK, "Name of the bank.", required=True)
 _CODE: Final = Argument("code", CODE, "The code from the other chat; without it you get one.")
 _REPORT: Final = Argument("report", NUMBER, "Number of the report.", required=True)
 _REASON: Final = Argument("reason", REST, "What to tell the member who reported it; without it, a form asks.")
 _ROLE: Final = Argument("role", ROLE, "The role, or `none`; without it, the present one.")
-_MEMBER: Final = Argument("name", WORD, "Name of the member; in quotes if it has spaces.", required=True)
+_MEMBER: Final = Argument("name", PERSON, "Name of the member, as the board shows it.", required=True)
 
 COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz("today", "Today's question and whether you have answered it."),
@@ -174,7 +178,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _quiz(
         "report",
         "Say that a question is wrong.",
-        Argument("id", WORD, "Id of the question; else today's."),
+        Argument("id", QUESTION, "Id of the question; else today's."),
         Argument("text", REST, "What is wrong."),
     ),
     _quiz(
@@ -244,7 +248,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin(
         "tournament new",
         "Plan a tournament of teams, and let members join.",
-        Argument("name", WORD, "The name of the tournament, in quotes if it has spaces.", required=True),
+        Argument("name", TITLE, "The name of the tournament.", required=True),
         Argument("first", DATE, "Its first day, after today; else the next Monday.", named=True),
         Argument("days", DAYS_BEFORE, "How many days, 1 to 31; else 7.", named=True),
         Argument("teams", TEAMS, "random, captains (who pick) or chats (one team each); else random.", named=True),
@@ -279,14 +283,14 @@ COMMANDS: Final[tuple[Spec, ...]] = (
     _admin(
         "bank approve",
         "Have questions made from a document's own prose be asked.",
-        Argument("id", WORD, "Id of such a question, or `all` that wait."),
+        Argument("id", QUESTION, "Id of such a question, or `all` that wait."),
         Argument("next", GENERATED, "What imports do with such from now on: `use`, `hold` or `none`."),
     ),
     _admin("bank low", "How many questions each schedule has left."),
     _admin(
         "bank stats",
         "How the questions did: which need work, or one of them.",
-        Argument("id", WORD, "A question's id; else the lists of the bank."),
+        Argument("id", QUESTION, "A question's id; else the lists of the bank."),
     ),
     _admin("review list", "Reported questions."),
     _admin("review show", "A report beside its question, with the key.", _REPORT),

@@ -32,6 +32,10 @@ def named_member(platform: str, typed: str) -> tuple[str, str]:
     return typed, ""
 
 
+def _is_unknown_member(refused: ServiceRefused) -> bool:
+    return isinstance(refused.refusal, NotFound) and refused.refusal.what == "member"
+
+
 class DuelCommands:
     """The command and the buttons of duels."""
 
@@ -41,10 +45,22 @@ class DuelCommands:
 
     async def run(self, event: Command, typed: Typed) -> Card | Form:
         """Challenges the named member; without one, shows the caller's duels."""
-        named = typed.text("member").strip()
+        named, topic = typed.text("member").strip(), typed.text("topic")
+        if not named and topic:
+            title, text = command_errors.NO_OPPONENT
+            raise CommandError(text, title)
         if not named:
             return await self._show_own(event)
-        return await self._challenge(event, named, typed.text("topic"))
+        try:
+            return await self._challenge(event, named, topic)
+        except ServiceRefused as refused:
+            if not topic or not _is_unknown_member(refused):
+                raise
+            # What was read as a topic may be the rest of a name that has spaces.
+            try:
+                return await self._challenge(event, f"{named} {topic}", "")
+            except ServiceRefused as again:
+                raise (refused if _is_unknown_member(again) else again) from None
 
     async def challenge(self, event: Submit) -> Card:
         """Challenges the member named in a form. Raises CommandError without one."""
@@ -59,7 +75,7 @@ class DuelCommands:
         try:
             view = await self._client.duel_challenge(event.who, event.where, event.id, member, name[:80], topic)
         except ServiceRefused as refused:
-            if self._access is None or not isinstance(refused.refusal, NotFound) or refused.refusal.what != "member":
+            if self._access is None or not _is_unknown_member(refused):
                 raise
             # Somebody who has never used the quiz is known to the chat only.
             found = await self._access.find_member(event.who, member)

@@ -16,8 +16,8 @@ from bot.core.competition_commands import TournamentCommands
 from bot.core.duel_commands import DuelCommands
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.text import admin, boards, command_errors, members, questions, results, suggestions
-from service.client import ServiceClient
-from service.wire import Contest, MeasuredBy, NotificationKind, Period, PrivacyAction
+from service.client import ServiceClient, ServiceRefused
+from service.wire import Contest, MeasuredBy, NotFound, NotificationKind, Period, PrivacyAction
 
 Said = Card | Form
 Handler = Callable[[Command, Typed], Awaitable[Said]]
@@ -170,12 +170,21 @@ class MemberCommands:
 
     async def _report(self, event: Command, typed: Typed) -> Said:
         question, text = typed.text("id"), typed.text("text").strip()
-        if not question:
-            today = await self._client.today(event.who, event.where)
-            question = today.forms[0].question.id if len(today.forms) == 1 else ""
-        if question and text:
+        named, question = bool(question), question or await self._only_open(event)
+        if not question or not text:
+            return questions.report_form(question, text)
+        try:
             return await self._report_question(event, question, text)
-        return questions.report_form(question, text)
+        except ServiceRefused as refused:
+            if not named or not isinstance(refused.refusal, NotFound):
+                raise
+            # The text was typed without an id: `/quiz report the key is wrong`.
+            return questions.report_form(await self._only_open(event), f"{question} {text}", sure=False)
+
+    async def _only_open(self, event: Event) -> str:
+        """Returns the id of the channel's open question; empty if there is none or more than one."""
+        forms = (await self._client.today(event.who, event.where)).forms
+        return forms[0].question.id if len(forms) == 1 else ""
 
     async def _report_question(self, event: Event, question: str, text: str) -> Said:
         if not question or not text:

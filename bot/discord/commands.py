@@ -38,6 +38,7 @@ _DESCRIPTIONS = {"quiz": "The team's daily quiz.", "quiz-admin": "Schedules, ban
 _GROUP_HELP = {
     "schedule": "When and where questions are posted.",
     "sprint": "Live quizzes in a channel.",
+    "tournament": "Tournaments of teams.",
     "season": "Seasons and their boards.",
     "bank": "The question bank.",
     "review": "Reported questions.",

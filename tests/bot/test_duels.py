@@ -74,7 +74,7 @@ async def test_a_duel_in_the_console(client: ServiceClient, service: Service, cl
         "Only Bo can accept",
         "Not allowed\n\nThe other member accepts or declines your challenge.",
         "Duel with Ada",
-        "You have 120 seconds left. Your first answer counts.",
+        "You have until 08:02:00 (UTC). Your first answer counts.",
         "You are done. Ada can answer until",
         "Bo accepted your duel",
         "Bo won the duel against Ada",

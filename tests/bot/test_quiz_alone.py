@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.actions import Fill, Try, encode
+from bot.core.command_spec import specs_of
 from bot.core.events import Added, Command, Event, Press, Sent, Submit, Visited
 from bot.core.quiz import Quiz
 from service.client import ServiceClient
@@ -114,7 +115,10 @@ async def test_help_needs_no_service(alone: Quiz) -> None:
     assert "/quiz board [PERIOD]" in await dialog.types(ANN, "/quiz help /quiz board")
     assert "schedule post-now" not in await dialog.types(ANN, "/quiz help")
     assert "Did you mean /quiz board?" in await dialog.types(ANN, "/quiz help borad")
-    assert "/quiz-admin schedule …" in await dialog.types(ANN, "/quiz-admin help schedule")
+    assert "/quiz-admin schedule …" in await dialog.types(ANN, "/quiz-admin help")
+    shown = await dialog.types(ANN, "/quiz-admin help schedule")
+    assert all(spec.words in shown for spec in specs_of("quiz-admin") if spec.path[0] == "schedule")
+    assert "Stop posting until resumed" in shown
 
 
 async def test_forms_that_need_nothing_fetched(alone: Quiz) -> None:

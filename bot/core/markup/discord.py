@@ -177,7 +177,8 @@ def _starts(text: str) -> str:
 
 def _instant(instant: tree.Instant) -> str:
     """Returns a timestamp, which Discord shows in the reader's time zone and language, and how long until then."""
-    return f"<t:{instant.seconds}:{'F' if instant.dated else 't'}> (<t:{instant.seconds}:R>)"
+    form = "F" if instant.dated else "T" if instant.precise else "t"
+    return f"<t:{instant.seconds}:{form}> (<t:{instant.seconds}:R>)"
 
 
 def _link(url: str, runs: list[StyledRun]) -> str:

@@ -193,7 +193,8 @@ def _inline(inline: tree.Inline) -> Markup:
 def _attributes_of(instant: tree.Instant) -> Markup:
     """Returns what a script needs to show an instant in the reader's time zone."""
     machine = datetime.fromtimestamp(instant.seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Markup(' datetime="{}" data-local="{}"').format(machine, "dated" if instant.dated else "time")
+    form = "dated" if instant.dated else "precise" if instant.precise else "time"
+    return Markup(' datetime="{}" data-local="{}"').format(machine, form)
 
 
 def _math(math: tree.Math) -> Markup:

@@ -310,22 +310,25 @@ def _wrapper(token: Token) -> Callable[[tree.Inlines], tree.Inline] | None:
         return _SPANS.get(token.type)
     url = str(token.attrs.get("href", ""))
     if instant := _INSTANT.fullmatch(url):
-        seconds, dated = int(instant["seconds"]), bool(instant["dated"])
-        return lambda children: _named(children, lambda text: tree.Instant(seconds, dated, text))
+        seconds, form = int(instant["seconds"]), instant["form"]
+        return lambda children: _named(
+            children, lambda text: tree.Instant(seconds, form == "dated", text, form == "precise")
+        )
     if found := _mentioned(url):
         what, platform, id = found["what"], found["platform"], found["id"]
         return lambda children: _named(children, lambda text: tree.Mention(what, platform, id, text))
     return (lambda children: tree.LinkNode(url, children)) if link_allowed(url) else None
 
 
-_INSTANT = re.compile(r"time:(?P<seconds>\d{1,11})(?P<dated>:dated)?", re.ASCII)
+_INSTANT = re.compile(r"time:(?P<seconds>\d{1,11})(?::(?P<form>dated|precise))?", re.ASCII)
 """Target of a link that stands for an instant, as `instant_markdown` writes it."""
 
 
-def instant_markdown(text: str, seconds: int, *, dated: bool) -> str:
-    """Returns Markdown for an instant, in seconds since 1970 in UTC. `text` is read where a chat cannot show it in the
-    reader's own time zone; without Markdown characters."""
-    return f"[{text}](time:{seconds}{':dated' if dated else ''})"
+def instant_markdown(text: str, seconds: int, *, dated: bool = False, precise: bool = False) -> str:
+    """Returns Markdown for an instant, in seconds since 1970 in UTC: the time of day, with the date if `dated`, or to
+    the second if `precise`. `text` is read where a chat cannot show it in the reader's own time zone; without Markdown
+    characters."""
+    return f"[{text}](time:{seconds}{':dated' if dated else ':precise' if precise else ''})"
 
 
 _MENTION = re.compile(r"(?P<what>channel|member):(?P<platform>discord):(?P<id>[0-9]{1,20})", re.ASCII)

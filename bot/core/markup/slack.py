@@ -23,7 +23,7 @@ ROOM = SLACK.context_text - 200
 # The languages named in Slack's documentation; it does not say what happens with others.
 _LANGUAGES = {"python": "python", "py": "python", "python3": "python", "javascript": "javascript", "json": "json"}
 _STYLES = {Style.BOLD: "bold", Style.ITALIC: "italic", Style.STRIKE: "strike", Style.CODE: "code"}
-_DATED, _TIME = "{date_long_pretty}, {time}", "{time}"
+_DATED, _TIME, _PRECISE = "{date_long_pretty}, {time}", "{time}", "{time_secs}"
 """How Slack shows an instant, in the reader's time zone: `tomorrow, 9:00 AM`."""
 _MAX_INDENT = 5
 _RUN_BYTES = 60
@@ -179,7 +179,7 @@ def _elements(runs: Iterable[StyledRun]) -> list[Element]:
         style = {name: True for mark, name in _STYLES.items() if mark in run.style}
         more: Element = {"style": style} if style else {}
         if run.instant is not None:
-            form = _DATED if run.instant.dated else _TIME
+            form = _DATED if run.instant.dated else _PRECISE if run.instant.precise else _TIME
             found.append(
                 {"type": "date", "timestamp": run.instant.seconds, "format": form, "fallback": run.text, **more}
             )

@@ -82,6 +82,8 @@ class Instant:
     """Whether the date is shown too, not only the time of day."""
     text: str
     """What the other chats show; names its time zone."""
+    precise: bool = False
+    """Whether seconds are shown, and no date."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from bot.core.actions import EditSchedule, Join, encode
 from bot.core.argument_kinds import DAYS
 from bot.core.cards import Block, Button, Card, Code, Form, RoleField, Small, Table, Text, TextField, TimeField
 from bot.core.markup import channel_markdown, escape
+from bot.core.text.command_errors import NO_SCHEDULE
 from bot.core.text.questions import about, question_blocks
 from bot.core.text.words import (
     and_list,
@@ -16,6 +17,7 @@ from bot.core.text.words import (
     day_words,
     in_brief,
     instant_words,
+    local,
     mentions_of,
     minutes_words,
     moment_markdown,
@@ -124,9 +126,10 @@ def _day_words(weekdays: tuple[int, ...]) -> str:
     return known.get(weekdays) or ",".join(DAYS[day] for day in weekdays)
 
 
-def schedule_card(view: ScheduleView, head: str) -> Card:
-    """Shows a schedule after a change."""
+def schedule_card(view: ScheduleView, head: str, said: str = "") -> Card:
+    """Shows a schedule after a change, which `said` describes in Markdown."""
     blocks = (
+        *((Text(said),) if said else ()),
         Text(f"Schedule {view.id} in {_where(view)}: {plan_words(view.spec)}."),
         *_shared(view),
         Text(f"Next: {_next_words(view)}."),
@@ -136,6 +139,11 @@ def schedule_card(view: ScheduleView, head: str) -> Card:
         ),
     )
     return Card(head, f"{head}: schedule {view.id}. Next: {_next_words(view, 1)}.", blocks)
+
+
+def skipped_card(view: ScheduleView, day: date) -> Card:
+    """Confirms that a schedule posts nothing on a day."""
+    return schedule_card(view, "Day skipped", f"**{day_words(day)}** has no question. It breaks no streak.")
 
 
 def _where(view: ScheduleView) -> str:
@@ -157,8 +165,7 @@ def _channels(view: ScheduleView) -> str:
 def schedules_card(views: tuple[ScheduleView, ...]) -> Card:
     """Lists the workspace's schedules."""
     if not views:
-        text = "There are no schedules yet. Add one here with `/quiz-admin schedule add 09:00 mon-fri Europe/Berlin`."
-        return Card("Schedules", "There is no schedule.", (Text(text),))
+        return Card("Schedules", in_brief(NO_SCHEDULE), (Text(NO_SCHEDULE),))
     rows = tuple(
         (str(view.id), _channels(view), in_brief(plan_words(view.spec), 200), _next_words(view, 1)) for view in views
     )
@@ -169,9 +176,11 @@ def schedules_card(views: tuple[ScheduleView, ...]) -> Card:
 def round_card(view: RoundView, head: str) -> Card:
     """Shows a round, or a preview of the next one."""
     opens, closes = (moment_markdown(at, view.zone) for at in (view.opens_at, view.closes_at))
-    times = f"{day_words(view.day)}: opens {opens}, closes {closes}."
+    times = f"Opens {opens}, closes {closes}."
     if view.closed:
-        times = f"{day_words(view.day)}: opened {opens}, and is closed. The reveal follows in the channel."
+        times = f"Opened {opens}, and is closed. The reveal follows in the channel."
+    if local(view.opens_at, view.zone).date() != view.day:
+        times = f"Question for {day_words(view.day)}. {times}"
     answers = (Small(f"{plural(view.answers, 'answer')}."),) if view.closed or view.answers else ()
     blocks = (*question_blocks(view.question), Text(times), *answers, Small(about(view.question)))
     return Card(head, f"{head}. {in_brief(view.question.prompt, 100)}", blocks)
@@ -256,7 +265,7 @@ def retired_card(question: str, retired: bool) -> Card:
 def low_card(views: tuple[LowView, ...]) -> Card:
     """Shows how long the questions last."""
     if not views:
-        return Card("Questions left", "There is no schedule.", (Text("There is no schedule."),))
+        return Card("Questions left", in_brief(NO_SCHEDULE), (Text(NO_SCHEDULE),))
     rows = tuple(
         (str(view.schedule), view.channel_name, str(view.left), "low: import more" if view.left < 10 else "enough")
         for view in views
@@ -267,16 +276,16 @@ def low_card(views: tuple[LowView, ...]) -> Card:
 
 
 def restored_card(member: str, day: date) -> Card:
-    """Confirms that a streak was restored."""
+    """Confirms that a streak was restored. The member is Markdown."""
     return done_card(
         "Streak restored",
-        f"{day_words(day)} no longer breaks the streak of **{escape(member)}**. The audit log records this.",
+        f"{day_words(day)} no longer breaks the streak of **{member}**. The audit log records this.",
     )
 
 
 def adjusted_card(member: str, points: int, reason: str) -> Card:
-    """Confirms that points were added or deducted."""
-    said = f"**{escape(member)}** {'gets' if points >= 0 else 'loses'} {plural(abs(points), 'point')}: {escape(reason)}"
+    """Confirms that points were added or deducted. The member is Markdown."""
+    said = f"**{member}** {'gets' if points >= 0 else 'loses'} {plural(abs(points), 'point')}: {escape(reason)}"
     return done_card("Points adjusted", f"{said}. The audit log records this.")
 
 
@@ -360,7 +369,7 @@ def _reading(view: ImportView) -> tuple[Block, ...]:
     elif view.recipe:
         lines.append("The recipe is saved with the bank, and the next import of it is read the same way.")
     if view.unused:
-        lines.append(f"**In no question:** {escape(unused_passages(view))}.{escape(mostly_unused(view))}")
+        lines.append(f"**In no question:** {escape(f'{unused_passages(view)}.{mostly_unused(view)}')}")
     asked = "\n".join(f"- {_imported(question)}" for question in view.questions)
     first = f"**First questions, as they were read:**\n\n{asked}" if asked else ""
     return tuple(Text(text) for text in ("\n\n".join(lines), first) if text)

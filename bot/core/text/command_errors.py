@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Final
 
-from bot.core.text.words import Words
+from bot.core.text.words import Words, day_words
 from service.wire import ScheduleView
 
 OUT_OF_DATE: Final[Words] = (
@@ -18,9 +19,11 @@ NO_TEXT: Final = "Your answer is empty. Open the question again and type one."
 NO_OPTION: Final = "You chose no option. Open the question again and choose at least one."
 NO_CODE: Final = "There is no code. Open the question again and write some."
 MARKED_BOTH: Final[Words] = ("Not marked", "Choose the points that your answer covers, or only `None of them`.")
-INCOMPLETE_REPORT: Final = "A report needs the question's id and a sentence that says what is wrong."
+INCOMPLETE_REPORT: Final = (
+    "A report needs the question's id and a sentence that says what is wrong. Open the form again with `/quiz report`."
+)
 
-NO_OPPONENT: Final[Words] = ("Nobody chosen", "Choose a member to challenge.")
+NO_OPPONENT: Final[Words] = ("Nobody chosen", "Choose a member to challenge, such as `/quiz duel @Ada`.")
 NO_PICK: Final = "Name the member you pick, such as `/quiz tournament pick @Ada`."
 NO_TIME: Final = "Name a time too, such as `/quiz-admin sprint start at:18:00 date:friday`."
 
@@ -30,7 +33,7 @@ INCOMPLETE_IMPORT: Final = (
     "An import needs the document's name and its text. Open the form again with `/quiz-admin bank import`."
 )
 NO_QUESTION: Final = "Name a question by its id, or approve all with `/quiz-admin bank approve all`."
-NO_SCHEDULE: Final = "There is no schedule yet."
+NO_SCHEDULE: Final = "There is no schedule yet. Add one with `/quiz-admin setup`."
 
 
 def which_schedule(known: Sequence[ScheduleView], usage: str) -> str:
@@ -40,11 +43,19 @@ def which_schedule(known: Sequence[ScheduleView], usage: str) -> str:
 
 def unknown_schedule(number: int, known: Sequence[ScheduleView]) -> Words:
     """Says that there is no schedule with the number."""
-    there = f"There are schedules {_numbers(known)}." if known else NO_SCHEDULE
-    if len(known) == 1:
-        there = f"The only one is schedule {_numbers(known)}."
-    return "Unknown schedule", f"There is no schedule {number}. {there}"
+    title = "Unknown schedule"
+    if not known:
+        return title, NO_SCHEDULE
+    there = f"The only one is schedule {known[0].id}." if len(known) == 1 else f"There are schedules {_numbers(known)}."
+    return title, f"There is no schedule {number}. {there}"
 
 
 def _numbers(known: Sequence[ScheduleView]) -> str:
     return ", ".join(str(one.id) for one in known)
+
+
+def no_question_on(day: date, schedule: int) -> Words:
+    """Says that a schedule has no question on a day."""
+    why = "It is none of its days, a holiday, skipped, over, or too far ahead."
+    none = f"Schedule {schedule} has no question on {day_words(day)}. {why}"
+    return "No question that day", f"{none} `/quiz-admin schedule list` shows the next ones."

@@ -17,7 +17,8 @@ _DUELS: Final[dict[str, Words]] = {
     ),
     "too few questions": (
         "Too few questions",
-        "A duel needs {count} choice or value questions that are not open now. Leave the topic out, or choose another.",
+        "A duel needs {count} choice or value questions that are not open now. Name no topic or another one, or ask an "
+        "admin to import more.",
     ),
     "not yours": (
         "Not allowed",

@@ -63,7 +63,7 @@ def me_card(me: Me, history: History | None = None) -> Card:
     rank = f", rank {me.rank}" if me.rank else ""
     rows = (
         ("Points", f"{me.points:,} in all{rank}{season}"),
-        ("Answers", f"{me.answered:,}, {percent(me.accuracy)} right" if me.answered else "none yet"),
+        ("Answers", f"{me.answered:,}, {percent(me.accuracy)} right" if me.answered else "none judged yet"),
         ("Streak", f"{plural(me.streak, 'round')}; best {me.best_streak}; {plural(me.freezes, 'freeze')} left"),
         ("Practice", f"{plural(me.cards, 'card')}, {me.cards_due} due"),
     )
@@ -271,13 +271,15 @@ def _confidence_sentence(rules: Rules) -> str:
 
 
 def help_card(specs: tuple[Spec, ...]) -> Card:
-    """Lists all commands under one name."""
+    """Lists commands: all of one name by their groups, or each of one group."""
     name = specs[0].name
     groups = {spec.path[0]: [one for one in specs if one.path[0] == spec.path[0]] for spec in specs}
-    rows = tuple(_help_row(group) for group in groups.values())
+    title, rows = f"/{name}", tuple(_help_row(group) for group in groups.values())
+    if len(groups) == 1:
+        title, rows = f"/{name} {specs[0].path[0]}", tuple((spec.words, spec.help) for spec in specs)
     more = f"`/{name} help COMMAND` explains a command."
     return Card(
-        f"/{name}", f"{plural(len(specs), 'command')}.", (Table((COMMAND_COLUMN, "What it does"), rows), Small(more))
+        title, f"{plural(len(specs), 'command')}.", (Table((COMMAND_COLUMN, "What it does"), rows), Small(more))
     )
 
 

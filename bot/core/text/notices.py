@@ -155,12 +155,13 @@ def _app(fact: AppRemoved | AppRestored) -> Words:
 
 
 def _credited(fact: AnswerCredited) -> str:
-    who = "Another member confirmed your marks" if fact.by_peer else "A moderator set the credit"
+    which = f"your answer to {code_words(fact.question)} of {day_words(fact.day)}"
+    done = f"A moderator set the credit of {which} to {percent(fact.credit)}."
+    if fact.by_peer:
+        done = f"Another member confirmed how you marked {which}: {percent(fact.credit)}."
     moved = f"You {'gain' if fact.points > 0 else 'lose'} {plural(abs(fact.points), 'point')}."
     moved = moved if fact.points else "Your points stay as they are."
-    return (
-        f"{who} of your answer of {day_words(fact.day)} to {code_words(fact.question)}: {percent(fact.credit)}. {moved}"
-    )
+    return f"{done} {moved}"
 
 
 def _late(fact: QuestionLate) -> str:

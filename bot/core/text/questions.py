@@ -33,6 +33,7 @@ from bot.core.text.words import (
     minutes_words,
     moment_markdown,
     plural,
+    seconds_markdown,
     seconds_words,
     until_markdown,
 )
@@ -260,8 +261,7 @@ def _rules_line(ask: AskForm, now: datetime) -> str:
     if question_ref(ask.ref).kind == "sprint":
         return "Your last answer counts, with the time you gave it. Faster is more points."
     if ask.closes_at is not None and question_ref(ask.ref).kind == "duel":
-        seconds = max(0, round((ask.closes_at - now).total_seconds()))
-        return f"You have {plural(seconds, 'second')} left. Your first answer counts."
+        return f"You have until {seconds_markdown(ask.closes_at, ask.zone)}. Your first answer counts."
     if ask.closes_at is None:
         return f"{more_cards(ask.due)} due today." if ask.due else "No more cards are due today."
     return f"Open until {until_markdown(ask.closes_at, ask.zone, now)}. The last answer before then counts."
@@ -421,19 +421,25 @@ def nothing_open_card(today: TodayView) -> Card:
     if today.next_at:
         text += f" Next question: {moment_markdown(today.next_at, today.zone)}."
     else:
-        text += " An admin can add a schedule with `/quiz-admin schedule add`."
+        text = (
+            "No question is open in this channel, and none is scheduled. An admin can add a schedule with "
+            "`/quiz-admin setup`, or resume a paused one with `/quiz-admin schedule resume`."
+        )
     return Card("Today's question", in_brief(text, 200), (Text(text), Text("Meanwhile, try `/quiz practice`.")))
 
 
-def report_form(question: str, text: str = "") -> Form:
-    """Returns the form for a report. If `question` is empty or too long for a button, the member enters it."""
-    carried = bool(question) and fits(Report(question))
+def report_form(question: str, text: str = "", *, sure: bool = True) -> Form:
+    """Returns the form for a report. The member enters or corrects the id of the question unless it is given, `sure`,
+    and short enough for a button."""
+    carried = sure and bool(question) and fits(Report(question))
     naming = TextField("question", "Id of the question", question, "Shown on the question's card.", max_length=200)
     wrong = TextField("text", "What is wrong with it?", text[:2000], lines=4, max_length=2000)
     return Form(
         title="Report a question",
         action=encode(Report(question if carried else "")),
         fields=(*(() if carried else (naming,)), wrong),
-        blocks=(Small("Moderators see your report with your name."),),
+        blocks=(
+            Small(f"{f'About question `{question}`. ' if carried else ''}Moderators see your report with your name."),
+        ),
         submit="Report",
     )

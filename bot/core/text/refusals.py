@@ -13,6 +13,7 @@ from bot.core.text.words import (
     code_words,
     day_words,
     in_brief,
+    minutes_words,
     moment_markdown,
     plural,
     stopped,
@@ -200,8 +201,23 @@ def _codes(names: tuple[str, ...]) -> list[str]:
     return [code_words(name) for name in names]
 
 
+_FIELDS: Final[dict[str, str]] = {
+    "text": "What you wrote",
+    "name": "The name",
+    "open minutes": "**open**",
+    "catch up minutes": "**catch-up**",
+    "memory days": "**memory**",
+    "every days": "**every**",
+    "team count": "**count**",
+}
+"""What members call a field of a call."""
+
+
 def _invalid(refusal: InvalidInput) -> str:
-    field = f"**{escape(refusal.field)}** " if refusal.field else "The input "
+    field = f"{_FIELDS.get(refusal.field) or f'**{escape(refusal.field)}**'} " if refusal.field else "The input "
+    limit = f"{refusal.limit:,g}"
+    if refusal.field.endswith(" minutes"):
+        limit = minutes_words(int(refusal.limit))
     match refusal.problem:
         case "too long":
             return f"{field}is too long. It takes at most {plural(int(refusal.limit), 'character')}."
@@ -210,9 +226,9 @@ def _invalid(refusal: InvalidInput) -> str:
         case "too short":
             return f"{field}is too short. It takes at least {plural(int(refusal.limit), 'character')}."
         case "too small":
-            return f"{field}must be at least {refusal.limit:,g}."
+            return f"{field}must be at least {limit}."
         case "too large":
-            return f"{field}can be at most {refusal.limit:,g}."
+            return f"{field}can be at most {limit}."
         case "not storable":
             return "The text contains a character that cannot be stored, or a number is too large. Send it without."
         case "invalid":

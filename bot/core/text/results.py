@@ -103,8 +103,10 @@ def proof_blocks(key: AnswerKey) -> tuple[Block, ...]:
 
 def answer_in_brief(key: AnswerKey) -> str:
     """Returns the answer as a plain sentence."""
+    if key.question.kind == "code":
+        return "The answer is a program: see the explanation."
     right = [in_brief(option.text) for option in key.options if option.right]
-    said = " and ".join(right) or ("" if key.question.kind == "code" else in_brief(key.answer))
+    said = " and ".join(right) or in_brief(key.answer)
     example = " to the example" if key.question.variant == "example" else ""
     head = "The document says" if key.quoted else f"The answer{example}"
     return f"{head}: {stopped(said)}" if said else "The round is closed."
@@ -156,17 +158,17 @@ def own_answer_blocks(
     """
     if given is None or given == AnswerInput():
         return ()
-    head = f"**{verdict_title(verdict)}**" if verdict else "**Your answer**"
+    head = f"**{verdict_title(verdict)}** " if verdict else ""
     if given.options is not None:
         seen = {id: f" **{letter}**" for letter, id, _ in lettered(key.question)} if letters else {}
         chosen = [option for option in key.options if option.id in given.options]
-        lines = [led(f"{head} You chose{seen.get(option.id, '')}:", option.text) for option in chosen]
-        return tuple(Text(text, authored=True) for text in lines or [head])
+        lines = [led(f"{head}You chose{seen.get(option.id, '')}:", option.text) for option in chosen]
+        return tuple(Text(text, authored=True) for text in lines or [f"{head}You chose no option."])
     if given.cleared:
-        return (Text(f"{head} {CLEARED}"),)
+        return (Text(f"{head}{CLEARED}"),)
     text, language = (given.code, "python") if given.code is not None else (given.text or "", "")
     passed = _verdict_sentence(verdict) if verdict and verdict.cases else ""
-    return (Text(f"{head} {passed or 'You answered:'}"), Code(text, language))
+    return (Text(f"{head}{passed or 'You answered:'}"), Code(text, language))
 
 
 def verdict_title(verdict: VerdictView) -> str:

@@ -31,7 +31,10 @@ def state(ask: AskForm, now: datetime) -> str:
 def nothing_open(today: TodayView, now: datetime) -> str:
     """Says when the next question comes. Markdown."""
     if today.next_at is None:
-        return "Nothing is scheduled here. An admin can add a schedule with `/quiz-admin schedule add`."
+        return (
+            "Nothing is scheduled here. An admin can add a schedule with `/quiz-admin setup`, or resume a paused one "
+            "with `/quiz-admin schedule resume`."
+        )
     wait = countdown_words(today.next_at - now)
     return f"The next question comes in {wait}: {moment_markdown(today.next_at, today.zone)}."
 

@@ -110,7 +110,14 @@ def instant_words(instant: datetime, zone: str) -> str:
 
 def time_markdown(instant: datetime, zone: str) -> str:
     """Formats a time as Markdown: chats show it in the reader's own time zone if they can, else as `time_words`."""
-    return instant_markdown(time_words(instant, zone), int(instant.timestamp()), dated=False)
+    return instant_markdown(time_words(instant, zone), int(instant.timestamp()))
+
+
+def seconds_markdown(instant: datetime, zone: str) -> str:
+    """Like `time_markdown`, to the second."""
+    there = local(instant, zone)
+    text = f"{there:%H:%M:%S} ({getattr(there.tzinfo, 'key', 'UTC')})"
+    return instant_markdown(text, int(instant.timestamp()), precise=True)
 
 
 def moment_markdown(instant: datetime, zone: str) -> str:

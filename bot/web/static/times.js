@@ -16,8 +16,9 @@ function localizeTimes(root) {
       continue;
     }
     const day = { day: "numeric", month: "short", ...(style === "dated" && { weekday: "long" }) };
+    const precise = style === "precise" ? { ...clock, second: "2-digit" } : clock;
     const withDay = style === "dated" || (style === "message" && at.toDateString() !== today);
-    time.textContent = withDay ? at.toLocaleString([], { ...day, ...clock }) : at.toLocaleTimeString([], clock);
+    time.textContent = withDay ? at.toLocaleString([], { ...day, ...clock }) : at.toLocaleTimeString([], precise);
     time.title = at.toLocaleString();
   }
 }

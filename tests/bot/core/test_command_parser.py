@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.argument_kinds import Value
+from bot.core.argument_kinds import RelativeDay, Value
 from bot.core.command_parser import CommandError, complete, read_command, suggest
 from bot.core.command_spec import COMMANDS, Spec, specs_of
 
@@ -105,6 +105,27 @@ READ: list[tuple[str, str, str, dict[str, Value]]] = [
     ),
     (
         "quiz-admin",
+        "member adjust Ada de la Cruz 5 well found",
+        "/quiz-admin member adjust",
+        {"name": "Ada de la Cruz", "points": 5, "reason": "well found"},
+    ),
+    (
+        "quiz-admin",
+        "member restore Ann B yesterday",
+        "/quiz-admin member restore",
+        {"name": "Ann B", "date": RelativeDay(-1)},
+    ),
+    ("quiz-admin", "tournament captain @Ann B", "/quiz-admin tournament captain", {"member": "@Ann B"}),
+    ("quiz", "tournament pick Ann B", "/quiz tournament", {"action": "pick", "member": "Ann B"}),
+    (
+        "quiz-admin",
+        "tournament new Spring cup days:3",
+        "/quiz-admin tournament new",
+        {"name": "Spring cup", "days": 3},
+    ),
+    ("quiz-admin", "bank undo My bank", "/quiz-admin bank undo", {"name": "My bank"}),
+    (
+        "quiz-admin",
         "member restore “Ann B” 2026-03-02",
         "/quiz-admin member restore",
         {"name": "Ann B", "date": date(2026, 3, 2)},
@@ -129,7 +150,28 @@ REFUSED = [
         "schedule add",
         "There is no command `/quiz schedule`. Did you mean `/quiz-admin schedule`? `/quiz-admin help` lists them all.",
     ),
-    ("quiz-admin", "member adjust Ann five why", "`five` is not a number. Write it in digits, such as `3`."),
+    (
+        "quiz-admin",
+        "member adjust Ann five why",
+        "`POINTS` is missing after `Ann five why`: points, such as 5 or -5. Type `/quiz-admin member adjust NAME "
+        "POINTS REASON`.",
+    ),
+    ("quiz-admin", "member adjust Ann 5pt why", "`5pt` is not a number. Write it in digits, such as `3`."),
+    (
+        "quiz-admin",
+        "member restore Ann B friday",
+        "`friday` is not a date. Write it as year-month-day, such as `2026-03-02`, or `yesterday`.",
+    ),
+    (
+        "quiz",
+        "practice autograd tensors",
+        "`tensors` is not one of mid, senior, principal. Did you mean `senior`?",
+    ),
+    (
+        "quiz",
+        "duel @Ann sums more",
+        "`more` is one word too many. Type `/quiz duel [MEMBER] [TOPIC]`. Put a value that has spaces in quotes.",
+    ),
     ("quiz", "qqqq", "There is no command `/quiz qqqq`. `/quiz help` lists them all."),
     ("quiz", "today now", "`now` is one word too many. Type `/quiz today`."),
     ("quiz", "board weak", "Did you mean `week`? If not, put `weak` in quotes."),
@@ -145,7 +187,7 @@ REFUSED = [
         "Kind: `codes` is not one of choice, value, output, code, open. Did you mean `code`?",
     ),
     ("quiz", "practice level:junior", "Level: `junior` is not one of mid, senior, principal. Did you mean `senior`?"),
-    ("quiz", "explain", "Id is missing: id of the question, as its card shows it. Type `/quiz explain ID`."),
+    ("quiz", "explain", "`ID` is missing: id of the question, as its card shows it. Type `/quiz explain ID`."),
     ("quiz", "privacy forgte", "`forgte` is not one of see, export, csv, hide, show, forget. Did you mean `forget`?"),
     (
         "quiz",
@@ -201,13 +243,14 @@ REFUSED = [
     (
         "quiz-admin",
         "schedule add ?",
-        "`?` fits none of at (such as `09:00`), days (such as `mon-fri`), zone (such as `Europe/Berlin`). "
+        "`?` does not fit. Expected at (such as `09:00`) or days (such as `mon-fri`) or zone (such as "
+        "`Europe/Berlin`). "
         "`/quiz-admin help schedule add` says more.",
     ),
     (
         "quiz-admin",
         "member adjust Ann -5",
-        "Reason is missing: why; everyone who reads the audit sees it. "
+        "`REASON` is missing: why; everyone who reads the audit sees it. "
         "Type `/quiz-admin member adjust NAME POINTS REASON`.",
     ),
 ]

@@ -228,7 +228,7 @@ async def test_nothing_tells_a_right_answer_from_a_wrong_one_until_people_have(
     hers, his = seen.moments["after self-marking"]
     assert f"You marked {total} of {total} points" in hers and f"You marked 0 of {total} points" in his
     confirmed, reviewed = map(_flat, seen.moments["after a peer confirmed, and a moderator reviewed"])
-    assert "Another member confirmed your marks" in confirmed and "100 %" in confirmed
+    assert "Another member confirmed how you marked" in confirmed and "100 %" in confirmed
     assert "A moderator set the credit" in reviewed and "Your points stay as they are" in reviewed
     for moment in ("My result, then", "the explanation, then"):
         hers, his = map(_flat, seen.moments[moment])

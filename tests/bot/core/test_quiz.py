@@ -8,10 +8,14 @@ from collections.abc import Callable
 import pytest
 
 from bot.console.render import card_text
+from bot.core.cards import Form, Text, TextField
 from bot.core.events import Press, Submit
-from service.wire import Who
+from bot.core.text.results import own_answer_blocks
+from service.wire import AnswerInput, Who
 from tests.bot.conftest import Room
 from tests.bot.dialog import text_of
+from tests.bot.duel_bank import DUEL_BANK
+from tests.bot.samples import CODE_KEY
 
 MakeWho = Callable[..., Who]
 TERMS = """### 1. What is a mutex?
@@ -193,7 +197,7 @@ async def test_an_open_answer_is_marked_shared_and_confirmed(room: Room, ann: Wh
     assert "The author gets the points" in await room.presses(bob, "Confirm")
     await room.carries()
     note = room.wall.last("Your open answer was confirmed")
-    assert "Another member confirmed your marks" in card_text(note) and "You gain 5 points." in card_text(note)
+    assert "Another member confirmed how you marked" in card_text(note) and "You gain 5 points." in card_text(note)
     room.sees(ann, reveal)
     after = " ".join((await room.presses(ann, "My result")).split())
     assert "Confirmed: 50 %. You answered:" in after
@@ -286,12 +290,12 @@ async def test_an_empty_form_loses_nothing(room: Room, ann: Who) -> None:
 
 async def test_exceeding_a_limit_is_explained(room: Room, ann: Who) -> None:
     refused = await room.types(room.boss, "/quiz-admin schedule add open:0h")
-    assert "must be at least 1." in refused
+    assert "open must be at least 1 minute." in refused
     assert "is too long. It takes at most 200 characters." in await room.types(ann, f"/quiz practice {'x' * 201}")
 
 
 async def test_today_shows_whether_the_question_is_answered(room: Room, ann: Who) -> None:
-    assert "No question is open in this channel." in await room.types(ann, "/quiz today")
+    assert "No question is open in this channel, and none is scheduled." in await room.types(ann, "/quiz today")
     await room.opens("one-right")
     assert "Not answered yet." in await room.types(ann, "/quiz today")
     assert "[A]   [B]   [C]" in await room.types(ann, "/quiz answer")
@@ -383,6 +387,12 @@ async def test_explain_and_report(room: Room, ann: Who) -> None:
     await room.presses(ann, "A")
     assert "Report 1 on question one-right" in (await room.types(ann, "/quiz report text:wrong")).replace("\n", " ")
     assert "Report a question" in await room.types(ann, "/quiz report")
+    said = " ".join((await room.types(ann, "/quiz report the key is wrong")).split())
+    assert "Id of the question" in said and "There is no question" not in said
+    form = room.told[ann.member]
+    assert isinstance(form, Form)
+    assert [one.value for one in form.fields if isinstance(one, TextField)] == ["one-right", "the key is wrong"]
+    assert "About question one-right." in await room.types(ann, "/quiz report")
     assert "Report 2 on question one-right is with the moderators." in (
         await room.fills(ann, text="The *key* is wrong.")
     ).replace("\n", " ")
@@ -437,12 +447,15 @@ async def test_schedules_are_made_changed_and_removed(room: Room) -> None:
     assert "Change schedule 1" in await room.types(boss, "/quiz-admin schedule edit 1")
     listed = await room.types(boss, "/quiz-admin schedule list")
     assert "10:00 (Europe/Berlin)" in listed
-    assert "Next: Tuesday 3 March" in await room.types(boss, "/quiz-admin schedule skip 2026-03-02")
+    skipped = await room.types(boss, "/quiz-admin schedule skip 2026-03-02")
+    assert "Monday 2 March has no question." in skipped and "Next: Tuesday 3 March" in skipped
+    none = " ".join((await room.types(boss, "/quiz-admin schedule preview 2026-03-02")).split())
+    assert "Schedule 1 has no question on Monday 2 March." in none and "within a year" not in none
     assert "Next: paused" in await room.types(boss, "/quiz-admin schedule pause")
     assert "Next: Tuesday 3 March" in await room.types(boss, "/quiz-admin schedule resume")
     assert "The next question" in await room.types(boss, "/quiz-admin schedule preview")
     that_day = await room.types(boss, "/quiz-admin schedule preview friday")
-    assert "The question of that day" in that_day and "Friday 6 March: opens" in that_day
+    assert "The question of that day" in that_day and "Opens Friday 6 March" in that_day
     assert "There is no schedule 7. The only one is schedule 1." in await room.types(
         boss, "/quiz-admin schedule pause 7"
     )
@@ -482,7 +495,9 @@ async def test_banks_seasons_members_and_the_audit(room: Room, ann: Who) -> None
     room.moving.advance(minutes=1)
     assert "Season ended" in await room.types(boss, "/quiz-admin season end")
     assert "Ann gets 5 points: well found" in await room.types(boss, "/quiz-admin member adjust Ann 5 well found")
-    assert "5" in await room.types(ann, "/quiz me")
+    mentioned = f"<@{ann.member}|Ann>"
+    assert "gets 1 point: bonus" in await room.types(boss, f"/quiz-admin member adjust {mentioned} 1 bonus")
+    assert "6 in all" in await room.types(ann, "/quiz me")
     audit = await room.types(boss, "/quiz-admin audit")
     assert "bank retire" in audit
     assert "season start" in audit
@@ -562,3 +577,18 @@ async def test_an_admin_posts_and_closes_at_once(room: Room, ann: Who) -> None:
     assert "Closed\n\nWhat does" in await room.types(room.boss, "/quiz-admin close-now")
     await room.carries()
     assert "1 of 1 answered right" in card_text(room.wall.last("The answer"))
+
+
+async def test_a_duel_is_with_a_member_whose_name_has_spaces(room: Room, ann: Who, who: MakeWho) -> None:
+    text = DUEL_BANK.read_text(encoding="utf-8")
+    view = await room.client.bank_import(room.boss, "duels", DUEL_BANK.name, text, True)
+    assert view.applied, view.findings
+    await room.client.join(who("Bo Li"), room.where)
+    assert "There is no member Bo here." in await room.types(ann, "/quiz duel Bo Lu")
+    assert "/quiz duel @Ada" in await room.types(ann, "/quiz duel topic:sums")
+    assert "You challenged Bo Li" in await room.types(ann, "/quiz duel Bo Li")
+
+
+def test_an_answer_that_has_no_verdict_yet_is_introduced_once() -> None:
+    blocks = own_answer_blocks(CODE_KEY, AnswerInput(code="x = 1"), None)
+    assert [block.markdown for block in blocks if isinstance(block, Text)] == ["You answered:"]

@@ -52,7 +52,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "quiz-admin member restore": {"name": "Ada", "date": "2026-03-02"},
     "quiz-admin member adjust": {"name": "Ada", "points": -5, "reason": "for the test: “why?”"},
 }
-NOT_UNDERSTOOD = ("is not one of", "fits none of", "is missing.", "one word too many", "There is no command")
+NOT_UNDERSTOOD = ("is not one of", "does not fit.", "is missing:", "one word too many", "There is no command")
 
 
 def written(name: str, given: dict[str, Any]) -> str:

@@ -17,6 +17,8 @@ async def plays(who: Person, begin: Shown, *, right: int) -> Shown:
     for number in range(1, 6):
         opened = await who.click(shown, f"{'Start' if number == 1 else 'Next question'} ({number} of 5)")
         asked = str(opened.modal) if opened.modal else said(opened)
+        shown_until = asked if opened.modal else "".join(map(raw_text, messages_of(opened)))
+        assert ":T> (<t:" in shown_until, shown_until
         answer = sum_in(asked) if number <= right else "0"
         if opened.modal:
             shown = await who.submit_modal(opened, {"text": answer})

@@ -16,7 +16,7 @@ from tests.doubles.slack.world import User
 MEMBERS = (
     ("/quiz help", "/quiz practice"),
     ("/quiz help board", "Who has gathered the most points."),
-    ("/quiz today", "No question is open in this channel."),
+    ("/quiz today", "No question is open in this channel, and none is scheduled."),
     ("/quiz topics", "tensors"),
     ("/quiz rules", "A right answer earns"),
     ("/quiz board", "This week"),
@@ -73,7 +73,7 @@ ADMINS = (
     ("/quiz-admin tournament role", "No roles here"),
     ("/quiz-admin season end", "has only just begun"),
     ("/quiz-admin bank list", "room"),
-    ("/quiz-admin bank low", "There is no schedule."),
+    ("/quiz-admin bank low", "There is no schedule yet."),
     ("/quiz-admin bank stats", "How the questions did"),
     ("/quiz-admin bank log room", "Imports of room"),
     ("/quiz-admin bank retire why-scale", "Retired"),

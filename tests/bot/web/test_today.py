@@ -54,7 +54,7 @@ async def test_joining_opens_today_and_the_address_leads_back_to_it(member: Brow
 async def test_without_a_question_the_page_says_what_to_do(member: Browser) -> None:
     page = (await member.opens(member.home)).text
     assert "No question is open" in page
-    assert "/quiz-admin schedule add" in page
+    assert "/quiz-admin setup" in page
 
 
 async def test_the_page_asks_how_sure_a_member_is(room: Room, member: Browser) -> None:

@@ -13,7 +13,8 @@ from bot.core.markup.runs import units
 from bot.core.markup.tree import Align
 from tests.bot.hostile import ANY_MARKDOWN
 
-TIME = instant_markdown("17:00 (Europe/Berlin)", 1772726400, dated=False)
+TIME = instant_markdown("17:00 (Europe/Berlin)", 1772726400)
+PRECISE = instant_markdown("17:00:00 (Europe/Berlin)", 1772726400, precise=True)
 CHANNEL = channel_markdown("#da_ily", "discord", "123")
 MEMBER = member_markdown("A*n*n", "discord", "456")
 MOMENT = instant_markdown("Thursday 5 March, 17:00 (Europe/Berlin)", 1772726400, dated=True)
@@ -46,6 +47,7 @@ def said(markdown: str) -> str:
         ("a\n\n---\n\nb", "a\n\n───────────────\n\nb"),
         ("-\n- x", "- x"),
         (f"at {TIME}", "at <t:1772726400:t> (<t:1772726400:R>)"),
+        (f"at {PRECISE}", "at <t:1772726400:T> (<t:1772726400:R>)"),
         (f"in {CHANNEL}: **b**", "in <#123>: **b**"),
         (f"First: **{MEMBER}**.", "First: <@456>."),
         (member_markdown("A*n*n", "discord", ""), r"A\*n\*n"),

@@ -78,6 +78,10 @@ def checked(html: str) -> Checker:
             "[17:00 (Europe/Berlin)](time:1772726400)",
             '<p><time datetime="2026-03-05T16:00:00Z" data-local="time">17:00 (Europe/Berlin)</time></p>',
         ),
+        (
+            "[17:00:00 (UTC)](time:1772726400:precise)",
+            '<p><time datetime="2026-03-05T16:00:00Z" data-local="precise">17:00:00 (UTC)</time></p>',
+        ),
         ("a[ ](time:5)b [**c**](time:5)d", "<p>a b  d</p>"),
         ("[x](time:1772726400:F) [y](time:)", "<p>x y</p>"),
         ("`<b>`", "<p><code>&lt;b&gt;</code></p>"),

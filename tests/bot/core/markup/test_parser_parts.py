@@ -67,6 +67,8 @@ def test_an_instant_is_written_as_a_link_of_our_own() -> None:
     for dated in (True, False):
         (block,) = parse(instant_markdown("at noon", 60, dated=dated)).blocks
         assert block == Paragraph((Instant(60, dated, "at noon"),))
+    (block,) = parse(instant_markdown("at noon", 60, precise=True)).blocks
+    assert block == Paragraph((Instant(60, False, "at noon", True),))
     (block,) = parse("[a **b** `c` d](time:60)").blocks
     assert block == Paragraph((Instant(60, False, "a   d"),))
     assert parse("[**b**](time:60)").blocks == (Paragraph((TextNode(" "),)),)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from bot.core.markup import parse
 from bot.core.markup.slack import ROOM, Grid, escaped, table_block, table_lines, to_slack
 from bot.core.markup.tree import Align
-from tests.bot.core.markup.test_discord import MOMENT, TIME
+from tests.bot.core.markup.test_discord import MOMENT, PRECISE, TIME
 from tests.bot.hostile import ANY_MARKDOWN
 
 
@@ -26,12 +26,13 @@ def runs(markdown: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def test_an_instant_is_shown_in_the_readers_zone() -> None:
-    (part,) = to_slack(parse(f"at {TIME} or {MOMENT}"))
+    (part,) = to_slack(parse(f"at {TIME} or {MOMENT} or {PRECISE}"))
     assert isinstance(part, dict)
     dates = [run for run in part["elements"] if run["type"] == "date"]
     assert [(run["timestamp"], run["format"], run["fallback"]) for run in dates] == [
         (1772726400, "{time}", "17:00 (Europe/Berlin)"),
         (1772726400, "{date_long_pretty}, {time}", "Thursday 5 March, 17:00 (Europe/Berlin)"),
+        (1772726400, "{time_secs}", "17:00:00 (Europe/Berlin)"),
     ]
 
 

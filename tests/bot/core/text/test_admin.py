@@ -59,10 +59,10 @@ def test_a_check_names_what_is_in_no_question() -> None:
     named = escape('lines 1–12 ("What *views* are"), 80 ("MIT") and 3 more parts')
     assert f"**In no question:** {named}" in text_of(view) and "*" not in named
     one = view.model_copy(update={"unused": passages[1:], "more_unused": 0})
-    assert "**In no question:** " + escape('line 80 ("MIT")') in text_of(one)
+    assert "**In no question:** " + escape('line 80 ("MIT").') in text_of(one)
     assert "of the document" not in text_of(view)
     most = view.model_copy(update={"unused_share": 0.93})
-    assert "This is 93 % of the document. If questions are missing, import it with a recipe" in text_of(most)
+    assert " This is 93 % of the document. If questions are missing, import it with a recipe" in text_of(most)
     assert "In no question" not in text_of(view.model_copy(update={"unused": ()}))
     assert "In no question" not in text_of(view.model_copy(update={"applied": True}))
 
@@ -99,4 +99,4 @@ def test_the_preview_is_in_the_schedules_zone() -> None:
     said = read_aloud(
         "".join(block.markdown for block in round_card(view, "Next question").blocks if isinstance(block, Text))
     )
-    assert "opens Tuesday 3 March, 07:00 (Asia/Tokyo), closes Tuesday 3 March, 09:00 (Asia/Tokyo)." in said
+    assert "Question for Monday 2 March. Opens Tuesday 3 March, 07:00 (Asia/Tokyo), closes Tuesday 3 March, 09:" in said

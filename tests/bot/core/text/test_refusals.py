@@ -197,22 +197,22 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         InvalidInput(field="open minutes", problem="too small", limit=1),
         "Not accepted",
-        "**open minutes** must be at least 1.",
+        "**open** must be at least 1 minute.",
     ),
     (
         InvalidInput(field="open minutes", problem="too large", limit=10_080),
         "Not accepted",
-        "**open minutes** can be at most 10,080.",
+        "**open** can be at most 7 days.",
     ),
     (
         InvalidInput(field="name", problem="too long", limit=200),
         "Not accepted",
-        "**name** is too long. It takes at most 200 characters.",
+        "The name is too long. It takes at most 200 characters.",
     ),
     (
         InvalidInput(field="name", problem="too short", limit=1),
         "Not accepted",
-        "**name** is empty. Type something.",
+        "The name is empty. Type something.",
     ),
     (
         InvalidInput(field="code", problem="too short", limit=8),
