@@ -63,8 +63,8 @@ _SPRINTS: Final[dict[str, Words]] = {
 
 _TOURNAMENTS: Final[dict[str, Words]] = {
     "live": (
-        "Tournament planned",
-        "A tournament has not ended. Wait for its podium, or end it with `/quiz-admin tournament cancel`.",
+        "One at a time",
+        "Another tournament has not ended yet. Wait for its podium, or end it with `/quiz-admin tournament cancel`.",
     ),
     "none": (
         "No tournament",

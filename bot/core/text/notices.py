@@ -16,6 +16,7 @@ from bot.core.text.words import (
     day_words,
     in_brief,
     mastery_words,
+    minutes_words,
     moment_markdown,
     percent,
     plural,
@@ -109,7 +110,7 @@ def _words(fact: _PlainFact) -> Words:
         case QuestionLate():
             return "The daily question is late", _late(fact)
         case QuestionArrived(channel=channel, minutes=minutes):
-            text = f"It was posted in {code_words(channel)}, {plural(minutes, 'minute')} late."
+            text = f"It was posted in {code_words(channel)}, {minutes_words(minutes)} late."
             return "The late question was posted", text
         case PostFailed():
             return f"{_MESSAGES[fact.message]} could not be posted", _failed(fact)
@@ -234,7 +235,7 @@ def sandbox_problem_words(problem: SandboxProblem, detail: str) -> str:
 def _skipped(day: str, minutes: int) -> str:
     return (
         f"The question of {day} was due while Dailygrad was not running, and it is now too late to post it. "
-        f"This schedule catches up for {plural(minutes, 'minute')}; `/quiz-admin schedule edit` can extend that. "
+        f"This schedule catches up for {minutes_words(minutes)}; `/quiz-admin schedule edit` can extend that. "
         "No streak breaks."
     )
 

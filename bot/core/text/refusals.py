@@ -172,7 +172,7 @@ _ELSEWHERE: Final[dict[str, str]] = {
     "tournament": "`/quiz tournament` names the others.",
     "duel": "`/quiz duel` shows yours.",
     "open answer": "`/quiz-admin review answers` shows their numbers.",
-    "member": "Type the name as the board shows it, in quotes if it has spaces.",
+    "member": "Type the name as the board shows it.",
 }
 """Where to find what there is instead."""
 

@@ -52,13 +52,13 @@ def sprint_card(post: SprintAnnouncement | SprintQuestionPost | SprintReveal | S
 
 def announcement_card(post: SprintAnnouncement) -> Card:
     """Announces to the channel that a sprint starts, or when one is planned for."""
-    length = f"{plural(post.total, 'question')}, {post.seconds} seconds each"
     about_topic = f" on {escape(post.topic)}" if post.topic else ""
+    length = f"{plural(post.total, 'question')}{about_topic}, {post.seconds} seconds each"
     how = "Press **Answer** below a question and answer privately. The faster you are right, the more points you get."
     if post.starts_at is None:
-        said = f"{length}{about_topic}. The first one comes in {post.starts_in_s} seconds."
+        said = f"{length}. The first one comes in {post.starts_in_s} seconds."
         return Card("Sprint", in_brief(said, 200), (Text(f"**{said}**"), Text(how)))
-    said = f"{length}{about_topic}. It starts {moment_markdown(post.starts_at, post.zone)}."
+    said = f"{length}. It starts {moment_markdown(post.starts_at, post.zone)}."
     fate = _FATES[post.fate]
     more = Text(f"**{fate}**") if fate else Text(how)
     return Card("Sprint planned", f"{in_brief(said, 160)} {fate}".strip(), (Text(f"**{said}**"), more))

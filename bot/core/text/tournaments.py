@@ -74,13 +74,15 @@ def tournament_card(view: TournamentView, now: datetime, title: str = "") -> Car
     return Card(title or f"Tournament: {view.title}", summary, tuple(blocks), _buttons(view))
 
 
+_NO_TEAM_YET: Final = "You take part. You will see your team when the teams are made."
+
+
 def joined_card(view: TournamentView, now: datetime) -> Card:
     """Confirms to a member that they take part."""
     card = tournament_card(view, now)
     if view.state == "joining":
-        said = f"You take part. It starts on {day_words(view.first_day)}; you will see your team then."
-    else:
-        said = f"You take part in {_own_team(view)}. Your answers count from tomorrow."
+        return Card("You are in", in_brief(_NO_TEAM_YET, 200), card.blocks, card.buttons)
+    said = f"You take part in {_own_team(view)}. Your answers count from tomorrow."
     return Card("You are in", in_brief(said, 200), (Text(said), *card.blocks[1:]), card.buttons)
 
 
@@ -267,12 +269,12 @@ def _buttons(view: TournamentView) -> tuple[Button, ...]:
 
 
 def _own(view: TournamentView) -> tuple[Block, ...]:
-    if view.picks:
+    if view.picks and view.free:
         return (Text("You are a captain, and it is your turn: `/quiz tournament pick @member`."),)
     if view.team is not None:
         return (Text(f"You play for {_own_team(view)}."),)
     if view.takes_part:
-        return (Text("You take part. You will see your team when the teams are made."),)
+        return (Text(_NO_TEAM_YET),)
     return ()
 
 

@@ -112,4 +112,4 @@ async def test_the_bot_learns_the_ids_when_it_starts(sim: Simulated, tmp_path: P
     async with started(sim, tmp_path):
         shown = await sim.double.slash(sim.ada.member, sim.channel, "quiz", "today")
         await sim.double.until(lambda: "schedule" in said(shown), "a reply")
-        assert f"</quiz-admin schedule add:{admin['id']}>" in said(shown)
+        assert f"</quiz-admin setup:{admin['id']}>" in said(shown)

@@ -170,7 +170,7 @@ NOTICES: list[tuple[NoticeFact, str, str]] = [
         SlotMissed(day=date(2026, 3, 2), catch_up_minutes=120),
         "A question was skipped",
         "The question of Monday 2 March was due while Dailygrad was not running, and it is now too late to post it. "
-        "This schedule catches up for 120 minutes; `/quiz-admin schedule edit` can extend that. No streak breaks.",
+        "This schedule catches up for 2 hours; `/quiz-admin schedule edit` can extend that. No streak breaks.",
     ),
     (
         QuestionSuggested(suggestion=4),

@@ -157,7 +157,7 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         NotFound(what="member", name="Ada"),
         "Not found",
-        "There is no member `Ada` here. Type the name as the board shows it, in quotes if it has spaces.",
+        "There is no member `Ada` here. Type the name as the board shows it.",
     ),
     (
         ChannelNeeded(),
@@ -583,8 +583,8 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
     ),
     (
         TournamentRefused(why="live"),
-        "Tournament planned",
-        "A tournament has not ended. Wait for its podium, or end it with `/quiz-admin tournament cancel`.",
+        "One at a time",
+        "Another tournament has not ended yet. Wait for its podium, or end it with `/quiz-admin tournament cancel`.",
     ),
     (
         TournamentRefused(why="few days", count=3),

@@ -8,7 +8,7 @@ from bot.console.render import card_text
 from bot.core.cards import Card
 from bot.core.text import tournaments
 from service.wire import Named, TournamentPair, TournamentTeam
-from tests.bot.tournament_samples import BRACKET, OVER, RUNNING, TOURNAMENTS
+from tests.bot.tournament_samples import AT, BRACKET, JOINING, OVER, PICKING, RUNNING, TOURNAMENTS
 
 
 def text_of(name: str) -> str:
@@ -73,3 +73,14 @@ def test_only_who_can_join_is_offered_to() -> None:
     assert labels["tournament running"] == ["See the tournament", "Leave"]
     closed = RUNNING.model_copy(update={"takes_part": False, "late": False})
     assert [b.label for b in tournaments.left_card(closed).buttons] == []
+
+
+def test_a_captain_is_asked_to_pick_only_while_somebody_is_left() -> None:
+    turn = "it is your turn"
+    assert turn in card_text(tournaments.tournament_card(PICKING, AT))
+    assert turn not in card_text(tournaments.tournament_card(PICKING.model_copy(update={"free": ()}), AT))
+
+
+def test_who_joins_is_told_once_that_they_take_part() -> None:
+    shown = card_text(tournaments.joined_card(JOINING.model_copy(update={"takes_part": True}), AT))
+    assert shown.count("You take part.") == 1
