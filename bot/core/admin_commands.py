@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from bot.core import actions
 from bot.core.answers import text_in, word_in
 from bot.core.argument_kinds import ROLE, WEEKDAYS, ZONE, BadArgument, NamedChannel, read_time
-from bot.core.cards import Card, Form
+from bot.core.cards import Content
 from bot.core.command_parser import CommandError, Typed
 from bot.core.competition_commands import SprintCommands, TournamentCommands
 from bot.core.duel_commands import named_member
@@ -41,8 +41,7 @@ from service.wire import (
     WinnerRoleView,
 )
 
-Said = Card | Form
-Handler = Callable[[Command, Typed], Awaitable[Said]]
+Handler = Callable[[Command, Typed], Awaitable[Content]]
 
 # Wire names of the arguments as typed.
 _PLAN = {
@@ -128,7 +127,7 @@ class AdminCommands:
             ("help",): self._help,
         }
 
-    async def run(self, event: Command, typed: Typed) -> Said:
+    async def run(self, event: Command, typed: Typed) -> Content:
         """Runs a parsed command. Raises CommandError and what the client raises."""
         if typed.has_relative_days:
             typed = typed.dated(await self._today(event, typed))
@@ -147,7 +146,7 @@ class AdminCommands:
         zone = known[0].spec.zone if known else await self._onboarding.find_zone(event.who)
         return event.at.astimezone(ZoneInfo(zone or "UTC")).date()
 
-    async def press(self, event: Press, action: actions.AdminPress) -> Said:
+    async def press(self, event: Press, action: actions.AdminPress) -> Content:
         """Answers a button. Raises as `run` does."""
         match action:
             case actions.EditSchedule(schedule):
@@ -158,7 +157,7 @@ class AdminCommands:
             case actions.Join(code):
                 return await self._join(event, code, sure=True)
 
-    async def submit(self, event: Submit, action: actions.AdminSubmit) -> Said:
+    async def submit(self, event: Submit, action: actions.AdminSubmit) -> Content:
         """Answers a form. Raises as `run` does."""
         match action:
             case actions.EditSchedule():
@@ -168,10 +167,10 @@ class AdminCommands:
 
     # Schedules
 
-    async def _setup(self, event: Command, typed: Typed) -> Said:
+    async def _setup(self, event: Command, typed: Typed) -> Content:
         return await self._onboarding.setup(event, event.where.itself)
 
-    async def _add(self, event: Command, typed: Typed) -> Said:
+    async def _add(self, event: Command, typed: Typed) -> Content:
         spec = ScheduleSpec()
         if "zone" not in typed.values and (zone := await self._onboarding.find_zone(event.who)):
             spec = ScheduleSpec(zone=zone)
@@ -179,17 +178,17 @@ class AdminCommands:
         view = await self._client.schedule_add(event.who, event.id, where, _changes(typed).apply(spec))
         return await self._onboarding.checked(event.who, where, admin.schedule_card(view, "Schedule added"))
 
-    async def _list(self, event: Command, typed: Typed) -> Said:
+    async def _list(self, event: Command, typed: Typed) -> Content:
         return admin.schedules_card(await self._client.schedule_list(event.who))
 
-    async def _edit(self, event: Command, typed: Typed) -> Said:
+    async def _edit(self, event: Command, typed: Typed) -> Content:
         known = await self._schedule(event, typed)
         if not typed.values.keys() & _PLAN.keys():
             return admin.schedule_form(known)
         view = await self._client.schedule_edit(event.who, event.id, known.id, _changes(typed))
         return admin.schedule_card(view, "Schedule changed")
 
-    async def _change_schedule(self, event: Submit, shown: actions.EditSchedule) -> Said:
+    async def _change_schedule(self, event: Submit, shown: actions.EditSchedule) -> Content:
         """Changes what differs from what the form showed. Raises CommandError."""
         known = _by_number(await self._client.schedule_list(event.who), int(shown.schedule))
         try:
@@ -203,18 +202,18 @@ class AdminCommands:
             await self._client.schedule_edit(event.who, event.id, known.id, wanted), "Schedule changed"
         )
 
-    async def _pause(self, event: Command, typed: Typed) -> Said:
+    async def _pause(self, event: Command, typed: Typed) -> Content:
         paused = typed.spec.path[1] == "pause"
         known = await self._schedule(event, typed)
         view = await self._client.schedule_pause(event.who, event.id, known.id, paused)
         return admin.schedule_card(view, "Schedule paused" if paused else "Schedule resumed")
 
-    async def _skip(self, event: Command, typed: Typed) -> Said:
+    async def _skip(self, event: Command, typed: Typed) -> Content:
         known = await self._schedule(event, typed)
         day = typed.day("date")
         return admin.skipped_card(await self._client.schedule_skip(event.who, event.id, known.id, day), day)
 
-    async def _share(self, event: Command, typed: Typed) -> Said:
+    async def _share(self, event: Command, typed: Typed) -> Content:
         number = typed.number("schedule")
         if typed.spec.path[1] == "share":
             view = await self._client.schedule_share(event.who, event.id, await self._place(event, typed), number)
@@ -222,7 +221,7 @@ class AdminCommands:
         view = await self._client.schedule_unshare(event.who, event.id, event.where, number)
         return admin.schedule_card(view, "No longer shared")
 
-    async def _preview(self, event: Command, typed: Typed) -> Said:
+    async def _preview(self, event: Command, typed: Typed) -> Content:
         known = await self._schedule(event, typed)
         day = typed.day("date") if "date" in typed.values else None
         title = "The next question" if day is None else "The question of that day"
@@ -231,14 +230,13 @@ class AdminCommands:
         except ServiceRefused as refused:
             if day is None or not isinstance(refused.refusal, NoSlotAhead):
                 raise
-            title, text = command_errors.no_question_on(day, known.id)
-            raise CommandError(text, title) from None
+            raise CommandError.of(command_errors.no_question_on(day, known.id)) from None
 
-    async def _post_now(self, event: Command, typed: Typed) -> Said:
+    async def _post_now(self, event: Command, typed: Typed) -> Content:
         known = await self._schedule(event, typed)
         return admin.round_card(await self._client.post_now(event.who, event.id, known.id), "Posting now")
 
-    async def _remove(self, event: Command, typed: Typed) -> Said:
+    async def _remove(self, event: Command, typed: Typed) -> Content:
         known = await self._schedule(event, typed)
         await self._client.schedule_remove(event.who, event.id, known.id)
         return admin.removed_card(known.id)
@@ -259,32 +257,32 @@ class AdminCommands:
         if len(found) == 1:
             return found[0]
         if not known:
-            raise CommandError(command_errors.NO_SCHEDULE)
+            raise CommandError(command_errors.NO_SCHEDULE, "No schedule")
         raise CommandError(command_errors.which_schedule(known, typed.spec.usage))
 
     # Rounds, sprints and seasons
 
-    async def _ask(self, event: Command, typed: Typed) -> Said:
+    async def _ask(self, event: Command, typed: Typed) -> Content:
         wanted = {wire: typed.values[name] for name, wire in _EXTRA.items() if name in typed.values}
         where = await self._place(event, typed) if "channel" in typed.values else event.where
         view = await self._client.ask_extra(event.who, event.id, where, ExtraRound.model_validate(wanted))
         card = admin.round_card(view, "Posting an extra question now")
         return await self._onboarding.checked(event.who, where, card)
 
-    async def _close_now(self, event: Command, typed: Typed) -> Said:
+    async def _close_now(self, event: Command, typed: Typed) -> Content:
         return admin.round_card(await self._client.close_now(event.who, event.id, event.where), "Closed")
 
-    async def _season_start(self, event: Command, typed: Typed) -> Said:
+    async def _season_start(self, event: Command, typed: Typed) -> Content:
         name = typed.text("name").strip().strip('"')
         return admin.season_card(await self._client.season_start(event.who, event.id, name), "Season started")
 
-    async def _season_end(self, event: Command, typed: Typed) -> Said:
+    async def _season_end(self, event: Command, typed: Typed) -> Content:
         return admin.season_card(await self._client.season_end(event.who, event.id), "Season ended")
 
-    async def _seasons(self, event: Command, typed: Typed) -> Said:
+    async def _seasons(self, event: Command, typed: Typed) -> Content:
         return admin.seasons_card(await self._client.season_list(event.who))
 
-    async def _winner_role(self, event: Command, typed: Typed) -> Said:
+    async def _winner_role(self, event: Command, typed: Typed) -> Content:
         if event.who.platform != "discord":
             raise CommandError(boards.NO_ROLES, "No roles here")
         of = cast(WinnerOf, typed.spec.path[0])
@@ -297,10 +295,10 @@ class AdminCommands:
 
     # Banks
 
-    async def _import(self, event: Command, typed: Typed) -> Said:
+    async def _import(self, event: Command, typed: Typed) -> Content:
         return members.import_form()
 
-    async def _import_document(self, event: Submit, *, apply: bool) -> Said:
+    async def _import_document(self, event: Submit, *, apply: bool) -> Content:
         """Imports a document; without `apply`, only previews it. On the web, the form stays open for the import."""
         name, text, recipe = word_in(event, "name"), text_in(event, "text"), text_in(event, "recipe")
         if not name or not text.strip():
@@ -311,21 +309,21 @@ class AdminCommands:
             return card
         return members.import_form(name, text, recipe, card.blocks)
 
-    async def _log(self, event: Command, typed: Typed) -> Said:
+    async def _log(self, event: Command, typed: Typed) -> Content:
         return admin.log_card(await self._client.bank_log(event.who, typed.text("name")))
 
-    async def _undo(self, event: Command, typed: Typed) -> Said:
+    async def _undo(self, event: Command, typed: Typed) -> Content:
         return admin.undone_card(await self._client.bank_undo(event.who, event.id, typed.text("name")))
 
-    async def _banks(self, event: Command, typed: Typed) -> Said:
+    async def _banks(self, event: Command, typed: Typed) -> Content:
         return admin.banks_card(await self._client.bank_list(event.who))
 
-    async def _retire(self, event: Command, typed: Typed) -> Said:
+    async def _retire(self, event: Command, typed: Typed) -> Content:
         question, retired = typed.text("id"), typed.spec.path[1] == "retire"
         await self._client.bank_retire(event.who, event.id, question, retired)
         return admin.retired_card(question, retired)
 
-    async def _approve(self, event: Command, typed: Typed) -> Said:
+    async def _approve(self, event: Command, typed: Typed) -> Content:
         if "next" in typed.values:
             how = cast(Generated, typed.text("next"))
             await self._client.bank_generated(event.who, event.id, how)
@@ -334,45 +332,45 @@ class AdminCommands:
             raise CommandError(command_errors.NO_QUESTION)
         return admin.approved_card(await self._client.bank_approve(event.who, event.id, typed.text("id")))
 
-    async def _low(self, event: Command, typed: Typed) -> Said:
+    async def _low(self, event: Command, typed: Typed) -> Content:
         return admin.low_card(await self._client.bank_low(event.who))
 
-    async def _statistics(self, event: Command, typed: Typed) -> Said:
+    async def _statistics(self, event: Command, typed: Typed) -> Content:
         if "id" not in typed.values:
             return item_statistics.bank_card(await self._client.bank_statistics(event.who))
         return item_statistics.question_card(await self._client.question_statistics(event.who, typed.text("id")))
 
     # Members, workspace
 
-    async def _digest(self, event: Command, typed: Typed) -> Said:
+    async def _digest(self, event: Command, typed: Typed) -> Content:
         if "switch" not in typed.values:
             return notices.digest_card(await self._client.digest(event.who))
         on = bool(typed.values["switch"])
         return notices.switched_card(await self._client.digest_switch(event.who, event.id, on))
 
-    async def _restore(self, event: Command, typed: Typed) -> Said:
+    async def _restore(self, event: Command, typed: Typed) -> Content:
         (member, name), day = _member(event, typed), typed.day("date")
         await self._client.member_restore(event.who, event.id, member, day)
         return admin.restored_card(name, day)
 
-    async def _adjust(self, event: Command, typed: Typed) -> Said:
+    async def _adjust(self, event: Command, typed: Typed) -> Content:
         (member, name), points, reason = _member(event, typed), typed.number("points"), typed.text("reason").strip()
         await self._client.member_adjust(event.who, event.id, member, points, reason)
         return admin.adjusted_card(name, points, reason)
 
-    async def _link(self, event: Command, typed: Typed) -> Said:
+    async def _link(self, event: Command, typed: Typed) -> Content:
         if "code" not in typed.values:
             return admin.chat_code_card(await self._client.chat_link(event.who, event.id))
         return await self._join(event, typed.text("code"), sure=False)
 
-    async def _join(self, event: Event, code: str, *, sure: bool) -> Said:
+    async def _join(self, event: Event, code: str, *, sure: bool) -> Content:
         """Links this chat by a code. Unless `sure`, a chat with data only gets a warning of what linking would do."""
         return admin.chat_linked_card(await self._client.chat_join(event.who, event.id, code, sure), code)
 
-    async def _audit(self, event: Command, typed: Typed) -> Said:
+    async def _audit(self, event: Command, typed: Typed) -> Content:
         return admin.audit_card(await self._client.audit(event.who))
 
-    async def _doctor(self, event: Command, typed: Typed) -> Said:
+    async def _doctor(self, event: Command, typed: Typed) -> Content:
         checks = await self._client.doctor(event.who)
         channels = await self._onboarding.channel_problems(event.who)
         roles = dict.fromkeys(one.role for one in await self._client.winner_roles(event.who))
@@ -380,7 +378,7 @@ class AdminCommands:
         problem = next((one for one in problems if one is not None), None)
         return doctor.doctor_card(checks, channels, problem)
 
-    async def _help(self, event: Command, typed: Typed) -> Said:
+    async def _help(self, event: Command, typed: Typed) -> Content:
         return help_reply(typed)
 
 
@@ -388,8 +386,7 @@ def _by_number(known: Sequence[ScheduleView], number: int) -> ScheduleView:
     """Returns the schedule with that number. Raises CommandError."""
     found = next((one for one in known if one.id == number), None)
     if found is None:
-        title, text = command_errors.unknown_schedule(number, known)
-        raise CommandError(text, title)
+        raise CommandError.of(command_errors.unknown_schedule(number, known))
     return found
 
 

@@ -53,8 +53,7 @@ def marks_in(event: Submit) -> tuple[int, ...]:
     """Reads the indexes of the key points that were marked as covered."""
     picked = set(filter(None, event.values.get("points", ())))
     if not picked or (marking.NONE_COVERED in picked and len(picked) > 1):
-        title, text = command_errors.MARKED_BOTH
-        raise CommandError(text, title)
+        raise CommandError.of(command_errors.MARKED_BOTH)
     return tuple(sorted(int(point) for point in picked - {marking.NONE_COVERED} if point.isdecimal()))
 
 

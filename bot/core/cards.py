@@ -256,11 +256,15 @@ class Form:
     """Pages with more room for the same input."""
 
 
+Content = Card | Form
+"""What a reply shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The reply to an event, visible only to the member who caused it."""
 
-    content: Card | Form
+    content: Content
     replaces: bool = False
     """Whether it replaces the private card whose button was pressed."""
     droppable: bool = False

@@ -37,6 +37,12 @@ class CommandError(Exception):
         super().__init__(message)
         self.title = title
 
+    @classmethod
+    def of(cls, words: tuple[str, str]) -> CommandError:
+        """Returns the error of these words, a title and a text."""
+        title, text = words
+        return cls(text, title)
+
 
 @dataclass(frozen=True, slots=True)
 class Typed:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from bot.core import actions
-from bot.core.cards import Card, Form
+from bot.core.cards import Card, Content
 from bot.core.command_parser import CommandError, Typed
 from bot.core.duel_commands import named_member
 from bot.core.events import Command, Event, Press
@@ -77,7 +77,7 @@ class TournamentCommands:
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
 
-    async def run(self, event: Command, typed: Typed) -> Card | Form:
+    async def run(self, event: Command, typed: Typed) -> Content:
         """Shows the newest tournament, joins or leaves it, or picks a member."""
         match typed.text("action", "pick" if "member" in typed.values else "see"):
             case "join":
@@ -113,19 +113,19 @@ class TournamentCommands:
 
     # For admins
 
-    async def plan(self, event: Command, typed: Typed) -> Card | Form:
+    async def plan(self, event: Command, typed: Typed) -> Content:
         """Plans a tournament."""
         wanted: dict[str, Any] = {wire: typed.values[name] for name, wire in _PLAN.items() if name in typed.values}
         plan = TournamentPlan.model_validate({"title": typed.text("name").strip(), **wanted})
         view = await self._client.tournament_plan(event.who, event.id, event.where, plan)
         return tournaments.planned_card(view)
 
-    async def name_captain(self, event: Command, typed: Typed) -> Card | Form:
+    async def name_captain(self, event: Command, typed: Typed) -> Content:
         """Gives a member a team."""
         member, _ = named_member(event.who.platform, typed.text("member"))
         view = await self._client.tournament_captain(event.who, event.id, member)
         return tournaments.tournament_card(view, event.at, "Captain named")
 
-    async def cancel(self, event: Command, typed: Typed) -> Card | Form:
+    async def cancel(self, event: Command, typed: Typed) -> Content:
         """Ends the tournament without a result."""
         return tournaments.cancelled_card(await self._client.tournament_cancel(event.who, event.id))

@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.core import actions
 from bot.core.answers import word_in
-from bot.core.cards import Card, Form
+from bot.core.cards import Card, Content
 from bot.core.channel_access import ChannelAccess
 from bot.core.command_parser import CommandError, Typed
 from bot.core.events import Command, Event, Press, Submit
@@ -43,12 +43,11 @@ class DuelCommands:
         self._client = client
         self._access = access
 
-    async def run(self, event: Command, typed: Typed) -> Card | Form:
+    async def run(self, event: Command, typed: Typed) -> Content:
         """Challenges the named member; without one, shows the caller's duels."""
         named, topic = typed.text("member").strip(), typed.text("topic")
         if not named and topic:
-            title, text = command_errors.NO_OPPONENT
-            raise CommandError(text, title)
+            raise CommandError.of(command_errors.NO_OPPONENT)
         if not named:
             return await self._show_own(event)
         try:
@@ -66,8 +65,7 @@ class DuelCommands:
         """Challenges the member named in a form. Raises CommandError without one."""
         named, topic = word_in(event, "member"), word_in(event, "topic")
         if not named:
-            title, text = command_errors.NO_OPPONENT
-            raise CommandError(text, title)
+            raise CommandError.of(command_errors.NO_OPPONENT)
         return await self._challenge(event, named, topic)
 
     async def _challenge(self, event: Event, named: str, topic: str) -> Card:
@@ -90,7 +88,7 @@ class DuelCommands:
     async def show_ladder(self, event: Event) -> Card:
         return duels.ladder_card(await self._client.duel_ladder(event.who))
 
-    async def press(self, event: Press, action: actions.DuelPress) -> Card | Form:
+    async def press(self, event: Press, action: actions.DuelPress) -> Content:
         """Answers a button of a duel, except for those of its questions."""
         match action:
             case actions.RespondDuel(duel, response):
@@ -107,7 +105,7 @@ class DuelCommands:
             case actions.Challenge():
                 return duels.challenge_form(tuple(one.topic for one in await self._client.topics(event.who)))
 
-    async def ask(self, event: Event, ref: str) -> Card | Form:
+    async def ask(self, event: Event, ref: str) -> Content:
         """Opens a question of a duel."""
         turn = await self._client.duel_ask(event.who, ref)
         return duels.turn_card(turn) if turn.ask is None else questions.ask_said(turn.ask, event.at)

@@ -9,7 +9,7 @@ from typing import cast
 from bot.core import actions
 from bot.core.actions import PracticeFilter
 from bot.core.answers import code_in, text_in, without_fence, word_in
-from bot.core.cards import Card, Form
+from bot.core.cards import Card, Content
 from bot.core.command_parser import CommandError, Typed, read_command
 from bot.core.command_spec import specs_of
 from bot.core.competition_commands import TournamentCommands
@@ -19,8 +19,7 @@ from bot.core.text import admin, boards, command_errors, members, questions, res
 from service.client import ServiceClient, ServiceRefused
 from service.wire import Contest, MeasuredBy, NotFound, NotificationKind, Period, PrivacyAction
 
-Said = Card | Form
-Handler = Callable[[Command, Typed], Awaitable[Said]]
+Handler = Callable[[Command, Typed], Awaitable[Content]]
 
 
 class MemberCommands:
@@ -51,11 +50,11 @@ class MemberCommands:
             "help": self._help,
         }
 
-    async def run(self, event: Command, typed: Typed) -> Said:
+    async def run(self, event: Command, typed: Typed) -> Content:
         """Runs a parsed command. Raises CommandError and what the client raises."""
         return await self._handlers[typed.spec.path[0]](event, typed)
 
-    async def press(self, event: Press, action: actions.MemberPress) -> Said:
+    async def press(self, event: Press, action: actions.MemberPress) -> Content:
         """Answers a button. Raises as `run` does."""
         match action:
             case actions.Today():
@@ -87,7 +86,7 @@ class MemberCommands:
             case actions.SetNotification(what, switch):
                 return await self._set_notification(event, what, switch == "on")
 
-    async def submit(self, event: Submit, action: actions.MemberSubmit) -> Said:
+    async def submit(self, event: Submit, action: actions.MemberSubmit) -> Content:
         """Answers a form. Raises as `run` does."""
         match action:
             case actions.Report(question):
@@ -99,14 +98,14 @@ class MemberCommands:
             case actions.Snippet():
                 return await self._run_snippet(event, code_in(event))
 
-    async def _today(self, event: Command, typed: Typed) -> Said:
+    async def _today(self, event: Command, typed: Typed) -> Content:
         return await self._show_today(event)
 
-    async def _show_today(self, event: Event) -> Said:
+    async def _show_today(self, event: Event) -> Content:
         """Shows the open questions of the channel and the member's answers."""
         return questions.today_card(await self._client.today(event.who, event.where), event.at)
 
-    async def _answer(self, event: Command, typed: Typed) -> Said:
+    async def _answer(self, event: Command, typed: Typed) -> Content:
         today = await self._client.today(event.who, event.where)
         if len(today.forms) == 1:
             # Only a question that is opened has its examples.
@@ -114,26 +113,26 @@ class MemberCommands:
             return questions.ask_said(ask, event.at)
         return questions.today_card(today, event.at)
 
-    async def _practice(self, event: Command, typed: Typed) -> Said:
+    async def _practice(self, event: Command, typed: Typed) -> Content:
         return await self._next_card(
             event, PracticeFilter(typed.text("topic"), typed.text("level"), typed.text("kind"))
         )
 
-    async def _next_card(self, event: Event, wanted: PracticeFilter) -> Said:
+    async def _next_card(self, event: Event, wanted: PracticeFilter) -> Content:
         """Shows the next practice question; its buttons keep the filter."""
         ask = await self._client.practice(event.who, event.where, wanted.topic, wanted.level, wanted.kind)
         if ask is None:
             return members.no_card_left_card(wanted)
         return questions.ask_said(questions.carrying(ask, wanted), event.at)
 
-    async def _run(self, event: Command, typed: Typed) -> Said:
+    async def _run(self, event: Command, typed: Typed) -> Content:
         code = without_fence(typed.text("code"))
         return await self._run_snippet(event, code) if code else members.snippet_form()
 
-    async def _run_snippet(self, event: Event, code: str) -> Said:
+    async def _run_snippet(self, event: Event, code: str) -> Content:
         return members.run_card(await self._client.run(event.who, code))
 
-    async def _board(self, event: Command, typed: Typed) -> Said:
+    async def _board(self, event: Command, typed: Typed) -> Content:
         if typed.text("contest") == "ladder":
             return await self._duels.show_ladder(event)
         if typed.text("contest") == "tournament":
@@ -142,33 +141,33 @@ class MemberCommands:
         period, contest = typed.text("period", "week"), typed.text("contest", "points")
         return await self._show_board(event, period, scope, typed.text("topic"), contest)
 
-    async def _show_board(self, event: Event, period: str, scope: str, topic: str, contest: str = "points") -> Said:
+    async def _show_board(self, event: Event, period: str, scope: str, topic: str, contest: str = "points") -> Content:
         where = event.where if scope == "channel" else None
         board = await self._client.board(event.who, where, cast(Period, period), topic, contest=cast(Contest, contest))
         return boards.board_card(board)
 
-    async def _speed(self, event: Command, typed: Typed) -> Said:
+    async def _speed(self, event: Command, typed: Typed) -> Content:
         return await self._show_speed(event, "", typed.text("by", "time"))
 
-    async def _show_speed(self, event: Event, ref: str, by: str) -> Said:
+    async def _show_speed(self, event: Event, ref: str, by: str) -> Content:
         """Shows the speed board of a round; without `ref`, that of the latest one that was measured."""
         board = await self._client.measurements(event.who, event.where, ref, cast(MeasuredBy, by))
         return boards.speed_card(board)
 
-    async def _me(self, event: Command, typed: Typed) -> Said:
+    async def _me(self, event: Command, typed: Typed) -> Content:
         return members.me_card(*await asyncio.gather(self._client.me(event.who), self._client.history(event.who)))
 
-    async def _topics(self, event: Command, typed: Typed) -> Said:
+    async def _topics(self, event: Command, typed: Typed) -> Content:
         topics, known = await asyncio.gather(self._client.topics(event.who), self._client.mastery(event.who))
         return members.topics_card(topics, known)
 
-    async def _explain(self, event: Command, typed: Typed) -> Said:
+    async def _explain(self, event: Command, typed: Typed) -> Content:
         return await self._explain_question(event, typed.text("id"))
 
-    async def _explain_question(self, event: Event, question: str) -> Said:
+    async def _explain_question(self, event: Event, question: str) -> Content:
         return results.explain_card(await self._client.explain(event.who, question))
 
-    async def _report(self, event: Command, typed: Typed) -> Said:
+    async def _report(self, event: Command, typed: Typed) -> Content:
         question, text = typed.text("id"), typed.text("text").strip()
         named, question = bool(question), question or await self._only_open(event)
         if not question or not text:
@@ -186,53 +185,53 @@ class MemberCommands:
         forms = (await self._client.today(event.who, event.where)).forms
         return forms[0].question.id if len(forms) == 1 else ""
 
-    async def _report_question(self, event: Event, question: str, text: str) -> Said:
+    async def _report_question(self, event: Event, question: str, text: str) -> Content:
         if not question or not text:
             raise CommandError(command_errors.INCOMPLETE_REPORT)
         return members.reported_card(await self._client.report(event.who, event.id, question, text))
 
-    async def _suggest(self, event: Command, typed: Typed) -> Said:
+    async def _suggest(self, event: Command, typed: Typed) -> Content:
         if "mine" in typed.values:
             return suggestions.own_card(await self._client.own_suggestions(event.who))
         return await self._suggestion_form(event)
 
-    async def _suggestion_form(self, event: Event) -> Said:
+    async def _suggestion_form(self, event: Event) -> Content:
         """Asks for a question, beginning with the member's draft."""
         return suggestions.suggest_form(await self._client.suggestion_draft(event.who))
 
-    async def _link(self, event: Command, typed: Typed) -> Said:
+    async def _link(self, event: Command, typed: Typed) -> Content:
         if "code" not in typed.values:
             return admin.member_code_card(await self._client.link(event.who, event.id))
         return admin.member_linked_card(await self._client.link_with(event.who, event.id, typed.text("code")))
 
-    async def _rules(self, event: Command, typed: Typed) -> Said:
+    async def _rules(self, event: Command, typed: Typed) -> Content:
         return members.rules_card(await self._client.rules(event.who))
 
-    async def _privacy(self, event: Command, typed: Typed) -> Said:
+    async def _privacy(self, event: Command, typed: Typed) -> Content:
         return await self._keep_private(event, typed.text("action", "see"))
 
-    async def _keep_private(self, event: Event, what: str) -> Said:
+    async def _keep_private(self, event: Event, what: str) -> Content:
         """Handles a privacy action: `forget` asks for confirmation, `erase` deletes."""
         if what == "forget":
             return members.forget_card()
         action = "forget" if what == "erase" else what
         return members.privacy_card(await self._client.privacy(event.who, event.id, cast(PrivacyAction, action)))
 
-    async def _notify(self, event: Command, typed: Typed) -> Said:
+    async def _notify(self, event: Command, typed: Typed) -> Content:
         if "what" not in typed.values:
             return await self._show_notifications(event)
         return await self._set_notification(event, typed.text("what"), bool(typed.values.get("switch", True)))
 
-    async def _show_notifications(self, event: Event) -> Said:
+    async def _show_notifications(self, event: Event) -> Content:
         """Shows which private messages the member wants."""
         return members.notifications_card(await self._client.notifications(event.who))
 
-    async def _set_notification(self, event: Event, what: str, on: bool) -> Said:
+    async def _set_notification(self, event: Event, what: str, on: bool) -> Content:
         """Turns a kind of private message on or off."""
         view = await self._client.notify(event.who, event.id, cast(NotificationKind, what), on)
         return members.notifications_card(view)
 
-    async def _help(self, event: Command, typed: Typed) -> Said:
+    async def _help(self, event: Command, typed: Typed) -> Content:
         return help_reply(typed)
 
 

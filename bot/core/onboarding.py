@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 from bot.core import actions
 from bot.core.answers import text_in, word_in
 from bot.core.argument_kinds import BadArgument, NamedChannel, read_time
-from bot.core.cards import Card, Form
+from bot.core.cards import Card, Content, Form
 from bot.core.channel_access import ChannelAccess, ChannelProblem, RoleProblem
 from bot.core.command_parser import CommandError
 from bot.core.events import Added, Event, Press, Submit, Visited
@@ -38,7 +38,7 @@ class Onboarding:
         today = await self._client.today(event.who, WHOLE_WORKSPACE)
         return onboarding.home_card(today, await self._client.me(event.who), event.at)
 
-    async def press(self, event: Press, action: actions.SetupPress) -> Card | Form:
+    async def press(self, event: Press, action: actions.SetupPress) -> Content:
         """Answers a button. Raises what the client raises."""
         match action:
             case actions.Setup(channel, name):
@@ -61,7 +61,7 @@ class Onboarding:
             case actions.BeginHere():
                 return await self._begin_here(event)
 
-    async def setup(self, event: Event, where: Where) -> Card | Form:
+    async def setup(self, event: Event, where: Where) -> Content:
         """Asks for the time; on Slack for everything in one form, unless the bot cannot post in the channel.
 
         The service refuses members who are not admins.
@@ -86,7 +86,7 @@ class Onboarding:
         zone = "" if self._access is None else await self._access.find_zone(who)
         return zone if zone in available_timezones() else ""
 
-    async def _join(self, event: Event, where: Where) -> Card | Form:
+    async def _join(self, event: Event, where: Where) -> Content:
         """Joins the channel and continues with the setup, which says if it did not work."""
         await self._client.schedule_list(event.who)  # refuses members who are not admins
         if self._access is not None:
@@ -121,7 +121,7 @@ class Onboarding:
                 known.append(Where(channel=one.channel, name=one.channel_name))
         found = [one for one in known if one.name.removeprefix("#").casefold() == named.name.casefold()]
         if not found:
-            raise CommandError(*onboarding.unknown_channel(named.name, event.who.platform))
+            raise CommandError.of(onboarding.unknown_channel(named.name, event.who.platform))
         return found[0]
 
     async def role_problem(self, who: Who, role: str) -> RoleProblem | None:
@@ -132,8 +132,7 @@ class Onboarding:
         """Adds the schedule of a form that names the channel and the time."""
         channel, typed = text_in(event, "channel"), text_in(event, "at")
         if not channel or not typed:
-            title, text = command_errors.NO_CHANNEL_OR_TIME
-            raise CommandError(text, title)
+            raise CommandError.of(command_errors.NO_CHANNEL_OR_TIME)
         try:
             at = f"{read_time(typed):%H%M}"
         except BadArgument as error:

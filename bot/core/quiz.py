@@ -16,7 +16,7 @@ from bot.core import actions
 from bot.core.actions import BadAction, question_ref, split_ref
 from bot.core.admin_commands import AdminCommands
 from bot.core.answers import code_in, confidence, given_in, marks_in, programs_of
-from bot.core.cards import Card, Form, Reply
+from bot.core.cards import Card, Content, Form, Reply
 from bot.core.channel_access import ChannelAccess
 from bot.core.command_parser import CommandError, read_command
 from bot.core.command_spec import specs_of
@@ -43,8 +43,6 @@ from service.wire import AnswerInput, AskForm, TodayView, invalid_input
 
 # Buttons and forms. An action id holds everything needed, so old buttons work after a restart.
 
-Said = Card | Form
-
 
 class ButtonHandler:
     """Answers pressed buttons and submitted forms: those of questions itself, others by the commands they belong to."""
@@ -54,17 +52,17 @@ class ButtonHandler:
         client: ServiceClient,
         members: MemberCommands,
         admins: AdminCommands,
-        hello: Onboarding,
+        onboarding: Onboarding,
         duels: DuelCommands,
     ) -> None:
         self._client = client
         self._members = members
         self._admins = admins
-        self._hello = hello
+        self._onboarding = onboarding
         self._duels = duels
         self._tournaments = TournamentCommands(client)
 
-    async def press(self, event: Press) -> Said:
+    async def press(self, event: Press) -> Content:
         """Runs a button's action. Raises BadAction, CommandError and what the client raises."""
         action = actions.decode(event.action)
         if isinstance(action, actions.QuestionPress):
@@ -76,14 +74,14 @@ class ButtonHandler:
         if isinstance(action, actions.TournamentPress):
             return await self._tournaments.press(event, action)
         if isinstance(action, actions.SetupPress):
-            return await self._hello.press(event, action)
+            return await self._onboarding.press(event, action)
         if isinstance(action, actions.ReviewPress):
             return await self._admins.review.press(event, action)
         if isinstance(action, actions.AdminPress):
             return await self._admins.press(event, action)
         raise BadAction(event.action)
 
-    async def submit(self, event: Submit) -> Said:
+    async def submit(self, event: Submit) -> Content:
         """Runs a form's action. Raises as `press` does."""
         action = actions.decode(event.action)
         if isinstance(action, actions.QuestionSubmit):
@@ -93,14 +91,14 @@ class ButtonHandler:
         if isinstance(action, actions.Challenge):
             return await self._duels.challenge(event)
         if isinstance(action, actions.SetupSubmit):
-            return await self._hello.submit(event, action)
+            return await self._onboarding.submit(event, action)
         if isinstance(action, actions.ReviewSubmit):
             return await self._admins.review.submit(event, action)
         if isinstance(action, actions.AdminSubmit):
             return await self._admins.submit(event, action)
         raise BadAction(event.action)
 
-    async def _question(self, event: Press, action: actions.QuestionPress) -> Said:
+    async def _question(self, event: Press, action: actions.QuestionPress) -> Content:
         match action:
             case actions.Open(ref) | actions.OpenCard(ref) | actions.Fill(ref) | actions.Try(ref):
                 bare, wanted = split_ref(ref)
@@ -126,7 +124,7 @@ class ButtonHandler:
                 await self._client.confirm_answer(event.who, event.id, int(answer))
                 return marking.confirmed_card(ref, answer)
 
-    async def _filled(self, event: Submit, action: actions.QuestionSubmit) -> Said:
+    async def _filled(self, event: Submit, action: actions.QuestionSubmit) -> Content:
         match action:
             case actions.Fill(ref):
                 return await self._answer(event, ref, given_in(event))
@@ -138,13 +136,13 @@ class ButtonHandler:
                 view = await self._client.mark(event.who, event.id, bare, marks_in(event))
                 return marking.marking_card(view, event.at, wanted)
 
-    async def _hint(self, event: Press, ref: str, *, take: bool) -> Said:
+    async def _hint(self, event: Press, ref: str, *, take: bool) -> Content:
         bare, wanted = split_ref(ref)
         hint = await self._client.hint(event.who, event.where, bare, take)
         ask = await self._client.ask(event.who, event.where, bare)
         return questions.hint_card(hint, questions.carrying(ask, wanted), event.at)
 
-    async def _mark(self, event: Press, action: actions.Compare | actions.Mark | actions.ShareAnswer) -> Said:
+    async def _mark(self, event: Press, action: actions.Compare | actions.Mark | actions.ShareAnswer) -> Content:
         bare, wanted = split_ref(action.ref)
         if isinstance(action, actions.ShareAnswer):
             return marking.marking_card(await self._client.share_answer(event.who, event.id, bare), event.at, wanted)
@@ -153,7 +151,7 @@ class ButtonHandler:
             return marking.marking_form(view, wanted)
         return marking.marking_card(view, event.at, wanted)
 
-    async def _answer(self, event: Press | Submit, ref: str, given: AnswerInput) -> Said:
+    async def _answer(self, event: Press | Submit, ref: str, given: AnswerInput) -> Content:
         bare, wanted = split_ref(ref)
         if question_ref(bare).kind == "duel":
             return await self._duels.answer(event, bare, given)
@@ -228,10 +226,10 @@ class Quiz:
         self._links = links
         challenges = DuelCommands(client, access)
         self._members = MemberCommands(client, challenges)
-        self._hello = Onboarding(client, access)
-        self._admins = AdminCommands(client, self._hello)
+        self._onboarding = Onboarding(client, access)
+        self._admins = AdminCommands(client, self._onboarding)
         self._sent = MessageHandler(client)
-        self._presses = ButtonHandler(client, self._members, self._admins, self._hello, challenges)
+        self._presses = ButtonHandler(client, self._members, self._admins, self._onboarding, challenges)
 
     async def handle(self, event: Event) -> Reply:
         """Answers an event with a reply for the member who caused it. Never raises."""
@@ -252,8 +250,8 @@ class Quiz:
 
     async def _answered(self, event: Event) -> Reply:
         if isinstance(event, Added):
-            hello, first = await self._hello.added(event)
-            return Reply(hello, droppable=not first)
+            greeting, first = await self._onboarding.added(event)
+            return Reply(greeting, droppable=not first)
         content = await self._said(event)
         if self._links is not None:
             content = self._links.with_editor_link(content, event)
@@ -263,8 +261,8 @@ class Quiz:
         match event:
             case Command():
                 typed = read_command(event.name, event.text)
-                desk = self._admins if typed.spec.admin else self._members
-                return await desk.run(event, typed)
+                commands = self._admins if typed.spec.admin else self._members
+                return await commands.run(event, typed)
             case Press():
                 return await self._presses.press(event)
             case Submit():
@@ -272,7 +270,7 @@ class Quiz:
             case Sent():
                 return await self._sent.sent(event)
             case Visited():
-                return await self._hello.visited(event)
+                return await self._onboarding.visited(event)
 
 
 def _trouble(event: Event, error: Exception) -> Card:

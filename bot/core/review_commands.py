@@ -7,15 +7,14 @@ from typing import cast
 
 from bot.core import actions
 from bot.core.answers import text_in, word_in
-from bot.core.cards import Card, Form
+from bot.core.cards import Card, Content
 from bot.core.command_parser import Typed
 from bot.core.events import Command, Event, Press, Submit
 from bot.core.text import marking, review, similarity, suggestions
 from service.client import ServiceClient
 from service.wire import Settled, Where, Who
 
-Said = Card | Form
-Handler = Callable[[Command, Typed], Awaitable[Said]]
+Handler = Callable[[Command, Typed], Awaitable[Content]]
 
 
 class ReviewCommands:
@@ -37,11 +36,11 @@ class ReviewCommands:
             "me": self._notify,
         }
 
-    async def run(self, event: Command, typed: Typed) -> Said:
+    async def run(self, event: Command, typed: Typed) -> Content:
         """Runs a parsed command. Raises what the client raises."""
         return await self._handlers[typed.spec.path[1]](event, typed)
 
-    async def press(self, event: Press, action: actions.ReviewPress) -> Said:
+    async def press(self, event: Press, action: actions.ReviewPress) -> Content:
         """Answers a button. Raises what the client raises."""
         match action:
             case actions.Review(report):
@@ -61,7 +60,7 @@ class ReviewCommands:
             case actions.DeclineSuggestion(suggestion):
                 return suggestions.decline_form(int(suggestion))
 
-    async def submit(self, event: Submit, action: actions.ReviewSubmit) -> Said:
+    async def submit(self, event: Submit, action: actions.ReviewSubmit) -> Content:
         """Answers a form. Raises what the client raises."""
         match action:
             case actions.Settle(report, state):
@@ -74,43 +73,43 @@ class ReviewCommands:
                 decided = await self._client.suggestion_decline(event.who, event.id, int(suggestion), reason)
                 return suggestions.decided_card(decided)
 
-    async def _list_reports(self, event: Command, typed: Typed) -> Said:
+    async def _list_reports(self, event: Command, typed: Typed) -> Content:
         return review.reports_card(await self._client.reports(event.who))
 
-    async def _show_report(self, event: Command, typed: Typed) -> Said:
+    async def _show_report(self, event: Command, typed: Typed) -> Content:
         return review.report_card(await self._client.report_view(event.who, typed.number("report")))
 
-    async def _settle(self, event: Command, typed: Typed) -> Said:
+    async def _settle(self, event: Command, typed: Typed) -> Content:
         state = "fixed" if typed.spec.path[1] == "fixed" else "dismissed"
         if "reason" not in typed.values:
             return review.settle_form(typed.number("report"), state)
         return await self._settle_report(event, typed.number("report"), state, typed.text("reason"))
 
-    async def _settle_report(self, event: Event, report: int, state: str, reason: str) -> Said:
+    async def _settle_report(self, event: Event, report: int, state: str, reason: str) -> Content:
         settled = cast(Settled, state)
         return review.settled_card(await self._client.report_settle(event.who, event.id, report, settled, reason))
 
-    async def _list_suggestions(self, event: Command, typed: Typed) -> Said:
+    async def _list_suggestions(self, event: Command, typed: Typed) -> Content:
         if "suggestion" in typed.values:
             return await self._show_suggestion(event, typed.number("suggestion"))
         return suggestions.waiting_card(await self._client.suggestions(event.who))
 
-    async def _show_suggestion(self, event: Event, suggestion: int) -> Said:
+    async def _show_suggestion(self, event: Event, suggestion: int) -> Content:
         return suggestions.suggestion_card(await self._client.suggestion_view(event.who, suggestion))
 
-    async def _list_open_answers(self, event: Command, typed: Typed) -> Said:
+    async def _list_open_answers(self, event: Command, typed: Typed) -> Content:
         return marking.waiting_card(await self._client.open_answers(event.who))
 
-    async def _credit(self, event: Command, typed: Typed) -> Said:
+    async def _credit(self, event: Command, typed: Typed) -> Content:
         return await self._set_credit(event, typed.number("answer"), typed.number("percent"))
 
-    async def _set_credit(self, event: Event, answer: int, percent: int) -> Said:
+    async def _set_credit(self, event: Event, answer: int, percent: int) -> Content:
         return marking.credited_card(await self._client.open_answer_credit(event.who, event.id, answer, percent))
 
-    async def _show_similarity(self, event: Command, typed: Typed) -> Said:
+    async def _show_similarity(self, event: Command, typed: Typed) -> Content:
         return similarity.similarity_card(await self._client.similar_answers(event.who))
 
-    async def _notify(self, event: Command, typed: Typed) -> Said:
+    async def _notify(self, event: Command, typed: Typed) -> Content:
         if typed.spec.path[1] == "me":
             await self._client.review_me(event.who, event.id)
             return review.review_me_card()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bot.core.actions import PracticeFilter
 from bot.core.markup import escape
 from bot.core.text.code_results import cause_words, gpu_words
 from bot.core.text.item_statistics import duration_words, liked_words
 from bot.core.text.questions import lettered
 from bot.core.text.results import CLEARED, verdict_title
-from bot.core.text.reveals import points_line, rank_line, share_line, streak_line
+from bot.core.text.reveals import points_line, rank_line, streak_line
 from bot.core.text.suggestions import SUGGEST as SUGGEST
 from bot.core.text.words import brief_markdown, code_words, joined, percent, plural, sentence
 from service.wire import (
@@ -25,7 +24,6 @@ from service.wire import (
 
 KINDS = {"choice": "Choice", "value": "Value", "output": "Output", "code": "Code", "open": "Open"}
 OWN: dict[OwnResult, str] = {"right": "I was right", "wrong": "I was wrong", "missed": "I did not answer"}
-SHARE_LINE = share_line
 MISSING = "Do you know a question your team should try?"
 
 
@@ -186,11 +184,6 @@ def _judged_on(page: QuestionPage) -> str:
         return ""
     where = "CPU and GPU" if page.device == "both" else "GPU"
     return where if page.gpu_proof else f"{where}; not yet proved on a GPU"
-
-
-def practice_filter(page: QuestionPage) -> PracticeFilter:
-    """Returns what to practice after this question."""
-    return PracticeFilter(topic=page.result.key.question.topic)
 
 
 PROVE_WORDS = {

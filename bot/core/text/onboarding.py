@@ -28,7 +28,7 @@ from bot.core.limits import BUTTON_LABEL
 from bot.core.markup import escape
 from bot.core.text.admin import plan_words, schedule_card
 from bot.core.text.questions import about, answer_button, how
-from bot.core.text.words import and_list, code_words, in_brief, moment_markdown, plural, until_markdown
+from bot.core.text.words import Words, and_list, code_words, in_brief, moment_markdown, plural, until_markdown
 from service.wire import (
     AskForm,
     Me,
@@ -155,14 +155,14 @@ def with_channel_problem(card: Card, where: Where, problem: ChannelProblem) -> C
     return dataclasses.replace(card, blocks=(text, *card.blocks), buttons=(*buttons, *card.buttons))
 
 
-def unknown_channel(name: str, platform: str) -> tuple[str, str]:
-    """Says that the quiz does not know a channel by that name, and what to do; returns text and title."""
+def unknown_channel(name: str, platform: str) -> Words:
+    """Says that the quiz does not know a channel by that name, and what to do."""
     do = f"Type the command in {code_words('#' + name)} itself."
     if platform == "slack":
         do += " Or choose the channel from a menu: `/quiz-admin setup`."
     if platform == "discord":
         do += " Or choose the channel from the list that the option `channel` offers."
-    return f"The quiz does not know a channel {code_words('#' + name)}. {do}", "Unknown channel"
+    return "Unknown channel", f"The quiz does not know a channel {code_words('#' + name)}. {do}"
 
 
 def channel_problem_words(problem: ChannelProblem) -> str:

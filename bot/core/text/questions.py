@@ -22,7 +22,21 @@ from bot.core.actions import (
     question_ref,
     ref_with_filter,
 )
-from bot.core.cards import Block, Button, Card, Code, Field, Form, Lettered, Options, PickField, Small, Text, TextField
+from bot.core.cards import (
+    Block,
+    Button,
+    Card,
+    Code,
+    Content,
+    Field,
+    Form,
+    Lettered,
+    Options,
+    PickField,
+    Small,
+    Text,
+    TextField,
+)
 from bot.core.text.words import (
     CONFIDENCE_WORDS,
     LETTERS,
@@ -183,7 +197,7 @@ def _options(ask: AskForm) -> tuple[Block, ...]:
     return (Options(rows),) if rows else ()
 
 
-def ask_said(ask: AskForm, now: datetime) -> Card | Form:
+def ask_said(ask: AskForm, now: datetime) -> Content:
     """Returns the question for one member, as a card or a form."""
     return _choice_card(ask, now) if by_button(ask.ref, ask.question) else answer_form(ask, now)
 
