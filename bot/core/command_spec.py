@@ -336,6 +336,21 @@ COMMANDS: Final[tuple[Spec, ...]] = (
 )
 
 
+_FORMS: Final = frozenset(
+    {
+        *(("answer",), ("practice",), ("run",), ("report",), ("suggest",), ("setup",), ("bank", "import")),
+        *(("review", "dismiss"), ("review", "fixed"), ("schedule", "edit")),
+    }
+)
+"""Paths of the commands that have a form."""
+
+
+def may_open_form(text: str) -> bool:
+    """Returns whether a command, by the text after its name, may be answered with a form in some chat."""
+    words = tuple(text.lower().split()[:2])
+    return words in _FORMS or words[:1] in _FORMS
+
+
 def specs_of(name: str) -> tuple[Spec, ...]:
     """Returns the commands under `/name`, in display order."""
     return tuple(spec for spec in COMMANDS if spec.name == name)

@@ -21,6 +21,7 @@ from bot.core import actions
 from bot.core.actions import BadAction
 from bot.core.cards import Card, Form, Reply
 from bot.core.command_order import CommandOrder
+from bot.core.command_spec import may_open_form
 from bot.core.dispatcher import Answer, DeliveryDelayed, DeliveryRefused, Target
 from bot.core.events import Command, Event, Press
 from bot.core.journal import Journal, JournalEntry
@@ -110,9 +111,8 @@ _MODAL_ACTIONS = (
     actions.EditSchedule,
     actions.Challenge,
 )
-_MODAL_COMMANDS = (
-    *("answer", "practice", "report", "suggest", "bank import", "review dismiss", "review fixed", "schedule edit"),
-)
+_CARD_COMMANDS = ("setup", "run ")
+"""Beginnings of commands that are answered with a card here. A program that was typed is run at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +379,7 @@ def as_card(content: Card | Form) -> Card:
 def _reply_timeout(event: Event, modal_wait_s: float) -> float:
     """Returns how long to wait for a reply before acknowledging: a modal is only accepted as the first response."""
     if isinstance(event, Command):
-        opens = event.text == "run" or event.text.startswith(_MODAL_COMMANDS)
+        opens = may_open_form(event.text) and not event.text.startswith(_CARD_COMMANDS)
         return modal_wait_s if opens else 0.0
     if isinstance(event, Press):
         try:

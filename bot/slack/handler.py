@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.core import actions
 from bot.core.cards import Card, Form, Reply
+from bot.core.command_spec import may_open_form
 from bot.core.dispatcher import Answer
 from bot.core.events import Command, Event, Press, Sent, Submit, Visited
 from bot.core.text.members import refused_card
@@ -34,18 +35,7 @@ _LOG = logging.getLogger(__name__)
 _ACK_TIMEOUT_S = 2.0
 Body = dict[str, Any]
 Ack = Callable[..., Awaitable[Any]]
-# Commands that may open a form, and actions that never do.
-_FORM_COMMANDS = (
-    ("answer",),
-    ("practice",),
-    ("run",),
-    ("report",),
-    ("suggest",),
-    ("setup",),
-    ("bank", "import"),
-    ("review", "dismiss"),
-    ("review", "fixed"),
-)
+# Actions that never open a form.
 _CARD_ACTIONS = (
     actions.Choose,
     actions.Confide,
@@ -225,7 +215,7 @@ def may_need_view(incoming: IncomingEvent) -> bool:
     event, route = incoming.event, incoming.route
     match event:
         case Command():
-            return any(tuple(event.text.lower().split()[: len(words)]) == words for words in _FORM_COMMANDS)
+            return may_open_form(event.text)
         case Press():
             return route.window != "card" and (route.window == "home" or not isinstance(_action(event), _CARD_ACTIONS))
         case Submit():

@@ -53,6 +53,16 @@ async def test_a_closed_view_loses_no_answer(workspace: Workspace, database_url:
     assert asked in workspace.slack.private(ann)
 
 
+async def test_a_view_waits_for_the_form_of_a_schedule(workspace: Workspace, database_url: str) -> None:
+    boss = workspace.boss
+    spec = ScheduleSpec(at=time(10), zone="Europe/Berlin", open_minutes=60)
+    schedule = await workspace.client.schedule_add(workspace.who(boss), "schedule", workspace.where, spec)
+    async with tables_locked(database_url, *MEMBERS_TABLES):
+        assert (await workspace.slack.slash(boss, workspace.daily, "/quiz-admin", f"schedule edit {schedule.id}")).acked
+        await workspace.slack.until(lambda: workspace.slack.world.stack(boss))
+    assert isinstance(await workspace.sees(boss, "Time of the question"), View)
+
+
 async def test_commands_of_one_person_run_in_order_although_a_look_up_is_slow(workspace: Workspace) -> None:
     """Who pauses a schedule and resumes it has a running schedule."""
     boss, slack = workspace.boss, workspace.slack
