@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from questions.blocks import plain
+from questions.formats.data.field_names import option_name, spelled
 from questions.formats.data.options import flags_of, option_text
 from questions.formats.data.shapes import right_by_mark
 from questions.formats.data.unknown_fields import naming_field
@@ -81,14 +82,21 @@ def _with_marked_options(records: list[Record]) -> list[Record]:
 
 
 def with_fitting_labels(records: list[Record]) -> list[Record]:
-    """Returns the records; labels that are not letters, such as ids, are kept where the key of each question is one of
-    them: otherwise the keys may be places."""
+    """Returns the records; labels that are not letters, such as ids and the numbers of fields (`option1`, `option2`),
+    are kept where the key of each question is one of them, and not also the text of another option: otherwise the keys
+    may be places or texts."""
     labeled = [record for record in records if any(len(label) != 1 or label.isdecimal() for label in record.letters)]
     keys = [(record, one) for record in labeled for one in _said(record)]
-    if all(str(one).strip().lower() in record.letters for record, one in keys):
+    if all(_is_label(str(one).strip().lower(), record) for record, one in keys):
         return records
     ids = {id(record) for record in labeled}
     return [replace(record, letters=()) if id(record) in ids else record for record in records]
+
+
+def _is_label(said: str, record: Record) -> bool:
+    texts = [option_text(option).strip().lower() for option in record.options]
+    same = [label for label, text in zip(record.letters, texts, strict=False) if text == said]
+    return said in record.letters and (not said.isdecimal() or same in ([], [said]))
 
 
 def _said(record: Record) -> list[Any]:
@@ -260,6 +268,8 @@ def _place(said: Any, record: Record, texts: list[str], base: int | None) -> int
     same = [index for index, text in enumerate(texts) if _bare(text) == _bare(said)]
     if len(same) == 1:
         return same[0]
+    if (named := option_name(spelled(said))) and named[0] == "option" and named[1] < len(texts) and not same:
+        return named[1]
     if said.strip().isdigit():
         return _place(int(said), record, texts, base)
     return None

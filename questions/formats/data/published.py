@@ -25,7 +25,26 @@ def of_published(fields: Mapping[str, Any]) -> dict[str, Any]:
     named = dict(fields)
     if isinstance(fields.get("exp"), str) and " " in fields["exp"]:
         named["explanation"] = named.pop("exp")  # a number is experience that a game gives
-    return _with_options(_with_question(_with_label(of_premise(named))))
+    return _with_options(_with_question(_with_label(of_premise(_with_reference(named)))))
+
+
+_REFERENCES = ("reference", "ground truth", "ground truths", "gold answer", "golden answer")
+_GENERATED = ("response", "answer", "prediction", "generated answer", "model answer")
+"""What a model answered, beside a reference."""
+
+
+def _with_reference(fields: dict[str, Any]) -> dict[str, Any]:
+    """Reads the reference as the answer where a model's answer is beside it: `{user_input, response, reference}`."""
+    found = [name for name in _REFERENCES if fields.get(name)]
+    asked = "question" if "question" in fields else "user input"
+    if len(found) != 1 or not isinstance(fields.get(asked), str) or any(ROLE_OF.get(n) == "options" for n in fields):
+        return fields
+    said = fields[found[0]]
+    texts = said if isinstance(said, list) else [said]
+    if not all(isinstance(text, str) for text in texts) or str(texts[0]).startswith(("http://", "https://")):
+        return fields
+    rest = {name: value for name, value in fields.items() if name not in (asked, found[0], *_GENERATED)}
+    return {"question": fields[asked], "answer": texts[0] if len(texts) == 1 else texts, **rest}
 
 
 _BEGUN = ("ctx", "goal", "sentence")

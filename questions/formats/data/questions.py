@@ -28,6 +28,8 @@ from questions.wording.stems import level_of
 _SHORT = 60
 """Maximum length of an answer that counts as a word, characters."""
 _LETTER_BEFORE = re.compile(r"[(\[]?[A-Ha-h][)\].:][ ]+")
+_GLUED_LETTER = re.compile(r"[A-Ha-h]\)[ ]*(?=\S)")
+"""Where all options have one, in order: `A)21`."""
 
 
 def add_record(draft: ImportDraft, record: Record, first: int, last: int, base: int | None) -> None:
@@ -84,8 +86,10 @@ def _item_of(values: dict[str, Any], first: int, last: int) -> Item:
 
 def _drafts(record: Record, texts: list[str], right: set[int]) -> list[OptionDraft]:
     """Returns the options without the letters before them, each wrong one with what the data says to who chooses it."""
-    if all(_LETTER_BEFORE.match(text) for text in texts):
-        texts = [_LETTER_BEFORE.sub("", text, count=1) for text in texts]
+    glued = [text[:2].upper() for text in texts] == [f"{chr(ord('A') + at)})" for at in range(len(texts))]
+    before = _GLUED_LETTER if glued else _LETTER_BEFORE
+    if all(before.match(text) for text in texts):
+        texts = [before.sub("", text, count=1) for text in texts]
     raw = [str(option) for option in record.options]
     if len({plain(text) for text in texts}) < len(texts) == len(raw) == len(set(raw)) and all(
         "<" in one for one in raw

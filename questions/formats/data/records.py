@@ -459,7 +459,9 @@ def _by_names(unknown: dict[str, Any]) -> tuple[tuple[Any, ...], tuple[str, ...]
     if len(places) < _FEWEST_OPTIONS:
         return None
     names = sorted(places, key=lambda name: places[name])
-    return tuple(unknown[name] for name in names), tuple("abcdefghijklmnopqrstuvwxyz"[places[name]] for name in names)
+    numbers = tuple(found[0] if (found := re.search(r"\d+$", name)) else "" for name in names)
+    letters = tuple("abcdefghijklmnopqrstuvwxyz"[places[name]] for name in names)
+    return tuple(unknown[name] for name in names), numbers if all(numbers) else letters
 
 
 def _place_of(name: str) -> int | None:

@@ -267,3 +267,49 @@ def test_numbers_before_all_questions_are_no_part_of_them() -> None:
 def test_numbers_that_do_not_count_stay(numbers: tuple[int, ...]) -> None:
     asked = [f"{number}. {text}" for number, text in zip(numbers, (SHARES, LEAF, STRIDE), strict=False)]
     assert [one.prompt for one in read([{"question": text, "answer": "its storage"} for text in asked])] == asked
+
+
+def numbered(key: Any, at: int = 0, texts: tuple[str, ...] = ("storage", "name", "size")) -> dict[str, Any]:
+    asked = (SHARES, LEAF, STRIDE)[at]
+    return {"question": asked, **{f"option{n}": text for n, text in enumerate(texts, 1)}, "answer": key}
+
+
+@pytest.mark.parametrize("key", [2, "2", "option2", "Option 2", "name"])
+def test_the_number_in_a_field_of_an_option_is_what_the_key_names(key: Any) -> None:
+    for question in read([numbered(key), numbered(key, 1)]):
+        assert options(question) == "storage | *name | size"
+
+
+def test_a_key_of_zero_shows_that_keys_are_places_and_no_numbers_of_fields() -> None:
+    first, second = read([numbered(0), numbered(1, 1)])
+    assert (options(first), options(second)) == ("*storage | name | size", "storage | *name | size")
+
+
+def test_a_number_that_is_also_the_text_of_another_option_is_that_text() -> None:
+    first, second = read([numbered("2", 0, ("3", "1", "2")), numbered("3", 1, ("3", "1", "2"))])
+    assert (options(first), options(second)) == ("3 | 1 | *2", "*3 | 1 | 2")
+
+
+def test_a_gap_with_two_numbered_options_and_the_number_of_the_first() -> None:
+    rows = [
+        {"sentence": f"The view of {name} shares _ .", "option1": "storage", "option2": "names", "answer": "1"}
+        for name in ("x", "y", "z")
+    ]
+    assert [options(one) for one in read(rows)] == ["*storage | names"] * 3
+
+
+@pytest.mark.parametrize("generated", ["response", "answer"])
+@pytest.mark.parametrize("reference", ["reference", "ground_truth"])
+def test_a_reference_is_the_answer_and_not_what_a_model_said(reference: str, generated: str) -> None:
+    rows = [{"user_input": text, generated: "no idea", reference: STORAGE, "contexts": []} for text in (SHARES, LEAF)]
+    assert [(one.prompt, one.answer) for one in read(rows)] == [(SHARES, STORAGE), (LEAF, STORAGE)]
+
+
+def test_an_address_is_no_reference() -> None:
+    rows = [{"question": text, "answer": STORAGE, "reference": "https://a.example/b"} for text in (SHARES, LEAF)]
+    assert [one.answer for one in read(rows)] == [STORAGE, STORAGE]
+
+
+def test_letters_glued_to_options_are_not_part_of_them() -> None:
+    rows = [{"question": text, "options": ["A)21", "B)21.5", "C)22"], "correct": "B"} for text in (SHARES, LEAF)]
+    assert [options(one) for one in read(rows)] == ["21 | *21.5 | 22"] * 2
