@@ -34,6 +34,7 @@ _WORDS: Final[dict[str, str]] = {
     "wrong": "incorrect answers|incorrect|wrong answers|wrong options|distractors|wrong|false|erradas|errada|falsch",
     "correct": (
         "best answer|correct|correct answer|correct answers|correct option|correct options|correct choice|right answer"
+        "|correct alternative"
         "|right|ok|cop"
         "|right option|true answer|true answers|key|answer key|bonne réponse|réponse correcte|richtig|richtige antwort"
         "|respuesta correcta"

@@ -156,12 +156,20 @@ def read_rows(
 def _past_headers(
     draft: ImportDraft, names: Sequence[str], rows: Iterable[tuple[Sequence[str], tuple[int, int]]]
 ) -> Iterator[tuple[Sequence[str], tuple[int, int]]]:
-    """Yields the rows; where tables were put together, it names the lines that repeat the header."""
+    """Yields the rows; it names the lines that repeat the header, where tables were put together, and that of a
+    template which tells what to write."""
     for cells, lines in rows:
         if [*map(str.strip, cells)] == [*map(str.strip, names)]:
             draft.add_skipped("this row repeats the header", "remove it", lines)
+        elif sum(_ADVICE.search(cell) is not None for cell in cells) >= _FEWEST_ADVICE:
+            draft.add_skipped("this row of a template tells what to write", "remove it", lines)
         else:
             yield cells, lines
+
+
+_ADVICE = re.compile(r"\(optional\b|^(?:the )?(?:text|link) (?:of|for) (?:the )?\w+", re.IGNORECASE)
+_FEWEST_ADVICE = 3
+"""Fewest cells with advice."""
 
 
 def _with_letters(
@@ -495,12 +503,17 @@ def _without_placeholder(
 _INDEX = re.compile(r"in(?:dex|dice)\b")
 
 
+_NUMBER_LAST = re.compile(r"\d\s*(?:[-–(][^\d]{1,9}.*)?$", re.DOTALL)
+"""A number at the end of a name, or before a remark: `Answer 3 (Optional)`, `Answer 1 - max 75 characters`."""
+
+
 def _base_of_names(names: Sequence[str]) -> int | None:
     """Returns 1 if the columns of options have numbers, to which a number then refers; otherwise None."""
     shown = [name.casefold() for name in names]
     roles = columns(names)
     numbered = sum(
-        column.role == "option" and name.strip()[-1:].isdecimal() for name, column in zip(names, roles, strict=True)
+        column.role == "option" and _NUMBER_LAST.search(name.strip()) is not None
+        for name, column in zip(names, roles, strict=True)
     )
     return 1 if numbered > 1 and not any(map(_INDEX.search, shown)) else None
 

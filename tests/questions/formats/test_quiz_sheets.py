@@ -104,3 +104,39 @@ def test_gaps_to_fill_in_by_a_choice_stay_unanswered_without_a_key() -> None:
 def test_numbers_of_those_who_were_right_and_wrong_are_no_options() -> None:
     found = read(f"Question,Correct,Incorrect\n{SHARES},12,3\n{STRIDE},7,8\n{LEAVES},15,0\n")
     assert [one.options for one in found] == [()] * 3
+
+
+def test_the_advice_in_a_template_of_quizizz_is_named_and_its_numbers_are_those_of_columns() -> None:
+    text = (
+        "Question Text,Question Type,Option 1,Option 2,Option 3,Correct Answer,Time in seconds,Answer explanation\n"
+        "Text of the question,(default is Multiple Choice),Text for option 1,Text for option 2,"
+        "Text for option 3 (optional),The correct option choice (between 1-5).,Time in seconds (optional),"
+        "Explanation for the answer (optional)\n"
+        'Which are views?,Checkbox,transpose,clone,narrow,"1,3",30,\n'
+        "What copies?,Multiple Choice,view,clone,leaf,2,30,It does.\n"
+    )
+    reading = read_bank(text, name="quiz.csv")
+    assert [[one.text for one in each.options if one.right] for each in reading.bank.questions] == [
+        ["transpose", "narrow"],
+        ["clone"],
+    ]
+    assert [one.span.line for one in reading.findings if one.skipped] == [2]
+
+
+def test_the_numbers_of_columns_count_before_remarks_too() -> None:
+    text = (
+        "Question - max 120 characters,Answer 1 - max 75 characters,Answer 2 - max 75 characters,"
+        "Answer 3 - max 75 characters,Correct answer(s) - choose at least one\n"
+        'Which are views?,transpose,clone,narrow,"1,2"\nWhat copies?,view,clone,leaf,2\n'
+    )
+    questions = read_bank(text, name="quiz.csv").bank.questions
+    assert [[one.text for one in each.options if one.right] for each in questions] == [
+        ["transpose", "clone"],
+        ["clone"],
+    ]
+
+
+def test_alternatives_have_a_correct_one() -> None:
+    text = "question;alternative 1;alternative 2;alternative 3;correct alternative\nWhat copies?;clone;view;leaf;1\n"
+    (question,) = read_bank(text, name="quiz.csv").bank.questions
+    assert [one.right for one in question.options] == [True, False, False]
