@@ -18,7 +18,7 @@ from questions.formats.data.premises import with_premises
 from questions.formats.data.shapes import without_numbers
 from questions.formats.draft import ImportDraft
 from questions.formats.markdown import from_tagged
-from questions.formats.tables.column_names import Column, columns
+from questions.formats.tables.column_names import Column, base_of_names, columns
 from questions.formats.tables.columns import (
     find_key,
     holds_texts,
@@ -130,7 +130,7 @@ def read_rows(
     names, lines = next(rows)
     roles = roles_of(names)
     body = _with_letters(names, roles, list(_past_headers(draft, names, rows)))
-    base = _base_of_names(names)
+    base = base_of_names(names)
     if premises := with_premises(names, roles, body):
         (roles, body), base = premises, None
     key = _key_of_content(names, roles, body)
@@ -498,24 +498,6 @@ def _without_placeholder(
     message = f"`{said[:40]}` stands for the answer in {count} of {len(rows)} rows"
     draft.add("Q604", message, "write the answers", same[0], note="it was read as no answer")
     return [([*cells[:at], "", *cells[at + 1 :]] if lines in same else cells, lines) for cells, lines in rows]
-
-
-_INDEX = re.compile(r"in(?:dex|dice)\b")
-
-
-_NUMBER_LAST = re.compile(r"\d\s*(?:[-–(][^\d]{1,9}.*)?$", re.DOTALL)
-"""A number at the end of a name, or before a remark: `Answer 3 (Optional)`, `Answer 1 - max 75 characters`."""
-
-
-def _base_of_names(names: Sequence[str]) -> int | None:
-    """Returns 1 if the columns of options have numbers, to which a number then refers; otherwise None."""
-    shown = [name.casefold() for name in names]
-    roles = columns(names)
-    numbered = sum(
-        column.role == "option" and _NUMBER_LAST.search(name.strip()) is not None
-        for name, column in zip(names, roles, strict=True)
-    )
-    return 1 if numbered > 1 and not any(map(_INDEX.search, shown)) else None
 
 
 def _first(source: Source) -> int:
