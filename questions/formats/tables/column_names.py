@@ -141,16 +141,12 @@ def _column(name: str, letters: bool) -> Column:
 _INDEX = re.compile(r"in(?:dex|dice)\b")
 
 
-_NUMBER_LAST = re.compile(r"\d\s*(?:[-–(][^\d]{1,9}.*)?$", re.DOTALL)
-"""A number at the end of a name, or before a remark: `Answer 3 (Optional)`, `Answer 1 - max 75 characters`."""
-
-
 def base_of_names(names: Sequence[str]) -> int | None:
     """Returns 1 if the columns of options have numbers, to which a number then refers; otherwise None."""
     shown = [name.casefold() for name in names]
     roles = columns(names)
     numbered = sum(
-        column.role == "option" and _NUMBER_LAST.search(name.strip()) is not None
+        column.role == "option" and _ADVICE.sub("", name).strip()[-1:].isdecimal()
         for name, column in zip(names, roles, strict=True)
     )
     return 1 if numbered > 1 and not any(map(_INDEX.search, shown)) else None
