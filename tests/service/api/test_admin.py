@@ -124,7 +124,10 @@ async def test_a_schedule_from_its_making_to_its_end(daily: DailyChannel, boss: 
     assert (edited.paused, edited.spec.at, edited.spec.zone) == (True, time(8), "Europe/Berlin")
     await client.schedule_remove(boss, "e5", made.id)
     assert await client.schedule_list(boss) == ()
-    assert [line.action for line in await client.audit(boss, 2)] == ["schedule remove", "schedule edit"]
+    latest = await client.audit(boss, 2)
+    assert [line.action for line in latest] == ["schedule remove", "schedule edit"]
+    older = await client.audit(boss, 200, before=latest[-1].id)
+    assert [line.id for line in (*latest, *older)] == [line.id for line in await client.audit(boss, 200)]
 
 
 async def test_a_refused_import_is_on_record_as_refused(daily: DailyChannel, boss: Who) -> None:

@@ -356,6 +356,13 @@ async def test_two_chats_share_nothing(chat: Chat) -> None:
     await client.web_role("other", ann.id, False)
     assert await client.web_people(CHAT, (ann.id,)) == (ann,)
     assert (await other.post("{}", key="k")).id != mine.id
+    # One account may sign into both, as somebody else in each.
+    await chat.client.web_account_join(CHAT, digest("account"), "Ann", ann.id)
+    assert await client.web_account_find("other", digest("account")) is None
+    await client.web_account_join("other", digest("account"), "Ann", eve.id)
+    for name, person in ((CHAT, ann), ("other", eve)):
+        found = await client.web_account_find(name, digest("account"))
+        assert found is not None and found.id == person.id
 
 
 async def test_a_member_gets_and_erases_what_they_wrote(chat: Chat, service: Service) -> None:
