@@ -94,6 +94,25 @@ async def test_the_speed_of_an_answer_is_measured_from_the_post_in_its_own_chat(
     assert more > less
 
 
+async def test_of_two_posts_in_one_chat_the_first_starts_the_clock(chats: TwoChats) -> None:
+    client = chats.daily.client
+    await client.schedule_edit(chats.boss("discord"), "edit", 1, ScheduleChanges(speed_bonus=True))
+    await client.schedule_share(chats.boss("discord"), "share aside", ASIDE, 1)
+    chats.clock.advance(hours=1)
+    await chats.daily.service.tick()
+    posts = [each for each in await client.outbox_claim("discord") if each.body.kind == "question"]
+    await client.outbox_sent(posts[0].id, "m1")
+    chats.clock.advance(minutes=30)
+    await client.outbox_sent(posts[1].id, "m2")
+    await chats.deliver("slack")
+    for name, platform in (("Ada", "discord"), ("Bo", "slack")):
+        await chats.answer(name, platform, "r1", after=0)  # type: ignore[arg-type]
+    await chats.closed()
+    (_, bo, more, _), (_, ada, less, _) = await chats.standing()
+    assert (bo, ada) == ("Bo", "Ada")
+    assert more > less
+
+
 async def test_a_channel_that_cannot_be_posted_to_holds_up_no_other(chats: TwoChats) -> None:
     ref = await chats.asked("discord")
     (post,) = await chats.daily.client.outbox_claim("slack")
