@@ -91,6 +91,19 @@ async def test_nobody_can_copy_a_neighbors_answer(daily: DailyChannel, clock: Cl
     assert sorted(row.points for row in await daily.rows(Ledger)) == [0, 10, 10], "every variant earns the same"
 
 
+async def test_a_skipped_day_that_is_posted_after_all_has_them_too(daily: DailyChannel, clock: Clock) -> None:
+    await daily.schedule(OWN)
+    clock.advance(hours=1)
+    await daily.ticked()
+    (skipped,) = await daily.rows(Round)
+    assert skipped.skipped and not skipped.own_variants
+    await bank(daily.service, typed_family())
+    await daily.client.post_now(daily.who("Boss", admin=True), "now", 1)
+    assert [(row.id, row.own_variants) for row in await daily.rows(Round)] == [(skipped.id, True)]
+    ada, bob = await asked(daily, "r1", "Ada"), await asked(daily, "r1", "Bob")
+    assert ada.question.id != bob.question.id
+
+
 async def test_the_channel_sees_an_example_that_is_nobodys_own(daily: DailyChannel, clock: Clock) -> None:
     post = await opened(daily, clock, typed_family(), count=6)
     forms = [await asked(daily, post.ref, f"member {number}") for number in range(7)]
