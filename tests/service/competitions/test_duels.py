@@ -334,6 +334,8 @@ async def test_a_member_who_forgets_ends_their_duels(players: Players) -> None:
     view = (await players.client.duel_show(players.bo, second.duel)).duel
     assert (view.state, view.challenger.name) == ("cancelled", "someone who left")
     assert [row.name for row in (await players.client.duel_ladder(players.bo)).rows] == ["Bo"]
+    refusal = await players.refused(players.client.duel_rematch(players.bo, DAILY, players.event(), duel))
+    assert refusal == DuelRefused(why="left")
     for row in await players.daily.rows(Outbox):
         assert "Ada" not in str(row.body), row.key
 

@@ -34,6 +34,7 @@ from service.wire import (
     SprintView,
     StillOpen,
     Where,
+    WinnerPost,
     WrongKindOfAnswer,
 )
 from tests.conftest import Clock
@@ -316,6 +317,8 @@ async def test_a_sprint_ends_if_its_message_cannot_be_posted(scene: SprintScene)
 
 
 async def test_hidden_members_play_without_being_named(scene: SprintScene) -> None:
+    boss, bob = scene.daily.who("Boss", admin=True), scene.daily.who("Bob")
+    await scene.daily.client.winner_role_set(boss, "role", DAILY, "sprint", "8")
     await scene.bank(1)
     await scene.starts(1)
     post = await scene.asks()
@@ -327,6 +330,9 @@ async def test_hidden_members_play_without_being_named(scene: SprintScene) -> No
     assert reveal.fastest is not None and reveal.fastest.name == "Bob"
     podium = await scene.ends()
     assert (podium.players, [row.name for row in podium.standings]) == (2, ["Bob"])
+    (row,) = [row for row in await scene.daily.rows(Outbox) if row.kind == "winner"]
+    won = WinnerPost.from_stored(row.body)
+    assert ([one.name for one in won.top], won.winners) == (["Bob"], (bob.member,))
 
 
 async def test_a_members_answers_are_exported_and_forgotten(scene: SprintScene) -> None:
