@@ -29,7 +29,7 @@ from sandbox.client import SandboxClient, SandboxUnreachable
 from service import tracing
 from service.app import Service, build
 from service.bank_cli import import_text
-from service.banks.imports import ImportOptions, import_path
+from service.banks.imports import ImportOptions, NoDocuments, import_path
 from service.client import ServiceClient
 from service.config import Settings, read_settings
 from service.logs import hide_settings, log_to
@@ -163,7 +163,10 @@ async def local_settings(data: Path, sandbox: Path, stack: contextlib.AsyncExitS
 
 async def import_bank(service: Service, bank: Path | None) -> None:
     """Imports the bank and prints the results. Documents with errors are not imported."""
-    views = await step("Bank read", import_path(service.sessions, bank, service.clock(), options=ImportOptions()))
+    try:
+        views = await step("Bank read", import_path(service.sessions, bank, service.clock(), options=ImportOptions()))
+    except NoDocuments as problem:
+        raise CommandFailed(str(problem)) from None
     for view in views:
         out.print(import_text(view, dry_run=False), markup=False, soft_wrap=True)
     if not any(view.applied for view in views):

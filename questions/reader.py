@@ -45,11 +45,15 @@ SHIPPED = "pytorch-core"
 
 SUFFIXES = (".md", ".mdx", ".txt", *FOREIGN_SUFFIXES)
 """Suffixes of the documents read from a directory."""
+PREVIEW = ".preview.html"
+"""Suffix of the page that `dailygrad bank preview` writes, which is no document."""
 _OWN_SUFFIXES = (*MARKDOWN, ".txt", "")
 """Suffixes of documents that may be in Dailygrad's own format."""
 
 
 _MUCH_UNUSED = 0.5
+_FRONT_LINES = 20
+"""First lines of a document in which its bank is named."""
 
 
 def _count_filled(lines: Sequence[str]) -> int:
@@ -252,15 +256,48 @@ def read_path(path: Path, recipe: str = "") -> list[Reading]:
     Without a recipe, that of a document is read from the file beside it: `terms.csv.recipe` for `terms.csv`.
 
     Symbolic links that lead out of the directory are skipped: the author of a document must not be able to read other
-    files.
+    files. So are the pages that `dailygrad bank preview` wrote there.
     """
-    if path.is_dir():
-        inside = path.resolve()
-        named = (one for one in path.iterdir() if one.suffix.lower() in SUFFIXES and one.is_file())
-        files = sorted(one for one in named if one.resolve().is_relative_to(inside))
-    else:
-        files = [path]
-    return [read_bank(_content(file), name=str(file), recipe=recipe or _recipe_beside(file)) for file in files]
+    if not path.is_dir():
+        return [_read_file(path, recipe)]
+    inside = path.resolve()
+    named = (one for one in path.iterdir() if one.suffix.lower() in SUFFIXES and one.is_file())
+    files = sorted(one for one in named if one.resolve().is_relative_to(inside) and not one.name.endswith(PREVIEW))
+    return _with_shared_names([_read_file(file, recipe) for file in files])
+
+
+def _read_file(file: Path, recipe: str) -> Reading:
+    return read_bank(_content(file), name=str(file), recipe=recipe or _recipe_beside(file))
+
+
+_OWN_BANK = "give each document a `bank` of its own in its front matter, or put all questions into one"
+
+
+def _with_shared_names(readings: list[Reading]) -> list[Reading]:
+    """Returns the readings of one directory, with a finding in each whose bank another one names too: the import of
+    either would retire the questions of the other."""
+    found = []
+    for reading in readings:
+        name = reading.bank.name
+        others = [
+            Path(one.source.name).name
+            for one in readings
+            if one is not reading and one.bank.name == name and one.bank.questions
+        ]
+        if others and reading.bank.questions:
+            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+            finding = Finding(
+                "Q307",
+                "error",
+                f"the bank `{name}` is also that of {others[0]}{more}",
+                reading.source.span_of(1, _FRONT_LINES, "bank:"),
+                note="each import would retire the questions of the other document",
+                help=_OWN_BANK if native.NAME in reading.bank.dialects else "give one of the files another name",
+                word=name,
+            )
+            reading = dataclasses.replace(reading, findings=(finding, *reading.findings))
+        found.append(reading)
+    return found
 
 
 def _recipe_beside(file: Path) -> str:

@@ -20,13 +20,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import questions
 from questions import Reading, read_path
 from questions.cli import AnswerPattern, QuestionPattern, RecipeLines, bank_command, recipe_text
+from questions.formats import UNKNOWN
 from questions.proof_report import ProofReport, proof_report_github, proof_report_json, proof_report_text
 from questions.report import FORMATS
 from questions.suggestions import did_you_mean
 from sandbox.embedded import embedded_sandbox
 from service.app import Service
 from service.banks import import_history, moderation
-from service.banks.imports import ImportOptions, import_path
+from service.banks.imports import ImportOptions, NoDocuments, import_path
 from service.banks.proof_checks import DRAWS, ProofSettings
 from service.banks.proving import ProofOutcome, Work, collect_results, plan_proofs, prove_all
 from service.cli import in_database
@@ -86,7 +87,10 @@ async def _bank_import(
             bar.update(task, description=step, completed=done, total=total or None)
 
         options = ImportOptions(generated, limit=None, progress=tell)
-        return await import_path(service.sessions, path, service.clock(), not dry_run, options, recipe)
+        try:
+            return await import_path(service.sessions, path, service.clock(), not dry_run, options, recipe)
+        except NoDocuments as problem:
+            raise CommandFailed(str(problem)) from None
 
 
 @bank_command.command("approve")
@@ -176,7 +180,7 @@ def bank_prove(
     if missing is not None:
         raise CommandFailed(f"there is no {missing}: pass a Markdown file or a folder")
     shipped = SHIPPED.relative_to(Path.cwd()) if SHIPPED.is_relative_to(Path.cwd()) else SHIPPED
-    readings = [reading for path in paths or [shipped] for reading in read_path(path)]
+    readings = [reading for path in paths or [shipped] for reading in _read(path)]
     ids = {question.id for reading in readings for question in reading.bank.questions}
     unknown = set(only or ()) - ids
     if unknown:
@@ -191,6 +195,17 @@ def bank_prove(
     else:
         sys.stdout.write((proof_report_json if format == "json" else proof_report_github)(proving) + "\n")
     raise SystemExit(1 if proving.has_errors else 2 if proving.troubles else 0)
+
+
+def _read(path: Path) -> list[Reading]:
+    """Returns the documents at a path. Raises CommandFailed for a folder without any, and for what is no document."""
+    readings = read_path(path)
+    if not readings:
+        raise CommandFailed(f"there is no document in {path}: name a file, or a folder of .md or .txt files")
+    for one in readings:
+        if one.bank.dialects == (UNKNOWN,):
+            raise CommandFailed(f"{one.source.name}: {one.findings[0].message}; {one.findings[0].help}")
+    return readings
 
 
 async def _bank_prove(readings: Sequence[Reading], work: Sequence[Work], torch: str, draws: int) -> ProofReport:
@@ -220,7 +235,10 @@ def import_text(view: ImportView, dry_run: bool) -> str:
 def _import_lines(view: ImportView, dry_run: bool) -> Iterator[str]:
     if view.errors:
         yield f"  {view.name}: not imported"
-        yield from (f"    {line}" for line in view.findings.splitlines() if line.startswith("error"))
+        # A finding ends at a blank line, and what follows the last one is a line about the document.
+        for block in re.split(r"\n{2,}|\n(?=error: )", view.findings):
+            if block.startswith("error"):
+                yield from (f"    {line}".rstrip() for line in block.splitlines())
         return
     yield f"  {view.name}: {_counts(view)}{'; nothing was written' if dry_run else ''}"
     if view.recipe_saved:

@@ -38,6 +38,18 @@ def test_a_document_that_is_not_there() -> None:
     assert done.stderr == "dailygrad: there is no no-such.md: pass a Markdown file or a folder\n"
 
 
+def test_nothing_to_prove_is_no_success(tmp_path: Path) -> None:
+    done = bank("prove", str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr == f"dailygrad: there is no document in {tmp_path}: name a file, or a folder of .md or .txt files\n"
+    )
+    (tmp_path / "d.md").write_bytes(bytes(range(256)) * 8)
+    done = bank("prove", str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "d.md: this is a binary file, not a document with questions; export it as text" in done.stderr
+
+
 def test_a_mistyped_id_to_prove_is_told_the_nearest(tmp_path: Path) -> None:
     document = tmp_path / "d.md"
     document.write_text(

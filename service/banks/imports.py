@@ -58,6 +58,10 @@ class ImportOptions:
 DEFAULT = ImportOptions()
 
 
+class NoDocuments(ValueError):
+    """Raised when a folder to import has no documents. The message is for the operator."""
+
+
 async def import_path(
     sessions: async_sessionmaker[AsyncSession],
     path: Path | None,
@@ -71,7 +75,7 @@ async def import_path(
     Reads by `recipe`, or else by the recipe saved with a bank; FORGET removes the saved one.
 
     Each document is a bank of its own: one with an error is left out without affecting the others. Raises OSError, and
-    ValueError for a folder without documents.
+    NoDocuments for a folder without documents.
     """
     options.progress("reading", 0, 0)
     await load_module("questions.reader")
@@ -83,18 +87,23 @@ async def import_path(
     stated = "" if recipe.strip() == FORGET else recipe
     readings = await asyncio.to_thread(read_path, path, stated)
     if not readings:
-        raise ValueError(f"bank {path}: no document found; name a file, or a folder of .md or .txt files")
+        raise NoDocuments(f"there is no document in {path}: name a file, or a folder of .md or .txt files")
     views = []
     for reading in readings:
         how, again = options, reading
         async with sessions.begin() as session:
             if recipe.strip() == FORGET:
                 how = replace(options, recipe="forgotten")
-            elif saved := await saved_recipe(session, None, reading, recipe):
+            elif not _shares_name(reading) and (saved := await saved_recipe(session, None, reading, recipe)):
                 how = replace(options, recipe="saved")
                 (again,) = await asyncio.to_thread(read_path, Path(reading.source.name), saved)
             views.append(await import_bank(session, again, None, now, apply, how))
     return tuple(views)
+
+
+def _shares_name(reading: Reading) -> bool:
+    """Returns whether another document of the folder is the same bank, which only reading the folder shows."""
+    return any(finding.code == "Q307" for finding in reading.findings)
 
 
 async def saved_recipe(session: AsyncSession, workspace_id: int | None, reading: Reading, stated: str = "") -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import questions
-from questions import read_bank
+from questions import read_bank, read_path
 from questions.report import explain_code, explanations
 from sandbox.client import SandboxClient
 from service.banks.proving import collect_results, plan_proofs, prove_all
@@ -31,6 +31,8 @@ FILES = {
 """Names that an example is read under, by the language of its fence."""
 SAFEGUARDS = {"Q108", "Q213"}
 """Checks of what the readers cannot produce today: no document leads to them."""
+IN_FOLDERS = {"Q307"}
+"""Needs two documents, of which only one is shown."""
 FRAGMENTS = {"P122", "P123"}
 """Need a whole challenge, of which only the program in question is shown."""
 
@@ -87,7 +89,13 @@ def test_reading_the_example_leads_to_the_finding(code: str) -> None:
     language, text = example_of(code)
     document = text.replace("\\xe9", "\xe9").encode("latin-1") if code == "Q001" else text
     found = {finding.code for name in FILES[language] for finding in read_bank(document, name=name).findings}
-    assert (code in found) is (code not in SAFEGUARDS)
+    assert (code in found) is (code not in SAFEGUARDS | IN_FOLDERS)
+
+
+def test_two_documents_of_a_folder_lead_to_the_finding_about_their_bank(tmp_path: Path) -> None:
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(example_of("Q307")[1], "utf-8")
+    assert [{one.code for one in reading.findings} & IN_FOLDERS for reading in read_path(tmp_path)] == [{"Q307"}] * 2
 
 
 @pytest.mark.slow

@@ -98,3 +98,23 @@ def test_a_document_that_stays_out_fails_the_command(database_url: str, tmp_path
     ended = bank("import", str(file), url=database_url)
     assert ended.returncode == 1
     assert "study: not imported\n    error: bank study: no questions recognized in it" in ended.stdout
+
+
+def test_an_error_in_a_document_is_shown_with_its_place_and_fix(database_url: str, tmp_path: Path) -> None:
+    text = "---\nbank: one\n---\n\n# t\n\n## a · value · mid\n\nWhat is it?\n\n### Answer\n\n`1`\n\n### Wy\n\nSo.\n"
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    ended = bank("import", str(tmp_path), url=database_url)
+    assert ended.returncode == 1
+    first, second = ended.stdout.split("  one: not imported\n")[1:]
+    assert "    error[Q307]: the bank `one` is also that of b.md\n" in first
+    assert "    error[Q307]: the bank `one` is also that of a.md\n" in second
+    assert f"    error[Q113]: `Wy` is not a part of a question\n      --> {tmp_path}/a.md:15:5\n" in first
+    assert "       = help: did you mean `Why`?\n" in first
+    assert bank("log", "one", url=database_url).returncode == 2, "neither was imported"
+
+
+def test_a_folder_without_documents_is_refused(database_url: str, tmp_path: Path) -> None:
+    ended = bank("import", str(tmp_path), url=database_url)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"dailygrad: there is no document in {tmp_path}: name a file")

@@ -221,6 +221,37 @@ def test_a_folder_gives_its_documents_by_name(tmp_path: Path) -> None:
     assert [reading.answered for reading in readings] == [0, 1]
 
 
+def test_documents_of_a_folder_that_are_the_same_bank_are_told_so(tmp_path: Path) -> None:
+    text = "---\nlicense: MIT\nbank: our-team\n---\n\n## it · value · mid\n\nWhat?\n\n### Answer\n\n`1`\n"
+    for name in ("a.md", "b.md", "c.md"):
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "d.md").write_text(text.replace("our-team", "another"), "utf-8")
+    (tmp_path / "e.md").write_text("---\nbank: our-team\n---\n\nNo question.\n", "utf-8")
+    found = [[one for one in reading.findings if one.code == "Q307"] for reading in read_path(tmp_path)]
+    assert [[(one.message, one.severity, one.span.line) for one in some] for some in found] == [
+        [("the bank `our-team` is also that of b.md and 1 more", "error", 3)],
+        [("the bank `our-team` is also that of a.md and 1 more", "error", 3)],
+        [("the bank `our-team` is also that of a.md and 1 more", "error", 3)],
+        [],
+        [],
+    ]
+
+
+def test_files_of_the_same_name_are_the_same_bank(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("## 1. What is it?\nA thing.\n", "utf-8")
+    (tmp_path / "a.txt").write_text("## 1. What is it?\nA thing.\n", "utf-8")
+    first, second = read_path(tmp_path)
+    assert first.findings[0].message == "the bank `a` is also that of a.txt" and first.findings[0].span.line == 1
+    assert first.findings[0].help == "give one of the files another name"
+    assert second.has_errors
+
+
+def test_the_page_of_a_preview_is_no_document_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("## 1. What is it?\nA thing.\n", "utf-8")
+    (tmp_path / "what-is-it.preview.html").write_text("<p>What is it?</p>", "utf-8")
+    assert [Path(reading.source.name).name for reading in read_path(tmp_path)] == ["a.md"]
+
+
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_path(tmp_path / "none.md")
