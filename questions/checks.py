@@ -107,10 +107,21 @@ class _Report:
     def syntax(self, what: str, program: str, error: SyntaxError) -> Finding:
         """Returns a finding at the program line that Python cannot parse."""
         lines = program.split("\n")
-        bad = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
-        return self.finding(
-            "Q220", f"the {what} is not valid Python", "fix the syntax error", at=bad, label=error.msg or ""
-        )
+        line = error.lineno if error.lineno and error.lineno <= len(lines) else 0
+        message, cure = f"the {what} is not valid Python", "fix the syntax error"
+        bad = lines[line - 1] if line else ""
+        return self.in_program("Q220", message, cure, program, line, at=bad, label=error.msg or "")
+
+    def in_program(
+        self, code: str, message: str, cure: str, program: str, line: int = 1, *, at: str = "", label: str = ""
+    ) -> Finding:
+        """Returns a finding at a line of a program, counted from 1. Where the document does not contain the program
+        unchanged, it is at the line that contains `at`."""
+        place = self._place
+        start = self._source.line_of(place.line, place.end_line, program) if line else 0
+        if not start:
+            return self.finding(code, message, cure, at=at or program, label=label)
+        return Finding(code, "error", message, self._source.span(start + line - 1), label=label, help=cure)
 
 
 def _choice(question: Question, report: _Report) -> Iterator[Finding]:
@@ -246,7 +257,8 @@ def _defines(what: str, program: str, names: tuple[str, ...], report: _Report) -
         return
     for name in names:
         if name and name not in bound:
-            yield report.finding("Q222", f"`{name}` is not defined in the {what}", f"add `def {name}(…)`", at=program)
+            message, cure = f"`{name}` is not defined in the {what}", f"add `def {name}(…)`"
+            yield report.in_program("Q222", message, cure, program)
 
 
 def _parses(what: str, program: str, report: _Report) -> Iterator[Finding]:

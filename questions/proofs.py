@@ -162,11 +162,7 @@ def describe_failure(question: Question, source: Source, failed: FailedPart) -> 
 
 def _first_line(question: Question, source: Source, program: str) -> int:
     """Returns the line of the document where a program starts; 0 if the document does not contain it unchanged."""
-    wanted = [line.strip() for line in program.strip("\n").split("\n")]
-    place = question.place
-    lines = [source.line(number).strip() for number in range(place.line, place.end_line + 1)]
-    found = (at for at in range(len(lines)) if lines[at : at + len(wanted)] == wanted and any(wanted))
-    return next((place.line + at for at in found), 0)
+    return source.line_of(question.place.line, question.place.end_line, program)
 
 
 def _output_line(question: Question, source: Source, printed: str) -> tuple[Span, str]:

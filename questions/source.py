@@ -51,6 +51,16 @@ class Source:
                     return Span(number, column + 1, number, column + 1 + len(needle))
         return self.span(first)
 
+    def line_of(self, first: int, last: int, text: str) -> int:
+        """Returns the line between two at which a text of several lines starts; 0 if it is not there unchanged, but for
+        spaces at the ends of lines."""
+        wanted = [line.strip() for line in text.strip("\n").split("\n")]
+        if not any(wanted):
+            return 0
+        lines = [self.line(number).strip() for number in range(first, last + 1)]
+        found = (at for at in range(len(lines)) if lines[at : at + len(wanted)] == wanted)
+        return next((first + at for at in found), 0)
+
     def next_filled(self, first: int) -> int:
         """Returns the first line from `first` on that is not blank; one past the end if all are."""
         while first <= len(self.lines) and not self.lines[first - 1].strip():

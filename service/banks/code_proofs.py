@@ -36,12 +36,13 @@ async def prove_task(
 
     seeds = settings.draw_seeds()
     found = [await _reference(question, task, judge, seeds[0])]
-    draws = await _prepare(task, sandbox, references, seeds) if found[0].holds else []
+    if not found[0].holds:
+        # It says what is right, so nothing can be judged without it.
+        return found
+    draws = await _prepare(task, sandbox, references, seeds)
     for wrong in task.wrong:
         check = await _reject_at_once(sandbox, draws, wrong.code, judge) if draws else None
         found.append(_of_wrong(question, wrong, *(check or await _rejection(wrong.code, judge, seeds))))
-    if not found[0].holds:
-        return found
     return found + await prove_reference(question, task, sandbox, settings.mutation)
 
 

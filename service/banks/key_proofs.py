@@ -267,4 +267,23 @@ async def _prove_output(question: Question, proof: Proof, sandbox: Runs, mutatio
 
 
 def _said(outcome: Outcome) -> str:
-    return outcome.stderr.strip() or outcome.detail or f"{outcome.status}; printed {outcome.stdout!r}"
+    return outcome.stderr.strip() or outcome.detail or _ended(outcome)
+
+
+def _ended(outcome: Outcome) -> str:
+    """Returns how a run ended that left no traceback."""
+    match outcome.status:
+        case "error":
+            return f"it exited with status {outcome.exit_code}"
+        case "time":
+            return f"it ran longer than {PROOF_LIMITS.wall_ms / 1000:g} s"
+        case "memory":
+            return f"it used more than {PROOF_LIMITS.memory_mb} MB"
+        case "output":
+            return "it printed more than the sandbox keeps"
+        case "crash":
+            return f"it crashed with signal {outcome.signal}"
+        case "denied":
+            return "it called what the sandbox denies"
+        case _:
+            return f"{outcome.status}; printed {outcome.stdout!r}"

@@ -40,6 +40,11 @@ BROKEN = {
     "Q221 no reference": ("### Reference\n\n```python\ndef square(x):\n    return x * x\n```\n", "", ["Q221 85"]),
     "Q222 another entry": ("def square(x):\n    return x * x\n", "def cube(x):\n    return x * x\n", ["Q222 98"]),
     "Q222 no hidden cases": ("def cases(rng):", "def others(rng):", ["Q222 105"]),
+    "Q222 another wrong solution": (
+        "### Wrong: returns itself\n\n```python\ndef square(x):\n",
+        "### Wrong: returns itself\n\n```python\ndef examples():\n",
+        ["Q222 130"],
+    ),
     "Q223 two wrong ones": (
         "### Wrong: returns itself\n\n```python\ndef square(x):\n    return x\n```\n",
         "",

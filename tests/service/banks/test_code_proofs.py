@@ -201,6 +201,15 @@ async def test_what_is_wrong_with_a_reference_is_said(sandbox: SandboxClient, na
     assert said(await proved(sandbox, **parts)) == told
 
 
+async def test_no_wrong_solution_is_judged_by_a_reference_that_cannot_be_run(sandbox: SandboxClient) -> None:
+    parts = {"Reference": "def third(x):\n    return x / 3", "Wrong: negates": "def halve(x):\n    return -x"}
+    told = said(await proved(sandbox, **parts))
+    assert list(told) == ["reference"]
+    assert (
+        told["reference"].strip() == "the reference ended with error: The program defines no function or class halve."
+    )
+
+
 ENDLESS = """
 def halve(x):
     if x < 0:

@@ -42,6 +42,21 @@ def holds(line):
     return False
 """
 
+
+@pytest.mark.parametrize(
+    ("proof", "told"),
+    [
+        ("raise SystemExit(3)", "it exited with status 3"),
+        ("import ctypes\nctypes.string_at(0)", "it crashed with signal 11"),
+        ("while True:\n    print('x' * 9999)", "it printed more than the sandbox keeps"),
+    ],
+)
+async def test_how_a_proof_ended_that_says_nothing_itself(sandbox: SandboxClient, proof: str, told: str) -> None:
+    for bound in ("", "answer = torch.ones(1) * 2"):
+        question = asked("value", "### Answer\n\n`[2.0]`", f"{proof}\n{bound}")
+        assert failed(await prove_key(question, sandbox)) == [("proof", told)]
+
+
 HOLD = {
     "a value": ("value", "### Answer\n\n`(1, 4)`", "answer = torch.zeros(3, 4).t().stride()"),
     "a value in a tensor": ("value", "### Answer\n\n`[0.5, 2.0]`", "answer = torch.tensor([0.5, 2])"),
