@@ -16,7 +16,7 @@ import typer
 from service import tracing
 from service.config import Settings, read_command_settings, read_settings
 from service.logs import hide_settings, log_to
-from service.ops.database import find_database, refuse_other_version
+from service.ops.database import find_database, find_sandbox, refuse_other_version
 from service.process import DATA, CommandFailed, listen, now, out, run_process, serve_app, stop_signal
 from service.store import migrations
 
@@ -196,9 +196,13 @@ async def _regrade_again(service: Service, *, answer: int | None, question: str)
 
 def in_database(do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:
     """Runs `do` with a service on the database in DATABASE_URL, or else on that of `dailygrad run`."""
-    with find_database(Path(os.environ.get("DAILYGRAD_DATA") or DATA)) as url:
+    data = Path(os.environ.get("DAILYGRAD_DATA") or DATA)
+    with find_database(data) as url:
         refuse_other_version(url)
-        return asyncio.run(_with_service(read_command_settings(database_url=url), do))
+        settings = read_command_settings(database_url=url)
+        if not (settings.sandbox_paths or settings.sandbox_nodes or settings.worker_urls):
+            settings = settings.model_copy(update={"sandbox_socket": find_sandbox(data)})
+        return asyncio.run(_with_service(settings, do))
 
 
 async def _with_service(settings: Settings, do: Callable[[Service], Coroutine[Any, Any, T]]) -> T:

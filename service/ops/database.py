@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from service.process import CommandFailed, FolderInUse, lock_folder, make_folder
 from service.store import migrations
 from service.store.session import start_postgres
 
+_NAMED = ("DATABASE_URL", "DAILYGRAD_DATABASE_URL")
+"""Variables that name another database than that of `dailygrad run`."""
+
 
 @contextlib.contextmanager
 def find_database(data: Path, *, create: bool = False) -> Iterator[str]:
@@ -19,7 +23,7 @@ def find_database(data: Path, *, create: bool = False) -> Iterator[str]:
 
     With `create`, the folder's database is created if it is missing and must not be in use. Raises CommandFailed.
     """
-    if any(os.environ.get(name) for name in ("DATABASE_URL", "DAILYGRAD_DATABASE_URL")):
+    if any(os.environ.get(name) for name in _NAMED):
         yield read_command_settings().database_url
         return
     folder = data.resolve()
@@ -41,6 +45,20 @@ def find_database(data: Path, *, create: bool = False) -> Iterator[str]:
             raise CommandFailed(f"`dailygrad run` uses {folder}: stop it first") from None
         # It is running or starting: join it, and leave it running.
         yield start_postgres(folder / "postgres").url
+
+
+def find_sandbox(data: Path) -> Path | None:
+    """Returns the socket of the sandbox that `dailygrad run` runs beside the database in its folder; None if it is not
+    running, or if another database is named."""
+    if any(os.environ.get(name) for name in _NAMED):
+        return None
+    path = data.resolve() / "sandbox" / "sandbox.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return None
+    return path
 
 
 def refuse_other_version(database_url: str) -> None:

@@ -248,11 +248,26 @@ def test_a_second_run_on_the_same_data_is_refused_and_other_commands_work_beside
         with running(data, *ONE_DOCUMENT) as second:
             assert second.process.wait(PATIENCE) == 2
         assert "another `dailygrad run` uses" in "".join(second.printed)
-        log = [sys.executable, "-m", "dailygrad", "bank", "log", "pytorch-core"]
-        beside = {**os.environ, "DATABASE_URL": "", "DAILYGRAD_DATA": str(data)}
-        printed = subprocess.run(log, cwd=ROOT, env=beside, capture_output=True, text=True).stdout
-        assert "pytorch-core: 1 import" in printed
+        assert "pytorch-core: 1 import" in beside(data, "bank", "log", "pytorch-core")
+        first.wait_for("Sandbox ready: torch")
+        assert re.search(r"^Sandbox: .* ready, .* isolation", beside(data, "ops"), re.M)
         assert first.stop() == []
+    assert "\nSandbox: No sandbox is connected." in beside(data, "ops")
+
+
+def beside(data: Path, *words: str) -> str:
+    """Returns what a command prints that works on the data folder, beside `dailygrad run` or without it."""
+    where = {**os.environ, "DATABASE_URL": "", "DAILYGRAD_DATA": str(data)}
+    command = [sys.executable, "-m", "dailygrad", *words]
+    return subprocess.run(command, cwd=ROOT, env=where, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.slow
+def test_a_folder_without_documents_is_refused(data: Path) -> None:
+    (data / "questions").mkdir()
+    with running(data, "--bank", str(data / "questions")) as run:
+        assert run.process.wait(PATIENCE) == 2
+    assert f"there is no document in {data}/questions: name a file, or a folder of " in "".join(run.printed)
 
 
 @pytest.mark.slow
