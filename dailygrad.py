@@ -71,6 +71,8 @@ class LazyCommands(TyperGroup):
         return None if entry is None else TyperCommand(cmd_name, help=entry.help)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        # The names among which a mistyped one is looked up.
+        self.commands = {one: command for one in COMMANDS if (command := self.get_command(ctx, one))}
         name, found, rest = super().resolve_command(ctx, args)
         if name is None or found is None:
             return name, found, rest
@@ -150,6 +152,8 @@ def explained(problem: Exception) -> str | None:
         if getattr(cause, "sqlstate", None) == DISK_FULL:
             return f"the database's disk is full: {reason}. Make room there; nothing was changed."
         return f"the database cannot be used: {reason}. Check DATABASE_URL."
+    if isinstance(problem, PermissionError) and problem.filename:
+        return f"{problem.filename} cannot be used: {problem.strerror}. Change its owner or its permissions."
     if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:
         return f"the disk is full: {problem.filename or problem.strerror}. Make room there, and start again."
     return None

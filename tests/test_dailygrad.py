@@ -59,6 +59,21 @@ def test_an_unknown_command_is_named() -> None:
     assert "No such command 'nosuch'" in done.stderr
 
 
+def test_a_mistyped_command_is_told_the_nearest() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "dailygrad", "docter"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert "No such command 'docter'. Did you mean 'doctor'?" in done.stderr
+
+
+def test_a_file_that_may_not_be_used_is_named() -> None:
+    problem = PermissionError(errno.EACCES, "Permission denied", "questions/a.md")
+    told = "questions/a.md cannot be used: Permission denied. Change its owner or its permissions."
+    assert explained(problem) == told
+    assert explained(PermissionError("without a file")) is None
+
+
 @pytest.mark.parametrize("name", sorted(MISTAKES))
 def test_an_operators_mistake_is_explained_by_its_message(name: str) -> None:
     module, _, attribute = name.rpartition(".")
