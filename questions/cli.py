@@ -188,13 +188,17 @@ def bank_list(
         out.print(f"{start}  {_brief(question.prompt)}", markup=False, soft_wrap=True)
     families = sum(bool(question.draw) for question in found)
     said = _questions(len(found))
-    out.print(f"{said}, including {families} families (*)" if families else said)
+    out.print(f"{said}, including {_families(families)} (*)" if families else said)
 
 
 def _with_parents(topic: str) -> list[str]:
     """Returns a topic and the topics above it."""
     steps = topic.split("/") if topic else []
     return ["/".join(steps[:end]) for end in range(1, len(steps) + 1)]
+
+
+def _families(count: int) -> str:
+    return f"{count} {'family' if count == 1 else 'families'}"
 
 
 def _questions(count: int) -> str:
@@ -250,7 +254,7 @@ _TABLES = ("kinds", "levels", "topics")
 
 def _print_overview(overview: Overview) -> None:
     out.print(
-        f"{_questions(overview.questions)}, including {overview.families} families; "
+        f"{_questions(overview.questions)}, including {_families(overview.families)}; "
         f"{overview.proved} with a proof, {overview.unanswered} without an answer"
     )
     for name in _TABLES:

@@ -53,6 +53,7 @@ def test_the_data_of_one_chat(tmp_path: Path) -> None:
         (("view-without-copy", "--platform", "irc"), "one of web, console, discord, slack or all"),
         (("view-without-copy", "--json"), "it needs --platform discord or slack"),
         (("view-without-copy", "missing.md"), "missing.md"),
+        (("view-without-copy", "--platform", "web", "-o", "/dev/null/a"), "another folder with --output"),
     ],
 )
 def test_an_invalid_preview_is_rejected(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -68,6 +69,8 @@ def test_a_family_shows_the_requested_number_of_variants(tmp_path: Path) -> None
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.count(" · The post ") == 2
     assert "x = torch." in ended.stdout
+    data = preview("strides-of-a-fresh-tensor", "--count", "2", "--platform", "discord", "--json", folder=tmp_path)
+    assert len(json.loads(data.stdout)) == 6, "three scenes of each"
 
 
 @pytest.mark.slow

@@ -43,7 +43,12 @@ def bank_preview(
     asked = asyncio.run(_drawn(question, count)) if question.draw else (question,)
     shown = [(one.id, make_scenes(*preview_question(one, bank))) for one in asked]
     if raw:
-        bodies = {scene.name: scene_data(scene, platform) for _, found in shown for scene in found}
+        several = len(shown) > 1
+        bodies = {
+            f"{name}: {scene.name}" if several else scene.name: scene_data(scene, platform)
+            for name, found in shown
+            for scene in found
+        }
         sys.stdout.write(json.dumps(bodies, indent=2, ensure_ascii=False) + "\n")
         return
     for chat in [chat for chat in PLATFORMS[1:] if platform in (chat, "all")]:
@@ -52,7 +57,13 @@ def bank_preview(
                 out.rule(f"{chat} · {name} · {scene.name}", style="dim")
                 out.print(scene_text(scene, chat), markup=False, soft_wrap=True)
     if platform in ("web", "all"):
-        out.print(f"Pictures: {write_page(id, shown, output)}", markup=False, soft_wrap=True)
+        try:
+            page = write_page(id, shown, output)
+        except OSError as problem:
+            raise CommandFailed(
+                f"the page cannot be written to {output} ({problem.strerror}): choose another folder with --output"
+            ) from None
+        out.print(f"Pictures: {page}", markup=False, soft_wrap=True)
 
 
 async def _drawn(family: Question, count: int) -> tuple[Question, ...]:

@@ -89,6 +89,16 @@ def test_counts_are_printed_for_people_and_programs(bank: Path) -> None:
     assert json.loads(run("stats", bank, "--format", "json").stdout)["topics"] == {"tensors/memory": 1}
 
 
+def test_one_family_is_counted_as_one(tmp_path: Path) -> None:
+    file = tmp_path / "b.md"
+    file.write_text(
+        "---\nbank: b\n---\n\n# t\n\n## a · value · mid\n\nWhat?\n\n### Draw\n\n"
+        "```python\ndef draw(rng):\n    pass\n```\n"
+    )
+    assert "1 question, including 1 family (*)" in run("list", file).stdout
+    assert "1 question, including 1 family; 1 with a proof" in run("stats", file).stdout
+
+
 def test_two_editions_are_compared(bank: Path, tmp_path: Path) -> None:
     (tmp_path / "new.md").write_text(NEW, encoding="utf-8")
     result = run("diff", bank, tmp_path / "new.md")
