@@ -72,6 +72,10 @@ def _texts(part: object) -> Iterator[str]:
             yield from _texts(value)
 
 
+_NO_BOX = re.compile(r"\s*[-*+]\s+\[\]\s")
+_OTHER_DASH = re.compile(r"\s(?:-{1,3}|–)\s")
+"""What authors write in place of the dash before a reason."""
+_CODE = re.compile(r"`+[^`]*`+")
 _BOX = "] "
 """What stands before an option, so that a short one such as `a` is not found in the heading."""
 
@@ -104,6 +108,11 @@ class _Report:
         span = self._source.span_of(place.line, place.end_line, at, after) if at else self._source.span(place.line)
         return Finding(code, severity, message, span, label=label, help=cure, part=part)
 
+    def line_matching(self, pattern: re.Pattern[str]) -> str:
+        """Returns the first line of the question that matches; empty if none does."""
+        lines = map(self._source.line, range(self._place.line, self._place.end_line + 1))
+        return next((line for line in lines if pattern.match(line)), "")
+
     def syntax(self, what: str, program: str, error: SyntaxError) -> Finding:
         """Returns a finding at the program line that Python cannot parse."""
         lines = program.split("\n")
@@ -129,7 +138,10 @@ def _choice(question: Question, report: _Report) -> Iterator[Finding]:
         yield from _family(question, report)
         return
     options = question.options
-    if len(options) < 2:
+    box = report.line_matching(_NO_BOX) if report.ours and len(options) < 2 else ""
+    if box:
+        yield report.finding("Q201", "`[]` is not a check box", "put a space between the brackets: `- [ ]`", at=box)
+    elif len(options) < 2:
         yield report.finding(
             "Q201",
             f"a `choice` needs at least two options, it has {len(options)}",
@@ -274,7 +286,9 @@ def _native(question: Question, report: _Report) -> Iterator[Finding]:
             yield report.finding(
                 "Q203",
                 f"wrong option `{option.id}` has no reason",
-                "add ` — ` and the misconception behind it",
+                f"write ` — ` in place of `{dash[0]}`, which is part of the option"
+                if (dash := _OTHER_DASH.search(_CODE.sub("", option.text)))
+                else "add ` — ` and the misconception behind it",
                 at=option.text,
                 after=_BOX,
             )

@@ -255,6 +255,9 @@ def _stray(document: Document, block: Block, why: str) -> Finding:
 NAME = "native"
 
 _HEADER = re.compile(rf"\S+[ ]+·[ ]+(?:{'|'.join(KINDS)})\b.*")
+_SIGN = r"(?:\s*[-–—•∙⋅*|/,:;]+\s*|\s+)"
+_OTHER_SIGN = re.compile(rf"([a-z0-9]+(?:-[a-z0-9]+)*){_SIGN}({'|'.join(KINDS)})(?:{_SIGN}({'|'.join(LEVELS)}))?")
+"""Matches a heading whose words are separated by another sign than `·`."""
 _DECLARED = re.compile(rf"^##[ ]+{_HEADER.pattern}", re.MULTILINE)
 _DECLARED_UTF8 = re.compile(_DECLARED.pattern.encode(), re.MULTILINE)
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -370,6 +373,9 @@ def _header(document: Document, draft: Draft, section: Section) -> _Header | Non
 
 def _header_problem(words: list[str]) -> tuple[str, str, str, str] | None:
     """Returns code, message and cure for the first word of a heading that is wrong, and the word."""
+    if len(words) == 1 and (other := _OTHER_SIGN.fullmatch(words[0])):
+        cure = f"write `## {' · '.join(word for word in other.groups() if word)}`, with the sign `·` between the words"
+        return "Q110", "this heading is not `id · kind · level`", cure, ""
     if len(words) not in (2, 3):
         return "Q110", "this heading is not `id · kind · level`", "write `## transpose-strides · choice · mid`", ""
     id, kind, *levels = words

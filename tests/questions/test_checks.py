@@ -22,6 +22,14 @@ BROKEN = {
         "- [x] `(1, 4)`\n",
         ["Q201 11"],
     ),
+    "Q201 a box without a space": (
+        "- [ ] `(4, 1)` — a transpose does not move data: the strides change instead\n- [x] `(1, 4)`\n"
+        "- [ ] {bytes} `(16, 4)` — strides count elements,\n      not bytes\n",
+        "- [] `(4, 1)` — a transpose does not move data\n- [x] `(1, 4)`\n",
+        ["Q201 19"],
+    ),
+    "Q203 another dash": (" — a transpose", " - a transpose", ["Q203 19"]),
+    "Q110 another sign": ("## why-leaf · open · mid", "## why-leaf - open - mid", ["Q110 139"]),
     "Q202 none right": ("- [x] `(1, 4)`\n", "- [ ] `(1, 4)` — no\n", ["Q202 11"]),
     "Q203 no reason": (" — a transpose does not move data: the strides change instead", "", ["Q203 19"]),
     "Q204 an id twice": ("{bytes}", "{b}", ["Q204 21"]),
@@ -212,6 +220,21 @@ LIMIT = (
     "or `device:` and one of cpu, cuda, both"
 )
 SAID = {
+    "Q201 a box without a space": (
+        "`[]` is not a check box",
+        "put a space between the brackets: `- [ ]`",
+        "- [] `(4, 1)` — a transpose does not move data",
+    ),
+    "Q203 another dash": (
+        "wrong option `a` has no reason",
+        "write ` — ` in place of ` - `, which is part of the option",
+        "`(4, 1)` - a transpose does not move data: the strides change instead",
+    ),
+    "Q110 another sign": (
+        "this heading is not `id · kind · level`",
+        "write `## why-leaf · open · mid`, with the sign `·` between the words",
+        "## why-leaf - open - mid",
+    ),
     "Q200 nothing asked": (
         "the question has no prompt",
         "write the prompt below the heading",
