@@ -85,8 +85,10 @@ class BotSettings(LinkSettings):
         except OSError as error:
             raise ValueError(_unreadable("DAILYGRAD_SERVICE_TOKEN_FILE", self.service_token_file, error)) from None
         except ValueError as error:
+            given = self.service_token.get_secret_value() or self.service_token_file is not None
+            reason = f"has {error}" if given else "is not set"
             raise ValueError(
-                f"DAILYGRAD_SERVICE_TOKEN has {error}: set it to the service's token, of at least {MIN_TOKEN_LENGTH}, "
+                f"DAILYGRAD_SERVICE_TOKEN {reason}: set it to the service's token, of at least {MIN_TOKEN_LENGTH}, "
                 "or set DAILYGRAD_SERVICE_TOKEN_FILE to a file that contains it"
             ) from None
         return self

@@ -140,8 +140,10 @@ class Settings(BaseSettings):
         except OSError as error:
             raise ValueError(_unreadable("DAILYGRAD_SERVICE_TOKEN_FILE", self.service_token_file, error)) from None
         except ValueError as error:
+            given = self.service_token is not None and self.service_token.get_secret_value()
+            reason = error if given or self.service_token_file is not None else "it is not set"
             raise ValueError(
-                f"DAILYGRAD_SERVICE_TOKEN: {error}; set at least {MIN_TOKEN_LENGTH}, for example "
+                f"DAILYGRAD_SERVICE_TOKEN: {reason}; set at least {MIN_TOKEN_LENGTH}, for example "
                 "the output of `openssl rand -hex 32`, or name a file with the token in DAILYGRAD_SERVICE_TOKEN_FILE"
             ) from None
         return self

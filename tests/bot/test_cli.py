@@ -85,13 +85,13 @@ def test_the_web_chat_starts_without_the_other_chats_packages() -> None:
     [
         (("discord",), {}, "DISCORD_TOKEN is not set"),
         (("discord-sync",), {}, "DISCORD_TOKEN is not set"),
-        (("discord",), {"DISCORD_TOKEN": "abc.def"}, "DAILYGRAD_SERVICE_TOKEN has 0 characters"),
+        (("discord",), {"DISCORD_TOKEN": "abc.def"}, "DAILYGRAD_SERVICE_TOKEN is not set: set it"),
         (("slack",), {}, "neither SLACK_APP_TOKEN (Socket Mode) nor SLACK_SIGNING_SECRET"),
         (("slack",), {"SLACK_APP_TOKEN_FILE": "/none"}, "SLACK_APP_TOKEN_FILE names /none, which cannot be read"),
         (("discord",), {"DISCORD_APPLICATION_ID": ""}, "DISCORD_TOKEN is not set"),
-        (("slack",), {"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xoxb-1"}, "DAILYGRAD_SERVICE_TOKEN has 0"),
+        (("slack",), {"SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xoxb-1"}, "DAILYGRAD_SERVICE_TOKEN is not set"),
         (("web",), {"DAILYGRAD_SERVICE_TOKEN": TOKEN, "DAILYGRAD_LINK_URL": "x"}, "DAILYGRAD_LINK_SECRET is not"),
-        (("console",), {}, "DAILYGRAD_SERVICE_TOKEN has 0 characters"),
+        (("console",), {}, "DAILYGRAD_SERVICE_TOKEN is not set: set it"),
     ],
 )
 def test_a_missing_setting_is_reported_in_one_sentence(

@@ -60,7 +60,7 @@ def test_half_a_setting_is_refused_with_its_cure(env: pytest.MonkeyPatch, given:
 
 
 def test_a_bot_needs_the_services_token(env: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(CommandFailed, match="DAILYGRAD_SERVICE_TOKEN has 0 characters"):
+    with pytest.raises(CommandFailed, match="DAILYGRAD_SERVICE_TOKEN is not set: set it"):
         load_settings(BotSettings)
     file = tmp_path / "token"
     file.write_text(TOKEN, encoding="utf-8")

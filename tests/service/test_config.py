@@ -80,7 +80,7 @@ def test_there_may_be_several_tokens_while_they_are_changed(tmp_path: Path) -> N
             },
             "DAILYGRAD_CONTESTANT_KEY_FILE: /nowhere cannot be read",
         ),
-        ({"database_url": URL}, "DAILYGRAD_SERVICE_TOKEN: 0 characters; set at least 16"),
+        ({"database_url": URL}, "DAILYGRAD_SERVICE_TOKEN: it is not set; set at least 16"),
         ({"database_url": URL, "service_token": "short"}, "DAILYGRAD_SERVICE_TOKEN: 5 characters; set at least 16"),
         ({"database_url": URL, "service_token_file": Path("/nowhere")}, "/nowhere cannot be read"),
         ({"database_url": URL, "service_token": TOKEN, "bot_tokens": "x" * 20}, "DAILYGRAD_BOT_TOKENS: token 1 has no"),
