@@ -287,12 +287,12 @@ async def _pick(session: AsyncSession, sprint: Sprint, now: datetime) -> list[in
     """Chooses the questions, without those that the channel's schedules would ask next."""
     workspace_id = sprint.workspace_id
     known = await candidates.list_candidates(session, workspace_id=workspace_id, schedule_id=None, secret=True)
+    here = [one for one, _ in await schedule_rows.list_schedules(session, workspace_id, sprint.channel_id)]
+    following = await schedules.next_postings(session, here, now)
     coming = set()
-    for schedule, channel in await schedule_rows.list_schedules(session, workspace_id):
-        posting = await schedules.next_posting(session, schedule, now) if channel.id == sprint.channel_id else None
-        if posting is not None:
-            spec = ScheduleSpec.from_stored(schedule.spec)
-            choice = await choose_for_day(session, schedule, spec, posting.date())
+    for schedule in here:
+        if (slot := following.get(schedule.id)) is not None:
+            choice = await choose_for_day(session, schedule, ScheduleSpec.from_stored(schedule.spec), slot.day)
             coming |= {choice.id} if choice else set()
     asked = await rows.count_times_asked(session, sprint.channel_id)
     picked = pick_questions(known, sprint.total, f"sprint:{sprint.id}", sprint.topic, asked, coming)

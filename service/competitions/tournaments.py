@@ -208,16 +208,11 @@ async def pick(session: AsyncSession, caller: Caller, name: str) -> int:
 
 async def _find_schedules(session: AsyncSession, caller: Caller, wanted: Sequence[int]) -> list[Schedule]:
     """Returns the wanted schedules; if none is named, those that post to the caller's channel."""
-    known = await schedule_rows.list_schedules(session, caller.workspace_id)
-    if wanted:
-        found = [schedule for schedule, _ in known if schedule.id in wanted]
-        if len(found) < len(set(wanted)):
-            raise Refused(TournamentRefused(why="schedules"))
-        return found
-    here = [s for s, _ in known if caller.channel_id in await schedule_rows.list_channels(session, s)]
-    if not here:
+    known = await schedule_rows.list_schedules(session, caller.workspace_id, None if wanted else caller.channel_id)
+    found = [schedule for schedule, _ in known if not wanted or schedule.id in wanted]
+    if len(found) < max(1, len(set(wanted))):
         raise Refused(TournamentRefused(why="schedules"))
-    return here
+    return found
 
 
 async def _lock_live(session: AsyncSession, caller: Caller) -> Tournament:

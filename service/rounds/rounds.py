@@ -17,7 +17,7 @@ from service.errors import Refused
 from service.rounds import contestant, delivery, leaderboard, measuring, practice, results
 from service.rounds.jobs import defer_measuring
 from service.rounds.ledger import LedgerPosting, grade_answer
-from service.rounds.schedules import next_posting
+from service.rounds.schedules import next_postings
 from service.rounds.tally import Result, Tally
 from service.rounds.views import build_answer_key, build_question_view, channel_variant
 from service.store import answers, locks, outbox, questions, rounds, suggestions
@@ -228,6 +228,7 @@ async def _build_reveal(session: AsyncSession, closing: _ClosingRound, tally: Ta
     chosen = {} if round_.own_variants else tally.chosen
     first = [tally.first] if tally.first else []
     people = await _view_people(session, schedule, [*first, *tally.best])
+    following = (await next_postings(session, [schedule], now)).get(schedule.id)
     return RevealPost(
         ref=str(QuestionRef("round", round_.id)),
         day=round_.day,
@@ -241,7 +242,7 @@ async def _build_reveal(session: AsyncSession, closing: _ClosingRound, tally: Ta
         unnamed=tally.shown - len(tally.best),
         contestant=await contestant.view_answer(session, round_, spec, version),
         suggested_by=await suggestions.find_credit(session, version.question_id),
-        next_at=await next_posting(session, schedule, now),
+        next_at=following.instant if following else None,
         extra=round_.number > 0,
         zone=spec.zone,
     )

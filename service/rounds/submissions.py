@@ -16,7 +16,7 @@ from service.errors import Refused
 from service.rounds import delivery, practice
 from service.rounds.jobs import Jobs
 from service.rounds.ledger import find_problem, grade_answer
-from service.rounds.schedules import next_posting
+from service.rounds.schedules import next_postings
 from service.rounds.views import build_answer_key, build_question_view, has_hint
 from service.store import answers, cards, questions, rounds, variants
 from service.store import schedules as schedule_rows
@@ -284,13 +284,9 @@ async def _failed_code(session: AsyncSession, caller: Caller, version: Version, 
 
 
 async def _next_posting_for(session: AsyncSession, caller: Caller, now: datetime) -> datetime | None:
-    here = [
-        row
-        for row, channel in await schedule_rows.list_schedules(session, caller.workspace_id)
-        if caller.channel_id in (None, channel.id)
-    ]
-    coming = [await next_posting(session, row, now) for row in here]
-    return min((instant for instant in coming if instant), default=None)
+    here = await schedule_rows.list_schedules(session, caller.workspace_id, caller.channel_id)
+    coming = await next_postings(session, [schedule for schedule, _ in here], now)
+    return min((slot.instant for slot in coming.values()), default=None)
 
 
 def _answer_input(row: AnswerRow) -> AnswerInput:

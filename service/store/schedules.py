@@ -181,8 +181,8 @@ async def lock_schedule(session: AsyncSession, workspace_id: int, schedule_id: i
 
 async def find_schedule(session: AsyncSession, workspace_id: int, schedule_id: int) -> tuple[Schedule, Channel] | None:
     """Returns an active schedule of this workspace with its channel."""
-    found = await list_schedules(session, workspace_id)
-    return next((pair for pair in found if pair[0].id == schedule_id), None)
+    row = (await session.execute(*_select_schedules(workspace_id, None, schedule_id))).one_or_none()
+    return None if row is None else (row[0], row[1])
 
 
 async def find_for_channel(session: AsyncSession, channel_id: int) -> int | None:
@@ -192,19 +192,26 @@ async def find_for_channel(session: AsyncSession, channel_id: int) -> int | None
     return await session.scalar(query.order_by(*order).limit(1))
 
 
-async def list_schedules(session: AsyncSession, workspace_id: int) -> Sequence[tuple[Schedule, Channel]]:
-    """Returns the active schedules of the workspace with their channels, oldest first."""
-    return [(schedule, channel) for schedule, channel in await session.execute(*_select_schedules(workspace_id))]
+async def list_schedules(
+    session: AsyncSession, workspace_id: int, channel_id: int | None = None
+) -> Sequence[tuple[Schedule, Channel]]:
+    """Returns the active schedules of the workspace with their home channels, oldest first. With a channel, only those
+    that post to it, as their home or as a shared channel."""
+    found = await session.execute(*_select_schedules(workspace_id, channel_id, None))
+    return [(schedule, channel) for schedule, channel in found]
 
 
 @built_once
-def _select_schedules(workspace_id: int) -> Select[Schedule, Channel]:
-    return (
+def _select_schedules(workspace_id: int, channel_id: int | None, schedule_id: int | None) -> Select[Schedule, Channel]:
+    query = (
         select(Schedule, Channel)
         .join(Channel, Channel.id == Schedule.channel_id)
         .where(Schedule.workspace_id == workspace_id, Schedule.removed_at.is_(None))
         .order_by(Schedule.id)
     )
+    if channel_id is not None:
+        query = query.where(posts_to(channel_id))
+    return query if schedule_id is None else query.where(Schedule.id == schedule_id)
 
 
 async def list_skips(session: AsyncSession, schedule_id: int) -> frozenset[date]:
@@ -239,6 +246,17 @@ def is_slot(schedule_id: int, day: date) -> ColumnElement[bool]:
 async def find_round(session: AsyncSession, schedule_id: int, day: date) -> Round | None:
     """Returns the round of that slot, if it exists."""
     return await session.scalar(select(Round).where(is_slot(schedule_id, day)))
+
+
+async def list_slot_days(session: AsyncSession, schedule_ids: Collection[int], first: date) -> dict[int, set[date]]:
+    """Returns the local dates from `first` on whose slots have a round, posted or skipped, by schedule."""
+    query = select(Round.schedule_id, Round.day).where(
+        Round.schedule_id.in_(schedule_ids), Round.day >= first, Round.number == 0
+    )
+    found: dict[int, set[date]] = {id_: set() for id_ in schedule_ids}
+    for schedule_id, day in await session.execute(query):
+        found[schedule_id].add(day)
+    return found
 
 
 def add(session: AsyncSession, caller: Caller, channel_id: int, spec: dict[str, Any], since: datetime) -> Schedule:

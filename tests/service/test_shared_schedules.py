@@ -21,6 +21,7 @@ from service.wire import (
     Where,
 )
 from tests.conftest import Clock
+from tests.service.competitions.sprint_scene import SprintScene
 from tests.service.daily_channel import DailyChannel, choice
 from tests.service.refusals import refused
 from tests.service.two_chats import GUILD, TEAM, TwoChats
@@ -79,6 +80,21 @@ async def test_both_channels_have_the_same_board_and_the_open_question(chats: Tw
     assert boards[0].rows == boards[1].rows
     with refused(NoOpenRound()):
         await chats.daily.client.close_now(chats.boss("slack"), "close", TEAM)
+
+
+async def test_both_channels_say_when_the_next_question_comes(chats: TwoChats) -> None:
+    coming = [
+        (await chats.daily.client.today(chats.who("Ada", platform), where)).next_at  # type: ignore[arg-type]
+        for platform, where in (("discord", GUILD), ("slack", TEAM), ("discord", ASIDE))
+    ]
+    assert coming == [chats.clock.now + timedelta(hours=1)] * 2 + [None]
+
+
+async def test_a_sprint_in_either_channel_leaves_the_next_question_to_the_schedule(chats: TwoChats) -> None:
+    client, boss = chats.daily.client, chats.boss("slack")
+    coming = (await client.schedule_preview(boss, 1)).question.id
+    await client.sprint_start(boss, "sprint", TEAM, 10, 20)
+    assert coming not in await SprintScene(chats.daily, chats.clock).chosen()
 
 
 async def test_the_speed_of_an_answer_is_measured_from_the_post_in_its_own_chat(chats: TwoChats) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import update
 
 from questions.model import Question
 from service.store.competition_tables import Sprint, SprintAnswer, SprintQuestion
+from service.store.questions import get_version
 from service.store.tables import Base
 from service.wire import (
     AnswerInput,
@@ -96,6 +97,12 @@ class SprintScene:
 
     async def answers(self, post: SprintQuestionPost, given: str | AnswerInput, name: str = "Ada") -> AnswerResult:
         return await self.daily.answer(post.ref, given, name)
+
+    async def chosen(self) -> list[str]:
+        """Returns the ids of the questions that were chosen, asked or not."""
+        rows = await self.daily.rows(SprintQuestion)
+        async with self.daily.service.sessions() as session:
+            return [(await get_version(session, row.version_id)).question.id for row in rows]
 
     async def bank(self, count: int = 3) -> None:
         await self.daily.bank(*several(count))

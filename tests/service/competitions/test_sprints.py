@@ -39,7 +39,7 @@ from service.wire import (
 )
 from tests.conftest import Clock
 from tests.service.competitions.sprint_scene import SprintScene, one_of, several
-from tests.service.daily_channel import DAILY, DailyChannel, choice, code, prose, value
+from tests.service.daily_channel import DAILY, SPEC, DailyChannel, choice, code, prose, value
 from tests.service.refusals import refused
 
 
@@ -244,6 +244,19 @@ async def test_the_next_question_of_the_channel_is_left_to_its_schedule(scene: S
         asked.append((await scene.asks()).question.id)
         await scene.reveals()
     assert coming not in asked and len(set(asked)) == 3
+
+
+@pytest.mark.parametrize(("zone", "at"), [("Asia/Tokyo", time(7)), ("America/New_York", time(21))])
+async def test_a_question_that_comes_on_another_date_than_utcs_is_left_to_its_schedule(
+    scene: SprintScene, zone: str, at: time
+) -> None:
+    await scene.bank(12)
+    every_day = {"zone": zone, "at": at, "weekdays": tuple(range(7))}
+    schedule = await scene.daily.schedule(SPEC.model_copy(update=every_day))
+    boss = scene.daily.who("Boss", admin=True)
+    coming = (await scene.daily.client.schedule_preview(boss, schedule)).question.id
+    await scene.starts(10)
+    assert coming not in await scene.chosen()
 
 
 async def test_a_wrong_answer_comes_back_as_practice(scene: SprintScene) -> None:

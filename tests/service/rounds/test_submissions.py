@@ -263,6 +263,19 @@ async def test_today_says_when_the_next_one_comes(daily: DailyChannel, clock: Cl
     assert (await daily.client.today(daily.who(), Where(channel="quiet"))).next_at is None
 
 
+async def test_today_takes_the_same_number_of_statements_for_any_number_of_schedules(daily: DailyChannel) -> None:
+    await daily.bank(choice())
+    seen = []
+    for _ in range(2):
+        for _ in range(3):
+            await daily.schedule()
+        await daily.client.today(daily.who(), DAILY)
+        with counted() as sent:
+            assert (await daily.client.today(daily.who(), DAILY)).next_at == NINE
+        seen.append(len(sent))
+    assert seen[0] == seen[1]
+
+
 async def test_only_code_questions_can_be_tried(daily: DailyChannel, clock: Clock) -> None:
     ref = await open_round(daily, clock, code())
     # This test has no sandbox, which is reported before anything is looked up.
