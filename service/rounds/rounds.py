@@ -64,21 +64,16 @@ async def close_due(sessions: Sessions, now: datetime) -> int:
         # A question that never reached its channel is given up first, so that nothing is revealed there.
         await delivery.give_up_expired(session, now, "question")
         due = await rounds.list_due_to_close(session, now)
-    closed = []
+    closed = 0
     for round_id in due:
         try:
             async with sessions.begin() as session:
                 ours = await locks.try_lock(session, locks.CLOSING, [round_id])
-                if ours and await close_round(session, round_id, now):
-                    closed.append(round_id)
+                closed += bool(ours) and await close_round(session, round_id, now)
         except (SQLAlchemyError, ValueError, TypeError) as error:
             # A round that cannot be closed must not block the others; the next tick retries it.
             log.error("round not closed", round=round_id, exc_info=error)
-    if closed:
-        async with sessions.begin() as session:
-            workspaces = await rounds.list_workspaces(session, closed)
-            await calibration_rows.mark_due(session, workspaces, now + CALIBRATION_DELAY)
-    return len(closed)
+    return closed
 
 
 async def close_now(session: AsyncSession, caller: Caller, now: datetime) -> RoundView:
@@ -92,7 +87,10 @@ async def close_now(session: AsyncSession, caller: Caller, now: datetime) -> Rou
 
 
 async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bool:
-    """Grades the answers, posts the points and enqueues the reveal. Returns False if the round was already closed."""
+    """Grades the answers, posts the points, enqueues the reveal and makes a calibration due.
+
+    Returns False if the round was already closed.
+    """
     found = await rounds.lock_open(session, round_id)
     if found is None:
         return False
@@ -126,6 +124,7 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     await results.enqueue_wanted(session, round_, schedule, now)
     if measuring.is_measured(round_, schedule, version):
         await defer_measuring(session, round_id)
+    await calibration_rows.mark_due(session, schedule.workspace_id, now + CALIBRATION_DELAY)
     return True
 
 

@@ -110,13 +110,9 @@ class FirstAnswer:
     """None in practice."""
 
 
-async def mark_due(session: AsyncSession, workspace_ids: Collection[int], due_at: datetime) -> None:
-    """Makes calibrations due at an instant, unless they are due sooner."""
-    if not workspace_ids:
-        return
-    # Always in the same order, so that two processes cannot deadlock.
-    rows = [{"workspace_id": id_, "due_at": due_at} for id_ in sorted(set(workspace_ids))]
-    made = insert(CalibrationRow).values(rows)
+async def mark_due(session: AsyncSession, workspace_id: int, due_at: datetime) -> None:
+    """Makes the workspace's calibration due at an instant, unless it is due sooner."""
+    made = insert(CalibrationRow).values(workspace_id=workspace_id, due_at=due_at)
     sooner = func.least(CalibrationRow.due_at, made.excluded.due_at)
     await session.execute(made.on_conflict_do_update(index_elements=["workspace_id"], set_={"due_at": sooner}))
 

@@ -224,12 +224,6 @@ async def list_due_to_close_of(session: AsyncSession, schedule_ids: Collection[i
     return {row[0]: row[1] for row in await session.execute(query)}
 
 
-async def list_workspaces(session: AsyncSession, round_ids: Collection[int]) -> Sequence[int]:
-    """Returns the workspaces of these rounds."""
-    query = select(Schedule.workspace_id).distinct().join(Round, Round.schedule_id == Schedule.id)
-    return (await session.scalars(query.where(Round.id.in_(round_ids)))).all()
-
-
 async def list_judged_since(session: AsyncSession, first: date, last: Round) -> Sequence[int]:
     """Returns the ids of the schedule's posted rounds from a day up to a round, both included, except those with an
     open question."""

@@ -56,12 +56,23 @@ async def test_a_close_calibrates_its_workspace_once_within_minutes(daily: Daily
     assert row.at == clock.now - timedelta(minutes=5)
 
 
+async def test_a_round_that_an_admin_closes_makes_a_calibration_due(daily: DailyChannel, clock: Clock) -> None:
+    await daily.bank(choice("q1"))
+    await daily.schedule()
+    clock.advance(hours=1)
+    await daily.ticked()
+    await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
+    (row,) = await daily.rows(CalibrationRow)
+    assert row.due_at == clock.now + CALIBRATION_DELAY
+
+
 async def test_closes_in_a_row_are_calibrated_together(daily: DailyChannel, clock: Clock) -> None:
     for name in ("home", "away"):
         await daily.client.join(daily.who(workspace=name), DAILY)
     async with daily.service.sessions.begin() as session:
-        await calibrations.mark_due(session, [1, 2], clock.now)
-        await calibrations.mark_due(session, [1], clock.now + DAY)
+        await calibrations.mark_due(session, 1, clock.now)
+        await calibrations.mark_due(session, 2, clock.now)
+        await calibrations.mark_due(session, 1, clock.now + DAY)
         await calibrations.save(session, 2, calibrations.Calibration(Scale(), {"": [1.0]}, 1, 1), {}, clock.now)
     async with daily.service.sessions.begin() as session:
         assert await calibrations.claim_due(session, clock.now, LEAST_AGE, 10) == [1]
