@@ -10,6 +10,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import Body, Depends, Request
+from pydantic import AfterValidator
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from questions.model import LONGEST_RECIPE
@@ -76,7 +77,19 @@ LARGEST = 5_000_000
 Id = Annotated[int, Body(embed=True, ge=1, lt=2**63)]
 NameBody = Annotated[Short, Body(embed=True, min_length=1)]
 SpecBody = Annotated[ScheduleSpec, Body(embed=True)]
-DayBody = Annotated[date, Body(embed=True)]
+
+FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(2999, 12, 31)
+"""Local dates that a call can name. Those at the ends of the calendar have no instant in some time zones."""
+
+
+def _within_calendar(day: date) -> date:
+    if not FIRST_DAY <= day <= LAST_DAY:
+        raise ValueError(f"name a day from {FIRST_DAY} to {LAST_DAY}")
+    return day
+
+
+Day = Annotated[date, AfterValidator(_within_calendar)]
+DayBody = Annotated[Day, Body(embed=True)]
 FlagBody = Annotated[bool, Body(embed=True)]
 TextBody = Annotated[Short, Body(embed=True)]
 
@@ -187,7 +200,7 @@ async def schedule_unskip(change: TheChange, schedule: Id, day: DayBody) -> Sche
 
 @router.post("/schedule/preview")
 async def schedule_preview(
-    call: TheCall, who: TheCaller, schedule: Id, day: Annotated[date | None, Body(embed=True)] = None
+    call: TheCall, who: TheCaller, schedule: Id, day: Annotated[Day | None, Body(embed=True)] = None
 ) -> RoundView:
     async with looking(call, who) as (session, caller):
         return await planning.preview(session, caller, schedule, call.now, day)

@@ -112,7 +112,13 @@ async def plan_later(session: AsyncSession, caller: Caller, wanted: PlannedSprin
     channel_id, topic = await _read_plan(session, caller, plan)
     zone = await schedule_rows.get_zone(session, caller.workspace_id)
     today = now.astimezone(get_zone(zone)).date()
-    instant = local_instant(zone, wanted.day or today, wanted.at)
+    day = wanted.day or today
+    # Days are compared first, because those at the ends of the calendar have no instant in some zones.
+    if day < today:
+        raise Refused(SprintRefused(why="past"))
+    if day > today + FARTHEST:
+        raise Refused(SprintRefused(why="far"))
+    instant = local_instant(zone, day, wanted.at)
     if wanted.day is None and instant <= now:
         instant = local_instant(zone, today + timedelta(days=1), wanted.at)
     if instant <= now:

@@ -67,6 +67,16 @@ LOOKS: dict[str, Callable[[ServiceClient, Who], Awaitable[object]]] = {
 }
 """Every call that changes nothing."""
 
+DayCall = Callable[[ServiceClient, Who, date], Awaitable[object]]
+DAY_CALLS: dict[str, DayCall] = {
+    "month": lambda client, who, day: client.schedule_month(who, 1, day, ScheduleChanges()),
+    "preview": lambda client, who, day: client.schedule_preview(who, 1, day),
+    "restore": lambda client, who, day: client.member_restore(who, "restore", "Boss", day),
+    "skip": lambda client, who, day: client.schedule_skip(who, "skip", 1, day),
+    "unskip": lambda client, who, day: client.schedule_unskip(who, "unskip", 1, day),
+}
+"""Every call about a local date."""
+
 
 @pytest.fixture
 def boss(daily: DailyChannel) -> Who:
@@ -314,3 +324,14 @@ async def test_what_cannot_be_is_refused_by_name(
         await change(daily.client, boss)
     assert isinstance(refusal.value.refusal, InvalidInput)
     assert refusal.value.refusal.field == said
+
+
+@pytest.mark.parametrize("name", DAY_CALLS)
+async def test_days_at_the_ends_of_the_calendar_are_invalid(daily: DailyChannel, name: str) -> None:
+    boss = daily.who("Boss", admin=True)
+    await daily.bank(choice())
+    await daily.schedule(ScheduleSpec(at=time(23, 30), zone="America/New_York", weekdays=tuple(range(7))))
+    field, found = "month" if name == "month" else "day", "name a day from 2000-01-01 to 2999-12-31"
+    for day in (date.min, date.max):
+        with refused(InvalidInput(field=field, problem="invalid", detail=found)):
+            await DAY_CALLS[name](daily.client, boss, day)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import time, timedelta
+from datetime import date, time, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -433,6 +433,15 @@ async def test_a_time_without_a_day_is_the_next_such_time(scene: SprintScene) ->
     for day, why in ((before.date(), "past"), (now.date() + timedelta(days=61), "far")):
         with refused(SprintRefused(why=why)):
             await plans(scene, before.time(), f"at {day}", day=day)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
+async def test_days_at_the_ends_of_the_calendar_are_past_and_far(scene: SprintScene, zone: str) -> None:
+    await scene.bank()
+    await scene.daily.schedule(SPEC.model_copy(update={"zone": zone}))
+    for day, why in ((date.min, "past"), (date.max, "far")):
+        with refused(SprintRefused(why=why)):
+            await plans(scene, time(23, 30), why, day=day)
 
 
 async def test_a_planned_sprint_is_cancelled_and_the_channel_sees_it(scene: SprintScene) -> None:
