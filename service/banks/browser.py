@@ -11,7 +11,7 @@ from service.banks.moderation import find_named
 from service.rounds.views import build_answer_key, build_question_view
 from service.store import bank_browser
 from service.store.members import Caller
-from service.store.questions import get_version, is_asked_now
+from service.store.questions import get_version, is_secret
 from service.wire import BankPage, QuestionDetails, QuestionFilter
 
 PAGE = 25
@@ -25,15 +25,16 @@ async def search(session: AsyncSession, caller: Caller, wanted: QuestionFilter) 
 
 
 async def view(session: AsyncSession, caller: Caller, question: str, now: datetime) -> QuestionDetails:
-    """Returns all about one question. Without key and figures while the workspace is asking it."""
+    """Returns all about one question. Without key and figures while the workspace or a duel of the caller asks it."""
     row, current = (await find_named(session, caller, question))[0]
     version = await get_version(session, current.id)
-    secret = await is_asked_now(session, caller.workspace_id, row.id)
+    secret = await is_secret(session, caller, row.id)
+    figures = None if secret else await item_statistics.sum_item(session, caller.workspace_id, row.id, row.key, now)
     return QuestionDetails(
         listed=await bank_browser.get_listed(session, caller.workspace_id, row.id),
         question=build_question_view(version),
         key=None if secret else build_answer_key(version),
         versions=await bank_browser.list_versions(session, caller.workspace_id, row.id),
-        statistics=None if secret else await item_statistics.view_item(session, caller, row.key, now),
+        statistics=figures,
         reports=await bank_browser.count_open_reports(session, caller.workspace_id, row.id),
     )

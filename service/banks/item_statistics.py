@@ -25,11 +25,11 @@ from service.domain.item_statistics import (
     wilson_interval,
 )
 from service.errors import Refused
-from service.store import calibrations, duels
+from service.store import calibrations
 from service.store import item_statistics as rows
 from service.store.item_statistics import ItemSums, OptionPicks
 from service.store.members import Caller
-from service.store.questions import is_asked_now
+from service.store.questions import is_secret
 from service.wire import BankStatistics, ItemFinding, ItemList, ItemStatistics, StillOpen, WrongOption
 
 PERIOD = timedelta(days=365)
@@ -60,9 +60,7 @@ async def view_bank(session: AsyncSession, caller: Caller, now: datetime) -> Ban
 async def view_item(session: AsyncSession, caller: Caller, question: str, now: datetime) -> ItemStatistics:
     """Returns the figures of one question. Refused while a round, a sprint or a duel of the caller asks it."""
     row, _ = (await find_named(session, caller, question))[0]
-    if await is_asked_now(session, caller.workspace_id, row.id):
-        raise Refused(StillOpen())
-    if await duels.is_question_in_duel(session, caller.member_id, row.id):
+    if await is_secret(session, caller, row.id):
         raise Refused(StillOpen())
     return await sum_item(session, caller.workspace_id, row.id, row.key, now)
 

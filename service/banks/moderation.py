@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from service.errors import Refused
 from service.rounds.review import notify_member, notify_moderators
 from service.rounds.views import build_answer_key, build_question_view
-from service.store import answers, banks, duels, markings, members, reports, sprints, variants
+from service.store import answers, banks, markings, members, reports, sprints, variants
 from service.store.banks import is_own_question
 from service.store.members import Caller
-from service.store.questions import Version, get_version, is_asked_now, newest_version_id
+from service.store.questions import Version, get_version, is_secret, newest_version_id
 from service.store.reports import Report
 from service.store.tables import QuestionRow, QuestionVersion
 from service.wire import (
@@ -47,9 +47,7 @@ async def visible_version(session: AsyncSession, caller: Caller, question: str) 
     sprint with it has closed.
     """
     for row, asked in await find_named(session, caller, question):
-        if await is_asked_now(session, caller.workspace_id, row.id):
-            raise Refused(StillOpen())
-        if await duels.is_question_in_duel(session, caller.member_id, row.id):
+        if await is_secret(session, caller, row.id):
             raise Refused(StillOpen())
         if await banks.has_met_question(session, caller, row.id):
             return await get_version(session, await variants.pick_to_explain(session, caller, asked.id, question))
@@ -85,10 +83,7 @@ async def find_named(
 
 async def set_retired(session: AsyncSession, caller: Caller, question: str, retired: bool, now: datetime) -> None:
     """Retires or restores a question in this workspace. Refused if its document no longer has it."""
-    found = await banks.find_questions(session, caller.workspace_id, question)
-    if not found:
-        raise Refused(NotFound(what="question", name=question))
-    row, _ = found[0]
+    row, _ = (await find_named(session, caller, question))[0]
     if retired:
         await banks.retire(session, caller.workspace_id, row.id, now)
         return

@@ -64,9 +64,9 @@ async def apply_action(session: AsyncSession, caller: Caller, action: PrivacyAct
 async def _collect(session: AsyncSession, member: Member) -> dict[str, Any]:
     """Returns what is stored about a member, for an export. `personal_data` says what of it is left out, and why.
 
-    How good an answer is stays out while its question is asked: others may still answer it.
+    How good an answer is stays out while its question is asked: others, or the member in a duel, may still answer it.
     """
-    secret = await questions.list_asked_now(session, member.workspace_id)
+    secret = await questions.list_secret(session, member.workspace_id, member.id)
     return {
         "member": {
             "name": member.name,

@@ -208,9 +208,9 @@ async def _record_practice(
         next_due = await practice.record_review(
             session, member_id=caller.member_id, question_id=version.question_id, credit=verdict.credit, now=now
         )
-    if await questions.is_asked_now(session, caller.workspace_id, version.question_id):
-        # Slightly late for a round that is not closed yet: the key waits for the reveal. So does the date of the card,
-        # which would say how good the answer is.
+    if await questions.is_secret(session, caller, version.question_id):
+        # Late for a round that is not closed yet, or whose question a duel of theirs asks now: the key waits for its
+        # end. So does the date of the card, which would say how good the answer is.
         return AnswerResult(status="judged", ref=ref, given=given)
     return AnswerResult(
         status="judged",

@@ -177,16 +177,6 @@ def list_asked_in_duels(member_id: int) -> Select[int]:
     )
 
 
-async def is_question_in_duel(session: AsyncSession, member_id: int, question_id: int) -> bool:
-    """Returns whether a duel that the member is playing asks any version of the question."""
-    return await session.scalar(*_select_in_duel(member_id, question_id)) is not None
-
-
-@built_once
-def _select_in_duel(member_id: int, question_id: int) -> Select[int]:
-    return select(QuestionRow.id).where(QuestionRow.id == question_id, is_asked_in_duel(member_id))
-
-
 def _plays(member_id: int) -> ColumnElement[bool]:
     return or_(Duel.challenger_id == member_id, Duel.opponent_id == member_id)
 

@@ -109,9 +109,10 @@ async def is_asked_now(session: AsyncSession, workspace_id: int, question_id: in
     return await session.scalar(*_select_asked(workspace_id, question_id)) is not None
 
 
-async def list_asked_now(session: AsyncSession, workspace_id: int) -> frozenset[str]:
-    """Returns the ids of the questions of which `is_asked_now` is true, as their documents have them."""
-    return frozenset(await session.scalars(select(QuestionRow.key).where(banks.is_asked_now(workspace_id))))
+async def list_secret(session: AsyncSession, workspace_id: int, member_id: int) -> frozenset[str]:
+    """Returns the ids of the questions whose key is secret to the member now, as their documents have them."""
+    asked = banks.is_asked_now(workspace_id) | duels.is_asked_in_duel(member_id)
+    return frozenset(await session.scalars(select(QuestionRow.key).where(asked)))
 
 
 @built_once

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -14,7 +15,18 @@ from service.store.cards import CardRow
 from service.store.competition_tables import Duel, DuelRating
 from service.store.competition_tables import DuelTurn as DuelTurnRow
 from service.store.tables import Ledger, Outbox
-from service.wire import AnswerInput, DuelPost, DuelRefused, DuelTurn, DuelView, NotFound, Platform, StillOpen, Who
+from service.wire import (
+    AnswerInput,
+    DuelPost,
+    DuelRefused,
+    DuelTurn,
+    DuelView,
+    NotFound,
+    Platform,
+    QuestionPost,
+    StillOpen,
+    Who,
+)
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, code, prose, value
 from tests.service.two_chats import GUILD, TEAM, TwoChats
@@ -142,6 +154,34 @@ async def test_nothing_says_before_the_end_what_is_right(players: Players) -> No
     review = await players.client.duel_show(players.bo, duel)
     assert [answer.correct for answer in review.answers] == [False] * QUESTIONS
     assert all(answer.key is not None for answer in review.answers)
+
+
+async def test_a_late_answer_to_a_round_says_nothing_of_a_question_in_a_running_duel(players: Players) -> None:
+    await players.daily.schedule()
+    players.clock.advance(hours=1)
+    (post,) = [body for body in await players.daily.ticked() if isinstance(body, QuestionPost)]
+    players.clock.advance(hours=8)
+    await players.daily.ticked()
+    duel = (await players.begun()).duel
+    late = await players.daily.answer(post.ref, RIGHT)
+    assert (late.status, late.verdict, late.key, late.next_due, late.progress) == ("late", None, None, None, None)
+    export = json.loads((await players.client.privacy(players.ada, "export", "export")).export)
+    assert [answer["verdict"] for answer in export["answers"]] == [None] and export["cards"] == []
+    for name in ("Ada", "Bo"):
+        await players.plays(name, duel, [RIGHT] * QUESTIONS)
+    late = await players.daily.answer(post.ref, RIGHT)
+    assert late.verdict is not None and late.key is not None
+
+
+async def test_an_admin_who_duels_sees_a_question_of_the_duel_without_its_key(players: Players) -> None:
+    boss = players.daily.who("Ada", admin=True)
+    duel = (await players.begun()).duel
+    shown = await players.client.bank_question(boss, "views")
+    assert (shown.listed.id, shown.key, shown.statistics) == ("views", None, None)
+    for name in ("Ada", "Bo"):
+        await players.plays(name, duel, [RIGHT] * QUESTIONS)
+    shown = await players.client.bank_question(boss, "views")
+    assert shown.key is not None and shown.statistics is not None
 
 
 async def test_a_question_of_an_open_round_is_neither_drawn_nor_revealed(players: Players) -> None:
