@@ -106,7 +106,7 @@ class ChildPool:
                 return child
             child.close()  # it died while parked: the machine was short of memory
             self.refill()
-        async with asyncio.timeout(self.settings.patience_s):
+        async with self._patience():
             await self._zygote_up.wait()
         if self.zygote is None:
             raise ZygoteDied("it died before it was asked for a child")
@@ -192,12 +192,21 @@ class ChildPool:
         waiter: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         try:
-            async with asyncio.timeout(self.settings.patience_s):
+            async with self._patience():
                 return await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
                 self._park(waiter.result())
             raise
+
+    @contextlib.asynccontextmanager
+    async def _patience(self) -> AsyncIterator[None]:
+        """Raises TimeoutError if the block takes longer than callers wait for a child."""
+        try:
+            async with asyncio.timeout(self.settings.patience_s):
+                yield
+        except TimeoutError:
+            raise TimeoutError(f"no child was ready within {self.settings.patience_s:g} s") from None
 
     def _park(self, child: Child) -> None:
         while self._waiting:
@@ -248,6 +257,21 @@ def _new_memory() -> int:
     descriptor = _open_nameless()
     os.ftruncate(descriptor, MEMORY_BYTES)
     return descriptor
+
+
+def _open_pipes_and_memory() -> tuple[list[tuple[int, int]], int]:
+    """Returns a child's four pipes and its memory. Keeps none of them open if one cannot be opened.
+
+    The pool tries again and again, and each attempt would leave fewer descriptors to the next.
+    """
+    pipes: list[tuple[int, int]] = []
+    try:
+        pipes += (os.pipe() for _ in range(4))
+        return pipes, _new_memory()
+    except OSError:
+        for descriptor in (end for pipe in pipes for end in pipe):
+            os.close(descriptor)
+        raise
 
 
 def _open_nameless() -> int:
@@ -326,10 +350,8 @@ class Zygote:
 
         Raises OSError when the child cannot be started, and ZygoteDied when the zygote has ended.
         """
-        pipes = [os.pipe() for _ in range(4)]
-        (run_in, run_out), *outward = pipes
-        (results_in, results_out), (stdout_in, stdout_out), (stderr_in, stderr_out) = outward
-        memory = _new_memory()
+        pipes, memory = _open_pipes_and_memory()
+        (run_in, run_out), (results_in, results_out), (stdout_in, stdout_out), (stderr_in, stderr_out) = pipes
         child_ends = (run_in, results_out, stdout_out, stderr_out)
         child = Child(run_out, results_in, stdout_in, stderr_in, disk_mb, memory)
         self._last_number += 1

@@ -234,15 +234,18 @@ class Supervisor:
     async def _execute(self, run: Run, arrived: float) -> Outcome:
         # The program must not learn whose run it is, nor what it is for.
         anonymous = replace(run, owner="", priority="background", role="program")
-        try:
-            if run.device == "cuda":
-                with self.gpus.reserve() as executor:
-                    return await self._execute_in_child(executor, anonymous, arrived)
-            return await self._execute_in_child(self.compiler if uses_compiler(run) else self.cpu, anonymous, arrived)
-        except GpuUnavailable as problem:
-            return replace(self._internal(run, f"{GPU_UNAVAILABLE}: {problem}"), refused="device")
-        except (ZygoteDied, OSError, TimeoutError) as problem:
-            return self._internal(run, f"{type(problem).__name__}: {problem}. {self.pool.trouble}")
+        with self._executor_for(run) as executor:
+            try:
+                return await self._execute_in_child(executor, anonymous, arrived)
+            except GpuUnavailable as problem:
+                return replace(self._internal(run, f"{GPU_UNAVAILABLE}: {problem}"), refused="device")
+            except (ZygoteDied, OSError, TimeoutError) as problem:
+                return self._internal(run, f"{type(problem).__name__}: {problem}. {executor.pool.trouble}")
+
+    def _executor_for(self, run: Run) -> contextlib.AbstractContextManager[Executor]:
+        if run.device == "cuda":
+            return self.gpus.reserve()
+        return contextlib.nullcontext(self.compiler if uses_compiler(run) else self.cpu)
 
     async def _execute_in_child(self, executor: Executor, run: Run, arrived: float) -> Outcome:
         for _ in range(_MAX_CHILDREN_TRIED):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,16 @@ def test_a_client_waits_longer_than_the_pool_whose_zygote_takes_longest() -> Non
 def test_the_supervisor_gives_the_compilers_pool_its_patience(tmp_path: Path) -> None:
     started = Supervisor(SupervisorSettings(socket=tmp_path / "socket", concurrency=1), jail.probe(weaker=False))
     assert started.compiler.pool.settings.patience_s == compiler.PATIENCE_S
+
+
+async def test_a_run_that_gets_no_child_says_what_is_wrong_with_its_own_pool(tmp_path: Path) -> None:
+    started = Supervisor(SupervisorSettings(socket=tmp_path / "socket", concurrency=1), jail.probe(weaker=False))
+    for executor, trouble in ((started.cpu, "no disk"), (started.compiler, "no memory")):
+        executor.pool.settings = replace(executor.pool.settings, patience_s=0.01)
+        executor.pool.trouble = trouble
+    for code, trouble in (("print(1)", "no disk"), (COMPILED, "no memory")):
+        outcome = await started.run(Run("x", code))
+        assert (outcome.status, outcome.detail) == (
+            "internal",
+            f"TimeoutError: no child was ready within 0.01 s. {trouble}",
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 
 import psutil
@@ -122,6 +123,24 @@ async def test_a_process_id_in_use_is_not_freed_even_if_its_child_ends() -> None
         child.close()
         other.close()
     finally:
+        await zygote.stop()
+
+
+@pytest.mark.parametrize("spare", [0, 5, 8])
+async def test_a_child_that_lacks_descriptors_leaves_none_open(spare: int) -> None:
+    zygote = await Zygote.start(jail.probe(weaker=False).bwrap)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before, free = psutil.Process().num_fds(), os.dup(0)
+    os.close(free)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + spare, limits[1]))
+        with pytest.raises(OSError, match="Too many open files"):
+            await zygote.spawn(16)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        assert psutil.Process().num_fds() == before
+        (await zygote.spawn(16)).close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
         await zygote.stop()
 
 
