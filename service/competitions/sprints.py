@@ -385,7 +385,7 @@ async def _end(session: AsyncSession, sprint: Sprint, now: datetime) -> None:
     ranked = await _rank(session, sprint)
     won = [score.member_id for rank, score in ranked if rank == 1]
     if won:
-        shown = ranked[: max(leaderboard.SHOWN, len(won))]
+        shown = ranked[: max(leaderboard.WINNERS_NAMED, len(won))]
         top = tuple(Placed(rank=rank, name=score.name, points=score.points) for rank, score in shown)
         post = WinnerPost(event="sprint", top=top, role="")
         await leaderboard.announce_winners(

@@ -5,6 +5,7 @@ The order of members is in `service.store.migrations.boards`, where boards are k
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +21,6 @@ from service.rounds.schedules import resolve_topics
 from service.store import boards, ledger, outbox, rounds, schedules
 from service.store.board_pages import BoardPage, PageWanted, look_at_board
 from service.store.boards import BoardLine
-from service.store.ledger import list_hidden_members
 from service.store.members import Caller, list_ids_on
 from service.store.rounds import Histories
 from service.store.tables import Season
@@ -233,8 +233,9 @@ async def list_seasons(session: AsyncSession, caller: Caller) -> tuple[SeasonVie
 
 
 async def view_season(session: AsyncSession, caller: Caller, season_id: int) -> SeasonView:
-    """Returns a season of the caller's workspace. Raises KeyError if there is none with that id."""
-    return {season.id: season for season in await list_seasons(session, caller)}[season_id]
+    """Returns a season of the caller's workspace, which must exist, as `list_seasons` does."""
+    (season,) = [one for one in await ledger.list_seasons(session, caller.workspace_id) if one.id == season_id]
+    return (await _season_views(session, caller, [season]))[0]
 
 
 async def _archive(session: AsyncSession, season: Season, now: datetime) -> None:
@@ -248,37 +249,39 @@ async def _archive(session: AsyncSession, season: Season, now: datetime) -> None
 
 async def _season_views(session: AsyncSession, caller: Caller, seasons: Sequence[Season]) -> tuple[SeasonView, ...]:
     hidden = await ledger.list_hidden_members(session, caller.workspace_id)
-    shown = {row["member"] for season in seasons for row in season.archive or ()} - hidden
-    ids = await list_ids_on(session, "discord", shown)
-    return tuple(_season_view(season, caller, hidden, ids) for season in seasons)
+    finals = [_best_final_rows(season, hidden) for season in seasons]
+    ids = await list_ids_on(session, "discord", {row["member"] for rows in finals for row in rows})
+    return tuple(
+        SeasonView(
+            id=season.id,
+            name=season.name,
+            starts_at=season.starts_at,
+            ends_at=season.ends_at,
+            archive=tuple(
+                BoardRow.from_stored(
+                    {**row, "discord": ids.get(row["member"], ""), "me": row["member"] == caller.member_id}
+                )
+                for row in rows
+            ),
+        )
+        for season, rows in zip(seasons, finals, strict=True)
+    )
 
 
-def _season_view(season: Season, caller: Caller, hidden: Collection[int], ids: Mapping[int, str]) -> SeasonView:
+def _best_final_rows(season: Season, hidden: Collection[int]) -> list[dict[str, Any]]:
+    """Returns the first rows of a season's final board, without hidden members. Ranks close up where one is left out;
+    ties stay ties."""
     shown = [row for row in season.archive or () if row["member"] not in hidden]
     ranks = [row["rank"] for row in shown]
-    archive = tuple(
-        # Ranks close up where a member is left out; ties stay ties.
-        BoardRow(
-            **_row_fields(row),
-            rank=1 + sum(rank < row["rank"] for rank in ranks),
-            discord=ids.get(row["member"], ""),
-            me=row["member"] == caller.member_id,
-        )
-        for row in shown
-    )
-    return SeasonView(
-        id=season.id, name=season.name, starts_at=season.starts_at, ends_at=season.ends_at, archive=archive
-    )
+    return [{**row, "rank": 1 + bisect_left(ranks, row["rank"])} for row in shown[:MOST_FINAL_ROWS]]
 
 
-def _row_fields(row: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in row.items() if name not in ("member", "rank", "me")}
-
-
-SHOWN = 3
-"""Members of the final board who are named."""
-TIMEOUT = timedelta(days=7)
-"""How long the chat may refuse the role before it is given up."""
+MOST_FINAL_ROWS = 100
+"""Longest final board in a view. The archive has every member of the season."""
+WINNERS_NAMED = 3
+"""Members of a final board who are named in the announcement of its winners, unless more have won."""
+ROLE_TIMEOUT = timedelta(days=7)
+"""How long the chat may refuse the winners' role before it is given up."""
 
 
 async def set_winner_role(
@@ -305,14 +308,15 @@ async def list_winner_roles(session: AsyncSession, chat_ids: Collection[int]) ->
 async def announce_season_winners(session: AsyncSession, season: Season, now: datetime) -> None:
     """Enqueues the announcement of a season that has ended, once for each chat with a role."""
     rows = season.archive or ()
-    hidden = await list_hidden_members(session, season.workspace_id) if rows else set()
+    hidden = await ledger.list_hidden_members(session, season.workspace_id) if rows else set()
     shown = [row for row in rows if row["member"] not in hidden]
     if not shown:
         return
     best = min(row["rank"] for row in shown)
     winners = [row["member"] for row in shown if row["rank"] == best]
     top = tuple(
-        Placed(rank=row["rank"], name=row["name"], points=row["points"]) for row in shown[: max(SHOWN, len(winners))]
+        Placed(rank=row["rank"], name=row["name"], points=row["points"])
+        for row in shown[: max(WINNERS_NAMED, len(winners))]
     )
     post = WinnerPost(event="season", season=season.name, top=top, role="")
     await announce_winners(session, Won(season.workspace_id, f"season:{season.id}", post, winners), now)
@@ -344,5 +348,5 @@ async def announce_winners(session: AsyncSession, won: Won, now: datetime) -> No
             workspace_id=won.workspace_id,
             channel_id=role.channel_id,
         )
-        await outbox.enqueue(session, message, now, now + TIMEOUT)
+        await outbox.enqueue(session, message, now, now + ROLE_TIMEOUT)
         role.holders = list(won.winners)

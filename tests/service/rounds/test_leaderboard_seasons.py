@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from service.rounds import leaderboard
-from service.store import privacy
+from service.store import ledger, privacy
 from service.store.tables import Season
 from service.wire import NoSeason, SeasonNameTaken, SeasonTooShort, SeasonView, TextNeeded
 from tests.service.refusals import refused
@@ -66,6 +66,25 @@ async def test_who_hides_is_left_out_of_the_past_and_ties_stay_ties(stage: Stage
     await privacy.set_hidden(stage.session, bo.member_id, False)
     (spring,) = await leaderboard.list_seasons(stage.session, ada)
     assert archived(spring) == [(1, "Ada", 30), (2, "Bo", 20), (3, "Chen", 10), (3, "Dina", 10)]
+
+
+async def test_a_view_has_the_best_of_a_large_season(stage: Stage) -> None:
+    ada = await stage.caller()
+    await leaderboard.start_season(stage.session, ada, "Spring", stage.now)
+    season = await ledger.get_running_season(stage.session, ada.workspace_id)
+    assert season is not None
+    whole = {"answered": 1, "accuracy": 1.0, "streak": 0, "me": False}
+    # Pairs of members have the same rank: 1, 1, 3, 3, and so on.
+    rows = [
+        {**whole, "rank": at // 2 * 2 + 1, "name": f"M{at}", "points": 9 - at // 2, "member": 1000 + at}
+        for at in range(250)
+    ]
+    stage.now += timedelta(days=1)
+    ledger.end_season(season, stage.now, rows)
+    await stage.session.flush()
+    view = await leaderboard.view_season(stage.session, ada, season.id)
+    assert [row.rank for row in view.archive] == [at // 2 * 2 + 1 for at in range(leaderboard.MOST_FINAL_ROWS)]
+    assert await leaderboard.list_seasons(stage.session, ada) == (view,)
 
 
 async def test_a_nonsensical_request_is_rejected_with_the_reason(stage: Stage) -> None:
