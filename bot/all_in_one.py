@@ -116,7 +116,7 @@ async def run_with_chat(
         service = build(settings, ReferenceClock(now))
         await stack.enter_async_context(service.running(work=True))
         await stack.enter_async_context(reencrypting(service.sessions, service.cipher))
-        page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
+        page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gauges.gather)
         await stack.enter_async_context(page)
         await import_bank(service, bank)
         client = await stack.enter_async_context(ServiceClient.inside(service.api, settings.tokens))

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Event
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import structlog
-from prometheus_client.metrics_core import Metric
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -24,7 +22,7 @@ from service.config import Settings
 from service.credentials import TokenCipher
 from service.deferred import load_module
 from service.ops.deployment import MOST_SKEW
-from service.ops.metrics_collect import CountedRuns, State
+from service.ops.metrics_collect import CountedRuns, GaugeCollector
 from service.process import in_background
 from service.reference_clock import Clock, ReferenceClock
 from service.rounds import delivery, grading, measuring, posting, regrading, rounds
@@ -42,6 +40,7 @@ from service.rounds.sandbox_turns import FairSandbox, record_devices_periodicall
 from service.sandboxes import SandboxPort, own_sandboxes
 from service.store import migrations, monitoring, variants
 from service.store.change_signal import ChangeSignal
+from service.store.contestants import AskedSlot
 from service.store.session import DirectPool, Sessions, close_engine, make_direct_pool, make_engine, make_sessions
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class Service:
     reminders: Reminders
     digests: Digests
     retention: Retention
-    measures: State
+    gauges: GaugeCollector
     jobs: Jobs
     calibrations: Calibrations
     contestant: Contestant
@@ -112,10 +111,6 @@ class Service:
                 leader = Leader(self.settings.database_url)
                 await stack.enter_async_context(run_ticks(leader, self.lead, self.play_rounds))
             yield self
-
-    async def gather(self) -> Iterable[Metric]:
-        """Returns the metrics that are looked up when the metrics page is requested."""
-        return await self.measures.gather()
 
     async def tick(self) -> None:
         """Does everything that is due now. Several processes may do so at once."""
@@ -194,7 +189,6 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
 
     Without `sandbox`, uses the workers or sockets in the settings; if there are none, code questions wait.
     """
-    tokens = settings.tokens
     workers = _make_workers(settings)
     if sandbox is None:
         sandbox = own_sandboxes(settings)
@@ -211,6 +205,7 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
     metrics.record_build(migrations.newest())
     examples = Examples(fair)
     changes = ChangeSignal(settings.database_url)
+    gauges = GaugeCollector(sessions, fair, clock)
     stopping = Event()
 
     def open_api() -> FastAPI:
@@ -218,44 +213,44 @@ def build(settings: Settings, clock: Clock, sandbox: SandboxPort | None = None) 
         from service.api.http import CallLimiter, ServiceParts
 
         parts = ServiceParts(
-            sessions,
-            changes,
-            clock,
-            tokens,
-            settings.bots,
-            FastPath(direct, sessions),
-            fair,
-            examples,
-            jobs,
-            migrations.newest(),
-            cipher,
-            stopping,
-            CallLimiter(monotonic),
+            sessions=sessions,
+            changes=changes,
+            clock=clock,
+            tokens=settings.tokens,
+            bots=settings.bots,
+            fast_path=FastPath(direct, sessions),
+            sandbox=fair,
+            examples=examples,
+            jobs=jobs,
+            gauges=gauges,
+            newest_revision=migrations.newest(),
+            cipher=cipher,
+            stopping=stopping,
+            limiter=CallLimiter(monotonic),
         )
         return make_api(parts, settings.limit_concurrency)
 
-    alerts = Alerts(sessions, fair)
     return Service(
-        settings,
-        clock,
-        engine,
-        direct,
-        sessions,
-        fair,
-        examples,
-        changes,
-        alerts,
-        Reminders(sessions),
-        Digests(sessions),
-        Retention(sessions, settings.retention_days),
-        State(sessions, fair, clock),
-        jobs,
-        Calibrations(sessions, jobs),
-        Contestant(sessions, jobs, endpoint),
-        cipher,
-        open_api,
-        stopping,
-        workers,
+        settings=settings,
+        clock=clock,
+        engine=engine,
+        direct=direct,
+        sessions=sessions,
+        sandbox=fair,
+        examples=examples,
+        changes=changes,
+        alerts=Alerts(sessions, fair),
+        reminders=Reminders(sessions),
+        digests=Digests(sessions),
+        retention=Retention(sessions, settings.retention_days),
+        gauges=gauges,
+        jobs=jobs,
+        calibrations=Calibrations(sessions, jobs),
+        contestant=Contestant(sessions, jobs, endpoint),
+        cipher=cipher,
+        make_api=open_api,
+        stopping=stopping,
+        workers=workers,
     )
 
 
@@ -286,9 +281,9 @@ def _make_work(sessions: Sessions, fair: FairSandbox | None, endpoint: ModelEndp
     async def calibrate(workspace_id: int) -> None:
         await calibrate_workspace(sessions, workspace_id, clock())
 
-    async def ask(key: tuple[int, date, int]) -> None:
+    async def ask(asked: AskedSlot) -> None:
         await load_module("httpx")  # few schedules ask a model
-        await ask_model(sessions, endpoint, fair, key, clock)
+        await ask_model(sessions, endpoint, fair, asked, clock)
 
     async def measure(round_id: int, last: bool) -> None:
         await measuring.measure_round(sessions, fair, round_id, clock, last=last)

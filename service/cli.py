@@ -56,7 +56,7 @@ async def _serve(settings: Settings) -> None:
     api = service.api  # builds it before anybody waits
     # The bots are configured with this port, so do not try others.
     with listen(settings.host, settings.port, tries=1, named_by="DAILYGRAD_PORT") as listener:
-        page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
+        page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gauges.gather)
         newest_key = reencrypting(service.sessions, service.cipher)
         async with service.running(), newest_key, page, serve_app(api, listener, service.stopping.set):
             out.print(f"The question service listens on {settings.host}:{listener.getsockname()[1]}")
@@ -86,7 +86,7 @@ async def _work(settings: Settings) -> None:
         service = await stack.enter_async_context(build(settings, ReferenceClock(now)).running(work=True))
         relay = serve_relay(service.sandbox, settings.tokens.accepts, settings.host, settings.relay_port)
         await stack.enter_async_context(relay)
-        page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gather)
+        page = serve_metrics(settings.metrics_host, settings.metrics_port, service.gauges.gather)
         await stack.enter_async_context(page)
         await stack.enter_async_context(send_heartbeats())
         out.print("The worker is ready")

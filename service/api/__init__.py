@@ -24,7 +24,7 @@ from service.api.routes import CallRouter, RoutesByPath
 from service.concurrency import DEFAULT_LIMIT, ConcurrencyLimit
 from service.metrics import CONTENT_TYPE, exposition
 from service.ops import operations
-from service.ops.metrics_collect import CountedCalls, State
+from service.ops.metrics_collect import CountedCalls
 from service.wire import Operations
 
 # Liveness and readiness, without a token.
@@ -62,7 +62,7 @@ metrics_router = APIRouter()
 @metrics_router.get("/metrics", dependencies=[Depends(admitted), Depends(service_only)])
 async def metrics(request: Request) -> Response:
     """Returns the metrics in Prometheus's text format."""
-    return Response(await exposition(request.app.state.metrics.gather), media_type=CONTENT_TYPE)
+    return Response(await exposition(parts_of(request).gauges.gather), media_type=CONTENT_TYPE)
 
 
 operations_router = CallRouter("/admin")
@@ -107,7 +107,6 @@ def make_api(parts: ServiceParts, limit_concurrency: int = DEFAULT_LIMIT) -> Fas
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
-    app.state.metrics = State(parts.sessions, parts.sandbox, parts.clock)
     app.add_middleware(CountedCalls)
     http.install(app)
     app.add_middleware(BodyLimit)

@@ -30,12 +30,12 @@ from service.store.session import Sessions
 GRACE = timedelta(minutes=1)
 """Delay up to which a post counts as on time."""
 KEPT_S = 1.0
-PATIENCE_S = 8.0
+TIMEOUT_SECONDS = 8.0
 """Time limit, seconds; shorter than Prometheus's scrape timeout."""
 
 
-class State:
-    """Collects gauges. `clock` returns the current instant, `seconds` a monotonic time."""
+class GaugeCollector:
+    """Looks gauges up. `clock` returns the current instant, `seconds` a monotonic time."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class State:
         clock: Callable[[], datetime],
         seconds: Callable[[], float] = time.monotonic,
         *,
-        patience_s: float = PATIENCE_S,
+        timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         self._sessions = sessions
         self._sandbox = sandbox
         self._clock = clock
         self._seconds = seconds
-        self._patience_s = patience_s
+        self._timeout_seconds = timeout_seconds
         self._lock = asyncio.Lock()
         self._kept: tuple[Metric, ...] = ()
         self._until = float("-inf")
@@ -69,7 +69,7 @@ class State:
         """Returns the database's measures, and the number of schedules with overdue slots."""
         now = self._clock()
         try:
-            async with asyncio.timeout(self._patience_s), self._sessions() as session:
+            async with asyncio.timeout(self._timeout_seconds), self._sessions() as session:
                 return await collect_measures(session, now, GRACE, LEADER_LOCK), await count_owed(session, now - GRACE)
         except (SQLAlchemyError, OSError):  # a TimeoutError is one
             return None
@@ -78,7 +78,7 @@ class State:
         if self._sandbox is None:
             return None
         try:
-            async with asyncio.timeout(self._patience_s):
+            async with asyncio.timeout(self._timeout_seconds):
                 return await self._sandbox.health()
         except (SandboxUnreachable, TimeoutError):
             return None
@@ -88,7 +88,7 @@ class State:
 
 
 def of_database(looked_up: tuple[Measures, int] | None, now: datetime) -> Iterator[Metric]:
-    """Yields the database's gauges; `found` is None if it does not answer."""
+    """Yields the database's gauges. None stands for a database that does not answer."""
     yield _gauge("database_up", "Whether the database answers.", looked_up is not None)
     if looked_up is None:
         return
@@ -207,7 +207,7 @@ class CountedRuns:
         self._sandbox = sandbox
 
     async def run(self, run: Run) -> Outcome:
-        """See `Sandbox`."""
+        """See `SandboxPort`."""
         outcome = await self._sandbox.run(run)
         SANDBOX_RUNS.labels(outcome.status).inc()
         if outcome.refused:
@@ -218,5 +218,5 @@ class CountedRuns:
         return outcome
 
     async def health(self) -> Health:
-        """See `Sandbox`."""
+        """See `SandboxPort`."""
         return await self._sandbox.health()

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sandbox.wire import Run
 from service.leader import Leader
 from service.metrics import REGISTRY, exposition, serve_metrics, watch_disk, watch_memory
-from service.ops.metrics_collect import CountedRuns, State
+from service.ops.metrics_collect import CountedRuns, GaugeCollector
 from service.rounds.sandbox_turns import FairSandbox
 from service.store.session import make_engine, make_sessions
 from service.wire import AnswerInput, AttemptOutcome, Delivery, ScheduleSpec, Where
@@ -54,7 +54,7 @@ def read(page: str) -> dict[tuple[str, ...], float]:
 
 async def looked_up(daily: DailyChannel) -> dict[tuple[str, ...], float]:
     """Returns freshly collected gauges."""
-    state = State(daily.service.sessions, daily.service.sandbox, daily.service.clock, patience_s=60)
+    state = GaugeCollector(daily.service.sessions, daily.service.sandbox, daily.service.clock, timeout_seconds=60)
     return read((await exposition(state.gather)).decode())
 
 
@@ -153,7 +153,7 @@ async def test_a_leader_is_seen_wherever_it_is(daily: DailyChannel, database_url
 
 async def test_the_database_is_asked_once_a_second_at_most(daily: DailyChannel, clock: Clock) -> None:
     seconds = iter((0.0, 0.0, 0.9, 1.0, 1.0))
-    state = State(daily.service.sessions, None, clock, seconds.__next__, patience_s=60)
+    state = GaugeCollector(daily.service.sessions, None, clock, seconds.__next__, timeout_seconds=60)
     first = await state.gather()
     assert await state.gather() is first
     assert await state.gather() is not first
@@ -161,7 +161,7 @@ async def test_the_database_is_asked_once_a_second_at_most(daily: DailyChannel, 
 
 async def test_an_unreachable_database_is_reported(clock: Clock) -> None:
     engine = make_engine("postgresql://nobody@127.0.0.1:1/nothing")
-    state = State(make_sessions(engine), None, clock)
+    state = GaugeCollector(make_sessions(engine), None, clock)
     found = read((await exposition(state.gather)).decode())
     assert found["database_up",] == 0
     assert ("posts_overdue",) not in found
@@ -171,12 +171,12 @@ async def test_an_unreachable_database_is_reported(clock: Clock) -> None:
 async def test_the_sandbox_is_asked_how_it_is(daily: DailyChannel, tmp_path: Path, counted: Counted) -> None:
     waiting = {**WELL, "running": 1, "waiting": 4, "trouble": "no room", "devices": ["cpu", "cuda"]}
     async with supervisor(tmp_path, waiting) as client:
-        state = State(daily.service.sessions, FairSandbox(client), daily.service.clock, patience_s=60)
+        state = GaugeCollector(daily.service.sessions, FairSandbox(client), daily.service.clock, timeout_seconds=60)
         found = read((await exposition(state.gather)).decode())
     names = ("sandbox_up", "sandbox_ready", "sandbox_running", "sandbox_waiting", "sandbox_trouble")
     assert [found[name,] for name in names] == [1, 2, 1, 4, 1]
     assert found["sandbox_devices", "cuda"] == 1
-    gone = State(daily.service.sessions, FairSandbox(client), daily.service.clock, patience_s=60)
+    gone = GaugeCollector(daily.service.sessions, FairSandbox(client), daily.service.clock, timeout_seconds=60)
     assert read((await exposition(gone.gather)).decode())["sandbox_up",] == 0
     assert (await CountedRuns(client).run(Run("one", "1"))).status == "internal"
     assert counted("sandbox_runs_total", status="internal") == 1
