@@ -1,4 +1,4 @@
-"""The one clock that all processes share: the database's, independent of their machines' clocks."""
+"""The one clock of all processes, the database's: independent of their machines' clocks. And intervals by it."""
 
 from __future__ import annotations
 
@@ -51,3 +51,18 @@ class ReferenceClock:
 def skew_of(clock: Clock) -> timedelta:
     """Returns by how much the machine's clock differs from the one that is used."""
     return clock.skew if isinstance(clock, ReferenceClock) else NO_SKEW
+
+
+class Interval:
+    """The interval between two checks of this process, by the shared clock."""
+
+    def __init__(self, length: timedelta) -> None:
+        self._length = length
+        self._last: datetime | None = None
+
+    def is_due(self, now: datetime) -> bool:
+        """Returns whether the interval has passed since this last returned True, or the clock was set back."""
+        if self._last is not None and timedelta() <= now - self._last < self._length:
+            return False
+        self._last = now
+        return True

@@ -6,10 +6,10 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +18,7 @@ from psycopg import Connection
 
 from sandbox.client import SandboxUnreachable
 from service.config import InvalidSettings, Settings, has_service_token, read_command_settings
+from service.reference_clock import Clock
 from service.sandboxes import SandboxPort, own_sandboxes
 from service.store import migrations, monitoring, snapshots
 from service.store.monitoring import LEADER_LOCK
@@ -41,12 +42,11 @@ MOST_SKEW = timedelta(seconds=5)
 OLDEST_SERVER = 15
 LEAST_SPACE = 1 << 30
 """Least free disk space, bytes. PostgreSQL stops when its disk is full, and a backup needs space too."""
-PATIENCE_S = 5
+TIMEOUT_SECONDS = 5
+"""Time in which the database answers, seconds; the sandbox gets twice as long."""
 
 _OURS = re.compile(r"DAILYGRAD_|DATABASE_|DISCORD_|SLACK_|POSTGRES_")
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|KEY")
-
-Clock = Callable[[], datetime]
 
 
 def service_settings() -> tuple[Settings | None, Check]:
@@ -62,7 +62,7 @@ def service_settings() -> tuple[Settings | None, Check]:
 def examine_database(url: str, clock: Clock) -> Iterator[Check]:
     """Checks that the database is reachable, migrated and on time, and that a worker leads."""
     try:
-        with psycopg.connect(libpq_url(url), connect_timeout=PATIENCE_S, autocommit=True) as connection:
+        with psycopg.connect(libpq_url(url), connect_timeout=TIMEOUT_SECONDS, autocommit=True) as connection:
             yield from _server(connection, clock)
             at = snapshots.revision(connection)
             yield _revision(at)
@@ -128,7 +128,7 @@ async def examine_sandbox(settings: Settings) -> Check | None:
 
 async def _answering(sandbox: SandboxPort, cure: str) -> Check:
     try:
-        async with asyncio.timeout(PATIENCE_S * 2):
+        async with asyncio.timeout(TIMEOUT_SECONDS * 2):
             health = await sandbox.health()
     except (SandboxUnreachable, TimeoutError) as problem:
         said = "none answers, so code answers wait"

@@ -14,12 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.client import SandboxUnreachable
 from service.rounds.sandbox_turns import FairSandbox
-from service.rounds.schedules import PLATFORM
 from service.store import monitoring, troubles
-from service.store import monitoring as rows
 from service.store.monitoring import LEADER_LOCK, Posting
 from service.store.tables import Channel, Chat, Outbox, Trouble
 from service.wire import (
+    PLATFORM,
     ErrorView,
     Operations,
     QueueView,
@@ -38,7 +37,7 @@ SLOTS_BACK = timedelta(days=7)
 ERRORS_BACK = timedelta(days=1)
 MOST_SLOTS = 60
 MOST_ERRORS = 30
-PATIENCE_S = 3.0
+TIMEOUT_SECONDS = 3.0
 """Time limit for a sandbox's health check, seconds."""
 
 
@@ -48,7 +47,7 @@ async def overview(
     """Returns the operations page of one workspace, or of all. `sandbox` is its current state."""
     everywhere = workspace_id is None
     since = now - ERRORS_BACK
-    posted = await rows.list_postings(session, workspace_id, now - SLOTS_BACK, MOST_SLOTS)
+    posted = await monitoring.list_postings(session, workspace_id, now - SLOTS_BACK, MOST_SLOTS)
     return Operations(
         at=now,
         led=await monitoring.has_leader(session, LEADER_LOCK),
@@ -60,12 +59,12 @@ async def overview(
     )
 
 
-async def sandbox_view(sandbox: FairSandbox | None, patience_s: float = PATIENCE_S) -> SandboxView | None:
+async def sandbox_view(sandbox: FairSandbox | None, timeout_seconds: float = TIMEOUT_SECONDS) -> SandboxView | None:
     """Returns the sandbox's state; None if no sandbox is connected."""
     if sandbox is None:
         return None
     try:
-        async with asyncio.timeout(patience_s):
+        async with asyncio.timeout(timeout_seconds):
             health = await sandbox.health()
     except SandboxUnreachable as problem:
         return SandboxView(problem="unreachable", trouble=str(problem))
@@ -90,7 +89,7 @@ def slot_view(posting: Posting, now: datetime, everywhere: bool) -> SlotView:
     return SlotView(
         platform=PLATFORM.validate_python(posting.chat.platform),
         workspace=posting.chat.external_id if everywhere else "",
-        channel=posting.channel.name or posting.channel.external_id,
+        channel=posting.channel.shown_name,
         day=posting.round.day,
         zone=ScheduleSpec.from_stored(posting.schedule.spec).zone,
         due_at=due_at,
@@ -122,7 +121,7 @@ async def _queues(session: AsyncSession, workspace_id: int | None) -> tuple[Queu
             count=queue.count,
             oldest_at=queue.oldest,
         )
-        for queue in await rows.count_undelivered(session, workspace_id)
+        for queue in await monitoring.count_undelivered(session, workspace_id)
     ]
     answers = await monitoring.count_waiting_answers(session, workspace_id)
     judging = QueueView(kind="answers", count=answers.count, oldest_at=answers.oldest)
@@ -136,9 +135,9 @@ async def _queues(session: AsyncSession, workspace_id: int | None) -> tuple[Queu
 async def _errors(
     session: AsyncSession, workspace_id: int | None, since: datetime, everywhere: bool
 ) -> tuple[ErrorView, ...]:
-    failed = await rows.list_failed_messages(session, workspace_id, since, MOST_ERRORS)
-    unjudged = await rows.list_unjudged_verdicts(session, workspace_id, since, MOST_ERRORS)
-    jobs = await rows.list_failed_jobs(session, workspace_id, since, MOST_ERRORS)
+    failed = await monitoring.list_failed_messages(session, workspace_id, since, MOST_ERRORS)
+    unjudged = await monitoring.list_unjudged_verdicts(session, workspace_id, since, MOST_ERRORS)
+    jobs = await monitoring.list_failed_jobs(session, workspace_id, since, MOST_ERRORS)
     found = [
         *[
             _message_error("message", row, chat, channel, everywhere).model_copy(
@@ -165,7 +164,7 @@ def _message_error(
         kind=kind,
         attempts=row.attempt,
         private=private,
-        channel="" if private or channel is None else channel.name or channel.external_id,
+        channel="" if private or channel is None else channel.shown_name,
         platform=PLATFORM.validate_python(chat.platform),
         workspace=chat.external_id if everywhere else "",
     )

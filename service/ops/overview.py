@@ -64,7 +64,7 @@ async def _open_rounds(
     return tuple(
         OpenRound(
             ref=str(QuestionRef("round", each.row.id)),
-            channel=schedules.channel_name(by_id[each.row.schedule_id][1]),
+            channel=by_id[each.row.schedule_id][1].shown_name,
             question=planning.named(each.question, each.version),
             closes_at=each.row.closes_at,
             answers=each.answers,

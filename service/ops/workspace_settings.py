@@ -6,8 +6,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.rounds import leaderboard
 from service.store import banks, reports, tournaments
-from service.store.members import PLATFORM, Caller
-from service.wire import WorkspaceSettings
+from service.store.members import Caller
+from service.wire import PLATFORM, WorkspaceSettings
 
 
 async def view(session: AsyncSession, caller: Caller) -> WorkspaceSettings:

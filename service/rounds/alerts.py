@@ -11,22 +11,22 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.client import SandboxUnreachable
+from service.reference_clock import Interval
 from service.rounds.sandbox_turns import FairSandbox
 from service.store import chats, outbox, troubles
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule, Trouble
 from service.wire import (
+    PLATFORM,
     AppRemoved,
     AppRestored,
     ChannelRecovered,
     ChannelRefused,
     Notice,
     NoticeFact,
-    Platform,
     QuestionArrived,
     QuestionLate,
     RoleRefused,
@@ -46,7 +46,6 @@ MAX_PER_CHECK = 50
 """Limit on reports of each kind per check: a large outage is reported step by step, between ticks."""
 HEALTH_TIMEOUT_SECONDS = 2.0
 """Time a sandbox has to report its health, seconds. The tick waits for it."""
-PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,32 +98,31 @@ class Alerts:
         sandbox: FairSandbox | None,
         *,
         most: int = MAX_PER_CHECK,
-        patience_s: float = HEALTH_TIMEOUT_SECONDS,
+        timeout_seconds: float = HEALTH_TIMEOUT_SECONDS,
     ) -> None:
         self._sessions = sessions
-        self._patience_s = patience_s
+        self._timeout_seconds = timeout_seconds
         self._most = most
         self._sandbox = sandbox
-        self._looked: datetime | None = None
+        self._interval = Interval(CHECK_INTERVAL)
 
     async def check(self, now: datetime) -> None:
         """Detects what began and what is resolved, and enqueues the notices."""
-        if self._looked is not None and timedelta() <= now - self._looked < CHECK_INTERVAL:
+        if not self._interval.is_due(now):
             return
-        self._looked = now
         async with self._sessions.begin() as session:
             await _check_late_posts(session, now, self._most)
             await _check_refusals(session, now, self._most)
             await _check_revocations(session, now, self._most)
-        await self._judging(now)
+        await self._check_sandbox(now)
 
-    async def _judging(self, now: datetime) -> None:
+    async def _check_sandbox(self, now: datetime) -> None:
         async with self._sessions.begin() as session:
             behind = await troubles.list_delayed_answers(session, now - SANDBOX_DELAY)
             known = await troubles.list_open(session, "sandbox")
         if not behind and not known:
             return
-        absence = await self._absence()
+        absence = await self._find_absence()
         async with self._sessions.begin() as session:
             if absence is None:
                 for trouble in known[: self._most]:
@@ -137,12 +135,12 @@ class Alerts:
             for each in fresh[: self._most]:
                 await _report_delayed_answers(session, each, absence, now)
 
-    async def _absence(self) -> tuple[SandboxProblem, str] | None:
+    async def _find_absence(self) -> tuple[SandboxProblem, str] | None:
         """Returns why no code can be judged, with details for operators; None if it can."""
         if self._sandbox is None:
             return "not connected", ""
         try:
-            async with asyncio.timeout(self._patience_s):
+            async with asyncio.timeout(self._timeout_seconds):
                 health = await self._sandbox.health()
         except SandboxUnreachable as problem:
             return "unreachable", str(problem)
@@ -155,11 +153,11 @@ class Alerts:
 
 async def _check_late_posts(session: AsyncSession, now: datetime, most: int) -> None:
     for row, schedule, channel in await troubles.list_late_posts(session, now - LATE_AFTER, most):
-        detail = {"channel": _channel_name(channel), "error": row.error or ""}
+        detail = {"channel": channel.shown_name, "error": row.error or ""}
         trouble = await troubles.open_trouble(session, row.workspace_id, "late", row.id, detail, now)
         if trouble is not None:
             fact = QuestionLate(
-                channel=_channel_name(channel),
+                channel=channel.shown_name,
                 due_at=row.due_at,
                 until=row.give_up_at,
                 zone=_zone_of(schedule),
@@ -196,7 +194,7 @@ async def record_refusal(session: AsyncSession, row: Outbox, now: datetime, *, w
     if row.channel_id is None or row.member_id is not None or row.kind == "notice":
         return
     channel = await session.get_one(Channel, row.channel_id)
-    detail = {"channel": _channel_name(channel), "error": row.error or "", "waits": waits}
+    detail = {"channel": channel.shown_name, "error": row.error or "", "waits": waits}
     trouble = await troubles.open_trouble(session, row.workspace_id, "refused", channel.id, detail, now)
     if trouble is None or not waits or await troubles.has_left(session, row.chat_id):
         return
@@ -204,7 +202,7 @@ async def record_refusal(session: AsyncSession, row: Outbox, now: datetime, *, w
     if schedule is not None:
         fact = ChannelRefused(
             message=row.kind,
-            channel=_channel_name(channel),
+            channel=channel.shown_name,
             error=row.error or "",
             until=row.give_up_at,
             zone=_zone_of(schedule),
@@ -217,7 +215,7 @@ async def _record_role_refusal(session: AsyncSession, row: Outbox, now: datetime
     """Records that the winner's role could not be given, and tells admins once."""
     assert row.channel_id is not None, "it is announced in a channel"
     channel = await session.get_one(Channel, row.channel_id)
-    detail = {"channel": _channel_name(channel), "error": row.error or ""}
+    detail = {"channel": channel.shown_name, "error": row.error or ""}
     trouble = await troubles.open_trouble(session, row.workspace_id, "role", row.chat_id, detail, now)
     if trouble is None:
         return
@@ -336,10 +334,6 @@ async def _schedule_of(session: AsyncSession, trouble: Trouble) -> Schedule | No
 
 def _notice_key(trouble: Trouble, *, over: bool) -> str:
     return f"trouble:{trouble.id}:{'over' if over else 'began'}"
-
-
-def _channel_name(channel: Channel) -> str:
-    return channel.name or channel.external_id
 
 
 def _zone_of(schedule: Schedule) -> str:

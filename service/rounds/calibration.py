@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from service.deferred import load_module
+from service.reference_clock import Interval
 from service.rounds.jobs import Jobs
 from service.store import calibrations
 from service.store.calibrations import EVERYBODY, Calibration, FirstAnswer
@@ -42,13 +43,12 @@ class Calibrations:
     def __init__(self, sessions: Sessions, jobs: Jobs) -> None:
         self._sessions = sessions
         self._jobs = jobs
-        self._checked: datetime | None = None
+        self._interval = Interval(CHECK_INTERVAL)
 
     async def check(self, now: datetime) -> None:
         """Queues what is due, each workspace once, whichever process is first."""
-        if self._checked is not None and timedelta() <= now - self._checked < CHECK_INTERVAL:
+        if not self._interval.is_due(now):
             return
-        self._checked = now
         async with self._sessions.begin() as session:
             for workspace_id in await calibrations.claim_due(session, now, LEAST_AGE, MAX_PER_CHECK):
                 await self._jobs.defer_calibrating(session, workspace_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -23,6 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from questions.model import Kind
 from service.domain.calendar import slots_between
 from service.errors import Busy
+from service.reference_clock import Clock, Interval
 from service.rounds.choosing import choose_for_day
 from service.rounds.grading import grade_code
 from service.rounds.jobs import Jobs
@@ -32,7 +33,7 @@ from service.rounds.schedules import build_timetable
 from service.rounds.views import build_question_view
 from service.store import contestants, questions, variants
 from service.store import schedules as schedule_rows
-from service.store.contestants import Key
+from service.store.contestants import AskedSlot
 from service.store.questions import Version
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
@@ -57,18 +58,15 @@ class Contestant:
         self._sessions = sessions
         self._jobs = jobs
         self._endpoint = endpoint
-        self._checked: datetime | None = None
+        self._interval = Interval(CHECK_INTERVAL)
 
     async def check(self, now: datetime) -> None:
         """Queues a question for each slot that comes soon, and for each open round that turned out another one."""
-        if self._endpoint is None or (
-            self._checked is not None and timedelta() <= now - self._checked < CHECK_INTERVAL
-        ):
+        if self._endpoint is None or not self._interval.is_due(now):
             return
-        self._checked = now
         async with self._sessions.begin() as session:
-            for key in await contestants.list_unasked_rounds(session, now):
-                await self._queue(session, key, now)
+            for asked in await contestants.list_unasked_rounds(session, now):
+                await self._queue(session, asked, now)
             for schedule in await contestants.list_schedules(session):
                 try:
                     async with session.begin_nested():
@@ -86,29 +84,29 @@ class Contestant:
             choice = await choose_for_day(session, schedule, spec, slot.day)
             if choice is not None:
                 version_id = await variants.pick_for_round(session, schedule.workspace_id, int(choice.id))
-                await self._queue(session, (schedule.id, slot.day, version_id), now)
+                await self._queue(session, AskedSlot(schedule.id, slot.day, version_id), now)
 
-    async def _queue(self, session: AsyncSession, key: Key, now: datetime) -> None:
+    async def _queue(self, session: AsyncSession, asked: AskedSlot, now: datetime) -> None:
         assert self._endpoint is not None, "nothing is queued without a model"
-        if await contestants.add(session, key, self._endpoint.model, now):
-            await self._jobs.defer_asking(session, key)
+        if await contestants.add(session, asked, self._endpoint.model, now):
+            await self._jobs.defer_asking(session, asked)
 
 
 async def ask_model(
     sessions: Sessions,
     endpoint: ModelEndpoint | None,
     sandbox: FairSandbox | None,
-    key: Key,
-    clock: Callable[[], datetime],
+    asked: AskedSlot,
+    clock: Clock,
 ) -> None:
     """Asks the model one question, and saves its answer. Does nothing if anyone has begun to ask it."""
     if endpoint is None:
         log.error("the model is not asked: this worker has no DAILYGRAD_CONTESTANT_URL")
         return
     async with sessions.begin() as session:
-        if not await contestants.claim(session, key, clock()):
+        if not await contestants.claim(session, asked, clock()):
             return
-        version = await questions.get_version(session, key[2])
+        version = await questions.get_version(session, asked.version_id)
     # No transaction is open while the endpoint and the sandbox work.
     question = build_question_view(version)
     try:
@@ -122,12 +120,12 @@ async def ask_model(
     if given is None:
         log.info("the model gave no valid answer", model=endpoint.model, question=question.id)
     async with sessions.begin() as session:
-        await contestants.save(session, key, given, None, clock())
+        await contestants.save(session, asked, given, None, clock())
     if given is not None and given.code is not None and sandbox is not None:
         verdict = await _judge(sandbox, version, given.code)
         if verdict is not None:
             async with sessions.begin() as session:
-                await contestants.save(session, key, given, verdict, clock())
+                await contestants.save(session, asked, given, verdict, clock())
 
 
 async def _judge(sandbox: FairSandbox, version: Version, code: str) -> VerdictView | None:
@@ -147,7 +145,7 @@ async def view_answer(
     """Returns what the model answered to a round that closes, or None if its schedule asks no model."""
     if not spec.contestant or round_.number:
         return None
-    row = await contestants.find(session, (round_.schedule_id, round_.day, version.id))
+    row = await contestants.find(session, AskedSlot(round_.schedule_id, round_.day, version.id))
     if row is None:
         return ContestantAnswer(model="", problem="no model")
     if row.answered_at is None:

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Misconfigured
 from service.metrics import DELIVERIES, record_delivery
+from service.reference_clock import Clock
 from service.rounds import alerts, review
 from service.rounds.alerts import notify_admins
 from service.store import answers, bots, claims, ledger, notifications, outbox
@@ -24,6 +25,7 @@ from service.store.outbox import PlannedEdits
 from service.store.session import Sessions
 from service.store.tables import Channel, Outbox, Round, Schedule
 from service.wire import (
+    PLATFORM,
     AttemptOutcome,
     Body,
     Delivery,
@@ -51,7 +53,6 @@ UPDATE_INTERVAL = timedelta(seconds=10)
 UPDATE_TIMEOUT = timedelta(minutes=5)
 """How long such an edit is retried: the next one shows the same."""
 BODY: TypeAdapter[Body] = TypeAdapter(Body)
-PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ async def claim_or_wait(
     sessions: Sessions,
     signal: ChangeSignal,
     wanted: Claim,
-    clock: Callable[[], datetime],
+    clock: Clock,
     *,
     wait_s: float = 0,
     stopping: Callable[[], bool] = lambda: False,
@@ -309,7 +310,7 @@ async def _describe_failure(session: AsyncSession, row: Outbox) -> PostFailed:
     return PostFailed.model_validate(
         {
             "message": row.kind,
-            "channel": (channel.name or channel.external_id) if channel else "",
+            "channel": channel.shown_name if channel else "",
             "attempts": row.attempt,
             "error": row.error or "",
         }

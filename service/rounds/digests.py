@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import get_zone
 from service.domain.topics import area_of
+from service.reference_clock import Interval
 from service.rounds import mastery
 from service.rounds.review import notify_moderators
 from service.store import digests as rows
@@ -101,13 +102,12 @@ class Digests:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._checked: datetime | None = None
+        self._interval = Interval(CHECK_INTERVAL)
 
     async def check(self, now: datetime) -> None:
         """Enqueues the digests that are due, each once, whichever process is first."""
-        if self._checked is not None and timedelta() <= now - self._checked < CHECK_INTERVAL:
+        if not self._interval.is_due(now):
             return
-        self._checked = now
         for _ in range(MAX_PER_CHECK):
             async with self._sessions.begin() as session:
                 due = await rows.claim_due(session, now)

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -25,6 +24,7 @@ from service.domain.answer_matching import undo_smart_text
 from service.domain.scoring import credit_for_cases
 from service.errors import Refused
 from service.metrics import record_verdict
+from service.reference_clock import Clock
 from service.rounds import practice
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting
@@ -85,7 +85,7 @@ async def judge_answer(
     sessions: Sessions,
     sandbox: FairSandbox | None,
     answer_id: int,
-    clock: Callable[[], datetime],
+    clock: Clock,
     *,
     last: bool,
     priority: Priority = "practice",

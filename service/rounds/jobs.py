@@ -27,6 +27,7 @@ from questions.families import InvalidVariant
 from sandbox.wire import Priority
 from service.errors import Busy
 from service.store import outbox
+from service.store.contestants import AskedSlot
 from service.store.session import driver_connection, libpq_url
 from service.tracing import correlate, span
 
@@ -67,8 +68,8 @@ Calibrate = Callable[[int], Awaitable[None]]
 """Calibrates the workspace with that id."""
 Measure = Callable[[int, bool], Awaitable[None]]
 """Measures the code of the closed round with that id. The flag marks the last attempt."""
-Ask = Callable[[tuple[int, date, int]], Awaitable[None]]
-"""Asks the model about a schedule's slot of that local date, which asks the version with that id."""
+Ask = Callable[[AskedSlot], Awaitable[None]]
+"""Asks the model about a slot."""
 Regrade = Callable[[int, bool], Awaitable[None]]
 """Regrades closed rounds by the version with that id. The flag marks the last attempt."""
 
@@ -112,12 +113,11 @@ class Jobs:
         with suppress(AlreadyEnqueued):
             await task.defer_async(workspace_id=workspace_id)
 
-    async def defer_asking(self, session: AsyncSession, key: tuple[int, date, int]) -> None:
+    async def defer_asking(self, session: AsyncSession, asked: AskedSlot) -> None:
         """Defers asking the model about a slot."""
-        schedule_id, day, version_id = key
-        lock = f"{ASK_TASK} {schedule_id % ASKED_AT_ONCE}"
+        lock = f"{ASK_TASK} {asked.schedule_id % ASKED_AT_ONCE}"
         task = self.ask_contestant.configure(connection=await driver_connection(session), lock=lock)
-        await task.defer_async(schedule_id=schedule_id, day=day.isoformat(), version_id=version_id)
+        await task.defer_async(schedule_id=asked.schedule_id, day=asked.day.isoformat(), version_id=asked.version_id)
 
     async def run_pending(self) -> None:
         """Runs all jobs that are due and returns."""
@@ -206,7 +206,7 @@ def make_jobs(database_url: str, work: Work) -> Jobs:
 
     @app.task(name=ASK_TASK, queue="asking", retry=_Backoff(MAX_ATTEMPTS), priority=-1)
     async def ask_contestant(schedule_id: int, day: str, version_id: int) -> None:
-        await work.ask((schedule_id, date.fromisoformat(day), version_id))
+        await work.ask(AskedSlot(schedule_id, date.fromisoformat(day), version_id))
 
     return Jobs(app, connector, judge_answer, draw_family, calibrate_workspace, ask_contestant)
 

@@ -298,9 +298,7 @@ async def set_winner_role(
 async def list_winner_roles(session: AsyncSession, chat_ids: Collection[int]) -> tuple[WinnerRoleView, ...]:
     """Returns the roles of chats."""
     return tuple(
-        WinnerRoleView.model_validate(
-            {"event": row.event, "role": row.role, "channel_name": channel.name or channel.external_id}
-        )
+        WinnerRoleView.model_validate({"event": row.event, "role": row.role, "channel_name": channel.shown_name})
         for row, channel in await boards.list_winner_roles_of_chats(session, chat_ids)
     )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from typing import cast
 
 import structlog
@@ -15,6 +14,7 @@ from service.domain import measurements as statistics
 from service.domain.answer_matching import undo_smart_text
 from service.domain.measurements import Estimate
 from service.errors import Refused
+from service.reference_clock import Clock
 from service.rounds.grading import make_challenge
 from service.rounds.sandbox_turns import FairSandbox
 from service.store import answers, measurements, questions, rounds
@@ -59,7 +59,7 @@ def is_measured(round_: Round, schedule: Schedule, version: Version) -> bool:
 
 
 async def measure_round(
-    sessions: Sessions, sandbox: FairSandbox | None, round_id: int, clock: Callable[[], datetime], *, last: bool
+    sessions: Sessions, sandbox: FairSandbox | None, round_id: int, clock: Clock, *, last: bool
 ) -> None:
     """Measures the code of a closed round, once. Raises NotMeasured to be called later, unless this is the `last`
     attempt. No transaction is open while the code runs."""

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.reference_clock import Interval
 from service.rounds import leaderboard
 from service.rounds.views import build_question_view, channel_variant
 from service.store import chats, notifications, outbox, questions, schedules
 from service.store.members import Caller
 from service.store.session import Sessions
 from service.store.tables import Round, Schedule
-from service.wire import NotificationKind, NotificationView, Platform, QuestionRef, ReminderNote, ScheduleSpec
+from service.wire import PLATFORM, NotificationKind, NotificationView, QuestionRef, ReminderNote, ScheduleSpec
 
 LEAD = timedelta(hours=1)
 """Time before the close at which members are reminded."""
@@ -26,7 +26,6 @@ STREAK_AT_RISK = 2
 """Shortest streak, rounds, for which members are reminded."""
 CHECK_INTERVAL = timedelta(seconds=10)
 """Interval between checks."""
-PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
 
 async def view_settings(session: AsyncSession, caller: Caller) -> NotificationView:
@@ -55,13 +54,12 @@ class Reminders:
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._checked: datetime | None = None
+        self._interval = Interval(CHECK_INTERVAL)
 
     async def check(self, now: datetime) -> None:
         """Enqueues the reminders that are due, each once."""
-        if self._checked is not None and timedelta() <= now - self._checked < CHECK_INTERVAL:
+        if not self._interval.is_due(now):
             return
-        self._checked = now
         async with self._sessions.begin() as session:
             for round_, schedule in await notifications.list_rounds_to_remind(session, now, LEAD, LEAST_PART):
                 await _enqueue_reminders(session, round_, schedule, now)

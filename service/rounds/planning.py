@@ -23,7 +23,7 @@ from service.domain.calendar import (
 from service.domain.selection import Candidate, choose_question, plan_ahead, with_history
 from service.errors import Refused
 from service.rounds.choosing import build_filter, only_gpu_questions_fit, slot_seed
-from service.rounds.schedules import build_timetable, channel_name, validate
+from service.rounds.schedules import build_timetable, validate
 from service.rounds.views import build_question_view
 from service.store import calibrations, candidates
 from service.store import schedules as rows
@@ -54,7 +54,7 @@ async def list_low(session: AsyncSession, caller: Caller, now: datetime) -> tupl
     """Returns how many questions each schedule has left before it repeats itself, lowest first."""
     found = await rows.list_schedules(session, caller.workspace_id)
     left = await count_left(session, caller.workspace_id, [row for row, _ in found], now)
-    views = [LowView(schedule=row.id, channel_name=channel_name(channel), left=left[row.id]) for row, channel in found]
+    views = [LowView(schedule=row.id, channel_name=channel.shown_name, left=left[row.id]) for row, channel in found]
     return tuple(sorted(views, key=lambda view: (view.left, view.schedule)))
 
 

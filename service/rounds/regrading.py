@@ -6,7 +6,7 @@ Code is judged again in the sandbox, by a job that is deferred here. No transact
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,6 +14,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from sandbox.judging.challenge import Runs
+from service.reference_clock import Clock
 from service.rounds.grading import NotJudged, grade_code
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting, grade_answer
@@ -99,7 +100,7 @@ async def regrade_question(session: AsyncSession, version_id: int, now: datetime
 
 
 async def regrade_code(
-    sessions: Sessions, sandbox: FairSandbox | None, version_id: int, clock: Callable[[], datetime], *, last: bool
+    sessions: Sessions, sandbox: FairSandbox | None, version_id: int, clock: Clock, *, last: bool
 ) -> None:
     """Judges every closed round of the question by this version and posts the differences, once.
 
@@ -194,7 +195,7 @@ async def _regrade_round(
     sandbox: FairSandbox | None,
     round_id: int,
     fixed: Version,
-    clock: Callable[[], datetime],
+    clock: Clock,
     *,
     last: bool,
 ) -> None:

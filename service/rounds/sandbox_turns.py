@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -24,6 +24,7 @@ from sandbox.wire import Outcome, Priority, Run
 from service import tracing
 from service.errors import Busy
 from service.process import in_background
+from service.reference_clock import Clock
 from service.sandboxes import ReportsHealth, SandboxPort
 from service.store import monitoring
 from service.store.session import Sessions
@@ -117,7 +118,7 @@ async def record_devices(sessions: Sessions, sandbox: FairSandbox, now: datetime
 
 @asynccontextmanager
 async def record_devices_periodically(
-    sessions: Sessions, sandbox: FairSandbox | None, clock: Callable[[], datetime]
+    sessions: Sessions, sandbox: FairSandbox | None, clock: Clock
 ) -> AsyncIterator[None]:
     """Records devices periodically until the block exits. Does nothing without a sandbox."""
     if sandbox is None:
@@ -127,7 +128,7 @@ async def record_devices_periodically(
         yield
 
 
-async def _record_forever(sessions: Sessions, sandbox: FairSandbox, clock: Callable[[], datetime]) -> None:
+async def _record_forever(sessions: Sessions, sandbox: FairSandbox, clock: Clock) -> None:
     while True:
         answered = False
         try:

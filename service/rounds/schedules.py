@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 
-from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.calendar import Slot, Timetable, UnknownHolidays, UnknownZone, get_zone, next_slot, slot_instant
@@ -18,11 +17,11 @@ from service.store import schedules as rows
 from service.store.members import Caller
 from service.store.tables import Channel, Chat, Schedule
 from service.wire import (
+    PLATFORM,
     ChannelView,
     InvalidTimetable,
     NotFound,
     NothingFits,
-    Platform,
     ScheduleChanges,
     ScheduleSpec,
     ScheduleView,
@@ -31,7 +30,6 @@ from service.wire import (
     TopicCount,
 )
 
-PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 SLOTS_SHOWN = 3
 """Number of next slots in a view."""
 
@@ -287,21 +285,14 @@ def _build_view(
     return ScheduleView(
         id=row.id,
         channel=channel.external_id,
-        channel_name=channel_name(channel),
+        channel_name=channel.shown_name,
         spec=spec,
         paused=row.paused_at is not None,
         platform=PLATFORM.validate_python(chat.platform),
         chat=chat.external_id,
         shared=tuple(
-            ChannelView(
-                platform=PLATFORM.validate_python(platform), channel=other.external_id, name=channel_name(other)
-            )
+            ChannelView(platform=PLATFORM.validate_python(platform), channel=other.external_id, name=other.shown_name)
             for other, platform in shared
         ),
         next=tuple(slot.instant for slot in slots),
     )
-
-
-def channel_name(channel: Channel) -> str:
-    """Returns the name of a channel, or its id if the chat did not say."""
-    return channel.name or channel.external_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import CheckConstraint, ColumnElement, ForeignKey, exists, select, update
 from sqlalchemy.dialects.postgresql import JSONB, insert
@@ -42,8 +42,14 @@ class ContestantAnswerRow(Base):
     credit: Mapped[float | None]
 
 
-Key = tuple[int, date, int]
-"""Schedule, local date and version: what the model is asked once."""
+class AskedSlot(NamedTuple):
+    """What the model is asked once: a schedule's slot of a local date, and the version that it is expected to ask."""
+
+    schedule_id: int
+    day: date
+    version_id: int
+
+
 _ASKS = {"contestant": True}
 """What the spec of a schedule contains whose questions the model answers."""
 
@@ -54,7 +60,7 @@ async def list_schedules(session: AsyncSession) -> Sequence[Schedule]:
     return (await session.scalars(query)).all()
 
 
-async def list_unasked_rounds(session: AsyncSession, now: datetime) -> Sequence[Key]:
+async def list_unasked_rounds(session: AsyncSession, now: datetime) -> Sequence[AskedSlot]:
     """Returns the open rounds of slots that the model was not asked about."""
     asked = exists().where(
         ContestantAnswerRow.schedule_id == Round.schedule_id,
@@ -75,7 +81,7 @@ async def list_unasked_rounds(session: AsyncSession, now: datetime) -> Sequence[
         .order_by(Round.id)
     )
     found = await session.execute(query)
-    return [(schedule_id, day, version_id) for schedule_id, day, version_id in found if version_id is not None]
+    return [AskedSlot(schedule_id, day, version_id) for schedule_id, day, version_id in found if version_id is not None]
 
 
 async def has_question(session: AsyncSession, schedule_id: int, day: date) -> bool:
@@ -84,32 +90,30 @@ async def has_question(session: AsyncSession, schedule_id: int, day: date) -> bo
     return bool(await session.scalar(select(known)))
 
 
-async def add(session: AsyncSession, key: Key, model: str, now: datetime) -> bool:
+async def add(session: AsyncSession, asked: AskedSlot, model: str, now: datetime) -> bool:
     """Adds a question for the model. Returns False if there is one already."""
-    schedule_id, day, version_id = key
-    values = {"schedule_id": schedule_id, "day": day, "version_id": version_id, "model": model, "at": now}
-    made = insert(ContestantAnswerRow).values(values).on_conflict_do_nothing()
+    made = insert(ContestantAnswerRow).values({**asked._asdict(), "model": model, "at": now}).on_conflict_do_nothing()
     return await session.scalar(made.returning(ContestantAnswerRow.schedule_id)) is not None
 
 
-async def claim(session: AsyncSession, key: Key, now: datetime) -> bool:
+async def claim(session: AsyncSession, asked: AskedSlot, now: datetime) -> bool:
     """Returns whether the caller may ask: the first one may, and nobody after it."""
-    asked = (
+    claimed = (
         update(ContestantAnswerRow)
-        .where(*_is(key), ContestantAnswerRow.asked_at.is_(None))
+        .where(*_is(asked), ContestantAnswerRow.asked_at.is_(None))
         .values(asked_at=now)
         .returning(ContestantAnswerRow.schedule_id)
     )
-    return await session.scalar(asked) is not None
+    return await session.scalar(claimed) is not None
 
 
 async def save(
-    session: AsyncSession, key: Key, given: AnswerInput | None, verdict: VerdictView | None, now: datetime
+    session: AsyncSession, asked: AskedSlot, given: AnswerInput | None, verdict: VerdictView | None, now: datetime
 ) -> None:
     """Saves the model's answer, None for an invalid one, and the verdict on code."""
     await session.execute(
         update(ContestantAnswerRow)
-        .where(*_is(key))
+        .where(*_is(asked))
         .values(
             answered_at=now,
             given=given.model_dump(mode="json") if given else None,
@@ -119,15 +123,14 @@ async def save(
     )
 
 
-async def find(session: AsyncSession, key: Key) -> ContestantAnswerRow | None:
+async def find(session: AsyncSession, asked: AskedSlot) -> ContestantAnswerRow | None:
     """Returns the question for the model and its answer, if it was asked."""
-    return await session.get(ContestantAnswerRow, key)
+    return await session.get(ContestantAnswerRow, asked)
 
 
-def _is(key: Key) -> tuple[ColumnElement[bool], ...]:
-    schedule_id, day, version_id = key
+def _is(asked: AskedSlot) -> tuple[ColumnElement[bool], ...]:
     return (
-        ContestantAnswerRow.schedule_id == schedule_id,
-        ContestantAnswerRow.day == day,
-        ContestantAnswerRow.version_id == version_id,
+        ContestantAnswerRow.schedule_id == asked.schedule_id,
+        ContestantAnswerRow.day == asked.day,
+        ContestantAnswerRow.version_id == asked.version_id,
     )

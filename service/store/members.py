@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from pydantic import TypeAdapter
 from sqlalchemy import Select, delete, exists, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -29,7 +28,17 @@ from service.store.tables import (
     StreakGrace,
     Workspace,
 )
-from service.wire import INSTALLATION, MemberAmbiguous, MemberIdentity, MemberRow, NotFound, Platform, Where, Who
+from service.wire import (
+    INSTALLATION,
+    PLATFORM,
+    MemberAmbiguous,
+    MemberIdentity,
+    MemberRow,
+    NotFound,
+    Platform,
+    Where,
+    Who,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +316,6 @@ async def add_streak_graces(session: AsyncSession, member_id: int, round_ids: Co
 async def forget_streak_graces(session: AsyncSession, member_id: int) -> None:
     """Deletes which rounds the member was excused from."""
     await session.execute(delete(StreakGrace).where(StreakGrace.member_id.in_(merged_ids(member_id))))
-
-
-PLATFORM: TypeAdapter[Platform] = TypeAdapter(Platform)
 
 
 async def list_member_rows(

@@ -112,6 +112,11 @@ class Channel(Base):
     external_id: Mapped[str]
     name: Mapped[str] = mapped_column(server_default="")
 
+    @property
+    def shown_name(self) -> str:
+        """The name, or the id if the chat did not say a name."""
+        return self.name or self.external_id
+
 
 class Member(Base):
     """A person in a workspace. Forgetting clears `name` and deletes the identities, but keeps the row for totals."""

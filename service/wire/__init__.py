@@ -83,6 +83,7 @@ from service.wire.banks import VersionView as VersionView
 from service.wire.banks import WrongOption as WrongOption
 from service.wire.base import APPLICATION_HEADER as APPLICATION_HEADER
 from service.wire.base import CALLER_HEADER as CALLER_HEADER
+from service.wire.base import PLATFORM as PLATFORM
 from service.wire.base import TIME_HEADER as TIME_HEADER
 from service.wire.base import Code as Code
 from service.wire.base import Contest as Contest

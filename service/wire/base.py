@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, TypeAdapter
 
 Platform = Literal["web", "console", "discord", "slack"]
+PLATFORM: Final[TypeAdapter[Platform]] = TypeAdapter(Platform)
+"""Validates the name of a platform that is stored as text."""
 Verdict = Literal[
     "accepted",
     "wrong",

@@ -138,10 +138,10 @@ async def test_what_waits_is_counted_with_its_age(daily: DailyChannel, clock: Cl
 async def test_how_the_sandbox_is(daily: DailyChannel, tmp_path: Path) -> None:
     assert (await shown(daily)).sandbox is None
     async with supervisor(tmp_path, {**WELL, "waiting": 3}) as client:
-        found = await sandbox_view(FairSandbox(client), patience_s=60)
+        found = await sandbox_view(FairSandbox(client), timeout_seconds=60)
     assert found is not None
     assert (found.problem, found.ready, found.waiting, found.isolation) == (None, 2, 3, "full")
-    gone = await sandbox_view(FairSandbox(SandboxClient(tmp_path / "nobody.sock")), patience_s=60)
+    gone = await sandbox_view(FairSandbox(SandboxClient(tmp_path / "nobody.sock")), timeout_seconds=60)
     assert gone is not None
     assert gone.problem == "unreachable"
     assert "no sandbox answers" in gone.trouble

@@ -164,7 +164,7 @@ async def test_answers_without_a_sandbox_are_a_trouble_until_there_is_one(
     daily: DailyChannel, clock: Clock, tmp_path: Path
 ) -> None:
     ref = await post_code_question(daily, clock)
-    alerts = Alerts(daily.service.sessions, FairSandbox(SandboxClient(tmp_path / "sandbox.sock")), patience_s=60)
+    alerts = Alerts(daily.service.sessions, FairSandbox(SandboxClient(tmp_path / "sandbox.sock")), timeout_seconds=60)
     await daily.answer(ref, AnswerInput(code="def double(x):\n    return 2 * x\n"))
     answered = clock.now
     clock.now += SANDBOX_DELAY - timedelta(seconds=1)

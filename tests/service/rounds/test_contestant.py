@@ -17,7 +17,7 @@ from service.app import build
 from service.config import Settings
 from service.rounds.contestant import AHEAD, CHECK_INTERVAL
 from service.sandboxes import SandboxPort
-from service.store.contestants import ContestantAnswerRow
+from service.store.contestants import AskedSlot, ContestantAnswerRow
 from service.store.tables import AnswerRow, Ledger
 from service.wire import ContestantAnswer, QuestionPost, RevealPost
 from tests.conftest import MONDAY, Clock
@@ -229,7 +229,7 @@ async def test_several_processes_ask_once(opened: Open, model: ModelDouble, cloc
         # A job whose end was not recorded runs again.
         (row,) = await one.rows(ContestantAnswerRow)
         async with one.service.sessions.begin() as session:
-            await one.service.jobs.defer_asking(session, (row.schedule_id, row.day, row.version_id))
+            await one.service.jobs.defer_asking(session, AskedSlot(row.schedule_id, row.day, row.version_id))
         await one.service.jobs.run_pending()
     assert len(model.asked) == 1
 
