@@ -33,6 +33,7 @@ from service.store.audits import AuditFilter
 from service.store.boards import NewWinnerRole
 from service.store.ledger import Adjustment
 from service.store.members import Caller, find_named_member, resolve_caller
+from service.store.tables import Member
 from service.wire import (
     AuditView,
     BankLog,
@@ -129,6 +130,16 @@ class AdminChange:
             made = EventCall(self.event_id, action, self.now)
             done: T = await administer(session, caller, made, detail or {}, partial(work, session, caller), reply)
             return done
+
+    async def run_for_member(
+        self, action: str, name: str, work: Callable[[AsyncSession, Caller, Member], Awaitable[None]], **detail: Any
+    ) -> None:
+        """Runs `work` on the member of that name or id, as `run` does. Refused if there is none."""
+        async with looking(self.call, self.who) as (session, caller):
+            member = await find_named_member(session, caller, name)
+            made = EventCall(self.event_id, action, self.now)
+            noted = {"member": member.id, **detail}
+            await administer(session, caller, made, noted, partial(work, session, caller, member), type(None))
 
 
 async def change_of(call: TheCall, who: TheCaller, event_id: EventBody) -> AdminChange:
@@ -410,29 +421,20 @@ async def digest_switch(change: TheChange, on: Annotated[bool, Body(embed=True)]
 
 
 @router.post("/member/restore")
-async def member_restore(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, day: DayBody) -> None:
-    async with looking(call, who) as (session, caller):
-        found = await find_named_member(session, caller, member)
-        work = partial(members.restore_streak, session, caller, found, day)
-        detail = {"member": found.id, "day": day.isoformat()}
-        await administer(session, caller, EventCall(event_id, "member restore", call.now), detail, work, type(None))
+async def member_restore(change: TheChange, member: NameBody, day: DayBody) -> None:
+    work = partial(members.restore_streak, day=day)
+    await change.run_for_member("member restore", member, work, day=day.isoformat())
 
 
 @router.post("/member/adjust")
 async def member_adjust(
-    call: TheCall,
-    who: TheCaller,
-    event_id: EventBody,
+    change: TheChange,
     member: NameBody,
     points: Annotated[int, Body(embed=True, ge=-(10**9), le=10**9)],
     reason: TextBody,
 ) -> None:
-    async with looking(call, who) as (session, caller):
-        found = await find_named_member(session, caller, member)
-        adjustment = Adjustment(points, reason, event_id, call.now)
-        work = partial(members.adjust_points, session, caller, found, adjustment)
-        detail = {"member": found.id, "points": points, "reason": reason}
-        await administer(session, caller, EventCall(event_id, "member adjust", call.now), detail, work, type(None))
+    work = partial(members.adjust_points, wanted=Adjustment(points, reason, change.event_id, change.now))
+    await change.run_for_member("member adjust", member, work, points=points, reason=reason)
 
 
 @router.post("/members")
@@ -448,21 +450,15 @@ async def member_list(
 
 
 @router.post("/member/hide")
-async def member_hide(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, hidden: FlagBody) -> None:
-    async with looking(call, who) as (session, caller):
-        found = await find_named_member(session, caller, member)
-        work = partial(members.hide, session, caller, found, hidden)
-        name = "member hide" if hidden else "member show"
-        await administer(session, caller, EventCall(event_id, name, call.now), {"member": found.id}, work, type(None))
+async def member_hide(change: TheChange, member: NameBody, hidden: FlagBody) -> None:
+    work = partial(members.hide, hidden=hidden)
+    await change.run_for_member("member hide" if hidden else "member show", member, work)
 
 
 @router.post("/member/role")
-async def member_role(call: TheCall, who: TheCaller, event_id: EventBody, member: NameBody, admin: FlagBody) -> None:
-    async with looking(call, who) as (session, caller):
-        found = await find_named_member(session, caller, member)
-        work = partial(members.note_role, session, caller, found)
-        name = "member make-admin" if admin else "member end-admin"
-        await administer(session, caller, EventCall(event_id, name, call.now), {"member": found.id}, work, type(None))
+async def member_role(change: TheChange, member: NameBody, admin: FlagBody) -> None:
+    action = "member make-admin" if admin else "member end-admin"
+    await change.run_for_member(action, member, members.note_role)
 
 
 # Audit log and health

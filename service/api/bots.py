@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 from fastapi import Body, Depends, Request
@@ -20,9 +20,9 @@ from service.api.http import (
     TheCall,
     TheCaller,
     WhereBody,
-    disconnected,
     own_platform,
     scope_of,
+    while_awaited,
 )
 from service.api.routes import CallRouter
 from service.people import installations, linking
@@ -80,12 +80,7 @@ async def outbox_claim(
 ) -> tuple[Delivery, ...]:
     parts = call.parts
     # If the caller has disconnected, release the messages instead of holding them for a whole lease.
-    hung_up = asyncio.create_task(disconnected(request))
-
-    def stopping() -> bool:
-        return parts.stopping.is_set() or hung_up.done()
-
-    try:
+    with while_awaited(request) as stopping:
         return await rounds_delivery.claim_or_wait(
             parts.sessions,
             parts.changes,
@@ -94,8 +89,6 @@ async def outbox_claim(
             wait_s=wait_s,
             stopping=stopping,
         )
-    finally:
-        hung_up.cancel()
 
 
 @router.post("/outbox/places")
@@ -207,16 +200,16 @@ async def hello(call: TheCall, who: TheCaller, event_id: EventBody, where: Where
 async def link(call: TheCall, who: TheCaller, event_id: EventBody) -> LinkCode:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
-        made = linking.made(call.parts.tokens.all, linking.MERGED, caller.chat_id, event_id)
-        work = linking.making(session, caller, linking.MERGED, next(iter(made)), call.now)
-        expires = await run_once(session, caller, EventCall(event_id, "link", call.now), work(), INSTANT)
-        return LinkCode(code=await _made_first(session, made), expires_at=expires)
+        codes = linking.codes_for(call.parts.tokens.all, linking.MEMBER, caller.chat_id, event_id)
+        work = linking.save_code(session, caller, linking.MEMBER, next(iter(codes)), call.now)
+        expires = await run_once(session, caller, EventCall(event_id, "link", call.now), work, INSTANT)
+        return LinkCode(code=await _made_first(session, codes), expires_at=expires)
 
 
 @router.post("/link-with")
 async def link_with(call: TheCall, who: TheCaller, event_id: EventBody, code: CodeBody) -> MemberLinked:
     await _note_guess(call, who)
-    digests = linking.digests_of(call.parts.tokens.all, linking.MERGED, code)
+    digests = linking.digests_of(call.parts.tokens.all, linking.MEMBER, code)
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         work = linking.link(session, caller, digests, call.now)
@@ -227,10 +220,10 @@ async def link_with(call: TheCall, who: TheCaller, event_id: EventBody, code: Co
 async def chat_link(call: TheCall, who: TheCaller, event_id: EventBody) -> LinkCode:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
-        made = linking.made(call.parts.tokens.all, linking.WHAT, caller.chat_id, event_id)
-        work = linking.making(session, caller, linking.WHAT, next(iter(made)), call.now)
+        codes = linking.codes_for(call.parts.tokens.all, linking.CHAT, caller.chat_id, event_id)
+        work = partial(linking.save_code, session, caller, linking.CHAT, next(iter(codes)), call.now)
         expires = await administer(session, caller, EventCall(event_id, "chat link", call.now), {}, work, INSTANT)
-        return LinkCode(code=await _made_first(session, made), expires_at=expires)
+        return LinkCode(code=await _made_first(session, codes), expires_at=expires)
 
 
 @router.post("/admin/chat/join")
@@ -238,7 +231,7 @@ async def chat_join(
     call: TheCall, who: TheCaller, event_id: EventBody, code: CodeBody, sure: Annotated[bool, Body(embed=True)]
 ) -> ChatLinked:
     await _note_guess(call, who, admins=True)
-    digests = linking.digests_of(call.parts.tokens.all, linking.WHAT, code)
+    digests = linking.digests_of(call.parts.tokens.all, linking.CHAT, code)
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
         admins_only(caller)
@@ -266,10 +259,10 @@ async def _with_channel(change: AdminChange, where: Where, schedule: int, *, sha
     return await change.run(action, work, ScheduleView, detail, where)
 
 
-async def _made_first(session: AsyncSession, made: Mapping[str, str]) -> str:
+async def _made_first(session: AsyncSession, codes: Mapping[str, str]) -> str:
     """Returns the code made for an event. Codes are not stored: they are made again with the token used first."""
-    digest = await chats.find_link_code_digest(session, list(made))
-    return made[digest] if digest is not None else next(iter(made.values()))
+    digest = await chats.find_link_code_digest(session, list(codes))
+    return codes[digest] if digest is not None else next(iter(codes.values()))
 
 
 async def _note_guess(call: Call, who: Who, *, admins: bool = False) -> None:

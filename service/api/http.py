@@ -8,8 +8,8 @@ import math
 import time
 from asyncio import Event
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, TypeVar, cast
@@ -213,6 +213,16 @@ async def while_connected(request: Request, work: Awaitable[T]) -> T:
     finally:
         left.cancel()
         working.cancel()
+
+
+@contextmanager
+def while_awaited(request: Request) -> Iterator[Callable[[], bool]]:
+    """Yields whether a call that waits for something should stop: its caller disconnected, or the process stops."""
+    left = asyncio.create_task(disconnected(request))
+    try:
+        yield lambda: parts_of(request).stopping.is_set() or left.done()
+    finally:
+        left.cancel()
 
 
 async def disconnected(request: Request) -> None:

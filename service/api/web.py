@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import Id
-from service.api.http import WEB_PREFIX, Call, TheCall, disconnected
+from service.api.http import WEB_PREFIX, Call, TheCall, while_awaited
 from service.api.routes import CallRouter
 from service.people import web_chat
 from service.store import web_messages, web_people
@@ -246,12 +245,7 @@ async def changes(
     wait_s: Annotated[float, Body(embed=True, ge=0, le=30)] = 0,
 ) -> WebChanges:
     parts = web.call.parts
-    hung_up = asyncio.create_task(disconnected(request))
-
-    def stopping() -> bool:
-        return parts.stopping.is_set() or hung_up.done()
-
-    try:
+    with while_awaited(request) as stopping:
         async with web.transaction() as (_, chat):
             pass
         return await web_chat.changes_or_wait(
@@ -262,5 +256,3 @@ async def changes(
             wait_s=wait_s,
             stopping=stopping,
         )
-    finally:
-        hung_up.cancel()

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import hmac
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -51,7 +51,7 @@ def code_for(secret: str, what: str, chat_id: int, event_id: str) -> str:
     return "".join(letters)
 
 
-def made(secrets: Sequence[str], what: str, chat_id: int, event_id: str) -> dict[str, str]:
+def codes_for(secrets: Sequence[str], what: str, chat_id: int, event_id: str) -> dict[str, str]:
     """Returns the event's code under each secret by its digest, newest secret first."""
     codes = {secret: code_for(secret, what, chat_id, event_id) for secret in secrets}
     return {digest_of(secret, what, code): code for secret, code in codes.items()}
@@ -76,7 +76,10 @@ def _keyed(secret: str, text: str) -> bytes:
     return hmac.digest(secret.encode(), text.encode(), hashlib.sha256)
 
 
-WHAT = "chat"
+CHAT = "chat"
+"""What a code links that joins a chat's workspace to another."""
+MEMBER = "member"
+"""What a code links that merges a member's accounts."""
 
 
 async def note_guess(session: AsyncSession, caller: Caller, now: datetime) -> None:
@@ -88,16 +91,10 @@ async def note_guess(session: AsyncSession, caller: Caller, now: datetime) -> No
         raise Refused(LinkRefused(what="chat", why="too many codes"))
 
 
-def making(
-    session: AsyncSession, caller: Caller, what: str, digest: str, now: datetime
-) -> Callable[[], Awaitable[datetime]]:
-    """Returns a function that stores a code's digest and returns the code's expiry."""
-
-    async def work() -> datetime:
-        await chats.save_link_code(session, caller, what, digest, now, now + GOOD_FOR)
-        return now + GOOD_FOR
-
-    return work
+async def save_code(session: AsyncSession, caller: Caller, what: str, digest: str, now: datetime) -> datetime:
+    """Stores a code's digest. Returns the code's expiry."""
+    await chats.save_link_code(session, caller, what, digest, now, now + GOOD_FOR)
+    return now + GOOD_FOR
 
 
 async def join(
@@ -108,7 +105,7 @@ async def join(
     Without `sure`, a workspace with history is left unchanged and the result says what would move. Refused for a bad
     code, and while a round is open here.
     """
-    code = await chats.lock_link_code(session, WHAT, digests, now)
+    code = await chats.lock_link_code(session, CHAT, digests, now)
     if code is None:
         raise Refused(LinkRefused(what="chat", why="wrong code"))
     old, new = caller.workspace_id, code.workspace_id
@@ -136,11 +133,11 @@ async def join(
     )
     if view.done:
         await chats.use_link_code(session, code)
-        await _bring(session, caller, new, has, now)
+        await _move_workspace(session, caller, new, has, now)
     return view
 
 
-async def _bring(session: AsyncSession, caller: Caller, new: int, has: Holdings, now: datetime) -> None:
+async def _move_workspace(session: AsyncSession, caller: Caller, new: int, has: Holdings, now: datetime) -> None:
     if await season_rows.get_running_season(session, caller.workspace_id):
         await leaderboard.end_season(session, caller, now)
     joining = "+".join(await chats.list_platforms(session, [caller.workspace_id]))
@@ -159,12 +156,10 @@ async def _bring(session: AsyncSession, caller: Caller, new: int, has: Holdings,
 # - The member is hidden if either account was hidden. A forgotten member has no account left to link.
 # - Nothing of any other member changes.
 
-MERGED = "member"
-
 
 async def link(session: AsyncSession, caller: Caller, digests: Sequence[str], now: datetime) -> MemberLinked:
     """Merges the caller into the member who made the code. Refused, with nothing changed, if that is not possible."""
-    code = await chats.lock_link_code(session, MERGED, digests, now)
+    code = await chats.lock_link_code(session, MEMBER, digests, now)
     if code is None:
         raise Refused(LinkRefused(what="member", why="wrong code"))
     _refuse_strangers(caller, code)
@@ -185,7 +180,7 @@ async def merge(session: AsyncSession, kept: int, gone: int, now: datetime) -> M
     people = await rows.lock_members(session, [kept, gone])
     stays, leaves = people[kept], people[gone]
     mine, theirs = await rows.sum_ledger(session, kept), await rows.sum_ledger(session, gone)
-    bookings = [booking for each in theirs.values() for booking in _over(kept, gone, mine.get(each.place), each)]
+    bookings = [booking for each in theirs.values() for booking in _moves(kept, gone, mine.get(each.place), each)]
     twice = await _unite_answers(session, kept, gone, mine, theirs)
     await rows.post_ledger(session, stays.workspace_id, bookings)
     cards = await rows.merge_cards(session, kept, gone)
@@ -213,7 +208,7 @@ def _refuse_strangers(caller: Caller, code: LinkCodeRow) -> None:
         raise Refused(LinkRefused(what="member", why="same chat"))
 
 
-def _over(kept: int, gone: int, mine: LedgerSum | None, theirs: LedgerSum) -> list[tuple[str, int, LedgerSum]]:
+def _moves(kept: int, gone: int, mine: LedgerSum | None, theirs: LedgerSum) -> list[tuple[str, int, LedgerSum]]:
     """Returns the ledger rows that move `theirs` to the kept member if it is better than `mine`."""
     key = f"link:{gone}:{theirs.place}"
     out = [(f"{key}:out", gone, _difference(theirs, None))]
