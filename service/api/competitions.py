@@ -215,9 +215,8 @@ async def challenge(
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, where, call.now)
         work = duels.challenge(session, caller, who, duels.Challenged(member, known_as), topic, call.now)
-        return await _view(
-            call, session, caller, await run_once(session, caller, EventCall(event_id, "duel", call.now), work, int)
-        )
+        found = await run_once(session, caller, EventCall(event_id, "duel", call.now), work, int)
+        return await _view(call, session, caller, found)
 
 
 @router.post("/duel/rematch")
@@ -268,7 +267,8 @@ async def answer(
 async def show(call: TheCall, who: TheCaller, duel: DuelBody) -> DuelReview:
     async with call.transaction() as session:
         caller = await resolve_caller(session, who, None, call.now)
-        return await duel_views.build_review(session, await duels.find_own(session, caller, duel), caller, call.now)
+        found, _ = await duels.find_own(session, caller, duel)
+        return await duel_views.build_review(session, found, caller, call.now)
 
 
 @router.post("/duel/list")
@@ -284,5 +284,5 @@ async def ladder(call: TheCall, who: TheCaller, limit: Annotated[int, Body(embed
 
 
 async def _view(call: TheCall, session: AsyncSession, caller: Caller, duel_id: int) -> DuelView:
-    duel = await duels.find_own(session, caller, duel_id)
-    return await duel_views.build_view(session, duel, duel_views.side_of(duel, caller.member_id), call.now)
+    duel, side = await duels.find_own(session, caller, duel_id)
+    return await duel_views.build_view(session, duel, side, call.now)

@@ -24,7 +24,6 @@ from service.competitions import sprints
 from service.metrics import record_answer
 from service.people import members
 from service.people import privacy as people_privacy
-from service.people.members import view_history
 from service.rounds import (
     grading,
     leaderboard,
@@ -38,10 +37,9 @@ from service.rounds import (
 )
 from service.rounds.idempotency import EventCall, run_once
 from service.rounds.sandbox_turns import add_wait_estimate
-from service.store import members as member_rows
 from service.store import privacy as store_privacy
 from service.store.answers import Submission
-from service.store.members import resolve_caller
+from service.store.members import lock_caller, resolve_caller
 from service.tracing import add_fields
 from service.wire import (
     LONGEST_SUGGESTION,
@@ -97,21 +95,21 @@ CodeBody = Annotated[Code, Body(embed=True)]
 @router.post("/join")
 async def join(call: TheCall, who: TheCaller, where: WhereBody) -> None:
     async with call.transaction() as session:
-        await member_rows.resolve_caller(session, who, where, call.now)
+        await resolve_caller(session, who, where, call.now)
 
 
 @router.post("/today")
 async def today(call: TheCall, who: TheCaller, where: WhereBody) -> TodayView:
     async with call.transaction() as session:
         # A home page or direct message belongs to no channel.
-        caller = await member_rows.resolve_caller(session, who, where if where.channel else None, call.now)
+        caller = await resolve_caller(session, who, where if where.channel else None, call.now)
         return await submissions.view_today(session, caller, call.now)
 
 
 @router.post("/ask")
 async def ask(call: TheCall, who: TheCaller, where: WhereBody, ref: RefBody) -> AskForm:
     async with call.transaction() as session:
-        caller = await member_rows.resolve_caller(session, who, where, call.now)
+        caller = await resolve_caller(session, who, where, call.now)
         if _is_in_sprint(ref):
             return await sprints.view_question(session, caller, ref, call.now)
         form, task = await submissions.view_question(session, caller, ref, call.now)
@@ -144,14 +142,14 @@ router.post_directly("/answer", answer)
 async def answer_step_by_step(call: Call, who: Who, where: Where, submitted: Submission) -> AnswerResult:
     """Records an answer that the fast path leaves to this."""
     async with call.transaction() as session:
-        caller = await member_rows.resolve_caller(session, who, where, call.now)
+        caller = await resolve_caller(session, who, where, call.now)
         work: Awaitable[AnswerResult]
         if _is_in_sprint(submitted.ref):
             work = sprints.submit_answer(session, caller, submitted.ref, submitted.given, call.now)
         else:
             # Before the event, in the order of the fast path: otherwise two copies of an event could wait for each
             # other.
-            caller = await member_rows.lock_caller(session, caller)
+            caller = await lock_caller(session, caller)
             work = submissions.submit_answer(session, caller, submitted, call.now, call.parts.jobs)
         return await run_once(session, caller, EventCall(submitted.event_id, "answer", call.now), work, AnswerResult)
 
@@ -164,7 +162,7 @@ def _is_in_sprint(ref: str) -> bool:
 async def try_code(call: TheCall, who: TheCaller, ref: RefBody, code: CodeBody) -> VerdictView:
     sandbox = grading.require_sandbox(call.parts.sandbox)
     async with call.transaction() as session:
-        caller = await member_rows.resolve_caller(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
         task = await submissions.get_code_task(session, caller, ref)
     # Outside any transaction, so that a slow program does not hold a database connection.
     async with sandbox.turn(caller.member_id, "free") as turn:
@@ -175,7 +173,7 @@ async def try_code(call: TheCall, who: TheCaller, ref: RefBody, code: CodeBody) 
 async def run(call: TheCall, who: TheCaller, code: CodeBody) -> RunResult:
     sandbox = grading.require_sandbox(call.parts.sandbox)
     async with call.transaction() as session:
-        caller = await member_rows.resolve_caller(session, who, None, call.now)
+        caller = await resolve_caller(session, who, None, call.now)
     async with sandbox.turn(caller.member_id, "free") as turn:
         return await grading.run_snippet(turn, code)
 
@@ -194,7 +192,7 @@ async def me(call: TheCall, who: TheCaller) -> Me:
 @router.post("/history")
 async def history(call: TheCall, who: TheCaller) -> History:
     async with call.transaction() as session:
-        return await view_history(session, await resolve_caller(session, who, None, call.now), call.now)
+        return await members.view_history(session, await resolve_caller(session, who, None, call.now), call.now)
 
 
 @router.post("/archive")
@@ -478,7 +476,7 @@ async def board(
     contest: Annotated[Contest, Body(embed=True)] = "points",
 ) -> Board:
     async with call.transaction() as session:
-        caller = await member_rows.resolve_caller(session, who, where, call.now)
+        caller = await resolve_caller(session, who, where, call.now)
         query = leaderboard.BoardQuery(period, topic, contest, limit)
         return await leaderboard.get_board(session, caller, call.now, query)
 
@@ -486,4 +484,4 @@ async def board(
 @router.post("/seasons")
 async def season_list(call: TheCall, who: TheCaller) -> tuple[SeasonView, ...]:
     async with call.transaction() as session:
-        return await leaderboard.list_seasons(session, await member_rows.resolve_caller(session, who, None, call.now))
+        return await leaderboard.list_seasons(session, await resolve_caller(session, who, None, call.now))

@@ -228,7 +228,7 @@ def _storage_errors(bank: Bank) -> list[str]:
 
 
 class _Writer:
-    """Writes a plan to the database in split_batches, to limit memory."""
+    """Writes a plan to the database in batches, to limit memory."""
 
     def __init__(self, session: AsyncSession, bank: tables.BankRow, now: datetime, options: ImportOptions) -> None:
         self._session = session

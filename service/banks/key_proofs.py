@@ -32,8 +32,8 @@ from service.domain.answer_matching import matches_value, parse_value
 FACT_CAPS = Caps(total=1024 * 1024)
 """Limits on what a proof may compute."""
 _BOUND = ("choice", "value", "open")
-NO_VALUE = "it is not a value that can be compared with a key, such as 3, (1, 4) or True"
 """Kinds whose proof has to compute the key."""
+NO_VALUE = "it is not a value that can be compared with a key, such as 3, (1, 4) or True"
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ async def challenge(
 
 async def rematch(session: AsyncSession, caller: Caller, duel_id: int, now: datetime) -> int:
     """Asks the other member of a duel that is over to another one, and returns its id."""
-    before, side = await _find_own(session, caller, duel_id)
+    before, side = await find_own(session, caller, duel_id)
     if before.state != "over":
         raise Refused(DuelRefused(why="not over"))
     other = before.opponent_id if side == "challenger" else before.challenger_id
@@ -341,7 +341,8 @@ async def _find_member(session: AsyncSession, caller: Caller, who: Who, wanted: 
     return await find_named_member(session, caller, wanted.member)
 
 
-async def _find_own(session: AsyncSession, caller: Caller, duel_id: int) -> tuple[Duel, Side]:
+async def find_own(session: AsyncSession, caller: Caller, duel_id: int) -> tuple[Duel, Side]:
+    """Returns a duel of the caller, and their side. Refused if it is not theirs."""
     return _own(await duels.find_duel(session, caller.workspace_id, duel_id), caller, duel_id)
 
 
@@ -357,11 +358,6 @@ def _own(duel: Duel | None, caller: Caller, duel_id: int) -> tuple[Duel, Side]:
     if side is None:
         raise Refused(DuelRefused(why="not yours"))
     return duel, side
-
-
-async def find_own(session: AsyncSession, caller: Caller, duel_id: int) -> Duel:
-    """Returns a duel of the caller. Refused if it is not theirs."""
-    return (await _find_own(session, caller, duel_id))[0]
 
 
 async def _lock_question(session: AsyncSession, caller: Caller, ref: str) -> tuple[DuelQuestion, Duel, Side]:

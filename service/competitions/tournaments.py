@@ -330,12 +330,10 @@ async def _make_teams(
         return
     begun = [[player.member.id for player in players if player.row.team_id == team.id] for team in teams]
     added = {player.member.id: strengths[player.member.id] for player in free}
-    for team, member_ids in zip(
-        teams, balance_teams(added, begun, f"tournament:{tournament.id}", strengths), strict=True
-    ):
-        for player in free:
-            if player.member.id in member_ids:
-                player.row.team_id = team.id
+    full = balance_teams(added, begun, f"tournament:{tournament.id}", strengths)
+    team_of = {member_id: team.id for team, member_ids in zip(teams, full, strict=True) for member_id in member_ids}
+    for player in free:
+        player.row.team_id = team_of[player.member.id]
     await session.flush()
 
 

@@ -128,7 +128,7 @@ def _spinner(text: str) -> Iterator[None]:
 
 
 def take(database_url: str, file: IO[bytes]) -> str:
-    """Writes a consistent backup to an open file or pipe and returns the database's revision. Raises Refused."""
+    """Writes a consistent backup to an open file or pipe and returns the database's revision. Raises CommandFailed."""
     dump = _newest("pg_dump")
     try:
         with contextlib.closing(psycopg.connect(libpq_url(database_url), autocommit=True)) as connection:
@@ -194,7 +194,7 @@ def _quoted(name: str) -> str:
 
 
 def restore(database_url: str, file: IO[bytes], *, replace: bool) -> Restored:
-    """Restores a backup and upgrades it to the newest revision. Raises Refused, with nothing changed.
+    """Restores a backup and upgrades it to the newest revision. Raises CommandFailed, with nothing changed.
 
     With `replace`, everything the database held before is deleted.
     """
@@ -248,7 +248,7 @@ def read_header(file: IO[bytes]) -> tuple[datetime, str]:
 
 
 def _refuse_unsuitable(connection: Connection, replace: bool) -> None:
-    """Raises Refused if the database holds another program's tables, is not empty, or is in use."""
+    """Raises CommandFailed if the database holds another program's tables, is not empty, or is in use."""
     if foreign := snapshots.foreign(connection):
         raise CommandFailed(
             f"the database holds tables that are not Dailygrad's ({', '.join(foreign[:3])}): name an empty one"

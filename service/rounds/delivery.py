@@ -125,6 +125,7 @@ async def claim_messages(session: AsyncSession, wanted: Claim, now: datetime) ->
     rows = await claims.lock_claimable(
         session, wanted.platform, wanted.application, now, wanted.limit, wanted.shards, wanted.kinds
     )
+    # The session holds rows weakly: as long as these are referenced, each delivery finds them without a statement.
     _kept = await outbox.load_chats_and_channels(session, rows)
     taken = [await _build_delivery(session, row, now, outbox.claim(row, now, LEASE)) for row in rows]
     return tuple([delivery for delivery in taken if delivery is not None])

@@ -226,7 +226,7 @@ async def defer_regrading(session: AsyncSession, version_id: int, question_id: i
 
 async def defer_measuring(session: AsyncSession, round_id: int) -> None:
     """Defers measuring the code of a round until the transaction commits. One round is measured after another."""
-    app = App(connector=PsycopgConnector())  # never opened, see above
+    app = App(connector=PsycopgConnector())  # never opened, as in `defer_regrading`
     connection = await driver_connection(session)
     job = app.configure_task(MEASURE_TASK, queue="measuring", priority=-3, lock=MEASURE_TASK, connection=connection)
     await job.defer_async(round_id=round_id)

@@ -227,7 +227,7 @@ async def _lock(session: AsyncSession, found: ClosedAnswer) -> None:
 async def _give_credit(
     session: AsyncSession, caller: Caller, found: ClosedAnswer, credit: float, now: datetime, *, by_peer: bool
 ) -> None:
-    """Adds the credit, posts the difference to the ledger, and tells the author."""
+    """Adds the credit, posts the difference to the ledger, and notifies the author."""
     given = await markings.add_credit(session, found.answer.id, caller.member_id, credit, now, by_peer=by_peer)
     entry = await answers.get_entry(session, found.answer.id)
     if given is None or entry is None or entry.member.forgotten_at is not None:

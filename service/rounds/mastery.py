@@ -58,7 +58,7 @@ async def estimate_member(
 
 
 async def view_member(session: AsyncSession, caller: Caller, now: datetime) -> tuple[TopicMastery, ...]:
-    """Returns the same for the caller to see."""
+    """Returns what the caller knows of each topic, as they see it."""
     topics, _ = await estimate_member(session, caller, now)
     return tuple(_view(one) for one in topics)
 

@@ -107,14 +107,17 @@ def _used(measured: Measured) -> Used:
 
 async def view_board(session: AsyncSession, caller: Caller, ref: str, by: MeasuredBy) -> MeasurementBoard:
     """Returns the speed board of a round; without `ref`, of the channel's latest one, or else the workspace's."""
-    round_id = QuestionRef.parse(ref).id if ref else None
-    if round_id is None:
-        round_id = await measurements.find_latest(session, caller.workspace_id, caller.channel_id)
-        round_id = round_id or await measurements.find_latest(session, caller.workspace_id, None)
-        if round_id is None:
+    if ref:
+        reference = QuestionRef.parse(ref)
+        if reference.kind != "round":
+            raise Refused(QuestionGone(practice=False))
+        round_id = reference.id
+    else:
+        latest = await measurements.find_latest(session, caller.workspace_id, caller.channel_id)
+        latest = latest or await measurements.find_latest(session, caller.workspace_id, None)
+        if latest is None:
             raise Refused(NotFound(what="measurement"))
-    if ref and QuestionRef.parse(ref).kind != "round":
-        raise Refused(QuestionGone(practice=False))
+        round_id = latest
     found = await rounds.find_in_workspace(session, caller.workspace_id, round_id)
     if found is None or found[0].version_id is None:
         raise Refused(QuestionGone(practice=False))

@@ -42,7 +42,6 @@ from service.wire import (
     RatingRefused,
     SessionProgress,
     StillOpen,
-    VerdictView,
 )
 
 _DAY = timedelta(days=1)
@@ -59,6 +58,10 @@ LONGEST_SESSION = timedelta(hours=3)
 """How far back the answers of sessions in a row are counted."""
 MAX_PRACTICED = 200
 """Most answers of sessions in a row that are counted."""
+MAX_LISTED_AGE = timedelta(days=1)
+"""How far back the questions of a session are listed."""
+MAX_LISTED = 50
+"""Most questions of a session that are listed."""
 _RATINGS: Final[dict[Rating, fsrs.Rating]] = {
     "again": fsrs.Rating.Again,
     "hard": fsrs.Rating.Hard,
@@ -167,7 +170,7 @@ def is_retried(card: CardRow, now: datetime) -> bool:
 def list_choices(card: CardRow, now: datetime) -> tuple[RatingChoice, ...]:
     """Returns the ratings that the member may give the card's latest review, with the date each leads to.
 
-    None if it was not reviewed or is due again, and none for a wrong answer, which is always `again`.
+    Empty if it was not reviewed or is due again, and for a wrong answer, which is always `again`.
     """
     before, credited = card.state.get("before"), card.state.get("credited")
     if before is None or credited is None or card.due <= now:
@@ -270,12 +273,6 @@ def _parse_card(card: dict[str, Any]) -> fsrs.Card:
         ) from None
 
 
-LONGEST = timedelta(days=1)
-"""How far back a session can begin."""
-MOST = 50
-"""Most questions of a session."""
-
-
 async def view_attempt(session: AsyncSession, caller: Caller, ref: str, now: datetime) -> PracticeAttempt:
     """Returns the caller's latest practice answer to the question `ref`. Refused if there is none."""
     version, answer = await _find_attempt(session, caller, ref)
@@ -283,22 +280,27 @@ async def view_attempt(session: AsyncSession, caller: Caller, ref: str, now: dat
     row = None if secret else (await answers.latest_verdicts(session, [answer.id])).get(answer.id)
     verdict = answers.read_verdict(row) if row else None
     card = None if secret else await cards.find_card(session, caller.member_id, version.question_id)
-    return _build_attempt(
-        caller,
-        (version, answer),
-        verdict,
-        card,
-        marks=await markings.get_marks(session, answer.id) if version.question.kind == "open" else None,
+    # Code is tried until it passes, and the solution comes sooner only on request.
+    shown = verdict is not None and (version.question.kind != "code" or verdict.verdict == "accepted")
+    return PracticeAttempt(
+        ref=ref,
+        question=build_question_view(version, ref, caller.member_id),
+        given=AnswerInput.from_stored(answer.given),
+        verdict=verdict,
+        key=build_answer_key(version, ref) if shown else None,
         secret=secret,
+        marks=await markings.get_marks(session, answer.id) if version.question.kind == "open" else None,
+        next_due=card.due if card else None,
+        rating=card.state.get("rating") if card else None,
+        choices=list_choices(card, now) if card and verdict else (),
         zone=await schedules.get_zone(session, caller.workspace_id),
-        now=now,
     )
 
 
 async def rate_attempt(
     session: AsyncSession, caller: Caller, ref: str, rating: Rating, now: datetime
 ) -> PracticeAttempt:
-    """Rates the caller's latest review of the question's card. Refused as in `practice.rate_card`."""
+    """Rates the caller's latest review of the question's card. Refused as in `rate_card`."""
     caller = await members.lock_caller(session, caller)
     version, _ = await _find_attempt(session, caller, ref)
     card = await cards.lock_card(session, caller.member_id, version.question_id)
@@ -313,7 +315,7 @@ async def rate_attempt(
 
 async def view_session(session: AsyncSession, caller: Caller, since: datetime | None, now: datetime) -> PracticeSession:
     """Returns what the caller has practiced since then, at most a day ago; nothing if None, which begins a session."""
-    begin = now if since is None else max(since, now - LONGEST)
+    begin = now if since is None else max(since, now - MAX_LISTED_AGE)
     _, due = await cards.count_cards(session, caller.member_id, now)
     return PracticeSession(
         since=begin,
@@ -324,7 +326,7 @@ async def view_session(session: AsyncSession, caller: Caller, since: datetime | 
 
 
 async def _list_practiced(session: AsyncSession, caller: Caller, begin: datetime) -> tuple[PracticedQuestion, ...]:
-    found = await cards.list_practiced(session, caller, begin, MOST)
+    found = await cards.list_practiced(session, caller, begin, MAX_LISTED)
     verdicts = await answers.latest_verdicts(session, [one.answer_id for one in found if not one.secret])
     versions = await questions.list_versions(session, {one.version_id for one in found})
     practiced = []
@@ -353,33 +355,3 @@ async def _find_attempt(session: AsyncSession, caller: Caller, ref: str) -> tupl
     if answer is None:
         raise Refused(NotMet(question=version.question.id))
     return version, answer
-
-
-def _build_attempt(
-    caller: Caller,
-    attempt: tuple[Version, AnswerRow],
-    verdict: VerdictView | None,
-    card: CardRow | None,
-    *,
-    marks: tuple[bool, ...] | None,
-    secret: bool,
-    zone: str,
-    now: datetime,
-) -> PracticeAttempt:
-    version, answer = attempt
-    ref = str(QuestionRef("practice", version.id))
-    # Code is tried until it passes, and the solution comes sooner only on request.
-    shown = verdict is not None and (version.question.kind != "code" or verdict.verdict == "accepted")
-    return PracticeAttempt(
-        ref=ref,
-        question=build_question_view(version, ref, caller.member_id),
-        given=AnswerInput.from_stored(answer.given),
-        verdict=verdict,
-        key=build_answer_key(version, ref) if shown else None,
-        secret=secret,
-        marks=marks,
-        next_due=card.due if card else None,
-        rating=card.state.get("rating") if card else None,
-        choices=list_choices(card, now) if card and verdict else (),
-        zone=zone,
-    )
