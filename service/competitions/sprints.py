@@ -33,7 +33,7 @@ from service.domain.calendar import get_zone, local_instant
 from service.domain.sprints import SprintScore, pick_questions, rank_scores, sprint_points
 from service.errors import Refused
 from service.rounds import leaderboard, practice, schedules
-from service.rounds.choosing import choose_for_day
+from service.rounds.choosing import choose_for_day, lock_choosing, wait_to_choose
 from service.rounds.ledger import grade_answer
 from service.rounds.submissions import validate_answer
 from service.store import candidates, members, outbox, questions, variants
@@ -97,6 +97,7 @@ async def start(session: AsyncSession, caller: Caller, plan: SprintPlan, now: da
     sprint = await rows.add(session, caller, channel_id, total=plan.total, seconds=plan.seconds, topic=topic)
     if sprint is None:
         raise Refused(SprintRefused(why="running"))
+    await wait_to_choose(session, caller.workspace_id)
     if not await _announce(session, sprint, now):
         raise Refused(SprintRefused(why="no questions"))
     return view_sprint(sprint)
@@ -259,6 +260,8 @@ async def _begin_planned(session: AsyncSession, sprint: Sprint, now: datetime) -
         await rows.end(session, sprint)
         await _tell_fate(session, sprint, "missed", now)
     elif await rows.lock_running(session, sprint.workspace_id, sprint.channel_id) is None:
+        if not await lock_choosing(session, [sprint.workspace_id]):
+            return  # a round of the workspace is being made; the next tick tries again
         if await _announce(session, sprint, now):
             await rows.begin(session, sprint)
             await _tell_fate(session, sprint, "started", now)

@@ -71,6 +71,12 @@ async def lock_choosing(session: AsyncSession, workspace_ids: Collection[int]) -
     return await locks.try_lock(session, locks.CHOOSING, workspace_ids)
 
 
+async def wait_to_choose(session: AsyncSession, workspace_id: int) -> None:
+    """Does what `lock_choosing` does for one workspace, after whoever is choosing there: for a call, which has no next
+    tick."""
+    await locks.lock(session, locks.CHOOSING, workspace_id)
+
+
 async def is_possible(
     session: AsyncSession,
     spec: ScheduleSpec,

@@ -18,7 +18,14 @@ from service.domain.calendar import Slot, due_slots, get_zone, next_slot, slots_
 from service.errors import Refused
 from service.metrics import POST_SECONDS
 from service.rounds.alerts import notify_admins
-from service.rounds.choosing import SlotChoice, choose_for_day, choose_for_slots, lock_choosing, only_gpu_questions_fit
+from service.rounds.choosing import (
+    SlotChoice,
+    choose_for_day,
+    choose_for_slots,
+    lock_choosing,
+    only_gpu_questions_fit,
+    wait_to_choose,
+)
 from service.rounds.rounds import view_round
 from service.rounds.schedules import build_timetable, resolve_topics
 from service.rounds.views import build_question_view, channel_variant
@@ -250,6 +257,7 @@ async def post_now(session: AsyncSession, caller: Caller, schedule_id: int, now:
         if not await outbox.retry_now(session, before.id, now):
             raise Refused(SlotTaken(day=day))
         return await view_round(session, before, schedule)
+    await wait_to_choose(session, caller.workspace_id)
     (round_,) = await post_slots(session, [_Posting(schedule, spec, Slot(day, now))], now, reopen=True)
     if round_ is None:
         raise Refused(NothingFits(needs_gpu=await only_gpu_questions_fit(session, schedule, spec)))
@@ -350,6 +358,7 @@ async def ask_extra_round(
     schedule: Schedule = found[0]
     spec = await _narrow_spec(session, caller, schedule, wanted)
     slot = Slot(now.astimezone(get_zone(spec.zone)).date(), now)
+    await wait_to_choose(session, caller.workspace_id)
     number = await rounds.next_extra_number(session, schedule.id, slot.day)
     choice = await choose_for_day(session, schedule, spec, slot.day, number)
     if choice is None or "repeat" in choice.warnings:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from datetime import timedelta
+from datetime import time, timedelta
 
 import pytest
 from sqlalchemy import select, text, update
 from sqlalchemy.exc import DBAPIError
 
+from service.client import ServiceRefused
 from service.rounds import choosing, posting
 from service.rounds import rounds as closing
 from service.store import locks
+from service.store.competition_tables import SprintQuestion
 from service.store.rounds import claim_due_schedules
 from service.store.tables import Outbox, Round, Schedule
-from service.wire import QuestionPost, RevealPost, ScheduleSpec, Where
+from service.wire import ExtraRound, QuestionPost, RevealPost, ScheduleSpec, Where
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import SPEC, DailyChannel, choice, value
 from tests.service.statements import counted
@@ -175,6 +177,38 @@ async def test_two_workers_never_choose_in_one_workspace_at_once(daily: DailyCha
         assert await daily.rows(Round) == []
     await posting.post_due(daily.service.sessions, clock.now)
     assert len(await daily.rows(Round)) == 1
+
+
+ASIDE = Where(channel="aside", name="#aside")
+EVENING = SPEC.model_copy(update={"at": time(20)})
+BY_ADMINS = {
+    "post now": lambda client, boss: client.post_now(boss, "now", 2),
+    "ask": lambda client, boss: client.ask_extra(boss, "ask", ASIDE, ExtraRound()),
+    "sprint": lambda client, boss: client.sprint_start(boss, "sprint", ASIDE, 1, 20),
+}
+
+
+@pytest.mark.parametrize("name", BY_ADMINS)
+async def test_an_admin_is_not_given_the_question_that_a_worker_is_just_posting(
+    daily: DailyChannel, clock: Clock, name: str
+) -> None:
+    await daily.bank(choice())
+    await daily.schedule()
+    await daily.schedule(EVENING, where=ASIDE)
+    await daily.ticked()
+    clock.advance(hours=1)
+    waiting = text(
+        "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    )
+    async with daily.service.sessions.begin() as session, daily.service.sessions() as looking:
+        await posting.post_batch(session, clock.now)
+        asking = asyncio.create_task(BY_ADMINS[name](daily.client, daily.who("Boss", admin=True)))
+        while not asking.done() and not await looking.scalar(waiting):
+            await looking.rollback()
+    with pytest.raises(ServiceRefused):
+        await asking
+    assert len([row for row in await daily.rows(Round) if row.version_id]) == 1
+    assert await daily.rows(SprintQuestion) == []
 
 
 async def test_a_question_is_not_posted_while_another_worker_closes_the_last_one(
