@@ -72,6 +72,9 @@ async def _enqueue_reminders(session: AsyncSession, round_: Round, schedule: Sch
     assert round_.version_id is not None, "an open round asks a question"
     version, ref = await questions.get_version(session, round_.version_id), str(QuestionRef("round", round_.id))
     streaks = await leaderboard.load_schedule_streaks(session, schedule.id, decided.keys())
+    channels = {
+        chat_id: await schedules.find_channel_in_chat(session, schedule, chat_id) for chat_id in set(decided.values())
+    }
     messages = []
     for member_id, chat_id in sorted(decided.items()):
         if streaks[member_id].current < STREAK_AT_RISK:
@@ -88,7 +91,7 @@ async def _enqueue_reminders(session: AsyncSession, round_: Round, schedule: Sch
                 key=f"round:{round_.id}:reminder:{member_id}",
                 body=note,
                 workspace_id=schedule.workspace_id,
-                channel_id=await schedules.find_channel_in_chat(session, schedule, chat_id),
+                channel_id=channels[chat_id],
                 member_id=member_id,
                 chat_id=chat_id,
                 round_id=round_.id,

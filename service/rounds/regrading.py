@@ -219,23 +219,25 @@ async def _regrade_round(
 
 async def _list_pending(session: AsyncSession, round_id: int, fixed: Version) -> AsyncIterator[_PendingAnswer]:
     """Yields current answers of the round that were judged, but not by this version."""
-    for entry in await answers.list_entries(session, round_id):
-        verdicts = await answers.list_verdicts(session, entry.answer.id)
-        code = entry.answer.given.get("code")
-        # An answer without a verdict has no points yet; its verdict will trigger another regrading.
-        if not verdicts or not code or entry.member.forgotten_at is not None:
-            continue
-        if any(verdict.version_id == fixed.id for verdict in verdicts):
-            continue
-        latest = verdicts[-1]
-        by = await questions.get_version(session, latest.version_id)
-        same = by.question.task == fixed.question.task
-        yield _PendingAnswer(
-            entry.answer.id,
-            code,
-            _stored_seed(latest) or secrets.randbits(128),
-            answers.read_verdict(latest) if same else None,
-        )
+    for page in pages(await answers.list_member_ids(session, round_id)):
+        entries = await answers.list_page(session, round_id, page)
+        judged = await answers.list_verdicts(session, [entry.answer.id for entry in entries])
+        versions = await questions.list_versions(session, {verdicts[-1].version_id for verdicts in judged.values()})
+        for entry in entries:
+            verdicts, code = judged.get(entry.answer.id), entry.answer.given.get("code")
+            # An answer without a verdict has no points yet; its verdict will trigger another regrading.
+            if not verdicts or not code or entry.member.forgotten_at is not None:
+                continue
+            if any(verdict.version_id == fixed.id for verdict in verdicts):
+                continue
+            latest = verdicts[-1]
+            same = versions[latest.version_id].question.task == fixed.question.task
+            yield _PendingAnswer(
+                entry.answer.id,
+                code,
+                _stored_seed(latest) or secrets.randbits(128),
+                answers.read_verdict(latest) if same else None,
+            )
 
 
 def _stored_seed(verdict: VerdictRow) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -371,11 +372,12 @@ async def get_unjudged(session: AsyncSession, answer_id: int) -> AnswerRow | Non
     return await session.scalar(select(AnswerRow).where(AnswerRow.id == answer_id, ~judged.exists()))
 
 
-async def list_verdicts(session: AsyncSession, answer_id: int) -> Sequence[VerdictRow]:
-    """Returns all verdicts of the answer, oldest first."""
-    return (
-        await session.scalars(select(VerdictRow).where(VerdictRow.answer_id == answer_id).order_by(VerdictRow.id))
-    ).all()
+async def list_verdicts(session: AsyncSession, answer_ids: Collection[int]) -> dict[int, list[VerdictRow]]:
+    """Returns all verdicts of each answer that has one, oldest first, by answer id."""
+    found: dict[int, list[VerdictRow]] = defaultdict(list)
+    for row in await session.scalars(*_select_verdicts(answer_ids)) if answer_ids else ():
+        found[row.answer_id].append(row)
+    return found
 
 
 async def list_seeded_verdicts(

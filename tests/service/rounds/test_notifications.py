@@ -9,12 +9,14 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.exc import IntegrityError
 
+from service.rounds.notifications import Reminders
 from service.store.notifications import NotificationSetting, Reminder
 from service.store.outbox import PACE_INTERVAL, PACE_SIZE, NewMessage, enqueue_paced
 from service.store.tables import Identity, Outbox
 from service.wire import Delivery, ExtraRound, NotificationView, ReminderNote, RoundResult
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice
+from tests.service.statements import counted
 from tests.service.two_chats import GUILD, TwoChats
 
 NINE = MONDAY + timedelta(hours=1)
@@ -66,6 +68,23 @@ async def test_only_those_who_asked_and_have_not_answered_are_reminded_once(
     for _ in range(3):
         clock.advance(minutes=5)
         assert await reminded(third_day) == []
+
+
+async def test_many_reminders_take_as_many_statements_as_one(third_day: DailyChannel, clock: Clock) -> None:
+    await wants(third_day, *NAMES)
+    taken = []
+    for ref, answering in (("r3", NAMES[1:]), ("r4", ())):
+        for name in answering:
+            await third_day.answer(ref, "a", name)
+        clock.advance(hours=7, minutes=5)
+        with counted() as sent:
+            await Reminders(third_day.service.sessions).check(clock.now)
+        taken.append((len(await reminded(third_day)), len(sent)))
+        await third_day.answer(ref, "a", "Ada")
+        clock.advance(hours=16, minutes=55)
+        await third_day.ticked()
+    (few, statements), (many, more_statements) = taken
+    assert (few, many, more_statements) == (1, 3, statements)
 
 
 async def test_nobody_is_reminded_without_a_streak(third_day: DailyChannel, clock: Clock) -> None:

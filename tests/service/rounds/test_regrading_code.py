@@ -21,11 +21,12 @@ from service.config import Settings
 from service.rounds.grading import NotJudged
 from service.rounds.jobs import defer_regrading
 from service.rounds.regrading import NoVerdict, RepeatedVerdict, exit_status, regrade_code, repeat_verdicts
-from service.store.tables import AnswerRow, Ledger, Outbox, VerdictRow
+from service.store.tables import AnswerRow, Ledger, Outbox, QuestionVersion, VerdictRow
 from service.wire import AnswerInput, Notice, QuestionCorrected, QuestionPost
 from tests import forked
 from tests.conftest import TOKEN, Clock
 from tests.service.daily_channel import DAILY, DailyChannel, code, value
+from tests.service.statements import counted
 
 pytestmark = pytest.mark.sandbox
 
@@ -91,6 +92,14 @@ async def told(daily: DailyChannel) -> list[QuestionCorrected]:
 
 async def newest(daily: DailyChannel) -> int:
     return max(row.version_id for row in await daily.rows(VerdictRow))
+
+
+async def test_the_verdicts_to_regrade_are_read_together(closed: DailyChannel, clock: Clock) -> None:
+    await closed.bank(fixed())
+    version = max(row.id for row in await closed.rows(QuestionVersion))
+    with counted() as sent:
+        await regrade_code(closed.service.sessions, None, version, lambda: clock.now, last=True)
+    assert sum("FROM verdict" in statement for statement in sent) == 1
 
 
 async def test_a_corrected_question_moves_points_once_through_the_sandbox(closed: DailyChannel, clock: Clock) -> None:
