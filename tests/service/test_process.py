@@ -4,12 +4,13 @@ of garbage."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import sys
 
 import pytest
 
-from service.process import LONG_COLLECTION, MOST_FREEZES, in_background, listen
+from service.process import LONG_COLLECTION, MOST_FREEZES, CommandFailed, in_background, listen
 from tests import forked
 
 _PROGRAM = """
@@ -109,3 +110,15 @@ def test_a_process_that_grows_little_or_without_end_is_still_collected(times: in
     """A cycle of frozen objects would never be freed."""
     _, last = _measured(times, growth)
     assert last > (times if times < MOST_FREEZES else 3) * growth
+
+
+def test_a_refused_port_is_named_with_those_that_were_tried_and_no_other() -> None:
+    with contextlib.ExitStack() as stack:
+        for port in (65534, 65535):
+            taken = stack.enter_context(socket.socket())
+            with contextlib.suppress(OSError):  # another program has it
+                taken.bind(("127.0.0.1", port))
+        with pytest.raises(CommandFailed, match="cannot listen on any of the ports 65534 to 65535 of "):
+            stack.enter_context(listen("127.0.0.1", 65534))
+        with pytest.raises(CommandFailed, match="cannot listen on port 65535 of"):
+            stack.enter_context(listen("127.0.0.1", 65535))
