@@ -243,19 +243,15 @@ async def is_refusal_known(session: AsyncSession, row: Outbox) -> bool:
 
 
 async def _check_revocations(session: AsyncSession, now: datetime, most: int) -> None:
-    gone = {chat.id: chat for chat in await troubles.list_left_chats(session)}
-    known = {trouble.subject: trouble for trouble in await troubles.list_open(session, "revoked")}
-    for chat_id in sorted(gone.keys() - known.keys())[:most]:
-        chat = gone[chat_id]
+    for chat in await troubles.list_left_chats(session, most):
         detail = {"platform": chat.platform}
-        trouble = await troubles.open_trouble(session, chat.workspace_id, "revoked", chat_id, detail, now)
+        trouble = await troubles.open_trouble(session, chat.workspace_id, "revoked", chat.id, detail, now)
         if trouble is not None:
             # Nobody can be told in that chat. If it was the only one, its admins removed the app themselves.
             fact = AppRemoved(platform=PLATFORM.validate_python(chat.platform))
             schedule = await _schedule_of(session, trouble)
-            await _notify_elsewhere(session, _TroubleNotice(trouble, False, fact, schedule), now, {chat_id})
-    for chat_id in sorted(known.keys() - gone.keys())[:most]:
-        trouble = known[chat_id]
+            await _notify_elsewhere(session, _TroubleNotice(trouble, False, fact, schedule), now, {chat.id})
+    for trouble in await troubles.list_restored_chats(session, most):
         if await troubles.close_trouble(session, trouble, now):
             restored = AppRestored(platform=PLATFORM.validate_python(trouble.detail["platform"]))
             await _notify_resolved(session, trouble, restored, now)

@@ -123,9 +123,18 @@ async def list_delayed_answers(session: AsyncSession, before: datetime) -> Seque
     return [DelayedAnswers(*row) for row in await session.execute(text(_BEHIND), {"before": before})]
 
 
-async def list_left_chats(session: AsyncSession) -> Sequence[Chat]:
-    """Returns the chats that the bot was removed from."""
-    return (await session.scalars(select(Chat).where(Chat.left_at.is_not(None)).order_by(Chat.id))).all()
+async def list_left_chats(session: AsyncSession, most: int) -> Sequence[Chat]:
+    """Returns chats that the bot was removed from and that have no open trouble about it."""
+    known = exists().where(Trouble.what == "revoked", Trouble.subject == Chat.id, Trouble.over_at.is_(None))
+    query = select(Chat).where(Chat.left_at.is_not(None), ~known)
+    return (await session.scalars(query.order_by(Chat.id).limit(most))).all()
+
+
+async def list_restored_chats(session: AsyncSession, most: int) -> Sequence[Trouble]:
+    """Returns open troubles about chats that the bot has since come back to."""
+    left = exists().where(Chat.id == Trouble.subject, Chat.left_at.is_not(None))
+    query = select(Trouble).where(Trouble.what == "revoked", Trouble.over_at.is_(None), ~left)
+    return (await session.scalars(query.order_by(Trouble.subject).limit(most))).all()
 
 
 async def has_left(session: AsyncSession, chat_id: int) -> bool:

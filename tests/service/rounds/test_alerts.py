@@ -12,6 +12,7 @@ from sandbox.client import SandboxClient
 from service.app import Service
 from service.rounds.alerts import CHECK_INTERVAL, LATE_AFTER, SANDBOX_DELAY, Alerts
 from service.rounds.sandbox_turns import FairSandbox
+from service.store import troubles
 from service.store.tables import Outbox, Trouble
 from service.wire import (
     AnswerInput,
@@ -204,6 +205,10 @@ async def test_a_removed_app_is_reported_in_the_other_chat_until_it_is_back(keye
     made = await two.deliver()
     assert told(made) == [AppRemoved(platform="slack")]
     assert [(each.platform, each.channel) for each in made if of_trouble(each)] == [("discord", GUILD.channel)]
+    async with keyed.service.sessions() as session:
+        # Most chats that the bot was removed from stay so: a check reads those that are news.
+        assert await troubles.list_left_chats(session, 10) == []
+        assert await troubles.list_restored_chats(session, 10) == []
 
     await keyed.client.installation_keep(mine)
     for _ in range(2):
