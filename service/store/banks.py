@@ -199,11 +199,6 @@ async def set_generated_policy(session: AsyncSession, workspace_id: int, how: Ge
     await session.execute(update(Workspace).where(Workspace.id == workspace_id).values(generated=how))
 
 
-async def count_imports(session: AsyncSession, workspace_id: int) -> int:
-    """Returns how many imports went into banks that this workspace can see."""
-    return (await count_imports_each(session, [workspace_id]))[workspace_id]
-
-
 async def count_imports_each(session: AsyncSession, workspace_ids: Collection[int]) -> dict[int, int]:
     """Returns how many imports went into banks that each of these workspaces can see."""
     query = select(BankRow.workspace_id, func.count()).join(BankImport, BankRow.id == BankImport.bank_id)
