@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from questions.document import Document, Draft
 from questions.patterns.found_questions import FoundQuestion, add_question
-from questions.recipes import ANSWERING, ASKING, Pattern, Recipe, parse_pattern
+from questions.recipes import ANSWERING, ASKING, InvalidRecipe, Pattern, Recipe, parse_pattern
 from questions.source import trim
 from questions.wording.stems import level_of, unbold
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 NAME = "recipe"
 
+_CURE = "copy the first line of a question, and put `{n}` in place of its number and `{prompt}` in place of its text"
 _NUMBER = re.compile(r"\d{1,4}")
 
 
@@ -25,6 +26,8 @@ def read_recipe(document: Document, recipe: Recipe) -> Draft:
     says = parse_pattern(recipe.answer, ANSWERING) if recipe.answer else None
     draft = Draft()
     found = list(_lines(document, asks))
+    if not found:
+        raise InvalidRecipe(f"no line outside programs matches the pattern of a question, `{recipe.question}`", _CURE)
     headings = {block.first: block.level for block in document.blocks if block.kind == "heading"}
     for (line, fields), following in zip(found, [*found[1:], None], strict=True):
         last = following[0] - 1 if following else len(document.source.lines)

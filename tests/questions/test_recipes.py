@@ -170,6 +170,8 @@ NATIVE = "---\nbank: ours\n---\n\n# tensors\n\n## a · value · mid\n\nWhat is 1
         ("a.csv", TABLE, PATTERNS, 1, "has columns, and the recipe has patterns"),
         ("a.json", DATA, PATTERNS, 1, "has columns, and the recipe has patterns"),
         ("a.md", "# Text\n\nOnly text.\n", "prompt: Frage", 1, "no table"),
+        ("a.md", TEXT, 'question: "Nowhere {n}: {prompt}"', 1, "no line outside programs matches the pattern of a"),
+        ("a.md", "", PATTERNS, 1, "no line outside programs matches the pattern of a question"),
         ("a.md", MARKDOWN, "prompt: Aufgabe\nwhy: Nr", 1, "`why` is not read from tables of Markdown"),
     ],
 )
