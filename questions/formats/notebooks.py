@@ -5,14 +5,13 @@ The text of a notebook is read as Markdown (`questions.formats.pages.reader`).
 
 from __future__ import annotations
 
-import ast
 import json
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from questions.formats.data import records
 from questions.formats.draft import ImportDraft
 from questions.formats.pages.reader import read_page
+from questions.formats.python_literals import python_literals
 from questions.source import open_source
 from questions.wording.stems import ends_asking
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 NAME = records.NAME
 _FEWEST_WORDS = 3
-_LONGEST = 500_000
-"""Longest program that is looked at, characters."""
 
 
 def sniff(source: Source) -> bool:
@@ -58,22 +55,4 @@ def _literals(source: Source) -> Iterator[Any]:
         if isinstance(cell, dict) and cell.get("cell_type") == "code":
             program = cell.get("source", "")
             program = "".join(map(str, program)) if isinstance(program, list) else str(program)
-            yield from _in_program(program[:_LONGEST])
-
-
-def _in_program(program: str) -> Iterator[Any]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for statement in tree.body:
-        values = [statement.value] if isinstance(statement, ast.Assign | ast.Expr) else []
-        arguments = [one for value in values if isinstance(value, ast.Call) for one in value.args]
-        for value in (*values, *arguments):
-            if isinstance(value, ast.List | ast.Dict):
-                try:
-                    yield ast.literal_eval(value)
-                except (ValueError, TypeError, RecursionError, MemoryError):
-                    continue
+            yield from python_literals(program)

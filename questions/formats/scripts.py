@@ -6,10 +6,8 @@ The text of a page is read as Markdown (`questions.formats.pages.reader`).
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +15,7 @@ from questions.blocks import plain
 from questions.formats.data import records
 from questions.formats.draft import ImportDraft
 from questions.formats.pages.reader import read_page
+from questions.formats.python_literals import python_literals
 from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:
@@ -80,42 +79,10 @@ def read_program(source: Source) -> ImportDraft:
 def _assigned(source: Source) -> list[Any]:
     text = "\n".join(source.lines)
     if PurePath(source.name).suffix.lower() == ".py":
-        return [data for data in _assigned_in_python(text) if records.holds_records(data)]
+        return [data for data in python_literals(text) if records.holds_records(data)]
     if not _PROGRAM.search(text[:_BEFORE]):
         return []
     return [data for data in _literals(text, [_MOST_READ]) if records.holds_records(data)]
-
-
-def _assigned_in_python(text: str) -> Iterator[Any]:
-    """Yields the lists and dictionaries that a program in Python assigns anywhere; it is parsed, never run."""
-    if len(text) > _LONGEST_PYTHON:
-        return
-    try:
-        with warnings.catch_warnings():
-            # Invalid escapes in the strings of a stranger are not ours to report.
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.List | ast.Dict | ast.Tuple):
-            try:
-                yield _plain(ast.literal_eval(node.value))
-            except (ValueError, TypeError, RecursionError, MemoryError):
-                continue
-
-
-def _plain(data: Any) -> Any:
-    """Returns data with lists for tuples and sets, as in other formats."""
-    if isinstance(data, dict):
-        return {str(name): _plain(value) for name, value in data.items()}
-    if isinstance(data, list | tuple | set):
-        return [_plain(one) for one in data]
-    return data
-
-
-_LONGEST_PYTHON = 400_000
-"""Length of a program in Python that is parsed, characters."""
 
 
 def read(source: Source) -> ImportDraft:

@@ -33,7 +33,7 @@ def read_page(text: str, name: str) -> str | None:
     """Returns the Markdown of a notebook, a page or an outline; None for other documents."""
     suffix = PurePath(name).suffix.lower()
     if suffix == ".ipynb":
-        return markdown_of_notebook(text)
+        return markdown_of_notebook(text, name)
     if suffix == ".org":
         return outlines.markdown_of_org(text)
     if suffix == ".rst":

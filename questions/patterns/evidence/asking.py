@@ -21,7 +21,7 @@ from questions.patterns.evidence.runs import (
     with_rest,
     without_recurring,
 )
-from questions.wording.imperatives import sets_task
+from questions.wording.imperatives import asks_or_demands, sets_task
 from questions.wording.stems import (
     asks_for_questions,
     demands,
@@ -52,7 +52,7 @@ def judge_asking(document: Document, kind: Kind, run: list[Start], known: tuple[
         case "item":
             return _asking_items(document, run)
         case "line":
-            return _asking_lines(run, told)
+            return _asking_lines(run, told=told or _PUZZLES.search(document.title) is not None)
         case "fold":
             return _asking_folds(run, told)
     return Verdict()
@@ -287,14 +287,19 @@ def _is_courtesy(start: Start, run: list[Start]) -> bool:
     return start is run[-1] and not start.text and count_words(start.stem.text) <= _COURTESY
 
 
-def _asking_lines(run: list[Start], told: bool) -> Verdict:
+_PUZZLES = re.compile(r"\bpuzzles\b", re.IGNORECASE)
+"""A title that announces tasks in lines of their own; lists below it may be its rules."""
+
+
+def _asking_lines(run: list[Start], *, told: bool) -> Verdict:
     lines = [line for _, below in groupby(run, key=lambda start: start.run) for line in _not_in_an_answer(list(below))]
     numbered = [start for start in lines if start.number]
     bare = [start for start in lines if not start.number and start.bold and start.asks]
     bare = [start for start in bare if not is_offer(start.stem.text)]
     bare = without_recurring(bare)
     read: list[Start] = []
-    if len(numbered) >= (1 if told else FEWEST["line"]) and sum(start.asks for start in numbered) * 2 > len(numbered):
+    asking = sum(start.asks or (told and asks_or_demands(start.stem.text)) for start in numbered)
+    if len(numbered) >= (1 if told else FEWEST["line"]) and asking * 2 > len(numbered):
         read += numbered
     if len(bare) >= FEWEST["line"]:
         read += bare
