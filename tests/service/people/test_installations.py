@@ -81,6 +81,9 @@ async def test_an_enterprise_stands_in_for_its_teams(keyed: DailyChannel, clock:
         found = await keyed.client.installation_find("slack", team, enterprise)
         names.append(found and found.name)
     assert names == ["one", "one", "all", None, "all", None, None]
+    await keyed.client.installation_forget("slack", "T1", "E1")
+    found = await keyed.client.installation_find("slack", "T1", "E1")
+    assert found is not None and found.name == "all"
 
 
 async def test_an_enterprise_that_removes_the_app_removes_no_other_ones(keyed: DailyChannel, clock: Clock) -> None:
