@@ -126,7 +126,10 @@ async def test_one_tournament_at_a_time(room: Room, member: Browser) -> None:
     await plan_with_captains(room)
     refused = await sent(member, PATH, PLAN)
     assert refused.status_code == 422
-    assert "Another tournament has not ended yet." in words(refused.text) and tournament_pages.ONE_AT_A_TIME in refused.text
+    assert (
+        "Another tournament has not ended yet." in words(refused.text)
+        and tournament_pages.ONE_AT_A_TIME in refused.text
+    )
 
 
 async def test_an_admin_names_captains(room: Room, member: Browser) -> None:
