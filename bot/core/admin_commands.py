@@ -66,7 +66,13 @@ _PLAN = {
     "catch-up": "catch_up_minutes",
 }
 
-_EXTRA = {"topic": "topics", "level": "levels", "kind": "kinds", "closes-in": "open_minutes"}
+_EXTRA = {
+    "topic": "topics",
+    "level": "levels",
+    "kind": "kinds",
+    "closes-in": "open_minutes",
+    "question": "question",
+}
 
 _ANY_DAY: dict[str, Any] = {"weekdays": tuple(range(7)), "every_days": 1, "month_days": ()}
 
@@ -264,6 +270,8 @@ class AdminCommands:
 
     async def _ask(self, event: Command, typed: Typed) -> Content:
         wanted = {wire: typed.values[name] for name, wire in _EXTRA.items() if name in typed.values}
+        if "question" in typed.values and {"topic", "level", "kind"} & typed.values.keys():
+            raise CommandError(command_errors.ONE_QUESTION)
         where = await self._place(event, typed) if "channel" in typed.values else event.where
         view = await self._client.ask_extra(event.who, event.id, where, ExtraRound.model_validate(wanted))
         card = admin.round_card(view, "Posting an extra question now")

@@ -229,6 +229,7 @@ COMMANDS: Final[tuple[Spec, ...]] = (
         Argument("level", LEVELS, "Only these levels."),
         Argument("kind", KINDS, "Only these kinds of question.", named=True),
         Argument("closes-in", DURATION, "How long it stays open; else as on the schedule.", named=True),
+        Argument("question", QUESTION, "Id of the question to post; else one is chosen.", named=True),
         _CHANNEL,
     ),
     _admin("close-now", "Close this channel's open round and reveal it."),

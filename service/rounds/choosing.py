@@ -6,13 +6,15 @@ import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.domain.selection import ChosenQuestion, ScheduleFilter, choose_from_groups
-from service.store import candidates, locks
+from service.errors import Refused
+from service.store import banks, candidates, locks, questions
 from service.store.tables import Schedule
-from service.wire import ScheduleSpec
+from service.wire import NotAskable, NotFound, ScheduleSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +99,28 @@ async def is_possible(
 async def only_gpu_questions_fit(session: AsyncSession, schedule: Schedule, spec: ScheduleSpec) -> bool:
     """Returns whether the only questions that fit need a GPU, which no sandbox has."""
     return await is_possible(session, spec, schedule.workspace_id, schedule_id=schedule.id, with_gpu=True)
+
+
+async def find_askable(session: AsyncSession, workspace_id: int, question: str) -> int:
+    """Returns the id of the current version of the question with that id, the workspace's own first. Refused if there
+    is none, and if it cannot be asked there now, with the reason."""
+    found = await banks.find_questions(session, workspace_id, question)
+    if not found:
+        raise Refused(NotFound(what="question", name=question))
+    known = await candidates.load(session, [workspace_id])
+    for row, _ in found:
+        if (version_id := known.current_version(workspace_id, row.id)) is not None:
+            return version_id
+    row, version = found[0]
+    why: Literal["asked now", "retired", "gone", "held", "no answer", "needs gpu"] = "needs gpu"
+    if await questions.is_asked_now(session, workspace_id, row.id):
+        why = "asked now"
+    elif row.retired_at is not None:
+        why = "gone"
+    elif await banks.is_retired(session, workspace_id, row.id):
+        why = "retired"
+    elif row.held:
+        why = "held"
+    elif not version.answered:
+        why = "no answer"
+    raise Refused(NotAskable(question=question, why=why))

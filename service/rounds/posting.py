@@ -22,6 +22,7 @@ from service.rounds.choosing import (
     SlotChoice,
     choose_for_day,
     choose_for_slots,
+    find_askable,
     lock_choosing,
     only_gpu_questions_fit,
     wait_to_choose,
@@ -348,8 +349,8 @@ async def ask_extra_round(
 ) -> RoundView:
     """Creates a round beside the channel's schedule and enqueues its post, in every channel of the schedule.
 
-    Settings that are not given come from the schedule. Refused without a schedule, and if only questions fit that the
-    schedule has asked lately.
+    Settings that are not given come from the schedule. Refused without a schedule, if only questions fit that the
+    schedule has asked lately, and if the question that is named cannot be asked now.
     """
     schedule_id = await schedule_rows.find_for_channel(session, channel_id)
     found = schedule_id and await schedule_rows.lock_schedule(session, caller.workspace_id, schedule_id)
@@ -360,11 +361,15 @@ async def ask_extra_round(
     slot = Slot(now.astimezone(get_zone(spec.zone)).date(), now)
     await wait_to_choose(session, caller.workspace_id)
     number = await rounds.next_extra_number(session, schedule.id, slot.day)
-    choice = await choose_for_day(session, schedule, spec, slot.day, number)
-    if choice is None or "repeat" in choice.warnings:
-        needs_gpu = choice is None and await only_gpu_questions_fit(session, schedule, spec)
-        raise Refused(NothingFits(needs_gpu=needs_gpu))
-    version_id = await variants.pick_for_round(session, schedule.workspace_id, int(choice.id))
+    if wanted.question:
+        chosen = await find_askable(session, caller.workspace_id, wanted.question)
+    else:
+        choice = await choose_for_day(session, schedule, spec, slot.day, number)
+        if choice is None or "repeat" in choice.warnings:
+            needs_gpu = choice is None and await only_gpu_questions_fit(session, schedule, spec)
+            raise Refused(NothingFits(needs_gpu=needs_gpu))
+        chosen = int(choice.id)
+    version_id = await variants.pick_for_round(session, schedule.workspace_id, chosen)
     closes_at = now + timedelta(minutes=spec.open_minutes)
     own = spec.variants and await variants.suffice_for_all(session, version_id)
     round_ = await rounds.create(

@@ -179,6 +179,11 @@ async def reinstate(session: AsyncSession, workspace_id: int, question_id: int) 
         await session.delete(row)
 
 
+async def is_retired(session: AsyncSession, workspace_id: int, question_id: int) -> bool:
+    """Returns whether the workspace retired the question."""
+    return await session.get(Retirement, (workspace_id, question_id)) is not None
+
+
 async def approve(session: AsyncSession, workspace_id: int | None, key: str | None) -> int:
     """Approves one held question of the workspace's own banks, or all if `key` is None. Returns how many."""
     own = select(BankRow.id).where(BankRow.workspace_id.is_not_distinct_from(workspace_id))

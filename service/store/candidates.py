@@ -110,6 +110,16 @@ class Candidates:
             for group, share in zip(found, shares, strict=True)
         ]
 
+    def current_version(self, workspace_id: int, question_id: int) -> int | None:
+        """Returns the id of the version of a question that may be asked; None if it may not be asked now."""
+        if question_id in self._left_out.get(workspace_id, ()):
+            return None
+        for pool in self._pools.get(workspace_id, ()):
+            askable = pool.by_question.get(question_id)
+            if askable is not None and (self._gpu or askable.group not in pool.gpu):
+                return int(askable.id)
+        return None
+
     def ask(self, workspace_id: int, version_id: str) -> None:
         """Leaves a question out from now on, because it is asked in the workspace."""
         for pool in self._pools.get(workspace_id, ()):

@@ -305,6 +305,7 @@ from service.wire.refusals import NoSandbox as NoSandbox
 from service.wire.refusals import NoSeason as NoSeason
 from service.wire.refusals import NoSlotAhead as NoSlotAhead
 from service.wire.refusals import NotAnswered as NotAnswered
+from service.wire.refusals import NotAskable as NotAskable
 from service.wire.refusals import NotFound as NotFound
 from service.wire.refusals import NothingFits as NothingFits
 from service.wire.refusals import NothingToProve as NothingToProve

@@ -64,6 +64,8 @@ class ScheduleChanges(ScheduleSpec):
 class ExtraRound(Model):
     """What an admin wants of an extra round. What is missing is as in the channel's schedule."""
 
+    question: Annotated[str, Field(max_length=200)] = ""
+    """Id of the question to ask, whatever the schedule asked before; empty to have one chosen."""
     topics: Annotated[tuple[Short, ...], Field(max_length=200)] = ()
     levels: Annotated[tuple[Level, ...], Field(max_length=20)] = ()
     kinds: Annotated[tuple[Kind, ...], Field(max_length=20)] = ()

@@ -243,6 +243,14 @@ class NothingFits(Model):
     """Whether questions fit that need a GPU, which no sandbox has."""
 
 
+class NotAskable(Model):
+    """The question that was named cannot be asked now. `gone`: its document no longer contains it."""
+
+    kind: Literal["not-askable"] = "not-askable"
+    question: str
+    why: Literal["asked now", "retired", "gone", "held", "no answer", "needs gpu"]
+
+
 class NoSlotAhead(Model):
     """The schedule has no slot within a year."""
 
@@ -501,6 +509,7 @@ AnswerRefusal = (
 ScheduleRefusal = (
     InvalidTimetable
     | NothingFits
+    | NotAskable
     | NoSlotAhead
     | SlotTaken
     | SkipRefused

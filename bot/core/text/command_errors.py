@@ -33,6 +33,7 @@ INCOMPLETE_IMPORT: Final = (
     "An import needs the document's name and its text. Open the form again with `/quiz-admin bank import`."
 )
 NO_QUESTION: Final = "Name a question by its id, or approve all with `/quiz-admin bank approve all`."
+ONE_QUESTION: Final = "Name a question by its id, or what to choose one by: a topic, a level or a kind."
 NO_SCHEDULE: Final = "There is no schedule yet. Add one with `/quiz-admin setup`."
 
 

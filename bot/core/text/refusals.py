@@ -51,6 +51,7 @@ from service.wire import (
     NoSeason,
     NoSlotAhead,
     NotAnswered,
+    NotAskable,
     NotFound,
     NothingFits,
     NothingToProve,
@@ -336,6 +337,8 @@ def _schedule(refusal: ScheduleRefusal) -> Words:
             return "No question fits", (
                 f"{why} Choose other levels, topics or kinds, or import questions with `/quiz-admin bank import`."
             )
+        case NotAskable(question=question, why=why):
+            return "Not asked", _NOT_ASKABLE[why].format(question=code_words(question))
         case NoSlotAhead():
             text = "This schedule has no date within a year: its holidays and skipped days leave none."
             return "No date", f"{text} Change it with `/quiz-admin schedule edit`."
@@ -354,6 +357,16 @@ def _schedule(refusal: ScheduleRefusal) -> Words:
             return _share_refused(refusal)
         case _ as never:
             assert_never(never)
+
+
+_NOT_ASKABLE: Final[dict[str, str]] = {
+    "asked now": "{question} is being asked here now, or in a sprint. Ask it after its answer is revealed.",
+    "retired": "{question} is retired. `/quiz-admin bank restore` lets it be asked again.",
+    "gone": "Its document no longer contains {question}. Add it there and import the document again.",
+    "held": "{question} waits for approval. Approve it with `/quiz-admin bank approve`.",
+    "no answer": "{question} has no answer, so it cannot be graded. Add one to its document and import it again.",
+    "needs gpu": "{question} needs a GPU, and no sandbox has one.",
+}
 
 
 def _skip_refused(refusal: SkipRefused) -> Words:

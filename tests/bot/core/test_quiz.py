@@ -565,6 +565,23 @@ async def test_an_admin_asks_an_extra_question(room: Room) -> None:
     assert "Nobody answered." in card_text(room.wall.last("Closed: Extra question"))
 
 
+async def test_an_admin_asks_the_question_they_want(room: Room) -> None:
+    """As often as they want: a team that talks about a question may ask it again."""
+    await room.types(room.boss, "/quiz-admin schedule add 10:00 daily Europe/Berlin")
+    for _ in range(2):
+        said = await room.types(room.boss, "/quiz-admin ask question:one-right")
+        assert "Posting an extra question now" in said
+        await room.carries()
+        assert "one-right" in card_text(room.wall.last("Extra question for"))
+        again = await room.types(room.boss, "/quiz-admin ask question:one-right")
+        assert "one-right is being asked here now" in again
+        await room.types(room.boss, "/quiz-admin close-now")
+        await room.carries()
+    both = await room.types(room.boss, "/quiz-admin ask tensors question:one-right")
+    assert "Name a question by its id, or what to choose one by" in both
+    assert "There is no question nothing here." in await room.types(room.boss, "/quiz-admin ask question:nothing")
+
+
 async def test_an_admin_posts_and_closes_at_once(room: Room, ann: Who) -> None:
     await room.only("one-right")
     await room.types(room.boss, "/quiz-admin schedule add 10:00 daily Europe/Berlin")

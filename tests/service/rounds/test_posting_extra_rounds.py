@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 
-from service.store.tables import Outbox, Round
+from service.banks.imports import import_bank
+from service.store.members import resolve_caller
+from service.store.tables import Outbox, QuestionRow, Round
 from service.wire import (
     ChannelUnscheduled,
     ExtraRound,
+    NotAskable,
     NotFound,
     NothingFits,
     OutcomePost,
@@ -20,8 +24,9 @@ from service.wire import (
     Where,
 )
 from tests.conftest import MONDAY, Clock
-from tests.service.daily_channel import DAILY, DailyChannel, choice, value
+from tests.service.daily_channel import DAILY, DailyChannel, choice, code, value
 from tests.service.refusals import refused
+from tests.service.scenes import reading
 
 ANYTHING = ExtraRound()
 NINE = MONDAY + timedelta(hours=1)
@@ -126,3 +131,54 @@ async def test_an_extra_round_that_is_refused_leaves_the_days_round_alone(asked:
     rounds = await asked.rows(Round)
     assert [(one.id == view.id, one.skipped) for one in rounds] == [(False, None), (True, "not posted")]
     assert "skipped" in [row.state for row in await asked.rows(Outbox) if row.round_id == view.id]
+
+
+async def test_a_question_that_is_named_is_asked_even_if_the_schedule_asked_it_lately(asked: DailyChannel) -> None:
+    boss = asked.who("Boss", admin=True)
+    await asked.client.close_now(boss, "close", DAILY)
+    for event, id_ in (("e1", "three"), ("e2", "THREE"), ("e3", "one"), ("e4", "two")):
+        view = await asked.client.ask_extra(boss, event, DAILY, ExtraRound(question=id_))
+        (post,) = [body for body in await asked.ticked() if isinstance(body, QuestionPost)]
+        assert (view.question.id, post.question.id, post.extra) == (id_.lower(), id_.lower(), True)
+        await asked.client.close_now(boss, f"close {event}", DAILY)
+
+
+async def test_a_question_of_the_teams_own_goes_before_a_shared_one_with_its_id(asked: DailyChannel) -> None:
+    boss = asked.who("Boss", admin=True)
+    async with asked.service.sessions.begin() as session:
+        caller = await resolve_caller(session, boss, DAILY, asked.now)
+        own = reading(value("one", prompt="What is ours?"), name="own")
+        await import_bank(session, own, caller.workspace_id, asked.now, True)
+    view = await asked.client.ask_extra(boss, "e1", DAILY, ExtraRound(question="one"))
+    assert view.question.prompt == "What is ours?"
+
+
+async def test_a_question_that_cannot_be_asked_is_refused_with_the_reason(asked: DailyChannel) -> None:
+    boss = asked.who("Boss", admin=True)
+    stay = [choice("one"), choice("two"), value("three"), value("kept"), value("waits")]
+    await asked.bank(*stay, value("gone"))
+    await asked.bank(*stay)
+    cuda = code("cuda")
+    assert cuda.task is not None
+    bare = replace(value("bare"), answer=None)
+    await asked.bank(replace(cuda, task=replace(cuda.task, device="cuda")), bare, name="more")
+    await asked.client.bank_retire(boss, "retire", "kept", True)
+    async with asked.service.sessions.begin() as session:
+        await session.execute(update(QuestionRow).where(QuestionRow.key == "waits").values(held=True))
+    await asked.client.close_now(boss, "close", DAILY)
+    await asked.client.ask_extra(boss, "now", DAILY, ExtraRound(question="one"))
+    reasons = [
+        NotAskable(question="one", why="asked now"),
+        NotAskable(question="kept", why="retired"),
+        NotAskable(question="gone", why="gone"),
+        NotAskable(question="waits", why="held"),
+        NotAskable(question="bare", why="no answer"),
+        NotAskable(question="cuda", why="needs gpu"),
+    ]
+    for refusal in reasons:
+        id_ = refusal.question
+        with refused(refusal):
+            await asked.client.ask_extra(boss, f"e {id_}", DAILY, ExtraRound(question=id_))
+    with refused(NotFound(what="question", name="poems")):
+        await asked.client.ask_extra(boss, "e", DAILY, ExtraRound(question="poems"))
+    assert len(await asked.rows(Round)) == 2

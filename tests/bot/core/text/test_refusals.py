@@ -37,6 +37,7 @@ from service.wire import (
     NoSeason,
     NoSlotAhead,
     NotAnswered,
+    NotAskable,
     NotFound,
     NothingFits,
     NothingToProve,
@@ -448,6 +449,36 @@ REFUSALS: list[tuple[Refusal, str, str]] = [
         "No question fits",
         "Every question that fits needs a GPU, and no sandbox has one. Choose other levels, topics or "
         "kinds, or import questions with `/quiz-admin bank import`.",
+    ),
+    (
+        NotAskable(question="views", why="asked now"),
+        "Not asked",
+        "`views` is being asked here now, or in a sprint. Ask it after its answer is revealed.",
+    ),
+    (
+        NotAskable(question="views", why="retired"),
+        "Not asked",
+        "`views` is retired. `/quiz-admin bank restore` lets it be asked again.",
+    ),
+    (
+        NotAskable(question="views", why="gone"),
+        "Not asked",
+        "Its document no longer contains `views`. Add it there and import the document again.",
+    ),
+    (
+        NotAskable(question="views", why="held"),
+        "Not asked",
+        "`views` waits for approval. Approve it with `/quiz-admin bank approve`.",
+    ),
+    (
+        NotAskable(question="views", why="no answer"),
+        "Not asked",
+        "`views` has no answer, so it cannot be graded. Add one to its document and import it again.",
+    ),
+    (
+        NotAskable(question="views", why="needs gpu"),
+        "Not asked",
+        "`views` needs a GPU, and no sandbox has one.",
     ),
     (
         NoSlotAhead(),
