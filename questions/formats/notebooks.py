@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from questions.formats.data import records
 from questions.formats.draft import ImportDraft
 from questions.formats.pages.reader import read_page
-from questions.formats.python_literals import python_literals
+from questions.formats.python_data import python_literals
 from questions.source import open_source
 from questions.wording.stems import ends_asking
 

@@ -15,7 +15,7 @@ from questions.blocks import plain
 from questions.formats.data import records
 from questions.formats.draft import ImportDraft
 from questions.formats.pages.reader import read_page
-from questions.formats.python_literals import python_literals
+from questions.formats.python_data import python_literals
 from questions.wording.stems import ends_asking
 
 if TYPE_CHECKING:

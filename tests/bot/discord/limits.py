@@ -34,7 +34,7 @@ LIMITS = {
 _within = partial(beyond, LIMITS)
 
 _CODE = re.compile(r"```.*?```|(?<!\\)(`+)(?!`).*?[^`]\1(?!`)", re.DOTALL)
-_MENTION = re.compile(r"@everyone|@here|(?<!\\)<(?:@|#|/|:|a:|t:(?!\d{1,11}:[tFR]>)|id:)|<[@#][!&]?\d")
+_MENTION = re.compile(r"@everyone|@here|(?<!\\)<(?:@|#|/|:|a:|t:(?!\d{1,11}:[tTFR]>)|id:)|<[@#][!&]?\d")
 
 
 def walk(component: dict[str, Any]) -> Iterator[dict[str, Any]]:
