@@ -143,9 +143,9 @@ async def view_answer(
     session: AsyncSession, round_: Round, spec: ScheduleSpec, version: Version
 ) -> ContestantAnswer | None:
     """Returns what the model answered to a round that closes, or None if its schedule asks no model."""
-    if not spec.contestant or round_.number:
+    if not spec.contestant or round_.number or round_.version_id is None:
         return None
-    row = await contestants.find(session, AskedSlot(round_.schedule_id, round_.day, version.id))
+    row = await contestants.find(session, AskedSlot(round_.schedule_id, round_.day, round_.version_id))
     if row is None:
         return ContestantAnswer(model="", problem="no model")
     if row.answered_at is None:

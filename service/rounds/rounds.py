@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.errors import Refused
 from service.rounds import contestant, delivery, leaderboard, measuring, practice, results
-from service.rounds.jobs import defer_measuring
+from service.rounds.jobs import defer_measuring, defer_regrading
 from service.rounds.ledger import LedgerPosting, grade_answer
 from service.rounds.schedules import next_postings
 from service.rounds.tally import Result, Tally
@@ -53,6 +53,11 @@ class _ClosingRound:
     round: Round
     schedule: Schedule
     version: Version
+    """The version whose key decides: the one asked, unless it was corrected while the round was open."""
+
+    @property
+    def is_corrected(self) -> bool:
+        return self.version.id != self.round.version_id
 
 
 async def close_due(sessions: Sessions, now: datetime) -> int:
@@ -97,7 +102,9 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     round_, schedule = found
     assert round_.version_id is not None, "a round that was not skipped asks a question"
     round_.closed_at = now
-    version = await questions.get_version(session, round_.version_id)
+    # A correction comes before this close, which then grades by it, or finds the round closed and regrades it.
+    await questions.hold_current(session, round_.version_id)
+    version = await results.graded_version(session, round_)
     closing = _ClosingRound(round_, schedule, version)
     tally = await _grade_answers(session, closing, now)
     await session.flush()
@@ -124,6 +131,9 @@ async def close_round(session: AsyncSession, round_id: int, now: datetime) -> bo
     await results.enqueue_wanted(session, round_, schedule, now)
     if measuring.is_measured(round_, schedule, version):
         await defer_measuring(session, round_id)
+    if closing.is_corrected and version.question.kind == "code":
+        # Its answers were judged as they came, by the version asked.
+        await defer_regrading(session, version.id, version.question_id)
     await calibration_rows.mark_due(session, schedule.workspace_id, now + CALIBRATION_DELAY)
     return True
 
@@ -179,7 +189,7 @@ async def _grade_answers(session: AsyncSession, closing: _ClosingRound, now: dat
     members = await answers.list_member_ids(session, round_.id)
     for number, page in enumerate(pages(members)):
         entries = await answers.list_page(session, round_.id, page)
-        graded = await _grade_page(session, entries, now)
+        graded = await _grade_page(session, entries, now, closing.version if closing.is_corrected else None)
         if number == 0:
             # Not before: a late verdict, too, is saved before its boards are opened, so that each waits for the other.
             await posting.note_ranks(session, members)
@@ -190,16 +200,17 @@ async def _grade_answers(session: AsyncSession, closing: _ClosingRound, now: dat
 
 
 async def _grade_page(
-    session: AsyncSession, entries: Sequence[RoundEntry], now: datetime
+    session: AsyncSession, entries: Sequence[RoundEntry], now: datetime, corrected: Version | None
 ) -> list[tuple[RoundEntry, float | None]]:
-    """Grades answers and saves the verdicts. Returns the credit of each, without those that have no verdict."""
+    """Grades answers, by the version that each was asked or by the corrected one, and saves the verdicts. Returns the
+    credit of each, without those that have no verdict."""
     graded, verdicts = [], []
     # Of ten thousand answers to a choice, few differ.
     same: dict[Hashable, VerdictView] = {}
     asked = await questions.list_versions(session, {entry.answer.version_id for entry in entries})
     for entry in entries:
         # Where members have variants of their own, each answer has the key of its own.
-        question = asked[entry.answer.version_id].question
+        question = (corrected or asked[entry.answer.version_id]).question
         if entry.verdict is not None:
             if entry.verdict.verdict != "system error":
                 graded.append((entry, entry.verdict.credit))
@@ -211,7 +222,7 @@ async def _grade_page(
             if verdict.verdict != "system error":
                 verdicts.append((entry.answer, verdict))
                 graded.append((entry, verdict.credit))
-    await answers.save_verdicts(session, verdicts, now)
+    await answers.save_verdicts(session, verdicts, now, corrected.id if corrected else None)
     return graded
 
 

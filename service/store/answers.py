@@ -421,11 +421,11 @@ def absent_members(round_: Round) -> Select[int]:
 
 
 def wrong_members(round_: Round) -> Select[int]:
-    """Selects the members whose answer in the round is not fully right. An open answer is neither right nor wrong."""
+    """Selects the members whose answer in a round that is just closing is not fully right. An open answer is neither
+    right nor wrong."""
     return (
         select(CurrentAnswer.member_id)
-        .join(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
-        .join(VerdictRow, (VerdictRow.answer_id == AnswerRow.id) & (VerdictRow.version_id == AnswerRow.version_id))
+        .join(VerdictRow, VerdictRow.answer_id == CurrentAnswer.answer_id)  # only corrections make a second one
         .join(Member, Member.id == CurrentAnswer.member_id)
         .where(CurrentAnswer.round_id == round_.id, VerdictRow.credit < 1, Member.forgotten_at.is_(None))
     )

@@ -86,6 +86,12 @@ async def newest_version_id(session: AsyncSession, question_id: int) -> int:
     return (await session.scalars(query.where(QuestionVersion.drawing == 0))).one()
 
 
+async def hold_current(session: AsyncSession, version_id: int) -> None:
+    """Keeps the question of a version from getting a newer one until the transaction ends; waits for one on its way."""
+    asked = select(QuestionVersion.question_id).where(QuestionVersion.id == version_id).scalar_subquery()
+    await session.execute(select(QuestionRow.id).where(QuestionRow.id == asked).with_for_update(read=True))
+
+
 async def get_key(session: AsyncSession, question_id: int) -> str:
     """Returns the id of a question as its document has it; for a variant, that of its family."""
     return (await session.get_one(QuestionRow, question_id)).key

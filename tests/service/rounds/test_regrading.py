@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
 
+from service.banks.imports import import_bank
 from service.client import ServiceClient
-from service.store.tables import Ledger, Outbox, VerdictRow
-from service.wire import AnswerInput, Notice, QuestionCorrected, QuestionPost
+from service.rounds.rounds import close_round
+from service.store.cards import CardRow
+from service.store.tables import Ledger, Member, Outbox, VerdictRow
+from service.wire import AnswerInput, Notice, QuestionCorrected, QuestionPost, RevealPost
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, value
+from tests.service.lock_waits import until_locked_out
+from tests.service.scenes import reading
 
 
 @pytest.fixture
-async def closed(daily: DailyChannel, clock: Clock) -> DailyChannel:
-    """A closed round with the key (2, 3), which Ada answered; Bob answered (3, 2)."""
+async def answered(daily: DailyChannel, clock: Clock) -> DailyChannel:
+    """An open round with the key (2, 3), which Ada answered; Bob answered (3, 2)."""
     await daily.bank(value())
     await daily.schedule()
     clock.advance(hours=1)
     question = next(body for body in await daily.ticked() if isinstance(body, QuestionPost))
     await daily.answer(question.ref, AnswerInput(text="(2, 3)"), "Ada")
     await daily.answer(question.ref, AnswerInput(text="(3, 2)"), "Bob")
-    await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
-    await daily.deliver()
     return daily
+
+
+@pytest.fixture
+async def closed(answered: DailyChannel) -> DailyChannel:
+    """That round, closed."""
+    await answered.client.close_now(answered.who("Boss", admin=True), "close", DAILY)
+    await answered.deliver()
+    return answered
 
 
 async def board(client: ServiceClient, daily: DailyChannel) -> list[tuple[str, int, int, float]]:
@@ -82,3 +96,44 @@ async def test_reverting_a_correction_restores_the_points(closed: DailyChannel, 
     await closed.bank(replace(value(), answer="(3, 2)"))
     await closed.bank(replace(value(), answer="(2, 3)"))
     assert await board(client, closed) == before
+
+
+async def test_a_round_is_graded_by_the_key_that_was_corrected_while_it_was_open(
+    answered: DailyChannel, clock: Clock, client: ServiceClient
+) -> None:
+    """The reveal has the right key, so there is nothing to correct afterwards."""
+    await answered.bank(replace(value(), answer="(3, 2)"))
+    clock.advance(hours=8)
+    bodies = await answered.ticked()
+    (reveal,) = [body for body in bodies if isinstance(body, RevealPost)]
+    assert (reveal.key.answer, reveal.right, reveal.wrong_texts) == ("(3, 2)", 1, (("(2, 3)", 1),))
+    assert not [body for body in bodies if isinstance(body, Notice) and isinstance(body.fact, QuestionCorrected)]
+    assert [(name, right) for name, _, _, right in await board(client, answered)] == [("Bob", 1.0)]
+    assert len(await answered.rows(VerdictRow)) == 2
+    (card,) = await answered.rows(CardRow)
+    assert card.member_id == next(row.id for row in await answered.rows(Member) if row.name == "Ada")
+
+
+@pytest.mark.parametrize("first", ["close", "import"])
+async def test_a_correction_during_the_close_is_not_lost(
+    answered: DailyChannel, client: ServiceClient, first: str
+) -> None:
+    corrected = reading(replace(value(), answer="(3, 2)"), name="home")
+
+    async def close(session: AsyncSession) -> None:
+        assert await close_round(session, 1, answered.now)
+
+    async def correct(session: AsyncSession) -> None:
+        await import_bank(session, corrected, None, answered.now, True)
+
+    async def in_transaction(work: Callable[[AsyncSession], Awaitable[None]]) -> None:
+        async with answered.service.sessions.begin() as session:
+            await work(session)
+
+    before, after = (close, correct) if first == "close" else (correct, close)
+    async with answered.service.sessions.begin() as session:
+        await before(session)
+        waits = asyncio.create_task(in_transaction(after))
+        await until_locked_out(session, waits)
+    await waits
+    assert [(name, right) for name, _, _, right in await board(client, answered)] == [("Bob", 1.0)]

@@ -218,6 +218,26 @@ async def test_a_verdict_that_comes_after_the_correction_is_corrected_too(
         assert sum(row.credit or 0 for row in booked) == pytest.approx(1.0)
 
 
+async def test_code_is_judged_again_after_a_correction_while_the_round_was_open(
+    settings: Settings, clock: Clock, flaky: Flaky
+) -> None:
+    async with build(settings, clock, flaky).running() as service:
+        daily = DailyChannel(service, ServiceClient.inside(service.api, TOKEN))
+        await daily.bank(code())
+        await daily.schedule()
+        clock.advance(hours=1)
+        ref = next(body.ref for body in await daily.ticked() if isinstance(body, QuestionPost))
+        await daily.answer(ref, SQUARES, "Bob")
+        await service.jobs.run_pending()
+        await daily.bank(fixed())
+        await service.jobs.run_pending()
+        await daily.client.close_now(daily.who("Boss", admin=True), "close", DAILY)
+        await service.jobs.run_pending()
+        booked = await daily.rows(Ledger)
+        assert [row.reason for row in booked] == ["round", "regrade"]
+        assert sum(row.credit or 0 for row in booked) == pytest.approx(1.0)
+
+
 async def test_a_verdict_is_the_same_again_and_nothing_is_written(closed: DailyChannel, flaky: Flaky) -> None:
     rows = len(await closed.rows(VerdictRow))
     sessions = closed.service.sessions
