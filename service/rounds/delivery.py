@@ -265,6 +265,7 @@ async def _write_update(session: AsyncSession, row: Outbox, question: Outbox) ->
         post=QuestionPost.from_stored(question.body),
         answers=await answers.count_answers(session, row.round_id),
         right=await ledger.count_right_in_round(session, row.round_id) if closed else None,
+        unjudged=await answers.count_unjudged(session, row.round_id) if closed else 0,
     )
     row.body = update.model_dump(mode="json")
 

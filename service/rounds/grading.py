@@ -25,7 +25,7 @@ from service.domain.scoring import credit_for_cases
 from service.errors import Refused
 from service.metrics import record_verdict
 from service.reference_clock import Clock
-from service.rounds import practice
+from service.rounds import delivery, practice
 from service.rounds.jobs import defer_regrading
 from service.rounds.ledger import LedgerPosting
 from service.rounds.sandbox_turns import FairSandbox
@@ -299,6 +299,7 @@ async def _record_verdict(
         if entry is not None:
             posting = await LedgerPosting.for_round(session, *found, version.question)
             await posting.post(session, [(entry, verdict.credit)])
+            await delivery.enqueue_answer_count(session, found[0].id, now)
             newest = await questions.newest_version_id(session, version.question_id)
             if newest != version.id:  # the question was corrected meanwhile
                 await defer_regrading(session, newest, version.question_id)

@@ -185,7 +185,8 @@ async def _grade_answers(session: AsyncSession, closing: _ClosingRound, now: dat
     round_, question = closing.round, closing.version.question
     posting = await LedgerPosting.for_round(session, round_, closing.schedule, question)
     # Options and texts of different variants cannot be counted together.
-    tally = Tally(texts=question.kind in ("value", "output") and not round_.own_variants)
+    texts = question.kind in ("value", "output") and not round_.own_variants
+    tally = Tally(texts=texts, judged_later=question.kind == "code")
     members = await answers.list_member_ids(session, round_.id)
     for number, page in enumerate(pages(members)):
         entries = await answers.list_page(session, round_.id, page)
@@ -245,6 +246,7 @@ async def _build_reveal(session: AsyncSession, closing: _ClosingRound, tally: Ta
         key=build_answer_key(version, str(QuestionRef("round", round_.id)), chosen, variant=channel_variant(round_)),
         answers=tally.answers,
         right=tally.right,
+        unjudged=tally.unjudged,
         mean_credit=tally.mean_credit,
         wrong_texts=tally.wrong_texts,
         first=people[0] if first else None,

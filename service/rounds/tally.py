@@ -35,9 +35,11 @@ class Result:
 class Tally:
     """What a reveal says about all answers, counted a page at a time. Holds few answers at once."""
 
-    def __init__(self, *, texts: bool) -> None:
+    def __init__(self, *, texts: bool, judged_later: bool = False) -> None:
         self.answers = 0
         self.graded = 0
+        self.unjudged = 0
+        """Answers whose verdict is still to come."""
         self.right = 0
         self.credit = 0.0
         self.chosen: Counter[str] = Counter()
@@ -51,11 +53,14 @@ class Tally:
         self.best: list[Result] = []
         """The `MAX_NAMED` with the most points of those, the earlier first."""
         self._texts = texts
+        self._judged_later = judged_later
 
     def add(self, entries: Sequence[RoundEntry], results: Sequence[Result]) -> None:
         """Counts a page of answers, and the results of those that were graded."""
         self.answers += len(entries)
         self.graded += len(results)
+        if self._judged_later:
+            self.unjudged += sum(entry.verdict is None for entry in entries)
         for entry in entries:
             self.chosen.update(entry.answer.given.get("options") or ())
         for result in results:

@@ -401,6 +401,19 @@ async def count_answers(session: AsyncSession, round_id: int) -> int:
     return int(await session.scalar(select(func.count()).where(CurrentAnswer.round_id == round_id)) or 0)
 
 
+async def count_unjudged(session: AsyncSession, round_id: int) -> int:
+    """Returns how many answers of code in the round have no verdict yet."""
+    judged = select(VerdictRow.id).where(VerdictRow.answer_id == CurrentAnswer.answer_id)
+    query = (
+        select(func.count())
+        .select_from(CurrentAnswer)
+        .join(AnswerRow, AnswerRow.id == CurrentAnswer.answer_id)
+        .join(QuestionVersion, QuestionVersion.id == AnswerRow.version_id)
+        .where(CurrentAnswer.round_id == round_id, QuestionVersion.kind == "code", ~judged.exists())
+    )
+    return int(await session.scalar(query) or 0)
+
+
 def absent_members(round_: Round) -> Select[int]:
     """Selects the members who answered an earlier round of the schedule but not this one."""
     here = aliased(CurrentAnswer)

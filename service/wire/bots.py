@@ -105,6 +105,8 @@ class PostUpdate(Model):
     """Number of members who answered."""
     right: int | None = None
     """Number of right answers; None while the round is open."""
+    unjudged: int = 0
+    """Number of answers of a closed round whose verdict is still to come."""
 
 
 class PersonView(Model):
@@ -137,7 +139,10 @@ class RevealPost(Model):
     key: AnswerKey
     answers: int
     right: int
+    unjudged: int = 0
+    """Number of answers whose verdict is still to come."""
     mean_credit: float
+    """Of the judged answers."""
     wrong_texts: tuple[tuple[str, int], ...] = ()
     """Most common wrong answers and their counts, for `value` and `output`."""
     first: PersonView | None = None
@@ -164,6 +169,8 @@ class OutcomePost(Model):
     key: AnswerKey
     answers: int
     right: int
+    unjudged: int = 0
+    """Number of answers whose verdict is still to come."""
     first: PersonView | None = None
     next_at: datetime | None = None
     extra: bool = False

@@ -13,8 +13,8 @@ from bot.core.cards import Bars, Card, Form, Table, Text
 from bot.core.markup import parse, to_html
 from bot.core.markup.plain import cells
 from bot.core.text import reveals
-from service.wire import AnswerInput, ContestantAnswer
-from tests.bot.samples import GALLERY, OPEN_KEY, REVEAL
+from service.wire import AnswerInput, ContestantAnswer, OutcomePost, PostUpdate
+from tests.bot.samples import GALLERY, OPEN_KEY, QUESTION_POST, REVEAL
 
 CARDS = {name: said for name, said in GALLERY.items() if isinstance(said, Card)}
 FORMS = {name: said for name, said in GALLERY.items() if isinstance(said, Form)}
@@ -132,6 +132,25 @@ def test_the_reveal_of_an_open_question_calls_no_answer_right_or_wrong() -> None
     assert "answered right" not in told and "wrong" not in told.lower()
     assert {"My result", "Confirm others' answers"} <= {button.label for button in card.buttons}
     assert "Confirm others' answers" not in shown("reveal")
+
+
+@pytest.mark.parametrize(
+    ("answers", "right", "unjudged", "said"),
+    [
+        (3, 2, 1, "2 of 2 answered right. 1 answer is not judged yet."),
+        (2, 0, 2, "2 answers are not judged yet."),
+        (3, 1, 0, "1 of 3 answered right."),
+    ],
+)
+def test_no_answer_without_a_verdict_is_called_wrong(answers: int, right: int, unjudged: int, said: str) -> None:
+    counts = {"answers": answers, "right": right, "unjudged": unjudged, "mean_credit": 0.0, "first": None}
+    reveal = REVEAL.model_copy(update=counts)
+    outcome = OutcomePost.model_validate(reveal.model_dump(include=set(OutcomePost.model_fields) - {"kind"}))
+    closed = PostUpdate(post=QUESTION_POST, answers=answers, right=right, unjudged=unjudged)
+    cards = reveals.reveal_card(reveal), reveals.outcome_card(outcome), reveals.update_card(closed)
+    for card in cards:
+        assert said in " ".join(card_text(card, 200).split())
+        assert card.summary.endswith(said)
 
 
 def test_the_days_question_reads_whole() -> None:

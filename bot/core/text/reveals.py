@@ -120,14 +120,17 @@ def _peer_button(post: RevealPost) -> tuple[Button, ...]:
     return (confirm_button(post.ref),) if post.key.question.kind == "open" else ()
 
 
-def _right_of(post: RevealPost | OutcomePost | PostUpdate) -> str:
-    """Says how many answered right, or only how many answered if no program judges the answers."""
+def _right_of(post: RevealPost | OutcomePost | PostUpdate, partly: str = "") -> str:
+    """Says how many of the judged answers are right, or only how many answered if no program judges them."""
     if not post.answers:
         return "Nobody answered."
     question = post.post.question if isinstance(post, PostUpdate) else post.key.question
     if question.kind == "open":
         return f"{plural(post.answers, 'member')} answered. Members mark their own answers."
-    return f"{post.right} of {post.answers} answered right."
+    judged = post.answers - post.unjudged
+    right = f"{post.right} of {judged} answered right{partly}." if judged else ""
+    waits = f"{plural(post.unjudged, 'answer')} {'is' if post.unjudged == 1 else 'are'} not judged yet."
+    return f"{right} {waits}".strip() if post.unjudged else right
 
 
 def _how_it_went(post: RevealPost) -> tuple[Block, ...]:
@@ -135,11 +138,11 @@ def _how_it_went(post: RevealPost) -> tuple[Block, ...]:
         return (Text("Nobody answered this one."),)
     partly = (
         f", {percent(post.mean_credit)} of the credit on average"
-        if post.mean_credit * post.answers > post.right
+        if post.mean_credit * (post.answers - post.unjudged) > post.right
         else ""
     )
     first = f" First with the right answer: **{person_markdown(post.first)}**." if post.first else ""
-    said = Text(f"**How it went:** {_right_of(post)[:-1]}{partly}.{first}")
+    said = Text(f"**How it went:** {_right_of(post, partly)}{first}")
     rows = _distribution(post)
     return (said, *((Bars(rows, "Answers"),) if rows else ()), *_how_to_mark(post.key))
 

@@ -19,7 +19,7 @@ from service.rounds.rounds import close_round
 from service.store import members, monitoring
 from service.store.cards import CardRow
 from service.store.tables import AnswerRow, Ledger, Member, VerdictRow
-from service.wire import AnswerInput, QuestionPost, RevealPost, WrongKindOfAnswer
+from service.wire import AnswerInput, PostUpdate, QuestionPost, RevealPost, WrongKindOfAnswer
 from tests.conftest import MONDAY, Clock
 from tests.service.daily_channel import (
     DAILY,
@@ -116,13 +116,19 @@ async def test_points_of_a_verdict_after_the_close_are_posted_with_it(
         await daily.answer(ref, WRONG, "Ada")
         await daily.answer(ref, RIGHT, "Ada")
         clock.advance(hours=8)
-        (reveal,) = [body for body in await daily.ticked() if isinstance(body, RevealPost)]
-        assert (reveal.answers, reveal.points) == (1, ())
+        bodies = await daily.ticked()
+        (reveal,) = [body for body in bodies if isinstance(body, RevealPost)]
+        assert (reveal.answers, reveal.right, reveal.unjudged, reveal.points) == (1, 0, 1, ())
         assert await daily.rows(Ledger) == []
+        (closed,) = [body for body in bodies if isinstance(body, PostUpdate)]
+        assert (closed.answers, closed.right, closed.unjudged) == (1, 0, 1)
         await service.jobs.run_pending()
         # Two verdicts, but only the current answer gets points.
         assert [(row.points, row.credit) for row in await daily.rows(Ledger)] == [(10, 1.0)]
         assert len(await daily.rows(VerdictRow)) == 2
+        clock.advance(minutes=2)
+        (closed,) = [body for body in await daily.ticked() if isinstance(body, PostUpdate)]
+        assert (closed.answers, closed.right, closed.unjudged) == (1, 1, 0), "the question's message says it"
 
 
 @pytest.mark.sandbox
