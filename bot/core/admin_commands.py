@@ -15,6 +15,7 @@ from bot.core.command_parser import CommandError, Typed
 from bot.core.competition_commands import SprintCommands, TournamentCommands
 from bot.core.duel_commands import named_member
 from bot.core.events import Command, Event, Press, Submit
+from bot.core.limits import DISCORD
 from bot.core.markup import member_markdown
 from bot.core.member_commands import help_reply
 from bot.core.onboarding import Onboarding
@@ -307,15 +308,17 @@ class AdminCommands:
         return members.import_form()
 
     async def _import_document(self, event: Submit, *, apply: bool) -> Content:
-        """Imports a document; without `apply`, only previews it. On the web, the form stays open for the import."""
+        """Imports a document; without `apply`, only previews it. What was typed is not lost: on the web the form stays
+        open after a preview and after errors, and elsewhere the reply has it."""
         name, text, recipe = word_in(event, "name"), text_in(event, "text"), text_in(event, "recipe")
         if not name or not text.strip():
             raise CommandError(command_errors.INCOMPLETE_IMPORT)
         view = await self._client.bank_import(event.who, event.id, name, text, apply, recipe)
         card = admin.imported_card(view)
-        if apply or event.who.platform != "web":
-            return card
-        return members.import_form(name, text, recipe, card.blocks)
+        if event.who.platform == "web":
+            imported = apply and not view.errors
+            return card if imported else members.import_form(name, text, recipe, card.blocks)
+        return admin.with_document(card, text) if view.errors and len(text) <= DISCORD.typed_text else card
 
     async def _log(self, event: Command, typed: Typed) -> Content:
         return admin.log_card(await self._client.bank_log(event.who, typed.text("name")))

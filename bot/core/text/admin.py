@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime
 
 from bot.core.actions import EditSchedule, Join, encode
@@ -359,6 +360,12 @@ def imported_card(view: ImportView) -> Card:
     blocks += (Code(view.findings, ""),) if view.findings else ()
     blocks += (Small(undo),) if view.applied and view.changes else ()
     return Card(head, f"{head}. {said}", tuple(blocks))
+
+
+def with_document(card: Card, text: str) -> Card:
+    """Adds the document as it was typed, to correct and send again: a form in a chat does not open again."""
+    said = Small("The document as you sent it, to correct and send again:")
+    return replace(card, blocks=(*card.blocks, said, Code(text, "markdown")))
 
 
 def _reading(view: ImportView) -> tuple[Block, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.console.render import card_text
+from bot.core.actions import Import, encode
 from bot.core.cards import Form, Text, TextField
 from bot.core.events import Press, Submit
 from bot.core.text.results import own_answer_blocks
@@ -523,6 +524,20 @@ async def test_a_document_is_checked_before_it_is_imported(room: Room) -> None:
     assert "Imported" in await room.fills(room.boss, name="new.md", text=text)
     await room.types(room.boss, "/quiz-admin bank import")
     assert "An import needs the document's name" in await room.fills(room.boss, name="", text="")
+
+
+async def test_a_document_with_an_error_is_not_lost(room: Room) -> None:
+    """On the web its form stays open; a chat's reply has it, for the chat has closed the form."""
+    text = "---\nbank: new\n---\n\n# a\n\n## q · value · mid\n\nWhat is lost?\n\n### Answr\n\n`1`\n"
+    await room.types(room.boss, "/quiz-admin bank import")
+    said = await room.fills(room.boss, name="new.md", text=text)
+    assert "nothing was imported" in said and "What is lost?" in said
+    assert "Imported" in await room.fills(room.boss, name="new.md", text=text.replace("Answr", "Answer"))
+    boss = room.boss.model_copy(update={"platform": "slack", "workspace": "T1"})
+    values = {"name": ("new.md",), "text": (text,)}
+    sent = Submit("s1", room.clock(), boss, room.where, encode(Import("apply")), values)
+    reply = text_of(await room.quiz.handle(sent))
+    assert "nothing was imported" in reply and "What is lost?" in reply
 
 
 async def test_code_without_a_sandbox_is_a_system_error_and_kept(room: Room, ann: Who) -> None:
