@@ -48,9 +48,9 @@ from bot.slack.manifest import EVENTS_PATH
 from bot.slack.payloads import (
     changed_member,
     installed_in,
-    is_revocation,
     opened_channel,
     parse_payload,
+    removal_time,
     renamed_channel,
 )
 from bot.slack.people import FileFetcher, MemberDirectory
@@ -359,10 +359,10 @@ class SlackReceiver:
         except (ServiceUnavailable, ServiceRefused) as error:
             # Harmless: what was refused is tried again in a few minutes, and a name comes with the next event.
             _LOG.warning("cannot report an event of %s: %s", team, error)
-        if is_revocation(body):
+        if (removed_at := removal_time(body, self._clock())) is not None:
             _LOG.info("the app was removed from %s", team)
             try:
-                await self._tokens.delete(team, enterprise)
+                await self._tokens.delete(team, enterprise, removed_at)
             except (ServiceUnavailable, ServiceRefused) as error:
                 # Harmless: the token is dead, and Slack will say so when it is used.
                 _LOG.warning("cannot delete the installation of %s: %s", team, error)

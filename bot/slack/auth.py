@@ -93,11 +93,11 @@ class InstallationTokens:
         for key in [key for key in self._found if key[0] == team or (enterprise and key[1] == enterprise)]:
             del self._found[key]
 
-    async def delete(self, team: str, enterprise: str = "") -> None:
-        """Deletes an installation: the app was removed, or its token revoked."""
+    async def delete(self, team: str, enterprise: str, removed_at: datetime) -> None:
+        """Deletes an installation: the app was removed, or its token revoked. A newer one stays."""
         self.invalidate(team, enterprise)
         if self._single is None:
-            await self._client.installation_forget("slack", team, enterprise)
+            await self._client.installation_forget("slack", team, enterprise, removed_at)
 
 
 class CachedAuthorization(AsyncAuthorize):

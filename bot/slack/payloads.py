@@ -46,12 +46,20 @@ def parse_payload(request: AsyncBoltRequest, now: datetime) -> IncomingEvent | N
             return None
 
 
-def is_revocation(body: Payload) -> bool:
-    """Returns whether the payload says that the app was removed or its token revoked."""
+def removal_time(body: Payload, now: datetime) -> datetime | None:
+    """Returns when the app was removed or its token revoked; None if the payload says something else.
+
+    Slack may say so hours late.
+    """
     event = body.get("event") or {}
-    if event.get("type") == "tokens_revoked":
-        return bool((event.get("tokens") or {}).get("bot"))
-    return bool(event.get("type") == "app_uninstalled")
+    tokens = event.get("tokens") or {}
+    if event.get("type") != "app_uninstalled" and not (event.get("type") == "tokens_revoked" and tokens.get("bot")):
+        return None
+    try:
+        # Slack leaves out the fraction of the second.
+        return min(now, datetime.fromtimestamp(float(str(body.get("event_time"))) + 1, UTC))
+    except (ValueError, OverflowError, OSError):
+        return now
 
 
 def opened_channel(body: Payload) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import Body, Depends, Request
-from pydantic import Field, SecretStr, TypeAdapter
+from pydantic import AwareDatetime, Field, SecretStr, TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service.api.admin import AdminChange, Id, TheChange, channel_of
@@ -347,9 +347,11 @@ async def installation_find(call: TheCall, key: KeyBody) -> Installation | None:
 
 
 @router.post("/installation/forget")
-async def installation_forget(call: TheCall, key: KeyBody) -> None:
+async def installation_forget(
+    call: TheCall, key: KeyBody, removed_at: Annotated[AwareDatetime | None, Body(embed=True)] = None
+) -> None:
     async with call.transaction() as session:
-        await installations.forget(session, key, call.now)
+        await installations.forget(session, key, call.now, removed_at)
 
 
 @router.post("/installation/due")

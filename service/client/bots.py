@@ -8,6 +8,8 @@ Neither client nor service logs tokens.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pydantic import SecretStr, TypeAdapter
 
 from service.client.calls import CallSender, call
@@ -118,10 +120,12 @@ class BotCalls(CallSender):
         key = {"platform": platform, "team": team, "enterprise": enterprise}
         return await self.send("installation/find", OPTIONAL_INSTALLATION, repeatable=True, key=key)
 
-    async def installation_forget(self, platform: str, team: str, enterprise: str = "") -> None:
-        """Deletes the tokens, because the bot was uninstalled or its token revoked."""
+    async def installation_forget(
+        self, platform: str, team: str, enterprise: str = "", removed_at: datetime | None = None
+    ) -> None:
+        """Deletes the tokens, because the bot was uninstalled or its token revoked, unless they are newer than that."""
         key = {"platform": platform, "team": team, "enterprise": enterprise}
-        await self.send("installation/forget", NOTHING, repeatable=False, key=key)
+        await self.send("installation/forget", NOTHING, repeatable=False, key=key, removed_at=removed_at)
 
     @call("installation/due", repeatable=True)
     async def installation_due(self, platform: str) -> tuple[InstallationKey, ...]:

@@ -38,9 +38,15 @@ async def keep(session: AsyncSession, cipher: TokenCipher, installation: Install
         await outbox.retry_refused(session, installation.platform, installation.team, "", now)
 
 
-async def forget(session: AsyncSession, key: InstallationKey, now: datetime) -> None:
-    """Deletes the tokens of an installation. Schedules of chats that no other installation covers post nothing."""
-    await chats.revoke_installation(session, key, now)
+async def forget(
+    session: AsyncSession, key: InstallationKey, now: datetime, removed_at: datetime | None = None
+) -> None:
+    """Deletes the tokens of an installation. Schedules of chats that no other installation covers post nothing.
+
+    Keeps tokens that came after `removed_at`: platforms may report late that the app was removed, and by then it may
+    have been installed again.
+    """
+    await chats.revoke_installation(session, key, removed_at or now, now)
     await chats.mark_left_by_installation(session, key, now)
 
 

@@ -314,12 +314,13 @@ async def find_installation(session: AsyncSession, key: InstallationKey) -> Inst
     return await session.scalar(query)
 
 
-async def revoke_installation(session: AsyncSession, key: InstallationKey, now: datetime) -> None:
-    """Deletes both tokens of the installation."""
+async def revoke_installation(session: AsyncSession, key: InstallationKey, removed_at: datetime, now: datetime) -> None:
+    """Deletes both tokens of the installation, unless they are newer than `removed_at`."""
     within = [InstallationRow.enterprise == key.enterprise] if key.enterprise or not key.team else []
+    known = InstallationRow.installed_at <= removed_at
     await session.execute(
         update(InstallationRow)
-        .where(InstallationRow.platform == key.platform, InstallationRow.team == key.team, *within)
+        .where(InstallationRow.platform == key.platform, InstallationRow.team == key.team, known, *within)
         .values(token=None, refresh=None, leased_until=None, revoked_at=now)
     )
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from slack_bolt.async_app import AsyncBoltRequest
 
 from bot.core.events import Added, Command, Press, Sent, Submit, Visited
-from bot.slack.payloads import installed_in, is_revocation, message_text, parse_payload, unescape
+from bot.slack.payloads import installed_in, message_text, parse_payload, removal_time, unescape
 from bot.slack.route import IncomingEvent, Route, read_files, read_metadata, route_from, write_metadata
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -241,9 +241,12 @@ def test_a_workspace_of_an_organization_has_both_ids() -> None:
 
 
 def test_a_revoked_user_token_is_not_a_removal() -> None:
-    assert is_revocation(happened(type="app_uninstalled"))
-    assert is_revocation(happened(type="tokens_revoked", tokens={"bot": ["UBOT"]}))
-    assert not is_revocation(happened(type="tokens_revoked", tokens={"oauth": ["U1"], "bot": []}))
+    later = NOW + timedelta(hours=20)
+    for removal in (happened(type="app_uninstalled"), happened(type="tokens_revoked", tokens={"bot": ["UBOT"]})):
+        assert removal_time(removal, later) == NOW + timedelta(seconds=1)
+        assert removal_time(removal, NOW) == NOW
+        assert removal_time(removal | {"event_time": "soon"}, later) == later
+    assert removal_time(happened(type="tokens_revoked", tokens={"oauth": ["U1"], "bot": []}), later) is None
 
 
 def test_unknown_payloads_are_ignored() -> None:

@@ -108,6 +108,20 @@ async def test_installing_again_takes_the_place_of_what_was(keyed: DailyChannel,
     assert len(await keyed.rows(InstallationRow)) == 1
 
 
+async def test_a_removal_that_is_reported_late_keeps_the_newer_installation(keyed: DailyChannel, clock: Clock) -> None:
+    await keyed.client.installation_keep(installation(clock))
+    clock.now += timedelta(minutes=1)
+    removed_at = clock.now
+    clock.now += timedelta(minutes=1)
+    await keyed.client.installation_keep(installation(clock, token="xoxb-new"))
+    clock.now += timedelta(minutes=3)
+    await keyed.client.installation_forget("slack", "T1", removed_at=removed_at)
+    found = await keyed.client.installation_find("slack", "T1")
+    assert found is not None and found.token.get_secret_value() == "xoxb-new"
+    await keyed.client.installation_forget("slack", "T1", removed_at=clock.now)
+    assert await keyed.client.installation_find("slack", "T1") is None
+
+
 async def test_a_token_is_due_ahead_of_its_end_and_refreshed_by_one_caller(keyed: DailyChannel, clock: Clock) -> None:
     client = keyed.client
     await client.installation_keep(installation(clock, "T1"))
