@@ -40,6 +40,8 @@ Found = dict[int, str]
 THREAD_EXISTS: Final = 160004
 NO_THREAD_HERE: Final = frozenset({10008, 50001, 50013, 50024, 160005, 160006, 50083})
 """Error codes for a message that cannot have a thread: deleted, forbidden, of the wrong kind or locked."""
+THREAD_LOCKED: Final = frozenset({50083, 160005})
+"""Error codes for a thread that only moderators may write in."""
 UNKNOWN_MESSAGE: Final = 10008
 GONE: Final = frozenset({10003, UNKNOWN_MESSAGE, 10004, 50001})
 # How far back to search for a message; no delivery is retried for that long.
@@ -183,8 +185,12 @@ class DiscordPlatform:
                     if number not in made and number == 1 and self._is_forum(place):
                         made[1] = await self._start_post(place, card, with_key(body, part, len(bodies)))
                     elif number not in made:
+                        keyed = with_key(body, part, len(bodies))
+                        if number == 1 and not quoted and _is_beneath(place, target.reply_to):
+                            made[1], place = await self._send_beneath(place, card, keyed, str(target.reply_to))
+                            continue
                         quote = _quote(target.reply_to) if quoted and number == 1 else {}
-                        made[number] = await self._send(place, card, {**with_key(body, part, len(bodies)), **quote})
+                        made[number] = await self._send(place, card, {**keyed, **quote})
                     if self._is_forum(place):
                         # The rest belongs into the new post.
                         place = _parts(made[1])[0]
@@ -200,6 +206,18 @@ class DiscordPlatform:
     async def _send(self, channel: str, card: Card, body: Body) -> str:
         made = await self._request(Route("POST", "/channels/{channel_id}/messages", channel_id=channel), card, body)
         return f"{channel}/{made['id']}"
+
+    async def _send_beneath(self, thread: str, card: Card, body: Body, ref: str) -> tuple[str, str]:
+        """Posts in the thread of a message, or in its channel with a quote if the thread is locked. Returns the
+        reference, and where it is."""
+        try:
+            return await self._send(thread, card, body), thread
+        except discord.HTTPException as error:
+            if error.code not in THREAD_LOCKED:
+                raise
+            _LOG.info("cannot post in the thread of %s: %s", ref, error)
+        channel = _parts(ref)[0]
+        return await self._send(channel, card, {**body, **_quote(ref)}), channel
 
     async def _start_post(self, forum: str, card: Card, body: Body) -> str:
         """Starts a post in a forum channel, which is a thread with a first message of the same id."""
@@ -376,6 +394,11 @@ def _parts(ref: str) -> tuple[str, str]:
     if not (channel.isdecimal() and message.isdecimal()):
         raise DeliveryRefused(f"{ref!r} is not a Discord message reference such as 123/456")
     return channel, message
+
+
+def _is_beneath(place: str, ref: str | None) -> bool:
+    """Returns whether a channel is the thread of a message. A post of a forum, which is one too, has no channel."""
+    return ref is not None and place == _parts(ref)[1] != _parts(ref)[0]
 
 
 def _quote(ref: str | None) -> dict[str, Any]:

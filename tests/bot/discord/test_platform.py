@@ -127,6 +127,17 @@ async def test_without_a_thread_the_answer_quotes_its_question(sim: Simulated) -
     assert await platform_of(sim).find(beneath, "reveal:1") == ref
 
 
+async def test_an_answer_whose_thread_is_locked_quotes_its_question(sim: Simulated) -> None:
+    post = await platform_of(sim).post(Target(sim.workspace, str(sim.channel.id)), CARD, "post:1")
+    beneath = Target(sim.workspace, str(sim.channel.id), reply_to=post)
+    await platform_of(sim).post(beneath, Card("More", "More."), "more:1")
+    (thread,) = sim.threads
+    thread.locked = True
+    ref = await platform_of(sim).post(beneath, Card("The answer", "It."), "reveal:1")
+    assert ref.startswith(f"{sim.channel.id}/") and len(thread.messages) == 1
+    assert await platform_of(sim).find(beneath, "reveal:1") == ref
+
+
 async def test_a_private_note_goes_to_the_member(sim: Simulated) -> None:
     target = Target(sim.workspace, str(sim.channel.id), member=str(sim.ada.id))
     ref = await platform_of(sim).post(target, CARD, "note:1")

@@ -39,6 +39,7 @@ TOKEN_ENDED = Refusal(401, 50027, "Invalid Webhook Token")
 NO_THREAD_THERE = Refusal(400, 50024, "Cannot execute action on this channel type")
 BAD_FORM = Refusal(400, 50035, "Invalid Form Body")
 THREAD_THERE = Refusal(400, 160004, "A thread has already been created for this message")
+THREAD_LOCKED = Refusal(400, 160005, "This thread is locked")
 
 
 @dataclass

@@ -16,6 +16,7 @@ from tests.doubles.discord.endpoint import (
     NO_PERMISSION,
     NO_THREAD_THERE,
     NOT_YOURS,
+    THREAD_LOCKED,
     THREAD_THERE,
     UNKNOWN_CHANNEL,
     UNKNOWN_MESSAGE,
@@ -169,6 +170,8 @@ async def create(server: Server, call: Call) -> Json:
     _channel(server, call, needs)
     if channel.recipient and channel.recipient.closed:
         raise CLOSED
+    if channel.locked:
+        raise THREAD_LOCKED
     nonce = _nonce(call.body)
     before = server.nonces.get(nonce or "")
     if call.body.get("enforce_nonce") and before and monotonic() - before.made < NONCE_S:

@@ -85,7 +85,7 @@ def _thread(channel: Channel) -> Json:
             "archived": False,
             "auto_archive_duration": 1440,
             "archive_timestamp": instant(channel.id),
-            "locked": False,
+            "locked": channel.locked,
             "create_timestamp": instant(channel.id),
         },
     }

@@ -119,6 +119,8 @@ class Channel:
     parent: Channel | None = None
     owner: int = 0
     """Id of who started a thread."""
+    locked: bool = False
+    """Whether only moderators may write in the thread."""
     recipient: Member | None = None
     messages: dict[int, Message] = field(default_factory=dict)
 
