@@ -204,6 +204,8 @@ async def _settle(session: AsyncSession, duel: Duel, now: datetime, answered_by:
     open_sides = [side for side in SIDES if _next(duel, [turn for _, turn in turns[side]], now) is not None]
     if open_sides and now < duel.ends_at:
         return
+    await _regrade(session, duel)
+    turns = await duels.list_turns(session, duel.id)
     first, second = (score_turns(turn for _, turn in turns[side]) for side in SIDES)
     winner = decide_winner(first, second)
     if winner is None:
@@ -213,6 +215,20 @@ async def _settle(session: AsyncSession, duel: Duel, now: datetime, answered_by:
     await _add_cards(session, duel, now)
     duel.winner = winner
     await _end(session, duel, "over", now, answered_by)
+
+
+async def _regrade(session: AsyncSession, duel: Duel) -> None:
+    """Has the questions that were corrected since they were drawn decide, and be shown, in their newest version."""
+    turns = await duels.list_turns(session, duel.id)
+    for asked in await duels.list_questions(session, duel.id):
+        version = await questions.get_deciding_version(session, asked.version_id)
+        if version.id == asked.version_id:
+            continue
+        asked.version_id = version.id
+        for row in (row for side in SIDES for row, _ in turns[side] if row.question_id == asked.id):
+            if row.given is not None:
+                row.correct = grade_answer(version.question, AnswerInput.from_stored(row.given)).credit == 1
+    await session.flush()
 
 
 async def _rate(session: AsyncSession, duel: Duel, winner: str, now: datetime) -> None:

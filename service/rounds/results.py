@@ -212,19 +212,12 @@ async def _load_facts(
 
 
 async def graded_version(session: AsyncSession, round_: Round, member_id: int | None = None) -> Version:
-    """Returns the version whose key decides the round, for this member or for the channel: the newest, as for
-    regrading, or else the one asked.
-
-    Open answers are marked by the key points they were asked with, and variants keep the key that torch computed.
-    """
+    """Returns the version whose key decides the round, for this member or for the channel, as for regrading."""
     assert round_.version_id is not None, "a closed round asked a question"
     asked_id = round_.version_id
     if member_id is not None:
         asked_id = await variants.get_for_member(session, round_, member_id)
-    asked = await questions.get_version(session, asked_id)
-    newest = await questions.get_version(session, await questions.newest_version_id(session, asked.question_id))
-    usable = newest.question.answered and newest.question.kind == asked.question.kind != "open"
-    return newest if usable and not (newest.question.draw or asked.drawing) else asked
+    return await questions.get_deciding_version(session, asked_id)
 
 
 def _rank_change(facts: _RoundFacts, member_id: int) -> RankChange:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -400,6 +401,19 @@ async def test_the_export_has_answers_and_ratings(players: Players) -> None:
     assert '"ratings": [\n    {\n      "duel": 1' in view.export
     table = await players.client.privacy(players.ada, "csv", "csv")
     assert table.export.count("\r\nduel,") == QUESTIONS
+
+
+async def test_a_key_that_is_corrected_in_the_middle_decides_the_duel(players: Players) -> None:
+    duel = (await players.begun()).duel
+    await players.plays("Ada", duel, [RIGHT] * QUESTIONS)
+    options = tuple(replace(option, right=option.id == "b") for option in choice().options)
+    await players.daily.bank(*(replace(choice(key), options=options, answer="`x.clone()`") for key in KEYS))
+    over = await players.plays("Bo", duel, [WRONG] * QUESTIONS)
+    assert (over.winner, over.challenger.correct, over.opponent.correct) == ("opponent", 0, QUESTIONS)
+    review = await players.client.duel_show(players.bo, duel)
+    for answer in review.answers:
+        assert answer.correct and answer.key is not None
+        assert [option.id for option in answer.key.options if option.right] == ["b"]
 
 
 async def test_a_turn_that_is_answered_shows_the_duel(players: Players) -> None:
