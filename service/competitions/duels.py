@@ -90,7 +90,8 @@ async def rematch(session: AsyncSession, caller: Caller, duel_id: int, now: date
     if before.state != "over":
         raise Refused(DuelRefused(why="not over"))
     other = before.opponent_id if side == "challenger" else before.challenger_id
-    return await _ask(session, caller, other, before.topic, now)
+    # The two may have turned out to be one person.
+    return await _ask(session, caller, (await members.resolve_merged(session, other)).id, before.topic, now)
 
 
 async def respond(session: AsyncSession, caller: Caller, duel_id: int, accept: bool, now: datetime) -> int:

@@ -30,6 +30,7 @@ from service.wire import (
 )
 from tests.conftest import Clock
 from tests.service.daily_channel import DAILY, DailyChannel, choice, code, prose, value
+from tests.service.refusals import refused
 from tests.service.two_chats import GUILD, TEAM, TwoChats
 
 RIGHT, WRONG = AnswerInput(options=("a",)), AnswerInput(options=("b",))
@@ -488,6 +489,16 @@ async def test_linked_accounts_go_on_with_the_longer_history(linked: Linked) -> 
     assert over.winner == "challenger"
     ladder = await linked.client.duel_ladder(linked.bo)
     assert [(row.name, row.duels) for row in ladder.rows] == [("Ada", 3), ("Bo", 4)]
+
+
+async def test_a_member_has_no_rematch_with_an_account_of_their_own(linked: Linked) -> None:
+    await linked.chats.join_chats()
+    ada = linked.chats.who("Ada", "discord")
+    own = await linked.begins("slack", ada, "own")
+    await linked.ends("slack", own, ada)
+    await linked.chats.link("Ada")
+    with refused(DuelRefused(why="yourself")):
+        await linked.client.duel_rematch(ada, GUILD, "again", own)
 
 
 async def test_a_duel_of_two_accounts_of_one_person_is_called_off(linked: Linked) -> None:
