@@ -147,6 +147,8 @@ async def forget_member(session: AsyncSession, caller: Caller, now: datetime) ->
     # So that an answer that is being stored, judged or graded is complete when it is erased. Before the duels, as
     # everyone who changes them does.
     await lock_members(session, [caller.member_id])
+    # What a sprint is about to show names its members.
+    await sprints.share_running(session, caller.member_id)
     await duels.forget_duels(session, caller.member_id, now)
     await _withdraw(session, caller.member_id)
     await _empty_reveals(session, caller)

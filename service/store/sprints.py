@@ -448,13 +448,18 @@ async def forget_answers(session: AsyncSession, member_id: int) -> None:
     await session.execute(update(SprintAnswer).where(mine).values(given=kept))
 
 
+async def share_running(session: AsyncSession, member_id: int) -> None:
+    """Has the sprints of the member's workspace take no step until the transaction ends; waits for one on its way."""
+    home = select(Member.workspace_id).where(Member.id == member_id).scalar_subquery()
+    running = select(Sprint.id).where(Sprint.workspace_id == home, Sprint.ended_at.is_(None)).order_by(Sprint.id)
+    await session.execute(running.with_for_update(read=True))
+
+
 async def merge_answers(session: AsyncSession, kept: int, gone: int) -> None:
     """Moves the answers of `gone` to `kept`. Of two answers to one question, the one with more points stays, or else
     the earlier one."""
     # A question that is being settled is settled first: its grades are stored by member.
-    home = select(Member.workspace_id).where(Member.id == kept).scalar_subquery()
-    running = select(Sprint.id).where(Sprint.workspace_id == home, Sprint.ended_at.is_(None)).order_by(Sprint.id)
-    await session.execute(running.with_for_update(read=True))
+    await share_running(session, kept)
     theirs, mine = aliased(SprintAnswer), aliased(SprintAnswer)
     both = and_(theirs.question_id == mine.question_id, theirs.member_id == gone, mine.member_id == kept)
     more, less = func.coalesce(theirs.points, -1), func.coalesce(mine.points, -1)

@@ -108,6 +108,27 @@ async def test_the_settlement_waits_for_an_answer_that_is_being_saved(scene: Spr
     assert one_of(await scene.ticks(), SprintReveal).right == 1
 
 
+async def test_no_answer_that_is_being_shown_names_a_member_who_is_forgotten_meanwhile(
+    scene: SprintScene, database_url: str
+) -> None:
+    await scene.bank(1)
+    await scene.starts(1)
+    post = await scene.asks()
+    await scene.answers(post, "a")
+    await pass_time(scene.daily, 120)
+    async with scene.daily.service.sessions.begin() as leader:
+        sprint_id = (await leader.scalars(select(Sprint.id))).one()
+        await sprints.advance(leader, sprint_id, scene.clock.now)
+        ada = scene.daily.who("Ada")
+        forgetting = asyncio.create_task(scene.daily.client.privacy(ada, "forget", "forget"))
+        waiting = asyncio.create_task(until_somebody_waits(database_url))
+        await asyncio.wait({forgetting, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+    await forgetting
+    (reveal,) = [row.body for row in await scene.daily.rows(Outbox) if row.kind == "sprint-reveal"]
+    assert reveal["right"] == 1 and "Ada" not in str(reveal)
+
+
 async def until_somebody_waits(url: str) -> None:
     """Returns when a transaction waits for another one."""
     waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
