@@ -130,7 +130,7 @@ async def name_captain(session: AsyncSession, caller: Caller, name: str, now: da
     assert player is not None, "it was just added"
     if player.team_id is not None:
         raise Refused(TournamentRefused(why="not free"))
-    number = len(await rows.list_teams(session, tournament.id)) + 1
+    number = max((team.number for team in await rows.list_teams(session, tournament.id)), default=0) + 1
     team = await rows.add_team(session, tournament, number, captain=member.id)
     player.team_id = team.id
     await session.flush()
@@ -177,6 +177,7 @@ async def leave(session: AsyncSession, caller: Caller, now: datetime) -> int:
     await rows.hand_over(session, tournament.id, caller.member_id)
     if tournament.state == "joining":
         await rows.delete_member(session, player)
+        await rows.delete_empty_teams(session, [tournament.id])
     else:
         player.until_day = await rows.first_open_day(session, tournament, now)
         await session.flush()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, and_, delete, distinct, func, or_, select, update
+from sqlalchemy import Select, and_, delete, distinct, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -371,6 +371,7 @@ async def forget_member(session: AsyncSession, member_id: int, now: datetime) ->
         await hand_over(session, tournament.id, member_id)
         if tournament.state == "joining":
             await session.execute(delete(TournamentMember).where(mine))
+            await delete_empty_teams(session, [tournament.id])
         else:
             until = await first_open_day(session, tournament, now)
             await session.execute(update(TournamentMember).where(mine).values(until_day=until))
@@ -396,6 +397,15 @@ async def hand_over(session: AsyncSession, tournament_id: int, member_id: int) -
     await session.execute(update(TournamentTeam).where(*mine).values(captain_id=mate), execution_options=_UNSYNCED)
 
 
+async def delete_empty_teams(session: AsyncSession, tournament_ids: Collection[int]) -> None:
+    """Deletes the teams whose captain left alone, of those of these tournaments that have not begun. Such a team would
+    stay the smallest, and no other captain could pick."""
+    joining = select(Tournament.id).where(Tournament.id.in_(tournament_ids), Tournament.state == "joining")
+    mates = exists().where(TournamentMember.team_id == TournamentTeam.id)
+    empty = (TournamentTeam.tournament_id.in_(joining), TournamentTeam.captain_id.is_(None), ~mates)
+    await session.execute(delete(TournamentTeam).where(*empty), execution_options=_UNSYNCED)
+
+
 async def merge_members(session: AsyncSession, kept: int, gone: int) -> None:
     """Makes `kept` take part in the place of `gone`. In a tournament in which both do, the team of `kept` stays."""
     both = select(Tournament.id).join(TournamentMember, TournamentMember.tournament_id == Tournament.id)
@@ -403,10 +413,12 @@ async def merge_members(session: AsyncSession, kept: int, gone: int) -> None:
     await session.execute(both.with_for_update(of=Tournament, key_share=True))
     mine = select(TournamentMember.tournament_id).where(TournamentMember.member_id == kept)
     leaving = TournamentMember.member_id == gone
-    for tournament_id in list(await session.scalars(mine.where(TournamentMember.tournament_id.in_(_played_by(gone))))):
+    played = list(await session.scalars(mine.where(TournamentMember.tournament_id.in_(_played_by(gone)))))
+    for tournament_id in played:
         await hand_over(session, tournament_id, gone)
     twice = delete(TournamentMember).where(leaving, TournamentMember.tournament_id.in_(mine))
     await session.execute(twice, execution_options=_UNSYNCED)
+    await delete_empty_teams(session, played)
     moved = update(TournamentMember).where(leaving).values(member_id=kept)
     await session.execute(moved, execution_options=_UNSYNCED)
     for column in (TournamentTeam.captain_id, Tournament.started_by):

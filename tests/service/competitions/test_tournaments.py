@@ -287,6 +287,27 @@ async def test_a_captain_who_leaves_is_followed_by_the_member_who_joined_next(sc
     assert [team.captain and team.captain.name for team in view.teams] == ["Cy", "Bob"]
 
 
+async def test_a_captain_who_leaves_alone_keeps_no_other_one_waiting(scene: TournamentScene) -> None:
+    client, boss = scene.daily.client, scene.daily.who("Boss", admin=True)
+    await scene.plans(teams="captains")
+    await scene.joins("Ada", "Bob", "Cy", "Dan", "Eve")
+    for name in ("Ada", "Bob", "Cy"):
+        await client.tournament_captain(boss, scene.event(), name)
+    view = await client.tournament_leave(scene.daily.who("Ada"), scene.event())
+    assert [team.captain and team.captain.name for team in view.teams] == ["Bob", "Cy"]
+    await client.tournament_pick(scene.daily.who("Bob"), scene.event(), "Dan")
+    view = await client.tournament_captain(boss, scene.event(), "Ada")
+    assert [(team.number, team.captain and team.captain.name) for team in view.teams] == [
+        (2, "Bob"),
+        (3, "Cy"),
+        (4, "Ada"),
+    ]
+    await client.privacy(scene.daily.who("Cy"), "forget", "forget")
+    await client.tournament_pick(scene.daily.who("Ada"), scene.event(), "Eve")
+    await scene.begins()
+    assert {number: len(names) for number, names in (await scene.teams()).items()} == {2: 2, 4: 2}
+
+
 async def test_teams_at_random_are_balanced_by_recent_points(scene: TournamentScene, clock: Clock) -> None:
     # Ada and Bob have points; without balance they would be in one team half of the time.
     for seed in range(3):
