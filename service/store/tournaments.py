@@ -210,20 +210,23 @@ async def awaits_verdicts(session: AsyncSession, round_ids: Collection[int]) -> 
     return await session.scalar(query) is not None
 
 
+_COUNTS = and_(
+    or_(TournamentMember.from_day.is_(None), TournamentMember.from_day <= Round.day),
+    or_(TournamentMember.until_day.is_(None), TournamentMember.until_day > Round.day),
+)
+"""Whether the answers of a member count on the day of a round."""
+
+
 async def sum_days(
     session: AsyncSession, tournament: Tournament, days: Collection[date]
 ) -> dict[date, dict[int, list[MemberDay]]]:
     """Returns what each member earned on each of the days, by day and team, in the rounds that count."""
     player = TournamentMember
-    active = and_(
-        or_(player.from_day.is_(None), player.from_day <= Round.day),
-        or_(player.until_day.is_(None), player.until_day > Round.day),
-    )
     query = (
         select(Round.day, player.team_id, func.sum(Ledger.points), func.sum(Ledger.credit), func.sum(Ledger.seconds))
         .join(TournamentSchedule, TournamentSchedule.schedule_id == Round.schedule_id)
         .join(Ledger, Ledger.round_id == Round.id)
-        .join(player, and_(player.member_id == Ledger.member_id, player.tournament_id == tournament.id, active))
+        .join(player, and_(player.member_id == Ledger.member_id, player.tournament_id == tournament.id, _COUNTS))
         .where(TournamentSchedule.tournament_id == tournament.id, Round.day.in_(days), Round.number == 0)
         .where(Round.closed_at.is_not(None), player.team_id.is_not(None))
         .group_by(Round.day, player.team_id, player.member_id)
@@ -237,7 +240,7 @@ async def sum_days(
 
 
 async def count_answered(session: AsyncSession, tournament: Tournament, day: date) -> dict[int, int]:
-    """Returns how many members of each team have answered an open round of the day."""
+    """Returns how many members of each team have answered an open round of the day, of those whose answers count."""
     player = TournamentMember
     query = (
         select(player.team_id, func.count(distinct(player.member_id)))
@@ -251,6 +254,7 @@ async def count_answered(session: AsyncSession, tournament: Tournament, day: dat
             Round.day == day,
             Round.number == 0,
             Round.closed_at.is_(None),
+            _COUNTS,
         )
         .group_by(player.team_id)
     )

@@ -441,6 +441,9 @@ async def test_the_numbers_of_an_open_round_say_who_answered_and_not_who_is_righ
     view = await scene.view()
     assert sorted(team.answered for team in view.teams) == [0, 1]
     assert {(team.points, team.rank) for team in view.teams} == {(0, 0)} and view.results == ()
+    (answered,) = [team for team in view.teams if team.answered]
+    await scene.daily.client.tournament_leave(scene.daily.who(answered.named[0].name), scene.event())
+    assert [team.answered for team in (await scene.view()).teams] == [0, 0], "no more than play"
 
 
 async def test_the_members_of_the_winning_team_are_given_their_role(scene: TournamentScene) -> None:
