@@ -190,6 +190,8 @@ async def merge(session: AsyncSession, kept: int, gone: int, now: datetime) -> M
     stays.joined_at = min(stays.joined_at, leaves.joined_at)
     leaves.merged_into = kept
     await session.flush()
+    # What is kept under the other account, such as in past seasons, is hidden too.
+    await rows.set_hidden(session, kept, stays.hidden)
     known = await member_rows.list_identities(session, kept)
     return MemberLinked(
         name=stays.name,

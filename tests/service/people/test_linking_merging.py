@@ -174,6 +174,20 @@ async def test_who_hid_under_either_account_is_hidden(stage: Stage, hidden: str)
     assert await stage.session.scalar(shown) == 0
 
 
+async def test_who_hid_is_left_out_of_past_seasons_under_the_other_account_too(stage: Stage) -> None:
+    people = await two(stage)
+    await leaderboard.start_season(stage.session, people.other, "Spring", stage.now)
+    for member in (people.gone, people.other):
+        await stage.points(member, 5)
+    stage.now += timedelta(days=1)
+    ended = await leaderboard.end_season(stage.session, people.other, stage.now)
+    assert {row.name for row in ended.archive} == {"ada.l", "Eve"}
+    await apply_action(stage.session, people.kept, "hide", stage.now)
+    await linking.merge(stage.session, people.kept.member_id, people.gone.member_id, stage.now)
+    (spring,) = await leaderboard.list_seasons(stage.session, people.other)
+    assert [row.name for row in spring.archive] == ["Eve"]
+
+
 async def test_an_export_and_forgetting_cover_both(stage: Stage) -> None:
     await stage.bank(question("a"), question("b"))
     people = await two(stage)
