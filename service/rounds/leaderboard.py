@@ -21,7 +21,7 @@ from service.rounds.schedules import resolve_topics
 from service.store import boards, ledger, outbox, rounds, schedules
 from service.store.board_pages import BoardPage, PageWanted, look_at_board
 from service.store.boards import BoardLine
-from service.store.members import Caller, list_ids_on
+from service.store.members import Caller, list_current_ids, list_ids_on
 from service.store.rounds import Histories
 from service.store.tables import Season
 from service.wire import (
@@ -334,7 +334,7 @@ class Won:
 async def announce_winners(session: AsyncSession, won: Won, now: datetime) -> None:
     """Enqueues the announcement of winners, once for each chat that has a role for such an event."""
     for role in await boards.list_winner_roles(session, won.workspace_id, won.post.event):
-        former = [member for member in role.holders if member not in won.winners]
+        former = await list_current_ids(session, role.holders) - set(won.winners)
         given = {
             "role": role.role,
             "winners": await boards.list_external_ids(session, role.chat_id, won.winners),

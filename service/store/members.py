@@ -193,6 +193,12 @@ async def resolve_merged(session: AsyncSession, member_id: int) -> Member:
     return (await session.scalars(select(Member).where(Member.id == query))).one()
 
 
+async def list_current_ids(session: AsyncSession, member_ids: Collection[int]) -> set[int]:
+    """Returns the ids of these members; of those who were merged, of the member they were merged into."""
+    query = select(func.coalesce(Member.merged_into, Member.id)).where(Member.id.in_(member_ids))
+    return set(await session.scalars(query))
+
+
 async def share_member(session: AsyncSession, member_id: int) -> Member:
     """Returns the member, or the one they were merged into. They are neither merged nor forgotten until the transaction
     ends."""

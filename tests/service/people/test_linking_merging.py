@@ -21,13 +21,13 @@ from service.rounds import grading, leaderboard, practice
 from service.store import chats as chat_rows
 from service.store.cards import CardRow
 from service.store.members import Caller
-from service.store.tables import AnswerRow, CurrentAnswer, Identity, Ledger, Member, StreakGrace
-from service.wire import AnswerInput, LinkRefused, VerdictNote, Where
+from service.store.tables import AnswerRow, CurrentAnswer, Identity, Ledger, Member, Outbox, StreakGrace
+from service.wire import AnswerInput, LinkRefused, VerdictNote, Where, WinnerPost
 from tests.conftest import Clock
 from tests.service.daily_channel import DailyChannel, choice, code, daily_channel_of
 from tests.service.refusals import refused
 from tests.service.scenes import Stage, question
-from tests.service.two_chats import TEAM, TwoChats
+from tests.service.two_chats import GUILD, TEAM, TwoChats
 
 _numbers = itertools.count()
 ROUNDS = 4
@@ -331,3 +331,28 @@ async def test_the_list_of_members_finds_who_was_merged_by_the_id_of_either(chat
         page = await chats.daily.client.members(chats.boss("discord"), member_id=one)
         assert [len(row.identities) for row in page.members] == [2]
     assert (await chats.daily.client.members(chats.boss("discord"), member_id=max(ids) + 100)).members == ()
+
+
+@pytest.mark.parametrize(("winner", "former"), [("discord-bo", ("discord-ada",)), ("slack-ada", ())])
+async def test_the_role_of_a_winner_who_linked_their_accounts_goes_to_the_next_one(
+    chats: TwoChats, winner: str, former: tuple[str, ...]
+) -> None:
+    client, boss = chats.daily.client, chats.boss("discord")
+    for name in ("Ada", "Bo"):
+        await client.join(chats.who(name, "discord"), GUILD)
+    await client.join(chats.who("Ada", "slack"), TEAM)
+    await client.winner_role_set(boss, chats.event(), GUILD, "season", "9")
+
+    async def plays(season: str, best: str) -> WinnerPost:
+        await client.season_start(boss, chats.event(), season)
+        await client.member_adjust(boss, chats.event(), best, 5, "for the test")
+        chats.clock.advance(hours=1)
+        await client.season_end(boss, chats.event())
+        posts = [row for row in await chats.daily.rows(Outbox) if row.kind == "winner"]
+        return WinnerPost.from_stored(posts[-1].body)
+
+    assert (await plays("Autumn", "discord-ada")).winners == ("discord-ada",)
+    code = (await client.link(chats.who("Ada", "slack"), chats.event())).code
+    await client.link_with(chats.who("Ada", "discord"), chats.event(), code)
+    post = await plays("Winter", winner)
+    assert (post.winners, post.former) == (("discord-ada",) if not former else ("discord-bo",), former)
