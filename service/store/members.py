@@ -28,6 +28,7 @@ from service.store.tables import (
     StreakGrace,
     Workspace,
 )
+from service.store.web_tables import WebPersonRow
 from service.wire import (
     INSTALLATION,
     PLATFORM,
@@ -157,12 +158,21 @@ async def _identity(session: AsyncSession, chat: Chat, who: Who, now: datetime) 
     query = select(Identity).where(Identity.chat_id == chat.id, Identity.external_id == who.member)
     row = await session.scalar(query)
     if row is None:
+        if chat.platform == "web" and await _has_left(session, chat, who.member):
+            # An open page may still ask for someone who was just forgotten.
+            raise Refused(NotFound(what="member", name=who.member))
         return await _met(session, chat, who, now, query)
     if row.name != who.name:
         await session.execute(update(Identity).where(Identity.id == row.id).values(name=who.name))
         first = select(func.min(Identity.id)).where(Identity.member_id == row.member_id).scalar_subquery()
         await session.execute(update(Member).where(Member.id == row.member_id, first == row.id).values(name=who.name))
     return row
+
+
+async def _has_left(session: AsyncSession, chat: Chat, person: str) -> bool:
+    """Returns whether a person of a web chat was forgotten: nobody else ever gets their id."""
+    here = (WebPersonRow.chat_id == chat.id, WebPersonRow.id == person, WebPersonRow.name.is_(None))
+    return await session.scalar(select(WebPersonRow.id).where(*here)) is not None
 
 
 async def _met(session: AsyncSession, chat: Chat, who: Who, now: datetime, query: Select[Identity]) -> Identity:

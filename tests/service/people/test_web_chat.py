@@ -22,7 +22,7 @@ from service.domain.names import clean
 from service.people import web_chat
 from service.people.web_chat import JOINS, MESSAGES, SESSION_LIFETIME, Limit
 from service.store.web_messages import PRIVATE_KEPT
-from service.wire import CallRejected, NameRefused, TooManyCalls, WebMessage, WebPerson, WebPost, Where, Who
+from service.wire import CallRejected, NameRefused, NotFound, TooManyCalls, WebMessage, WebPerson, WebPost, Where, Who
 from tests.conftest import MONDAY, TOKEN, Clock
 from tests.service.refusals import refused as refused_as
 
@@ -391,6 +391,20 @@ async def test_a_member_gets_and_erases_what_they_wrote(chat: Chat, service: Ser
             assert "Bob" not in rows and "bob" not in rows.replace(bob.id, ""), table
     again = await chat.join("Bob")
     assert again.id != bob.id and not again.admin
+
+
+async def test_a_page_that_is_still_open_does_not_bring_a_forgotten_member_back(chat: Chat, service: Service) -> None:
+    bob = await chat.join("Bob")
+    member = Who(platform="web", workspace=CHAT, member=bob.id, name="Bob")
+    await chat.client.join(member, Where(channel=CHANNEL, name=CHANNEL))
+    await chat.client.sprint_pulse(member)
+    await chat.client.privacy(member, "forget", "forget")
+    # The live page of a sprint asks every second, and learns of a sign-out a little later.
+    with refused_as(NotFound(what="member", name=bob.id)):
+        await chat.client.sprint_pulse(member)
+    async with service.sessions() as session:
+        for table in ("member", "identity"):
+            assert "Bob" not in str((await session.execute(text(f"select * from {table}"))).all()), table
 
 
 async def test_secrets_are_stored_as_hashes(chat: Chat, service: Service) -> None:
